@@ -28,6 +28,12 @@ class FileJob:
     """
 
     def __init__(self, spec: JobSpec) -> None: ...
+    def set_slow_down(self, share: float) -> None:
+        """Change the slow-down of a repeated job, from any thread.
+
+        It applies from the next completion on. ValueError for a share that is not from 0 up to 1,
+        and for a job that cannot be slowed down.
+        """
     def run(self, tick: Callable[[int], bool] | None = None) -> JobResult:
         """Run the job with the GIL released; signals are handled within 100 ms.
 
@@ -35,6 +41,32 @@ class FileJob:
         it returns False. Raises EngineError, VerificationError, StoppedError, or the exception of
         ``tick`` or a signal handler, after all threads have ended. Threads end after their current
         record; an fsync in progress cannot be interrupted.
+        """
+    def repeat(self, windows: WindowLog, tick: Callable[[int], bool] | None = None) -> None:
+        """Repeat the passes, without ramp and end, until ``tick`` returns False.
+
+        ``windows`` count reads, writes and syncs. Errors as with ``run``, without StoppedError.
+        """
+
+@final
+class WindowLog:
+    """Exact counts of a running job's operations in windows of time; it serves one job.
+
+    A window has the operations that completed at or after its start and before its end, by the
+    clock of the worker that noticed the completion. All methods may be called from any thread.
+    """
+
+    def __init__(self) -> None: ...
+    def open(self, start: float, end: float) -> None:
+        """Open a window by two readings of CLOCK_MONOTONIC in seconds.
+
+        ValueError where it is empty, starts in the past, or starts before the end of the window
+        opened before it.
+        """
+    def completed(self) -> list[list[IoStats]]:
+        """Counts of the windows that all workers have passed since the last call, in order.
+
+        Each has one IoStats per kind of operation, in the order that the job documents.
         """
 
 @final
@@ -154,6 +186,15 @@ class MetadataJob:
         seed: int,
     ) -> None: ...
     @property
+    def is_cycle(self) -> bool:
+        """Whether the operations leave the tree as they find it, empty, for any files."""
+    def repeat(self, windows: WindowLog, tick: Callable[[int], bool] | None = None) -> None:
+        """Repeat all operations on a few files after another, until ``tick`` returns False.
+
+        ``windows`` count each of the operations. Errors as with ``run``, without StoppedError;
+        ValueError where they are no cycle.
+        """
+    @property
     def required_operations(self) -> list[str]:
         """Operations that an earlier job of the same form must have run."""
     def run(self, tick: Callable[[int], bool] | None = None) -> list[Phase]:
@@ -221,6 +262,15 @@ class NamespaceJob:
         workers: int,
         checkpoint_every: int,
     ) -> None: ...
+    @property
+    def is_cycle(self) -> bool:
+        """Whether the operations leave the files as they find them."""
+    def repeat(self, windows: WindowLog, tick: Callable[[int], bool] | None = None) -> list[str]:
+        """Repeat all operations on a few files after another, until ``tick`` returns False.
+
+        ``windows`` count each of the operations. Returns the failed log directories with the
+        reason. Errors as with ``run``, without StoppedError; ValueError where they are no cycle.
+        """
     def run(self, tick: Callable[[int], bool] | None = None) -> NamespaceOutcome:
         """Run the job with the GIL released; signals are handled within 100 ms.
 
@@ -306,6 +356,12 @@ class EventJobs:
         """Required size of each file."""
     def run(self, tick: Callable[[int], bool] | None = None) -> EventResult:
         """Run the jobs; tick, signals and errors as with ``FileJob.run``."""
+    def repeat(self, windows: WindowLog, tick: Callable[[int], bool] | None = None) -> None:
+        """Repeat the events of each job, without the time limit, until ``tick`` returns False.
+
+        ``windows`` count events with their bytes and read latencies. Errors as with
+        ``FileJob.repeat``.
+        """
 
 @final
 class EventResult:

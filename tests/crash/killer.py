@@ -29,6 +29,7 @@ from iostudy.settings.change import Setting
 from iostudy.settings.scratch.disk import LoopbackDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.switching import Switcher
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction import journal
 from iostudy.settings.transaction.recovery import restore_stale
@@ -83,6 +84,22 @@ def change_scheduler(loop: str) -> None:
                 wanted |= dict.fromkeys(kinds.bind(f"block.{name}", loop), value)
             with transaction.apply_temporarily(*kinds.prepare_changes(wanted)):
                 pass
+
+
+def switch_scheduler(loop: str) -> None:
+    """Switches among schedulers with a tunable, as under a running workload."""
+    schedulers = [{"scheduler": each} for each in ("none", "bfq", "kyber")]
+    levels = [*schedulers, {"scheduler": "mq-deadline", "mq-deadline.fifo_batch": "8"}]
+    wanted = [
+        {s: value for name, value in level.items() for s in kinds.bind(f"block.{name}", loop)}
+        for level in levels
+    ]
+    with Transaction() as transaction:
+        changes = kinds.prepare_switching(wanted)
+        with transaction.apply_temporarily(*changes):
+            switcher = Switcher(changes)
+            for level in (1, 2, 3, 1, 3, 0, 2):
+                switcher.switch(level)
 
 
 def change_every_kind(point: Path) -> None:
@@ -243,7 +260,8 @@ def duration_seconds(act: Act) -> float:
 def main() -> None:
     """Kill and rescue, point after point; the number of points on stdout."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("scenario", choices=("scheduler", "kinds", "scratch", "trace", "rescue"))
+    scenarios = ("scheduler", "switch", "kinds", "scratch", "trace", "rescue")
+    parser.add_argument("scenario", choices=scenarios)
     parser.add_argument("loop")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--start", type=int, default=1)
@@ -255,6 +273,7 @@ def main() -> None:
     point = folder.parent / "mounted"
     acts: dict[str, Act] = {
         "scheduler": lambda: change_scheduler(loop),
+        "switch": lambda: switch_scheduler(loop),
         "kinds": lambda: change_every_kind(point),
         "scratch": lambda: use_scratch_disk(folder),
         "trace": lambda: trace_requests(loop),

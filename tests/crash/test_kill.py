@@ -65,7 +65,13 @@ def test_every_kind_there_is_gets_killed() -> None:
 
 @pytest.mark.parametrize(
     ("scenario", "stride", "at_least"),
-    [("scheduler", 41, 20), ("kinds", 97, 20), ("scratch", 41, 15), ("rescue", 29, 8)],
+    [
+        ("scheduler", 41, 20),
+        ("switch", 251, 20),
+        ("kinds", 97, 20),
+        ("scratch", 41, 15),
+        ("rescue", 29, 8),
+    ],
 )
 def test_killed_at_some_lines(
     mounted: str, tmp_path: Path, scenario: str, stride: int, at_least: int
@@ -83,21 +89,22 @@ def test_killed_at_every_step_of_the_journal(mounted: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("scenario", "times"), [("kinds", 270), ("scheduler", 15), ("scratch", 15)]
+    ("scenario", "times"), [("kinds", 230), ("scheduler", 15), ("switch", 40), ("scratch", 15)]
 )
 def test_killed_at_300_moments(mounted: str, tmp_path: Path, scenario: str, times: int) -> None:
     assert kill(scenario, mounted, tmp_path, "--moments", str(times)) == times
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", ["scheduler", "kinds", "scratch", "rescue"])
+@pytest.mark.parametrize("scenario", ["scheduler", "switch", "kinds", "scratch", "rescue"])
 def test_killed_at_every_line(mounted: str, tmp_path: Path, scenario: str) -> None:
     assert kill(scenario, mounted, tmp_path) > 200
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("scenario", "times"), [("kinds", 2400), ("scheduler", 300), ("scratch", 300)]
+    ("scenario", "times"),
+    [("kinds", 2400), ("scheduler", 300), ("switch", 3000), ("scratch", 300)],
 )
 def test_killed_at_3000_moments(mounted: str, tmp_path: Path, scenario: str, times: int) -> None:
     options = ("--moments", str(times), "--start", "2")

@@ -32,6 +32,23 @@ def test_every_definition_tells_everything(name: str) -> None:
     assert definition.condition is None or definition.condition.name in catalog.names()
 
 
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("block.scheduler", "yes; the queue is frozen for milliseconds; bfq learns"),
+        ("block.nomerges", "yes"),
+        ("block.read_ahead_kb", "no: an open file keeps the read-ahead of its opening"),
+        ("sysctl.vm.dirty_ratio", "no: dirty memory"),
+        ("sysctl.kernel.pid_max", "no: its effect on a running workload is unknown"),
+        ("mount.atime", "no: a remount"),
+        ("filesystem.type", "no: mkfs"),
+        ("hadoop.dfs.replication", "no: a job or daemon reads"),
+    ],
+)
+def test_what_can_be_switched(name: str, answer: str) -> None:
+    assert str(catalog.get(name).switching).startswith(answer)
+
+
 @pytest.mark.parametrize("text", ["none", " bfq\n", "cfq"])
 def test_a_scheduler_by_name(text: str) -> None:
     assert SCHEDULER.parse(text) == text.strip()

@@ -18,7 +18,10 @@ system: iostudy does not write it. `iostudy settings` lists the names, `iostudy 
 describes the settings that contain the word.
 
 iostudy reads each value back after the write. It refuses a value that the kernel rounds or limits,
-and the error shows the actual value."""
+and the error shows the actual value.
+
+*Switchable* settings take effect on a running workload with open files within seconds. The line
+names what outlives a switch, or why the setting cannot be switched."""
 
 _KINDS = {
     "block": (
@@ -99,6 +102,7 @@ def _setting(definition: SettingDefinition) -> str:
         "Allowed": definition.allowed,
         "Default": definition.default,
         "Concerns": f"{definition.applies_to}; {definition.cost} to change",
+        "Switchable": str(definition.switching),
         "Only while": str(definition.condition or ""),
         "Caution": definition.caution,
         "Source": definition.source,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iostudy_events::{Compute, EventResult as EngineResult, Layout, Workload, run};
+use iostudy_events::{Compute, EventResult as EngineResult, Layout, Workload, repeat, run};
 use pyo3::prelude::*;
 
 use crate::errors::from_engine;
@@ -11,6 +11,7 @@ use crate::job::duration;
 use crate::latencies::Latencies;
 use crate::path::NativePath;
 use crate::value_error::{unknown_value, value_error};
+use crate::windows::{WindowLog, claim};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct EventJobs(Workload);
@@ -57,6 +58,19 @@ impl EventJobs {
     #[getter]
     fn file_bytes(&self) -> u64 {
         self.0.file_bytes()
+    }
+
+    #[pyo3(signature = (windows, tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn repeat(
+        &self,
+        py: Python<'_>,
+        windows: Py<WindowLog>,
+        tick: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let log = claim(windows.get(), self.0.jobs)?;
+        run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))?
+            .map_err(|error| from_engine(py, &error))
     }
 
     #[pyo3(signature = (tick = None))]

@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use iostudy_engine::{
-    Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, UringOptions, run,
+    Advice, Control, InvalidJob, Job, Length, Method, Operation, Order, Pace, SharedShare, Sync,
+    SyncCall, UringOptions, repeat, run,
 };
 use pyo3::prelude::*;
 
@@ -13,6 +14,7 @@ use crate::interruptible::run_interruptibly;
 use crate::job_result::JobResult;
 use crate::path::NativePath;
 use crate::value_error::{unknown_value, value_error};
+use crate::windows::{WindowLog, claim};
 
 /// Attributes of a `JobSpec`, which documents them.
 #[allow(clippy::struct_excessive_bools)] // independent options
@@ -60,21 +62,47 @@ const DEPTH_ONE: UringOptions = UringOptions {
 };
 
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct FileJob(Job);
+pub struct FileJob {
+    job: Job,
+    slow_down: SharedShare,
+}
 
 #[pymethods]
 impl FileJob {
     #[new]
     fn new(spec: Spec) -> PyResult<Self> {
+        let slow_down = SharedShare::new(spec.slow_down);
         let job = spec.into_job()?;
         job.validate().map_err(value_error)?;
-        Ok(Self(job))
+        Ok(Self { job, slow_down })
+    }
+
+    fn set_slow_down(&self, share: f64) -> PyResult<()> {
+        self.job.slowed_down(share).map_err(value_error)?;
+        self.slow_down.set(share);
+        Ok(())
+    }
+
+    #[pyo3(signature = (windows, tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn repeat(
+        &self,
+        py: Python<'_>,
+        windows: Py<WindowLog>,
+        tick: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let control = Control {
+            windows: claim(windows.get(), self.job.threads.len())?,
+            slow_down: &self.slow_down,
+        };
+        run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.job, control, tick))?
+            .map_err(|error| from_engine(py, &error))
     }
 
     #[pyo3(signature = (tick = None))]
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
-        run_interruptibly(py, tick.as_ref(), |tick| run(&self.0, tick))?
+        run_interruptibly(py, tick.as_ref(), |tick| run(&self.job, tick))?
             .map(JobResult::from)
             .map_err(|error| from_engine(py, &error))
     }
@@ -210,10 +238,7 @@ impl Spec {
 
     fn slow_down_pace(&self, think: Duration) -> PyResult<Pace> {
         if self.rate.is_some() || !think.is_zero() || self.arrival != "closed" {
-            return Err(value_error(
-                "slow_down applies to a closed loop without think time; \
-                 leave rate, think_seconds and arrival out",
-            ));
+            return Err(value_error(InvalidJob::PacedSlowdown));
         }
         Ok(Pace::SlowedDown {
             share: self.slow_down,

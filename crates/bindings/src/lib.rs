@@ -17,6 +17,7 @@ mod sampler;
 mod terasort;
 mod truncation;
 mod value_error;
+mod windows;
 mod wordcount;
 
 use pyo3::prelude::*;
@@ -49,6 +50,8 @@ mod _native {
     use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
     #[pymodule_export]
     use super::truncation::Truncation;
+    #[pymodule_export]
+    use super::windows::WindowLog;
     #[pymodule_export]
     use super::wordcount::{WordCount, WordCountResult, ZipfText};
 }

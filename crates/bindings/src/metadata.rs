@@ -1,6 +1,6 @@
 //! Python class `MetadataJob` and function `remove_tree`.
 
-use iostudy_metadata::{Error, Fault, Job, Operation, Sync, remove_tree as remove, run};
+use iostudy_metadata::{Error, Fault, Job, Operation, Sync, remove_tree as remove, repeat, run};
 use pyo3::prelude::*;
 
 use crate::errors::{StoppedError, VerificationError, os_error, thread_error};
@@ -8,6 +8,7 @@ use crate::interruptible::run_interruptibly;
 use crate::path::NativePath;
 use crate::phase::Phase;
 use crate::value_error::{parse_name, unknown_value, value_error};
+use crate::windows::{WindowLog, claim};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct MetadataJob(Job);
@@ -56,6 +57,29 @@ impl MetadataJob {
             .into_iter()
             .map(Operation::name)
             .collect()
+    }
+
+    #[getter]
+    fn is_cycle(&self) -> bool {
+        self.0.is_cycle()
+    }
+
+    #[pyo3(signature = (windows, tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn repeat(
+        &self,
+        py: Python<'_>,
+        windows: Py<WindowLog>,
+        tick: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        if !self.0.is_cycle() {
+            return Err(value_error(
+                "the operations leave other files than they find; they cannot be repeated",
+            ));
+        }
+        let log = claim(windows.get(), self.0.threads)?;
+        run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))?
+            .map_err(|error| from_error(py, &error))
     }
 
     #[pyo3(signature = (tick = None))]

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use iostudy_namespace::{Error, Fault, Job, LogOptions, Operation, Outcome, Sync, WriteOrder, run};
+use iostudy_namespace::{
+    Error, Fault, Job, LogOptions, Operation, Outcome, Sync, WriteOrder, repeat, run,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -11,6 +13,7 @@ use crate::interruptible::run_interruptibly;
 use crate::path::NativePath;
 use crate::phase::Phase;
 use crate::value_error::{parse_name, unknown_value, value_error};
+use crate::windows::{WindowLog, claim};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct NamespaceJob(Job);
@@ -60,6 +63,30 @@ impl NamespaceJob {
         };
         job.validate().map_err(value_error)?;
         Ok(Self(job))
+    }
+
+    #[getter]
+    fn is_cycle(&self) -> bool {
+        self.0.is_cycle()
+    }
+
+    #[pyo3(signature = (windows, tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn repeat(
+        &self,
+        py: Python<'_>,
+        windows: Py<WindowLog>,
+        tick: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        if !self.0.is_cycle() {
+            return Err(value_error(
+                "the operations leave other files than they find; they cannot be repeated",
+            ));
+        }
+        let log = claim(windows.get(), self.0.workers)?;
+        run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))?
+            .map(|failed_logs| failed_logs.iter().map(ToString::to_string).collect())
+            .map_err(|error| from_error(py, &error))
     }
 
     #[pyo3(signature = (tick = None))]

@@ -72,6 +72,12 @@ pub enum InvalidJob {
          it needs one thread, one record in flight and direct"
     )]
     InexactSlowdown,
+    /// Another pace determines when records start.
+    #[error(
+        "slow_down applies to a closed loop without think time; \
+         leave rate, think_seconds and arrival out"
+    )]
+    PacedSlowdown,
     /// New files contain nothing to read.
     #[error("a job that creates its files has nothing to read; let it only write")]
     NothingToRead,

@@ -44,6 +44,8 @@ pub enum Length {
     Bytes(u64),
     /// This duration, excluding the ramp time.
     Time(Duration),
+    /// Passes until the caller stops the job.
+    Endless,
 }
 
 /// I/O method.
@@ -131,7 +133,7 @@ pub enum Pace {
     /// share of its time. The thread's time includes opening, syncing and closing its files. The
     /// rate falls by exactly this share, whatever the speed of the storage.
     SlowedDown {
-        /// Share above 0 and below 1.
+        /// Share of 0 or more and less than 1.
         share: f64,
     },
     /// At most this many records per second.
@@ -210,6 +212,22 @@ impl Job {
         (before + file) as u64
     }
 
+    /// The job with another slow-down.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the job cannot be slowed down by this share.
+    pub fn slowed_down(&self, share: f64) -> Result<Self, InvalidJob> {
+        if !matches!(self.pace, Pace::ClosedLoop | Pace::SlowedDown { .. }) {
+            return Err(InvalidJob::PacedSlowdown);
+        }
+        let job = Self {
+            pace: Pace::SlowedDown { share },
+            ..self.clone()
+        };
+        job.validate().map(|()| job)
+    }
+
     /// Check the job without touching any file.
     ///
     /// # Errors
@@ -248,7 +266,7 @@ impl Job {
         ];
         let total = match self.length {
             Length::Bytes(bytes) => Some(("total_bytes", bytes)),
-            Length::Pass | Length::Time(_) => None,
+            Length::Pass | Length::Time(_) | Length::Endless => None,
         };
         let is_zero = |(_, bytes): &(_, u64)| *bytes == 0;
         if let Some((name, _)) = sizes.into_iter().chain(total).find(is_zero) {
@@ -291,8 +309,8 @@ impl Job {
             {
                 return out_of_range("rate", per_second, "1e-9 records a second or more");
             }
-            Pace::SlowedDown { share } if !(share > 0.0 && share < 1.0) => {
-                return out_of_range("slow_down", share, "more than 0 and less than 1");
+            Pace::SlowedDown { share } if !(0.0..1.0).contains(&share) => {
+                return out_of_range("slow_down", share, "0 or more and less than 1");
             }
             _ => {}
         }
@@ -311,7 +329,7 @@ impl Job {
     fn validate_times(&self) -> Result<(), InvalidJob> {
         let run = match self.length {
             Length::Time(run) => run,
-            Length::Pass | Length::Bytes(_) => Duration::ZERO,
+            Length::Pass | Length::Bytes(_) | Length::Endless => Duration::ZERO,
         };
         let think = match self.pace {
             Pace::ThinkTime(pause) => pause,

@@ -6,6 +6,7 @@
 //! allocated their buffers, so that only I/O is timed.
 
 mod backend;
+mod control;
 mod error;
 mod fallback;
 mod files;
@@ -27,13 +28,14 @@ mod truncate;
 mod uring;
 mod worker;
 
+pub use control::{Control, SharedShare};
 pub use error::{Error, Fault};
 pub use fallback::Fallback;
 pub use invalid_job::InvalidJob;
+pub use iostudy_latency::IoStats;
 pub use iostudy_pattern::Order;
 pub use job::{Advice, Job, Length, Method, Operation, Pace, Sync, SyncCall, UringOptions};
 pub use result::{JobResult, Phases};
-pub use run::run;
-pub use stats::IoStats;
+pub use run::{repeat, run};
 pub use sync_io::read_at;
 pub use truncate::{Truncation, truncate};

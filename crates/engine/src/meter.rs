@@ -2,30 +2,32 @@
 
 use std::time::Instant;
 
-use iostudy_latency::{empty_latencies, record};
+use iostudy_latency::record;
+use iostudy_windows::WindowCursor;
 
 use crate::error::Halt;
-use crate::stats::{Direction, IoStats, ThreadStats};
+use crate::stats::{Direction, ThreadStats};
 use crate::worker::Worker;
 
 /// Meter of one thread. It ignores completions before `measured_from`.
 pub(crate) struct Meter<'a> {
     worker: &'a Worker<'a>,
     measured_from: Instant,
+    windows: WindowCursor<'a>,
     stats: ThreadStats,
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(worker: &'a Worker<'a>, measured_from: Instant) -> Self {
+    pub(crate) fn new(
+        worker: &'a Worker<'a>,
+        measured_from: Instant,
+        windows: WindowCursor<'a>,
+    ) -> Self {
         Self {
             worker,
             measured_from,
-            stats: ThreadStats {
-                read: IoStats::new(),
-                write: IoStats::new(),
-                sync: empty_latencies(),
-                moved_bytes: 0,
-            },
+            windows,
+            stats: ThreadStats::new(),
         }
     }
 
@@ -33,6 +35,12 @@ impl<'a> Meter<'a> {
     #[inline]
     pub(crate) fn check_stop(&self) -> Result<(), Halt> {
         self.worker.check_stop()
+    }
+
+    /// Note the time `now` for the windows, also of a thread that has nothing to record.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Instant) {
+        self.windows.advance(now, || self.stats.counts());
     }
 
     /// Record the transfer of `bytes` that was due at `due` and completed at `now`.
@@ -44,6 +52,7 @@ impl<'a> Meter<'a> {
         bytes: usize,
         now: Instant,
     ) {
+        self.advance(now);
         self.stats.moved_bytes += bytes as u64;
         self.worker.report_progress(self.stats.moved_bytes);
         if now >= self.measured_from {
@@ -62,6 +71,7 @@ impl<'a> Meter<'a> {
     /// Record a sync call that began at `began`. Return the current time.
     pub(crate) fn record_sync(&mut self, began: Instant) -> Instant {
         let now = Instant::now();
+        self.advance(now);
         if now >= self.measured_from {
             record(&mut self.stats.sync, now.saturating_duration_since(began));
         }

@@ -69,7 +69,10 @@ impl<C: SyncIo> Backend for Psync<C> {
             meter.check_stop()?;
             match requests.next(now) {
                 NextRequest::End => return Ok(self.sync_io.finish()?),
-                NextRequest::Wait(until) => now = bounded_sleep_until(until),
+                NextRequest::Wait(until) => {
+                    now = bounded_sleep_until(until);
+                    meter.advance(now);
+                }
                 NextRequest::Issue(request) => {
                     self.transfer(files, request)
                         .map_err(FileFault::in_file(request.file))?;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use iostudy_pattern::{Record, RecordSequence, Stream, nth};
 use rand_distr::{Distribution, Exp1};
 
+use crate::control::SharedShare;
 use crate::job::{Job, Length, Operation, Pace};
 use crate::slowdown::Slowdown;
 use crate::stats::Direction;
@@ -37,7 +38,7 @@ pub(crate) enum NextRequest {
 }
 
 /// I/O requests of one thread.
-pub(crate) struct RequestSource {
+pub(crate) struct RequestSource<'a> {
     operation: Operation,
     pace: Pace,
     sequence: RecordSequence,
@@ -49,16 +50,24 @@ pub(crate) struct RequestSource {
     /// Due time of the next record; `None` means immediately.
     due: Option<Instant>,
     slowdown: Option<Slowdown>,
+    /// Share of the slow-down that another thread may change.
+    shared: Option<&'a SharedShare>,
 }
 
-impl RequestSource {
+impl<'a> RequestSource<'a> {
     /// Create the requests of `thread` from `start`. The thread has worked since `began`.
-    pub(crate) fn new(job: &Job, thread: usize, began: Instant, start: Instant) -> Self {
+    pub(crate) fn new(
+        job: &Job,
+        thread: usize,
+        (began, start): (Instant, Instant),
+        shared: Option<&'a SharedShare>,
+    ) -> Self {
         let key = |kind| nth(nth(job.seed, kind), thread as u64);
         let sequence = RecordSequence::new(job.layout(thread), job.order, key(ORDER_STREAM));
         let (last_index, deadline) = match job.length {
             Length::Pass => (sequence.pass(), None),
             Length::Bytes(bytes) => (bytes.div_ceil(job.record_bytes as u64), None),
+            Length::Endless => (u64::MAX, None),
             Length::Time(run) => (u64::MAX, Some(start + job.ramp + run)),
         };
         let due = match job.pace {
@@ -83,6 +92,7 @@ impl RequestSource {
             deadline,
             due,
             slowdown,
+            shared,
         }
     }
 
@@ -123,6 +133,7 @@ impl RequestSource {
         match self.pace {
             Pace::ThinkTime(pause) => self.due = Some(now + pause),
             Pace::SlowedDown { .. } => {
+                self.change_share(now);
                 self.due = self
                     .slowdown
                     .as_mut()
@@ -135,6 +146,16 @@ impl RequestSource {
     /// End of the final wait for work that ended at `now`.
     pub(crate) fn final_wait(&mut self, now: Instant) -> Option<Instant> {
         self.slowdown.as_mut().map(|slowdown| slowdown.finish(now))
+    }
+
+    fn change_share(&mut self, now: Instant) {
+        if let (Some(shared), Some(slowdown)) = (self.shared, &mut self.slowdown) {
+            let share = shared.get();
+            #[allow(clippy::float_cmp)] // a copy of the same value
+            if share != slowdown.share() {
+                slowdown.change_share(share, now);
+            }
+        }
     }
 
     fn resume(&mut self, now: Instant) {

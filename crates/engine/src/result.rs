@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use iostudy_latency::{Latencies, empty_latencies, merge};
+use iostudy_latency::{IoStats, Latencies, empty_latencies, merge};
 
 use crate::fallback::Fallback;
-use crate::stats::{IoStats, ThreadStats};
+use crate::stats::ThreadStats;
 
 /// Durations of a thread's phases, including the ramp time.
 #[derive(Debug, Clone, Copy)]

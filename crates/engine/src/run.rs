@@ -1,18 +1,20 @@
 //! Execution of a job by a pool of threads.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use io_uring::IoUring;
+use iostudy_windows::WindowCursor;
 use iostudy_worker_pool as worker_pool;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::backend::Backend;
+use crate::control::Control;
 use crate::error::{Error, Fault, FileFault, Halt};
 use crate::fallback::Fallback;
 use crate::files::{Files, out_of_memory};
-use crate::job::{Job, Method, UringOptions};
+use crate::job::{Job, Length, Method, UringOptions};
 use crate::meter::Meter;
 use crate::psync::{Psync, bounded_sleep_until};
 use crate::queue::{self, Queue};
@@ -35,10 +37,44 @@ use crate::worker::Worker;
 ///
 /// If the job is not valid; see [`Job::validate`].
 pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error> {
+    execute(job, None, tick)
+}
+
+/// Repeat the passes of a job, without its ramp and its end, until `tick` returns false.
+///
+/// # Errors
+///
+/// As [`run`], except that a stop is the normal end.
+///
+/// # Panics
+///
+/// If the job is not valid; see [`Job::validate`].
+pub fn repeat(job: &Job, control: Control, tick: impl FnMut(u64) -> bool) -> Result<(), Error> {
+    let adjustable = job.slowed_down(control.slow_down.get());
+    let endless = Job {
+        length: Length::Endless,
+        ramp: Duration::ZERO,
+        ..adjustable.unwrap_or_else(|_| job.clone())
+    };
+    match execute(&endless, Some(control), tick) {
+        Ok(_) | Err(Error::Stopped) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn execute(
+    job: &Job,
+    control: Option<Control>,
+    tick: impl FnMut(u64) -> bool,
+) -> Result<JobResult, Error> {
     job.validate().expect("the job must be valid");
-    worker_pool::run(job.threads.len(), |worker| run_worker(job, worker), tick)
-        .map(JobResult::merge)
-        .map_err(|error| into_error(error, |worker, file| &job.threads[worker][file]))
+    worker_pool::run(
+        job.threads.len(),
+        |worker| run_worker(job, control, worker),
+        tick,
+    )
+    .map(JobResult::merge)
+    .map_err(|error| into_error(error, |worker, file| &job.threads[worker][file]))
 }
 
 /// Convert a pool error; `path` maps worker and file index to the failed path.
@@ -57,17 +93,17 @@ pub(crate) fn into_error<'a>(
 }
 
 /// Run one worker: allocate the buffers, wait for the start, transfer the records.
-fn run_worker(job: &Job, worker: &Worker) -> Result<ThreadResult, Halt> {
+fn run_worker(job: &Job, control: Option<Control>, worker: &Worker) -> Result<ThreadResult, Halt> {
     let files = job.threads[worker.index()].len();
     match job.method {
-        Method::Positioned => run_sync(job, worker, Positioned),
-        Method::Seek => run_sync(job, worker, Seek::new(files)),
-        Method::Stdio => run_sync(job, worker, Stdio::new(files)),
+        Method::Positioned => run_sync(job, control, worker, Positioned),
+        Method::Seek => run_sync(job, control, worker, Seek::new(files)),
+        Method::Stdio => run_sync(job, control, worker, Stdio::new(files)),
         Method::IoUring(options) => match queue::open(options) {
-            Ok(ring) => run_uring(job, worker, options, ring),
+            Ok(ring) => run_uring(job, control, worker, (options, ring)),
             // Forbidden by sysctl, seccomp or the memory lock limit, or not implemented.
             Err(errno @ (Errno::PERM | Errno::ACCESS | Errno::NOMEM | Errno::NOSYS)) => {
-                let result = run_sync(job, worker, Positioned)?;
+                let result = run_sync(job, control, worker, Positioned)?;
                 Ok(with_fallback(result, Some(Fallback::NoIoUring { errno })))
             }
             Err(errno) => {
@@ -79,9 +115,9 @@ fn run_worker(job: &Job, worker: &Worker) -> Result<ThreadResult, Halt> {
 
 fn run_uring(
     job: &Job,
+    control: Option<Control>,
     worker: &Worker,
-    options: UringOptions,
-    ring: IoUring,
+    (options, ring): (UringOptions, IoUring),
 ) -> Result<ThreadResult, Halt> {
     let queue =
         Queue::new(ring, options, job.record_bytes).map_err(|error| out_of_memory(&error))?;
@@ -91,7 +127,7 @@ fn run_uring(
     let uring = Uring::new(job, worker.index(), options, queue);
     let mut uring = uring.map_err(|error| out_of_memory(&error))?;
     Ok(with_fallback(
-        run_phases(job, worker, &mut uring)?,
+        run_phases(job, control, worker, &mut uring)?,
         fallback,
     ))
 }
@@ -100,10 +136,16 @@ fn with_fallback(result: ThreadResult, fallback: Option<Fallback>) -> ThreadResu
     ThreadResult { fallback, ..result }
 }
 
-fn run_sync(job: &Job, worker: &Worker, sync_io: impl SyncIo) -> Result<ThreadResult, Halt> {
+fn run_sync(
+    job: &Job,
+    control: Option<Control>,
+    worker: &Worker,
+    sync_io: impl SyncIo,
+) -> Result<ThreadResult, Halt> {
     let psync = Psync::new(job, worker.index(), sync_io);
     run_phases(
         job,
+        control,
         worker,
         &mut psync.map_err(|error| out_of_memory(&error))?,
     )
@@ -112,6 +154,7 @@ fn run_sync(job: &Job, worker: &Worker, sync_io: impl SyncIo) -> Result<ThreadRe
 /// Run the phases from open to close, which `TestDFSIO` times for each file.
 fn run_phases(
     job: &Job,
+    control: Option<Control>,
     worker: &Worker,
     backend: &mut impl Backend,
 ) -> Result<ThreadResult, Halt> {
@@ -120,10 +163,18 @@ fn run_phases(
     let cpu_before = cpu_seconds();
     let started = Instant::now();
     let measured_from = started + job.ramp;
-    let mut meter = Meter::new(worker, measured_from);
+    let cursor = control.map_or_else(WindowCursor::without_log, |control| {
+        control.windows.cursor()
+    });
+    let mut meter = Meter::new(worker, measured_from, cursor);
     let files = Files::open(job, &job.threads[worker.index()])?;
     let opened = Instant::now();
-    let mut requests = RequestSource::new(job, worker.index(), started, opened);
+    let mut requests = RequestSource::new(
+        job,
+        worker.index(),
+        (started, opened),
+        control.map(|control| control.slow_down),
+    );
     backend.run(&files, &mut requests, &mut meter)?;
     let transferred = Instant::now();
     files.sync(job, &mut meter)?;

@@ -29,6 +29,19 @@ impl Slowdown {
         }
     }
 
+    /// Change the share for all work after `now`. A wait that is owed stays owed; lateness is not
+    /// made up for under the new share.
+    pub(crate) fn change_share(&mut self, share: f64, now: Instant) {
+        self.began = self.finish(now).max(now);
+        self.worked = Duration::ZERO;
+        self.share = share;
+    }
+
+    /// Share of the time that the thread waits.
+    pub(crate) fn share(&self) -> f64 {
+        self.share
+    }
+
     /// Resume work after a wait, or without one.
     pub(crate) fn resume(&mut self, now: Instant) {
         self.working_since = now;
@@ -84,6 +97,22 @@ mod tests {
             prop_assert!(now - began + Duration::from_nanos(1) >= options);
             prop_assert!(beyond <= micros(300), "{beyond:?} too long");
         }
+    }
+
+    #[test]
+    fn a_changed_share_applies_to_later_work_only() {
+        let began = Instant::now();
+        let mut slowdown = Slowdown::new(0.5, began);
+        assert_eq!(slowdown.add_work(began + micros(900)), None);
+        slowdown.change_share(0.0, began + micros(900));
+        assert_eq!(slowdown.finish(began + micros(900)), began + micros(1800));
+        slowdown.resume(began + micros(1800));
+        assert_eq!(slowdown.add_work(began + micros(50_000)), None);
+        // A stall during a wait is not made up for under the next share.
+        slowdown.resume(began + micros(90_000));
+        slowdown.change_share(0.5, began + micros(90_000));
+        let after = began + micros(92_000);
+        assert_eq!(slowdown.add_work(after), Some(began + micros(94_000)));
     }
 
     #[test]

@@ -1,29 +1,7 @@
-//! I/O statistics of a direction and of a thread.
+//! I/O statistics of a thread.
 
-use iostudy_latency::{Latencies, empty_latencies, merge};
-
-/// I/O statistics of one direction.
-#[derive(Debug, Clone)]
-pub struct IoStats {
-    /// Number of bytes transferred.
-    pub bytes: u64,
-    /// Latencies of single records, in nanoseconds.
-    pub latencies: Latencies,
-}
-
-impl IoStats {
-    pub(crate) fn new() -> Self {
-        Self {
-            bytes: 0,
-            latencies: empty_latencies(),
-        }
-    }
-
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.bytes += other.bytes;
-        merge(&mut self.latencies, &other.latencies);
-    }
-}
+use iostudy_latency::{IoStats, Latencies, empty_latencies};
+use iostudy_windows::Counts;
 
 /// I/O statistics of one thread.
 pub(crate) struct ThreadStats {
@@ -32,6 +10,26 @@ pub(crate) struct ThreadStats {
     pub(crate) sync: Latencies,
     /// Bytes transferred, including the ramp time.
     pub(crate) moved_bytes: u64,
+}
+
+impl ThreadStats {
+    pub(crate) fn new() -> Self {
+        Self {
+            read: IoStats::new(),
+            write: IoStats::new(),
+            sync: empty_latencies(),
+            moved_bytes: 0,
+        }
+    }
+
+    /// Counts of a window: reads, writes and sync calls.
+    pub(crate) fn counts(&self) -> Counts {
+        let sync = IoStats {
+            bytes: 0,
+            latencies: self.sync.clone(),
+        };
+        vec![self.read.clone(), self.write.clone(), sync]
+    }
 }
 
 /// Direction of a record transfer.

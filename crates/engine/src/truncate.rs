@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use iostudy_files::open_own;
+use iostudy_windows::WindowCursor;
 use iostudy_worker_pool as worker_pool;
 use rustix::fs::{OFlags, ftruncate};
 use rustix::io::retry_on_intr;
@@ -70,7 +71,7 @@ fn run_worker(job: &Truncation, worker: &Worker) -> Result<ThreadResult, Halt> {
     worker.check_stop()?;
     let cpu_before = cpu_seconds();
     let started = Instant::now();
-    let mut meter = Meter::new(worker, started);
+    let mut meter = Meter::new(worker, started, WindowCursor::without_log());
     let file = open_own(&job.paths[worker.index()], OFlags::WRONLY)
         .map_err(Fault::in_call("open", 0))
         .map_err(FileFault::in_file(0))?;

@@ -226,6 +226,7 @@ impl Backend for Uring {
                 return Ok(());
             }
             now = self.wait(&issue_state, now)?;
+            meter.advance(now);
             while let Some((slot, transferred)) = self.queue.next_completion() {
                 self.complete(slot, transferred, now, meter)?;
                 requests.complete(now);

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use iostudy_engine::{Fault, read_at};
 use iostudy_files::open;
-use iostudy_latency::{Latencies, empty_latencies, record};
+use iostudy_latency::{IoStats, Latencies, empty_latencies, record};
 use iostudy_pattern::{AlignedBuffer, Content, Record};
+use iostudy_windows::{Counts, WindowCursor, WindowLog};
 use iostudy_worker_pool as worker_pool;
 use rustix::fs::OFlags;
 
@@ -41,12 +42,17 @@ struct JobRunner<'a> {
     file: OwnedFd,
     deadline: Option<Instant>,
     read_bytes: u64,
+    /// Read latencies of events that ended in time.
+    latencies: Latencies,
+    windows: WindowCursor<'a>,
 }
 
-/// Wait for the start, then process events until the deadline or the last event.
+/// Wait for the start, then process events until the deadline or the last event; with windows
+/// again and again.
 pub(crate) fn run_worker(
     workload: &Workload,
     content: &Content,
+    windows: Option<&WindowLog>,
     worker: &Worker,
 ) -> Result<JobResult, Halt> {
     let longest = workload.layout.max_piece_bytes(workload.unit_bytes());
@@ -65,17 +71,27 @@ pub(crate) fn run_worker(
         file: open_file(workload, worker.index())?,
         deadline,
         read_bytes: 0,
+        latencies: empty_latencies(),
+        windows: windows.map_or_else(WindowCursor::without_log, WindowLog::cursor),
     };
-    let latencies = worker.run_events()?;
+    while worker.run_events()? && windows.is_some() {}
     let now = Instant::now();
     Ok(JobResult {
-        events: latencies.len(),
+        events: worker.latencies.len(),
         read_bytes: worker.read_bytes,
         fetched_bytes: fetched_since(fetched_before),
         started,
         ended: deadline.map_or(now, |deadline| deadline.min(now)),
-        latencies,
+        latencies: worker.latencies,
     })
+}
+
+/// Counts of a window: whole events.
+fn counts(latencies: &Latencies, event_bytes: u64) -> Counts {
+    vec![IoStats {
+        bytes: latencies.len() * event_bytes,
+        latencies: latencies.clone(),
+    }]
 }
 
 fn fetched_since(before: Option<u64>) -> Option<u64> {
@@ -89,17 +105,24 @@ fn open_file(workload: &Workload, job: usize) -> Result<OwnedFd, Fault> {
 }
 
 impl JobRunner<'_> {
-    /// Process events in order. Return the read latencies of events that ended in time.
-    fn run_events(&mut self) -> Result<Latencies, Halt> {
-        let mut latencies = empty_latencies();
+    /// Process events in order. Return whether all ended in time.
+    fn run_events(&mut self) -> Result<bool, Halt> {
         let first = self.workload.first_event(self.worker.index());
         for event in first..first + self.workload.events_per_job {
             let Some(reading) = self.run_event(event)? else {
-                break;
+                return Ok(false);
             };
-            record(&mut latencies, reading);
+            self.advance_windows();
+            record(&mut self.latencies, reading);
         }
-        Ok(latencies)
+        Ok(true)
+    }
+
+    /// Note the time for the windows.
+    fn advance_windows(&mut self) {
+        let event_bytes = self.workload.layout.event_bytes as u64;
+        self.windows
+            .advance(Instant::now(), || counts(&self.latencies, event_bytes));
     }
 
     /// Read an event and compute. Return the read latency, or `None` if the deadline passed.
@@ -118,8 +141,9 @@ impl JobRunner<'_> {
     }
 
     /// Whether the deadline is in the future.
-    fn has_time_left(&self) -> Result<bool, Halt> {
+    fn has_time_left(&mut self) -> Result<bool, Halt> {
         self.worker.check_stop()?;
+        self.advance_windows();
         Ok(!is_past(self.deadline))
     }
 

@@ -15,5 +15,5 @@ mod workload;
 pub use compute::Compute;
 pub use layout::Layout;
 pub use result::EventResult;
-pub use run::run;
+pub use run::{repeat, run};
 pub use workload::{InvalidWorkload, Workload};

@@ -1,8 +1,12 @@
-//! Latency histogram shared by all crates.
+//! Latency histogram and operation counters shared by all crates.
+
+mod io_stats;
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+
+pub use io_stats::IoStats;
 
 /// Histogram of latencies in nanoseconds, with three significant digits.
 pub type Latencies = Histogram<u64>;

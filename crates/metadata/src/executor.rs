@@ -76,6 +76,12 @@ impl<'a> Executor<'a> {
         })
     }
 
+    /// Perform another operation from now on.
+    pub(crate) fn switch_to(&mut self, operation: Operation, tree_state: TreeState) {
+        (self.operation, self.tree_state) = (operation, tree_state);
+        self.synced = None;
+    }
+
     /// Enter a directory of the tree.
     pub(crate) fn enter(&mut self, leaf: u64) -> Result<(), OperationError> {
         self.path.enter(self.layout, leaf, self.layout.depth());

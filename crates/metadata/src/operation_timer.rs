@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use iostudy_latency::{Latencies, empty_latencies, record};
+use iostudy_latency::{IoStats, Latencies, record};
+use iostudy_windows::WindowCursor;
 
 use crate::error::{Halt, OperationError};
 
@@ -21,22 +22,37 @@ pub(crate) struct WorkerResult {
 pub(crate) struct OperationTimer<'a> {
     worker: &'a Worker<'a>,
     done: u64,
-    result: WorkerResult,
+    started: Instant,
+    ended: Instant,
+    windows: WindowCursor<'a>,
+    /// Counters by operation.
+    counts: Vec<IoStats>,
+    /// Index of the current operation.
+    operation: usize,
 }
 
 impl<'a> OperationTimer<'a> {
-    /// Start the timer with the first operation.
-    pub(crate) fn start(worker: &'a Worker<'a>) -> Self {
+    /// Start the timer of so many operations with the first one.
+    pub(crate) fn start(
+        worker: &'a Worker<'a>,
+        windows: WindowCursor<'a>,
+        operations: usize,
+    ) -> Self {
         let now = Instant::now();
         Self {
             worker,
             done: 0,
-            result: WorkerResult {
-                started: now,
-                ended: now,
-                latencies: empty_latencies(),
-            },
+            started: now,
+            ended: now,
+            windows,
+            counts: vec![IoStats::new(); operations],
+            operation: 0,
         }
+    }
+
+    /// Time the operation with this index from now on.
+    pub(crate) fn switch_to(&mut self, operation: usize) {
+        self.operation = operation;
     }
 
     /// Return an error if the job is stopping. Call it before every operation.
@@ -49,13 +65,19 @@ impl<'a> OperationTimer<'a> {
     #[inline]
     pub(crate) fn lap(&mut self) {
         let now = Instant::now();
-        record(&mut self.result.latencies, now - self.result.ended);
-        self.result.ended = now;
+        self.windows.advance(now, || self.counts.clone());
+        record(&mut self.counts[self.operation].latencies, now - self.ended);
+        self.ended = now;
         self.done += 1;
         self.worker.report_progress(self.done);
     }
 
-    pub(crate) fn into_result(self) -> WorkerResult {
-        self.result
+    /// Measurements of the current operation.
+    pub(crate) fn into_result(mut self) -> WorkerResult {
+        WorkerResult {
+            started: self.started,
+            ended: self.ended,
+            latencies: self.counts.swap_remove(self.operation).latencies,
+        }
     }
 }

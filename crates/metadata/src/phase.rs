@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use iostudy_files::open;
 use iostudy_latency::{Latencies, empty_latencies, merge};
+use iostudy_windows::WindowCursor;
 use rustix::fs::syncfs;
 use rustix::io::retry_on_intr;
 
@@ -93,7 +94,7 @@ fn run_worker(
 ) -> Result<WorkerResult, Halt> {
     let mut executor = Executor::new(job, layout, step, worker.index())?;
     worker.wait_for_start();
-    let mut timer = OperationTimer::start(worker);
+    let mut timer = OperationTimer::start(worker, WindowCursor::without_log(), 1);
     for leaf in 0..layout.leaves() {
         timer.check_stop()?; // in a shared tree many leaves may have no item of this thread
         executor.enter(leaf)?;

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use iostudy_latency::{Latencies, empty_latencies, merge};
+use iostudy_windows::WindowCursor;
 
 use crate::error::{Error, FailedLog};
 use crate::handler_group::{Halt, HandlerGroup, MAX_WAIT, Worker, WorkerResult};
@@ -76,7 +77,7 @@ pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Outcome, Erro
 }
 
 /// Create the directories, and the files that the first phase requires.
-fn prepare(
+pub(crate) fn prepare(
     job: &Job,
     namespace: &Namespace,
     mut tick: impl FnMut() -> bool,
@@ -119,7 +120,8 @@ fn run_phase(
 ) -> Result<Phase, Error> {
     let work = |worker: &Worker| -> Result<WorkerResult, Halt> {
         worker.wait_for_start();
-        HandlerGroup::start(job, namespace, worker).run(operation, files)
+        HandlerGroup::start(job, namespace, worker, WindowCursor::without_log())
+            .run(operation, files)
     };
     let before = namespace.statistics();
     let times = iostudy_worker_pool::run(job.workers, work, tick)?;

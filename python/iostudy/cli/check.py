@@ -27,10 +27,11 @@ from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.schema import load
-from iostudy.study.sections import Validity
+from iostudy.study.sections import DecisionMode, Validity
+from iostudy.study.switchback import describe_mode, uses_switchback
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.rate import DEFAULT_HZ
-from iostudy.units import GIB, MIB, format_percent
+from iostudy.units import GIB, MIB, format_percent, format_seconds
 from iostudy.workloads import catalog as workload_catalog
 from iostudy.workloads.option_text import format_options
 
@@ -86,9 +87,17 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
+        *_describe_mode(study),
         *_describe_validity(study.validity),
         *_describe_telemetry(study.telemetry.hz),
     ]
+
+
+def _describe_mode(study: Study) -> list[tuple[str, str]]:
+    """Describe what is compared, if the study file asks for windows."""
+    if study.decide.mode is DecisionMode.TRIALS:
+        return []
+    return [("compares", describe_mode(study))]
 
 
 def _describe_validity(validity: Validity) -> list[tuple[str, str]]:
@@ -208,6 +217,8 @@ def _describe_effort(study: Study) -> list[tuple[str, str]]:
     if study.search is not None:
         return describe_effort(study, study.search)
     configurations = study.configurations()
+    if uses_switchback(study):
+        return _describe_windows(study)
     in_a_round = len(configurations) * len(study.workloads)
     spec = study.hadoop if study.starts_hadoop else None
     used = sum(required_bytes(r, c, spec) for r in study.workloads for c in configurations)
@@ -234,6 +245,25 @@ def _describe_effort(study: Study) -> list[tuple[str, str]]:
         *_describe_formats(study),
         *_describe_restarts(study),
         ("time", format_expected_time(study, blocks)),
+    ]
+
+
+def _describe_windows(study: Study) -> list[tuple[str, str]]:
+    """Describe the pilot of a switchback study, which plans the rest."""
+    # Imported here: the statistics of a pilot take most of a second to load.
+    from iostudy.execution.switchback.pilot import MAX_BLOCKS, pilot_seconds
+
+    seconds = format_seconds(pilot_seconds(study.configurations()))
+    return [
+        ("baseline", study.baseline.label),
+        ("pilot", f"{seconds} of each workload; it chooses windows and washouts, decides nothing"),
+        (
+            "blocks",
+            (
+                f"as the pilot plans, at most {MAX_BLOCKS}; each has a window under each of the "
+                f"{len(study.configurations())} configurations"
+            ),
+        ),
     ]
 
 

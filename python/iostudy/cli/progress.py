@@ -17,13 +17,15 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.cli.console import err, say
 from iostudy.execution.listeners import Listener
 from iostudy.execution.progress import Progress
+from iostudy.execution.switchback.pilot import pilot_seconds
 from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import PilotRow, TrialRow
 from iostudy.node.clusters import needs_restarts
 from iostudy.report.finite import build_span
 from iostudy.report.formatting import format_count, format_interval, format_signed_percent
+from iostudy.report.topics.switchback.text import describe_plan
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
-from iostudy.study.model import Study
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
 from iostudy.study.search import Search
 from iostudy.units import format_seconds
@@ -49,6 +51,14 @@ class _EventLines(Listener):
     def study_began(self, study: Study, seed: int, recorded: int) -> None:
         """Print the size of the study and its recorded trials."""
         say(_format_start(study, seed, recorded))
+
+    def pilot_began(self, study: Study, request: WorkloadRequest) -> None:
+        """Print the duration of a pilot."""
+        say(f"pilot of {request.label}: {format_seconds(pilot_seconds(study.configurations()))}")
+
+    def pilot_ended(self, pilot: PilotRow) -> None:
+        """Print the windows that it chose, or why whole trials decide."""
+        say(describe_plan(pilot))
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
         """Print why the block is invalid."""

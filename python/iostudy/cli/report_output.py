@@ -12,6 +12,7 @@ from iostudy.folders import make_output_folder
 from iostudy.ledger.abandoned_workloads import AbandonedWorkloadRecord
 from iostudy.ledger.samples import read_samples
 from iostudy.ledger.studies import find_confirmation, open_ledger, read_search, read_study
+from iostudy.ledger.windows import WindowRecord
 from iostudy.report.build import build_report
 from iostudy.report.documents.comparison.matching import RecordedStudy
 from iostudy.report.render import terminal
@@ -28,7 +29,9 @@ def read_report(folder: Path, reference: str | None = None) -> Report:
     found, where = read_search(folder), str(folder.absolute())
     if found is None:
         own = _with_reference(read_recorded(folder), reference)
-        return build_report(own.study, own.row, own.rows, where, own.samples, own.given_up)
+        return build_report(
+            own.study, own.row, own.rows, where, own.samples, own.given_up, own.switchback
+        )
     confirmed = find_confirmation(folder)
     return build_search_report(
         replace(found, study=_set_reference(found.study, reference)),
@@ -56,6 +59,7 @@ def read_recorded(folder: Path) -> RecordedStudy:
             ledger.rows(),
             partial(read_samples, folder),
             AbandonedWorkloadRecord(ledger).all(),
+            WindowRecord(ledger).rows(),
         )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from iostudy.execution.progress import Progress
 from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import PilotRow, TrialRow
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.study.model import Study
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
 from iostudy.study.search import Candidate
 
@@ -21,6 +21,12 @@ class Listener:
 
     def study_began(self, study: Study, seed: int, recorded: int) -> None:
         """The study starts; ``recorded`` trials of a resumed study are already in the ledger."""
+
+    def pilot_began(self, study: Study, request: WorkloadRequest) -> None:
+        """The pilot of a workload of a switchback study starts."""
+
+    def pilot_ended(self, pilot: PilotRow) -> None:
+        """A pilot is in the ledger, with the plan of its windows or the reason against them."""
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
         """A trial starts, one of ``trials`` in its attempt at the block; not recorded yet."""

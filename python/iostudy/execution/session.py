@@ -15,16 +15,21 @@ from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import Runner
 from iostudy.execution.schedule import PlannedSchedule, Schedule
 from iostudy.execution.search_schedule import SearchSchedule
+from iostudy.execution.switchback.confirmation import ConfirmationSchedule
+from iostudy.execution.switchback.runner import SwitchbackRunner, final_comparisons
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_existing_study
-from iostudy.ledger.studies import open_ledger, recorded_study
+from iostudy.ledger.studies import open_ledger, read_study
+from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.recommendation import recommend
 from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed, make_plan
 from iostudy.study.privileges import adapt_to_user
+from iostudy.study.switchback import uses_switchback
 
 FIXED_CIRCUMSTANCES = (
     ("host", "kernel", "release"),
@@ -50,10 +55,14 @@ class StudySession:
         """Return all comparisons if no trial is left to run; otherwise None."""
         if self.recorded is None:
             return None
-        study = recorded_study(self.recorded)
         with open_ledger(self.folder) as ledger:
+            study = read_study(ledger)
             if study.search is not None:
                 return () if SearchRecord(ledger).outcome() else None
+            if uses_switchback(study):
+                current = final_comparisons(study, WindowRecord(ledger))
+                left = current and _confirmation_left(study, current, ledger)
+                return None if left else current
             schedule, rows = _planned_schedule(study, self.recorded.seed), ledger.rows()
         return None if schedule.next(rows) else schedule.comparisons(rows)
 
@@ -70,8 +79,7 @@ class StudySession:
         study = _without_refused(study, node, resumed=self.recorded is not None)
         ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
-            schedule = _build_schedule(study, ledger, node, listeners)
-            return Runner(study, schedule, node, ledger, listeners).run()
+            return _execute(study, node, ledger, listeners)
         finally:
             ledger.close()
 
@@ -120,6 +128,42 @@ def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any])
                 where="--resume",
                 remedy="restore these circumstances, or start again in another folder",
             )
+
+
+def _execute(
+    study: Study, node: Node, ledger: Ledger, listeners: Sequence[Listener]
+) -> tuple[ComparisonResult, ...]:
+    """Run windows if the study and its pilots allow them, otherwise whole trials."""
+    if uses_switchback(study):
+        runner = SwitchbackRunner(study, ledger.study().seed, node, ledger, listeners)
+        study = runner.plan()
+        if uses_switchback(study):
+            decided = runner.run(study)
+            _confirm(study, decided, node, ledger)
+            return decided
+    schedule = _build_schedule(study, ledger, node, listeners)
+    return Runner(study, schedule, node, ledger, listeners).run()
+
+
+def _confirm(study: Study, decided: Sequence[ComparisonResult], node: Node, ledger: Ledger) -> None:
+    """Run the whole trials that confirm a recommended configuration, if there is one."""
+    schedule = _build_confirmation(study, decided, ledger)
+    if schedule is not None:
+        Runner(study, schedule, node, ledger).run()
+
+
+def _confirmation_left(study: Study, decided: Sequence[ComparisonResult], ledger: Ledger) -> bool:
+    schedule = _build_confirmation(study, decided, ledger)
+    return schedule is not None and schedule.next(ledger.rows()) is not None
+
+
+def _build_confirmation(
+    study: Study, decided: Sequence[ComparisonResult], ledger: Ledger
+) -> ConfirmationSchedule | None:
+    label = recommend(study, decided)
+    if label is None:
+        return None
+    return ConfirmationSchedule(study, label, ledger.study().seed, decided)
 
 
 def _build_schedule(

@@ -113,7 +113,7 @@ def decode_trial(row: sqlite3.Row, *, counts: bool) -> TrialRow:
         figures=value("figures"),
         settings=value("settings"),
         devices=tuple(from_json(row["devices"])),
-        summary=_telemetry_summary(value("seen")),
+        summary=decode_summary(value("seen")),
         phases=value("phases"),
         notes=tuple(from_json(row["notes"])),
         telemetry=SamplesFile(row["telemetry"], row["telemetry_sha256"]),
@@ -127,7 +127,8 @@ def _json(value: Mapping[str, Any] | None) -> str | None:
     return None if value is None else json.dumps(value)
 
 
-def _telemetry_summary(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
+def decode_summary(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
+    """Return the telemetry summary of decoded JSON."""
     if values is None:
         return None
     foreign = tuple(ForeignProcess(**process) for process in values["foreign"])

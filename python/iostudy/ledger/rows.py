@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
+from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads.definition import Histogram, Part
 
@@ -32,6 +33,117 @@ class SamplesFile:
 
 
 NO_SAMPLES = SamplesFile()
+
+
+class MeasuredRow(Protocol):
+    """Figures of one configuration in one block, from a trial or from a window of a run."""
+
+    @property
+    def workload(self) -> str:
+        """Label of the workload."""
+
+    @property
+    def configuration(self) -> str:
+        """Label of the configuration."""
+
+    @property
+    def block(self) -> int:
+        """Number of the block, from 1."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether its block is complete, so that verdicts use it."""
+
+    @property
+    def figures(self) -> Mapping[str, float] | None:
+        """The workload's figures by name; None of a failed trial."""
+
+    @property
+    def latencies(self) -> Mapping[str, Histogram] | None:
+        """Histograms by operation; None without any."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Figures of parts."""
+
+
+@dataclass(frozen=True)
+class WindowRow:
+    """One window of a run: one workload under one configuration in one block.
+
+    ``previous`` is the configuration before the switch, empty for the first window of a run.
+    ``start`` is Unix time; ``operations`` are those completed within ``seconds``. Only complete
+    blocks are recorded, so every window counts.
+    """
+
+    workload: str
+    block: int
+    position: int
+    configuration: str
+    previous: str
+    start: float
+    seconds: float
+    operations: int
+    figures: Mapping[str, float]
+    counts: bool = True
+    latencies: Mapping[str, Histogram] | None = None
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One continuous run of a workload.
+
+    ``settings`` are the values read back under each configuration, by its label. The other fields
+    are as in `TrialRow`.
+    """
+
+    workload: str
+    started_at: float
+    settings: Mapping[str, Mapping[str, str]]
+    devices: tuple[str, ...]
+    summary: TelemetrySummary
+    notes: tuple[str, ...]
+    telemetry: SamplesFile
+
+
+@dataclass(frozen=True)
+class PilotRow:
+    """The plan of a workload's windows, and what its pilot measured.
+
+    ``plan`` is None if a level does not settle or the pilot has too few operations; ``reason`` says
+    which. ``allan`` are window seconds with the relative deviation; ``responses`` are the response
+    curves by configuration.
+    """
+
+    workload: str
+    plan: WindowPlan | None
+    max_blocks: int
+    reason: str
+    allan: tuple[tuple[float, float], ...]
+    responses: Mapping[str, ResponseCurve]
+
+
+@dataclass(frozen=True)
+class ResponseCurve:
+    """The mean log rate after a switch, relative to its end, with a pointwise interval."""
+
+    bin_seconds: float
+    curve: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SwitchbackRows:
+    """The pilots, runs and windows of a study; empty for one of whole trials."""
+
+    pilots: tuple[PilotRow, ...] = ()
+    runs: tuple[RunRow, ...] = ()
+    windows: tuple[WindowRow, ...] = ()
+
+
+NO_WINDOWS = SwitchbackRows()
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ ReadSamples: TypeAlias = "Callable[[SamplesFile, tuple[str, ...]], Samples]"
 """`read_samples` of a folder."""
 
 FOLDER = "telemetry"
-_NAME = re.compile(rf"{FOLDER}/\d{{6,}}\.parquet")
+_NAME = re.compile(rf"{FOLDER}/(run-)?\d{{6,}}\.parquet")
 _MAX_BYTES = 1 << 30
 """A day of 10 samples a second takes some hundred MiB."""
 MIN_SAMPLES = 2
@@ -31,9 +31,17 @@ MIN_SAMPLES = 2
 
 def write_samples(folder: Path, trial_id: int, samples: Samples) -> SamplesFile:
     """Write a trial's samples durably below ``folder``; return the file for the ledger."""
+    return _write(folder, f"{FOLDER}/{trial_id:06d}.parquet", samples)
+
+
+def write_run_samples(folder: Path, number: int, samples: Samples) -> SamplesFile:
+    """Write the samples of the run with this number, from 1, as `write_samples` does."""
+    return _write(folder, f"{FOLDER}/run-{number:06d}.parquet", samples)
+
+
+def _write(folder: Path, name: str, samples: Samples) -> SamplesFile:
     buffer = io.BytesIO()
     samples.to_table().write_parquet(buffer)
-    name = f"{FOLDER}/{trial_id:06d}.parquet"
     path = folder / name
     content = buffer.getvalue()
     try:

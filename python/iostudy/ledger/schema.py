@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 SCHEMA = """
 CREATE TABLE head (
@@ -45,8 +45,34 @@ CREATE TABLE candidate (
   point TEXT NOT NULL, refused TEXT NOT NULL, checksum TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE outcome (winner TEXT, checksum TEXT NOT NULL DEFAULT '');
+CREATE TABLE pilot (
+  workload TEXT PRIMARY KEY, plan TEXT NOT NULL, checksum TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY, workload TEXT NOT NULL, started_at REAL NOT NULL,
+  settings TEXT NOT NULL, devices TEXT NOT NULL, seen TEXT NOT NULL, notes TEXT NOT NULL,
+  telemetry TEXT NOT NULL, telemetry_sha256 TEXT NOT NULL, checksum TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE window (
+  id INTEGER PRIMARY KEY, workload TEXT NOT NULL, block INTEGER NOT NULL,
+  position INTEGER NOT NULL, configuration TEXT NOT NULL, previous TEXT NOT NULL,
+  start REAL NOT NULL, seconds REAL NOT NULL, operations INTEGER NOT NULL,
+  figures TEXT NOT NULL, checksum TEXT NOT NULL DEFAULT '',
+  UNIQUE (workload, block, position)
+);
 """
-TABLES = ("study", "resumption", "trial", "complete_block", "given_up", "candidate", "outcome")
+TABLES = (
+    "study",
+    "resumption",
+    "trial",
+    "complete_block",
+    "given_up",
+    "candidate",
+    "outcome",
+    "pilot",
+    "run",
+    "window",
+)
 """The tables whose rows the head covers."""
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from iostudy.analysis.switchback.looks import FIRST_LOOK
 from iostudy.errors import UsageError
 from iostudy.ledger.abandoned_workloads import AbandonedWorkload, AbandonedWorkloadRecord
-from iostudy.ledger.rows import StudyRow
+from iostudy.ledger.rows import PilotRow, StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.store import FILE_NAME, Ledger
+from iostudy.ledger.windows import WindowRecord
 from iostudy.study.candidates import add_candidates
 from iostudy.study.model import Study
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.schema import parse
 from iostudy.study.search import Outcome
+from iostudy.study.sections import DecisionMode
 
 CONFIRMATION = "confirmation"
 """The subfolder of a search's confirmation; its study file has the same name."""
@@ -39,8 +43,24 @@ def recorded_study(row: StudyRow) -> Study:
 
 
 def read_study(ledger: Ledger) -> Study:
-    """Return the Study of a ledger, with all candidates if it is a search."""
-    return add_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
+    """Return the Study of a ledger, with its candidates and the plans of its windows."""
+    study = add_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
+    return apply_pilots(study, WindowRecord(ledger).pilots())
+
+
+def apply_pilots(study: Study, pilots: Sequence[PilotRow]) -> Study:
+    """Return the study with the blocks that its pilots plan.
+
+    It becomes a study of whole trials, with a note, if a pilot has no plan.
+    """
+    if reasons := [pilot.reason for pilot in pilots if pilot.plan is None]:
+        note = f"whole trials decide, because windows cannot: {'; '.join(reasons)}"
+        decide = replace(study.decide, mode=DecisionMode.TRIALS)
+        return replace(study, decide=decide, notes=(*study.notes, note))
+    if not pilots or len(pilots) < len(study.workloads):
+        return study
+    most = max(pilot.max_blocks for pilot in pilots)
+    return replace(study, decide=study.decide.with_blocks(FIRST_LOOK, most))
 
 
 def read_abandoned_workloads(folder: Path) -> tuple[AbandonedWorkload, ...]:

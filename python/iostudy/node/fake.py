@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from iostudy.errors import IostudyError
+from iostudy.node.fake_run import NO_RESPONSE, FakeResponse, FakeRun
 from iostudy.node.protocol import TrialResult
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
@@ -47,6 +48,7 @@ class FakeNode:
     ``effects`` are fractions by configuration label, or by (workload, configuration); ``noise``
     is the standard deviation of the logarithm; ``script`` maps the number of a trial, from 0 in
     the order of calls, to a Disturbance. ``refuses`` are refused configurations with the reason.
+    ``responses`` are those to switches by label; ``fails_after`` ends a run after so many switches.
     ``log`` records the calls in order.
     """
 
@@ -56,6 +58,8 @@ class FakeNode:
     base: float = 1000.0
     script: Mapping[int, Disturbance] = field(default_factory=dict)
     refuses: Mapping[str, IostudyError] = field(default_factory=dict)
+    responses: Mapping[str, FakeResponse] = field(default_factory=dict)
+    fails_after: int | None = None
     levels: tuple[str, ...] = ("none", "mq-deadline", "kyber", "bfq")
     log: list[str] = field(default_factory=list)
     _trials: int = 0
@@ -94,6 +98,11 @@ class FakeNode:
             raise disturbance.error
         return self._result(request, configuration, number, disturbance)
 
+    def mean(self, request: WorkloadRequest, label: str) -> float:
+        """Return the verdict figure without noise."""
+        effect = self.effects.get((request.label, label), self.effects.get(label, 0.0))
+        return self.base * (1 + effect)
+
     def _result(
         self,
         request: WorkloadRequest,
@@ -101,21 +110,23 @@ class FakeNode:
         number: int,
         disturbance: Disturbance,
     ) -> TrialResult:
-        label = configuration.label
-        effect = self.effects.get((request.label, label), self.effects.get(label, 0.0))
         deviation = random.Random(f"{self.seed} {number}").gauss(0.0, self.noise)
-        value = self.base * (1 + effect) * math.exp(deviation)
+        value = self.mean(request, configuration.label) * math.exp(deviation)
         moved_kb = _MOVED_KB * (1 + disturbance.foreign_io)
         known = catalog.get(request.name).figures(request.options)
         figures = {figure.name: value for figure in known} | {BYTES: _MOVED_KB * 1024}
-        summary = TelemetrySummary(
-            seconds=1.0,
-            devices={DEVICE: compute_iostat_figures(_moved(moved_kb), 1.0)},
-            machine=_machine(disturbance),
-        )
-        telemetry = Telemetry(summary, Samples(np.array([0.0, 1.0]), {}))
+        telemetry = _telemetry(moved_kb, disturbance)
         settings = {f"{name}@{DEVICE}": value for name, value in configuration.settings.items()}
         return TrialResult(figures, settings, telemetry, (DEVICE,), {"run": 1.0}, ())
+
+
+def _telemetry(moved_kb: float, disturbance: Disturbance) -> Telemetry:
+    summary = TelemetrySummary(
+        seconds=1.0,
+        devices={DEVICE: compute_iostat_figures(_moved(moved_kb), 1.0)},
+        machine=_machine(disturbance),
+    )
+    return Telemetry(summary, Samples(np.array([0.0, 1.0]), {}))
 
 
 @dataclass
@@ -129,6 +140,22 @@ class _FakeSession:
             self.node.log.append(f"format {configuration.whole_plot}")
             self.whole_plot = configuration.whole_plot
         return self.node.run(self.request, configuration)
+
+    @contextmanager
+    def switched_run(self, configurations: Sequence[Configuration]) -> Iterator[FakeRun]:
+        node, request = self.node, self.request
+        node.log.append(f"run {request.label}")
+        yield FakeRun(
+            rate=lambda label: node.mean(request, label),
+            responses=lambda label: node.responses.get(label, NO_RESPONSE),
+            figures=[own.name for own in catalog.get(request.name).figures(request.options)],
+            noise=node.noise,
+            draw=random.Random(f"{node.seed} {len(node.log)}"),
+            telemetry=_telemetry(_MOVED_KB, Disturbance()),
+            device=DEVICE,
+            label=configurations[0].label,
+            fails_after=node.fails_after,
+        )
 
 
 def _machine(disturbance: Disturbance) -> dict[str, float]:

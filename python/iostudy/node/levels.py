@@ -11,6 +11,7 @@ from iostudy.errors import SettingError
 from iostudy.settings import catalog, kinds, places
 from iostudy.settings.change import Setting
 from iostudy.settings.definition import Reach
+from iostudy.settings.switching import Switcher
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor, FactorKind
@@ -41,9 +42,20 @@ class Levels:
         read afterwards. SettingError if a setting is missing.
         """
         wanted = self._requested_values(configuration)
-        written = {setting: value for setting, value in wanted.items() if value != AS_FOUND}
-        with self.transaction.apply_temporarily(*kinds.prepare_changes(written)):
+        with self.transaction.apply_temporarily(*kinds.prepare_changes(_written_values(wanted))):
             yield {s: s.read() if value == AS_FOUND else value for s, value in wanted.items()}
+
+    @contextmanager
+    def switched(self, configurations: Sequence[Configuration]) -> Iterator[SwitchedLevels]:
+        """Apply the first configuration inside the context, and switch among all of them.
+
+        The journal holds the values of all of them before the first write. SettingError for a
+        setting that is missing or cannot be switched.
+        """
+        wanted = [self._requested_values(each) for each in configurations]
+        changes = kinds.prepare_switching([_written_values(each) for each in wanted])
+        with self.transaction.apply_temporarily(*changes):
+            yield SwitchedLevels(Switcher(changes), wanted)
 
     def bind(self, name: str, on: Sequence[str] = ()) -> tuple[Setting, ...]:
         """Bind the setting on these places, or below the target without any."""
@@ -63,6 +75,27 @@ class Levels:
 
     def _places(self, on: Sequence[str]) -> Sequence[str]:
         return on or tuple(map(str, self.default_places))
+
+
+@dataclass(frozen=True)
+class SwitchedLevels:
+    """Configurations that are switched under a running workload, by their number."""
+
+    switcher: Switcher
+    wanted: Sequence[Mapping[Setting, str]]
+
+    def switch(self, number: int) -> None:
+        """Switch to a configuration; SettingError if another process has changed a value."""
+        self.switcher.switch(number)
+
+    def read_back(self, number: int) -> dict[str, str]:
+        """Read the values of the configuration in force, by label."""
+        expected = self.wanted[number].items()
+        return read_back({s: s.read() if value == AS_FOUND else value for s, value in expected})
+
+
+def _written_values(wanted: Mapping[Setting, str]) -> dict[Setting, str]:
+    return {setting: value for setting, value in wanted.items() if value != AS_FOUND}
 
 
 @contextmanager

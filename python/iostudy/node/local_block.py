@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -12,6 +13,7 @@ from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
 from iostudy.node.clusters import ClusterLevels, data_properties
 from iostudy.node.levels import read_back
+from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.memory import describe_warm_memory, touch_free_memory
 from iostudy.node.protocol import TrialResult
 from iostudy.node.site import Site
@@ -114,6 +116,23 @@ class LocalBlock:
             parts=measured.parts,
             departures=measured.departures,
         )
+
+    @contextmanager
+    def switched_run(self, configurations: Sequence[Configuration]) -> Iterator[LocalSwitchedRun]:
+        """Prepare, apply the first configuration, reset, and start the run under telemetry."""
+        watch, first = Stopwatch(), configurations[0]
+        definition = catalog.get(self.request.name)
+        workload = definition.make(apply_configuration(self.request, first))
+        self._begin(first, watch)
+        self._prepare(workload, first, watch)
+        with self.site.levels.switched(configurations) as levels:
+            devices = self._devices_of(workload)
+            notes = self._reset_state(workload, devices, watch)
+            run = LocalSwitchedRun(
+                workload, self.place, levels, configurations, self.make_recorder(), devices, notes
+            )
+            with run:
+                yield run
 
     def clean(self) -> None:
         """Remove the files of the trials, after a repair of the cluster."""

@@ -12,6 +12,7 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.workloads.definition import Histogram, Part
+from iostudy.workloads.windows import WindowMeter
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,49 @@ class TrialResult:
     departures: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class RunResult:
+    """The result of a run that was switched; ``settings`` by configuration, else as in a trial."""
+
+    settings: Mapping[str, Mapping[str, str]]
+    telemetry: Telemetry
+    devices: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class SwitchedRun(Protocol):
+    """A steady run of a workload under telemetry, whose configuration can be switched."""
+
+    @property
+    def meter(self) -> WindowMeter:
+        """The windows of the run."""
+
+    def now(self) -> float:
+        """Return the CLOCK_MONOTONIC time in seconds."""
+
+    def switch(self, label: str) -> None:
+        """Switch to a configuration and read it back.
+
+        SettingError if it is refused or another process has changed a value.
+        """
+
+    def wait(self, until: float) -> None:
+        """Wait for a time of `now`; WorkloadError if the run has ended before."""
+
+    def stop(self) -> RunResult:
+        """End the run and restore the settings."""
+
+
 class BlockSession(Protocol):
     """A node prepared for the trials of one block of one workload."""
+
+    def switched_run(
+        self, configurations: Sequence[Configuration]
+    ) -> AbstractContextManager[SwitchedRun]:
+        """Start a run under the first configuration; the end of the context stops it.
+
+        The run continues while the others are switched in. Errors are those of a trial.
+        """
 
     def trial(self, configuration: Configuration) -> TrialResult:
         """Apply, reset, run under telemetry, restore.

@@ -10,6 +10,7 @@ from iostudy.analysis.ranking import Ranking
 from iostudy.errors import UsageError
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.ledger.studies import find_verdict_folder, open_ledger, read_study
+from iostudy.ledger.windows import read_measured_rows
 from iostudy.persist import places
 from iostudy.persist.request import PersistRequest
 from iostudy.results import recommendation as rule
@@ -33,15 +34,16 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
     """
     with open_ledger(folder if label else find_verdict_folder(folder)) as ledger:
         row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
+        measured = read_measured_rows(ledger)
     if label:
         if label in study.bounds:
             raise _bound_error(study, label)
         return _build_request(study, find_configuration(study, label), row, trials, on)
     if study.design is not None:
         raise _screening_error(study)
-    configuration = find_winner(study, compare_configurations(study, trials))
+    configuration = find_winner(study, compare_configurations(study, measured))
     choice = _build_request(study, configuration, row, trials, on)
-    rivals = _note_other_best(study, configuration, rank_configurations(study, trials))
+    rivals = _note_other_best(study, configuration, rank_configurations(study, measured))
     return replace(choice, notes=(*rivals, *choice.notes))
 
 

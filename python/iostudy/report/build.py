@@ -14,7 +14,7 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.series import FamilyOfTests
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy.ledger.rows import NO_WINDOWS, MeasuredRow, StudyRow, SwitchbackRows, TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.report.finite import build_span, finite, finite_values, round_values
 from iostudy.report.formatting import describe_bounds, describe_given_up
@@ -46,6 +46,7 @@ from iostudy.report.topics.scaling.build import build_scaling
 from iostudy.report.topics.scaling.text import describe_crossings
 from iostudy.report.topics.scaling.values import ScalingReport
 from iostudy.report.topics.screening.build import build_screening
+from iostudy.report.topics.switchback.build import build_switchback, describe_disagreements
 from iostudy.report.topics.verdicts.answer import (
     AnswerContext,
     build_predicate,
@@ -83,23 +84,28 @@ def build_report(
     folder: str = "DIR",
     samples: ReadSamples | None = None,
     given_up: Sequence[AbandonedWorkload] = (),
+    switchback: SwitchbackRows = NO_WINDOWS,
 ) -> Report:
     """Build the report of a study from its plan and its ledger rows.
 
     ``study`` is the one that was carried out: with the host's levels, and without root where
     ``study_row`` says so. ``folder`` is the output folder, as commands will name it;
     ``samples`` reads what was sampled during a trial, for timelines; ``given_up`` are the
-    workloads of which no attempt at a block counted.
+    workloads of which no attempt at a block counted. The windows of ``switchback`` decide in place
+    of the trials, which then confirm the recommendation.
     """
     in_order = sorted(rows, key=lambda row: row.id)
-    compared = compare_configurations(study, in_order)
+    measured = switchback.windows or in_order
+    compared = compare_configurations(study, measured)
+    windows = build_switchback(study, switchback, compared, in_order)
     diagnoses = diagnose_trials(study, study_row.circumstances, in_order)
     limited = build_bottlenecks(study, in_order, diagnoses, samples)
     disturbed = build_disturbances(study, in_order, diagnoses)
-    meters, device = build_telemetry(study, in_order), find_tested_device(in_order)
-    workloads, covariate_reports = _with_covariates(study, compared, in_order, limited)
+    meters = build_telemetry(study, in_order)
+    device = find_tested_device([*in_order, *switchback.runs])
+    workloads, covariate_reports = _with_covariates(study, compared, in_order, measured, limited)
     trials = _trials(study, in_order, diagnoses)
-    ranked, screened = build_ranking(study, in_order), build_screening(study, in_order)
+    ranked, screened = build_ranking(study, measured), build_screening(study, in_order)
     scaled = build_scaling(study, in_order)
     return Report(
         name=study.name,
@@ -110,14 +116,18 @@ def build_report(
             *suggest_next_steps(study, compared, folder),
             *suggest_remedies(study, workloads, limited, disturbed),
         ),
-        answer=tuple(_answer(study, workloads, scaled, ranked, given_up)),
+        answer=(
+            *describe_disagreements(windows),
+            *_answer(study, workloads, scaled, ranked, given_up),
+        ),
         noun=_noun(study),
         baseline=_baseline_label(study),
-        configurations=build_configurations(study, in_order),
+        configurations=build_configurations(study, in_order, switchback.runs),
         ranking=ranked,
         screening=screened,
         curves=scaled,
         workloads=workloads,
+        switchback=windows,
         trials=trials,
         telemetry=meters,
         limits=limited,
@@ -143,19 +153,23 @@ def _with_covariates(
     study: Study,
     compared: Sequence[ComparisonResult],
     rows: Sequence[TrialRow],
+    measured: Sequence[MeasuredRow],
     limited: Sequence[BottleneckReport],
 ) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
     """Return every workload with its flags, and its covariates, whose tests share their level."""
     values = covariate_values(study, rows)
     shared = compute_shared_level(study, values)
-    found = _workloads(study, compared, rows, shared)
+    found = _workloads(study, compared, measured, shared)
     reports = build_covariates(study, values, found, shared)
     explained = (_explained(study, each, limited) for each in found)
     return tuple(add_imbalance(each, reports) for each in explained), reports
 
 
 def _workloads(
-    study: Study, found: Sequence[ComparisonResult], rows: Sequence[TrialRow], shared: FamilyOfTests
+    study: Study,
+    found: Sequence[ComparisonResult],
+    rows: Sequence[MeasuredRow],
+    shared: FamilyOfTests,
 ) -> tuple[WorkloadReport, ...]:
     """Every workload with its results and all else that was measured."""
     values = collect_figures(study, rows)

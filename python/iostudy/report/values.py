@@ -17,6 +17,7 @@ from iostudy.report.topics.reference.values import ReferenceReport
 from iostudy.report.topics.scaling.values import ScalingReport
 from iostudy.report.topics.screening.values import ScreeningReport
 from iostudy.report.topics.search.values import SearchReport
+from iostudy.report.topics.switchback.values import SwitchbackReport
 from iostudy.report.topics.verdicts.values import ConfigurationReport, WorkloadReport
 from iostudy.report.trials import TelemetryReport, TrialReport
 
@@ -78,6 +79,8 @@ class Report(Value):
     curves: tuple[ScalingReport, ...] = ()
     """Curves of the workloads with several loads."""
     workloads: tuple[WorkloadReport, ...]
+    switchback: tuple[SwitchbackReport, ...] = ()
+    """By workload: the windows that decide. The trials then confirm the recommendation."""
     trials: tuple[TrialReport, ...]
     telemetry: tuple[TelemetryReport, ...]
     limits: tuple[BottleneckReport, ...] = ()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.ranking import Ranking, is_rankable, rank
 from iostudy.analysis.verdict import Comparison, Rule, compare
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.definition import Figure
@@ -59,7 +59,9 @@ def decision_rule(study: Study) -> Rule:
     )
 
 
-def collect_figures(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, str], BlockFigures]:
+def collect_figures(
+    study: Study, rows: Iterable[MeasuredRow]
+) -> dict[tuple[str, str], BlockFigures]:
     """Collect verdict figures of counted trials by (workload, configuration) and block."""
     figures = {workload.label: workload.figure.name for workload in study.workloads}
     values: dict[tuple[str, str], BlockFigures] = {}
@@ -70,7 +72,9 @@ def collect_figures(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, s
     return values
 
 
-def compare_configurations(study: Study, rows: Iterable[TrialRow]) -> tuple[ComparisonResult, ...]:
+def compare_configurations(
+    study: Study, rows: Iterable[MeasuredRow]
+) -> tuple[ComparisonResult, ...]:
     """Compare all configurations over the finished blocks, in the study's order.
 
     A search has no comparisons, because its winner was selected by the same data.
@@ -97,7 +101,7 @@ def compare_on_workload(
     )
 
 
-def screen_factors(study: Study, rows: Iterable[TrialRow]) -> tuple[ScreeningResult, ...]:
+def screen_factors(study: Study, rows: Iterable[MeasuredRow]) -> tuple[ScreeningResult, ...]:
     """Return every effect of a screening, workload by workload."""
     return screen_main_effects(study, tuple(log_figures(study, rows)), decision_rule(study))
 
@@ -114,7 +118,7 @@ def _from_effect(result: ScreeningResult) -> ComparisonResult:
     )
 
 
-def rank_configurations(study: Study, rows: Iterable[TrialRow]) -> Ranking | None:
+def rank_configurations(study: Study, rows: Iterable[MeasuredRow]) -> Ranking | None:
     """Rank all choices, in the study's order, over all workloads with their weights.
 
     None where the verdicts already imply the ranking, where there are too few blocks, and for
@@ -130,7 +134,7 @@ def rank_configurations(study: Study, rows: Iterable[TrialRow]) -> Ranking | Non
     return rank(figures, study.weights, rule)
 
 
-def log_figures(study: Study, rows: Iterable[TrialRow]) -> Iterator[NDArray[np.float64]]:
+def log_figures(study: Study, rows: Iterable[MeasuredRow]) -> Iterator[NDArray[np.float64]]:
     """Yield s ln y of each workload by block and configuration, NaN without a trial."""
     values = collect_figures(study, rows)
     for workload in study.workloads:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.comparisons import (
     BlockFigures,
     ComparisonResult,
@@ -24,11 +24,11 @@ class InterimAnalysis:
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._rows: Sequence[TrialRow] = ()
+        self._rows: Sequence[MeasuredRow] = ()
         self._values: dict[tuple[str, str], BlockFigures] = {}
         self._results: dict[str, tuple[ComparisonResult, ...]] = {}
 
-    def compare(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
+    def compare(self, rows: Sequence[MeasuredRow]) -> tuple[ComparisonResult, ...]:
         """Return every comparison, in the study's order."""
         if self._study.design is not None or self._study.search is not None:
             return compare_configurations(self._study, rows)
@@ -51,7 +51,7 @@ class InterimAnalysis:
         return self._results[workload]
 
 
-def _extends(before: Sequence[TrialRow], rows: Sequence[TrialRow]) -> bool:
+def _extends(before: Sequence[MeasuredRow], rows: Sequence[MeasuredRow]) -> bool:
     """Whether ``rows`` extend the previous ones; rows of ended trials do not change."""
     last = len(before) - 1
     return not before or (len(rows) > last and rows[last] is before[last])

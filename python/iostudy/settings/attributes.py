@@ -186,11 +186,16 @@ class AttributeChange:
             "settings": dict(self.settings),
         }
 
+    @property
+    def written(self) -> Mapping[str, tuple[str, ...]]:
+        """Every value that iostudy writes, by attribute."""
+        return {name: (value,) for name, value in self.after.items()}
+
     def describe(self) -> str:
         """``block.scheduler of loop0: none -> bfq``, all requested attributes in one line."""
         return ", ".join(
-            f"{self._of_owner(name)}: {self.before.get(name, 'not there')} -> {value}"
-            for name, value in self.after.items()
+            f"{self._of_owner(name)}: {self.before.get(name, 'not there')} -> {', '.join(values)}"
+            for name, values in self.written.items()
         )
 
     def apply(self) -> None:
@@ -222,7 +227,7 @@ class AttributeChange:
         ours = [name for name in self.owner.write_order(self.before) if name not in conflicts]
         done: tuple[str | RestoredValue, ...]
         done, trouble = self._restore(ours)
-        requested = self.owner.write_order(conflicts & self.after.keys())
+        requested = self.owner.write_order(conflicts & self.written.keys())
         if policy is ConflictPolicy.ACCEPT:
             done += tuple(f"{self._of_owner(n)}: left at {self.owner.read(n)}" for n in requested)
         else:
@@ -285,8 +290,9 @@ class AttributeChange:
         affected by a write of another process are conflicts as well.
         """
         now = {name: self.owner.read(name) for name in self.before}
-        conflicts = {n for n, v in now.items() if v not in (self.before[n], self.after.get(n))}
-        own_side_effects = self._affected_by(self.after.keys() - conflicts)
+        own = self.written
+        conflicts = {n for n, v in now.items() if v not in (self.before[n], *own.get(n, ()))}
+        own_side_effects = self._affected_by(own.keys() - conflicts)
         conflicts -= own_side_effects
         return conflicts | self._affected_by(conflicts)
 

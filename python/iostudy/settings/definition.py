@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from iostudy.settings.values import AS_FOUND, Values
 
+RESPONSE_SECONDS, SLOW_RESPONSE_SECONDS = 0.25, 1.5
+"""Time constants of responses to a switch: kernel timers act within 0.1 s, bfq learns for 2 s."""
+
 
 class Cost(StrEnum):
     """Cost of a change.
@@ -57,11 +60,40 @@ class Condition:
         return f"{self.name} is {' or '.join(self.values)}"
 
 
+@dataclass(frozen=True)
+class Switching:
+    """Effect of a change under a running workload with open files.
+
+    ``obstacle`` says why a running workload does not show the new value, or shows it too late;
+    empty if the setting can be switched. ``memory`` says what outlives a switch, and how long.
+    ``slow_values`` learn for seconds.
+    """
+
+    obstacle: str = ""
+    memory: str = ""
+    slow_values: frozenset[str] = frozenset()
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a study can switch the setting while its workload runs."""
+        return not self.obstacle
+
+    def response_seconds(self, value: str) -> float:
+        """Return the largest time constant of the response that a pilot must exclude."""
+        return SLOW_RESPONSE_SECONDS if value in self.slow_values else RESPONSE_SECONDS
+
+    def __str__(self) -> str:
+        if self.obstacle:
+            return f"no: {self.obstacle}"
+        return f"yes; {self.memory}" if self.memory else "yes"
+
+
 @dataclass(frozen=True, kw_only=True)
 class SettingDefinition:
     """Name, unit, range, documentation and source of a setting, independent of any place.
 
-    ``caution`` describes effects on others on the host. Each kind of setting adds the fields that
+    ``caution`` describes effects on others on the host. ``switching`` is the effect of a change
+    under a running workload. Each kind of setting adds the fields that
     locate the setting on a host.
     """
 
@@ -72,6 +104,7 @@ class SettingDefinition:
     source: str
     values: Values
     reach: Reach
+    switching: Switching
     cost: Cost = Cost.CHEAP
     condition: Condition | None = None
     caution: str = ""

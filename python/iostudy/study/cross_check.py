@@ -16,7 +16,9 @@ from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import Path, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
+from iostudy.study.sections import DecisionMode
 from iostudy.study.source import read
+from iostudy.study.switchback import list_obstacles
 from iostudy.study.targets import DiskTarget, HdfsTarget, extra_filesystems
 
 MAX_CONFIGURATIONS = 1000
@@ -31,6 +33,9 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.search), study)
     _check_weights(collector, study)
+    if study.decide.mode is DecisionMode.SWITCHBACK and (obstacles := list_obstacles(study)):
+        message = f"the study cannot switch: {'; '.join(obstacles)}; use auto or trials"
+        collector.add(("decide", "mode"), message)
     if study.fallback is not None:
         way = ("without_root", *factors_path(study.fallback.search))
         _check(collector, way, study.without_root())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +17,15 @@ from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, VERSION, Cluster
 from iostudy.settings import catalog
 from iostudy.settings.definitions.hadoop import PREFIX, HadoopDefinition
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.fields import NOT_TRUE, STRICT_KEYS, Section, from_catalog, parse_entries, share
+from iostudy.study.fields import (
+    NOT_TRUE,
+    STRICT_KEYS,
+    Section,
+    from_catalog,
+    one_of,
+    parse_entries,
+    share,
+)
 from iostudy.study.labels import find_duplicates, scalar_text
 from iostudy.study.names import UnknownNameError
 from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
@@ -47,6 +56,17 @@ Weight = Annotated[
 ]
 
 
+class DecisionMode(StrEnum):
+    """The unit of measurement that a study pairs: windows of one run, or whole trials.
+
+    AUTO takes windows where every factor and workload allows them.
+    """
+
+    AUTO = "auto"
+    SWITCHBACK = "switchback"
+    TRIALS = "trials"
+
+
 @dataclass(frozen=True)
 class Decision:
     """What decides; it is fixed before the first trial. Margin and risk are fractions."""
@@ -61,6 +81,9 @@ class Decision:
     """fewest and most blocks of a comparison"""
     weights: Mapping[str, Weight] = field(default_factory=dict)
     """of workloads in the combined ranking, by their labels; 1 by default"""
+    mode: Annotated[DecisionMode, one_of("mode", DecisionMode)] = DecisionMode.TRIALS
+    """compare whole trials, or windows of one run while the configurations are switched; auto:
+    windows where every factor and workload allows them"""
 
     @property
     def min_blocks(self) -> int:
@@ -71,6 +94,10 @@ class Decision:
     def max_blocks(self) -> int:
         """The most blocks that a comparison takes."""
         return self.blocks[1]
+
+    def with_blocks(self, fewest: int, most: int) -> Decision:
+        """Return the same decision with other numbers of blocks."""
+        return replace(self, blocks=(fewest, most))
 
     def weight(self, listed: str) -> float:
         """The weight of a workload of the file; 1 where none is given. Only the ratios matter."""

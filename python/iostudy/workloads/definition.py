@@ -25,6 +25,7 @@ from pydantic_core import CoreSchema
 
 from iostudy import units
 from iostudy.hadoop.client import Client
+from iostudy.workloads.windows import SteadyRun
 
 BYTES = "bytes"
 """The figure with the bytes moved on the target, from which foreign I/O is computed."""
@@ -309,6 +310,18 @@ class Workload(ABC):
         WorkloadStoppedError if ``place.tick`` requested the stop.
         """
 
+    def unsteady_reason(self) -> str:
+        """Why it has no steady state, in one sentence; "" where it has one."""
+        return "it ends with its work, and its parts differ from each other"
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """A run in a prepared place that repeats itself until the tick of ``place`` ends it.
+
+        Only for a workload without an `unsteady_reason`; it makes what it needs beyond `prepare`,
+        and raises WorkloadError.
+        """
+        raise NotImplementedError(self.unsteady_reason())
+
     @abstractmethod
     def clean(self, place: Place) -> None:
         """Remove every file that prepare and run have made; also after a run that failed."""
@@ -331,6 +344,8 @@ class WorkloadDefinition:
     ``spins`` says whether threads of it are on a CPU while they wait: they poll the device, or
     what other threads do. ``measured_seconds`` is the figure that says how long it measured, where
     that may be little of a run: telemetry is of all of it.
+    ``switchable_options`` may change during its `Workload.steady_run`, whose windows have the
+    figures that ``window_figures`` names.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
     that a study's levels of them would change nothing.
     """
@@ -352,6 +367,8 @@ class WorkloadDefinition:
     ticks_bytes: bool = False
     needs_hadoop: bool = False
     decides: frozenset[str] = frozenset()
+    switchable_options: frozenset[str] = frozenset()
+    window_figures: Callable[[Any], tuple[str, ...]] = lambda _: ()
 
     @property
     def summary(self) -> str:

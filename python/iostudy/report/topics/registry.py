@@ -15,6 +15,7 @@ from iostudy.report.topics.ranking.section import build_ranking_section
 from iostudy.report.topics.scaling.section import build_scaling_sections
 from iostudy.report.topics.screening.section import build_screening_section
 from iostudy.report.topics.search.section import build_search_section
+from iostudy.report.topics.switchback.section import build_switchback_section
 from iostudy.report.topics.verdicts.values import WorkloadReport
 from iostudy.report.values import Report
 
@@ -28,6 +29,7 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
         build_ranking_section(report),
         build_caveats_section(report),
         build_covariates_section(report),
+        build_switchback_section(report),
         build_noise_section(report),
     )
     return tuple(section for section in found if section is not None)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definition import Reach, SettingDefinition, Switching
 from iostudy.settings.values import Integer
+
+_SWITCHING = Switching("an open file keeps the read-ahead of its opening")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +16,7 @@ class BdiDefinition(SettingDefinition):
 
     attribute: str
     reach: Reach = Reach.MOUNT
+    switching: Switching = _SWITCHING
 
 
 READ_AHEAD = BdiDefinition(

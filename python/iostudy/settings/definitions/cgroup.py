@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definition import Reach, SettingDefinition, Switching
 from iostudy.settings.values import Integer, Size
 
 NO_LIMIT = "max"
@@ -26,12 +26,16 @@ class Control(StrEnum):
     WEIGHT = "weight"
 
 
+_SWITCHING = Switching("iostudy makes the control group with its values for each trial")
+
+
 @dataclass(frozen=True, kw_only=True)
 class CgroupSettingDefinition(SettingDefinition):
     """A setting of the control group that the workload's processes are in for the trial."""
 
     control: Control
     reach: Reach = Reach.WORKLOAD
+    switching: Switching = _SWITCHING
 
 
 def _limit(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definition import Reach, SettingDefinition, Switching
 from iostudy.settings.values import Choice
+
+_SWITCHING = Switching(
+    "power limits average over tens of seconds, so one governor's heat limits the next clock"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +18,7 @@ class CpuDefinition(SettingDefinition):
 
     attribute: str
     reach: Reach = Reach.HOST
+    switching: Switching = _SWITCHING
 
 
 GOVERNOR = CpuDefinition(

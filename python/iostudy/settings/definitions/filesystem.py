@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy import units
-from iostudy.settings.definition import Condition, Cost, Reach, SettingDefinition
+from iostudy.settings.definition import Condition, Cost, Reach, SettingDefinition, Switching
 from iostudy.settings.values import Choice, Integer, NumberList, TextLine
 
 TYPE = "filesystem.type"
@@ -37,11 +37,15 @@ class BlockSize:
         return str(size)
 
 
+_SWITCHING = Switching("mkfs needs an unmounted file system")
+
+
 @dataclass(frozen=True, kw_only=True)
 class FilesystemSettingDefinition(SettingDefinition):
     """A property of a file system that stands when it is made, or first mounted."""
 
     reach: Reach = Reach.DISK
+    switching: Switching = _SWITCHING
     cost: Cost = Cost.FORMAT
 
 

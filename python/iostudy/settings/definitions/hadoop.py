@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from iostudy.hadoop.conf.configuration import SIZE, size_bytes
 from iostudy.hadoop.conf.reserved import explain_reserved
-from iostudy.settings.definition import Cost, Reach, SettingDefinition
+from iostudy.settings.definition import Cost, Reach, SettingDefinition, Switching
 from iostudy.settings.values import Choice, Size, TextLine, Values
 
 PREFIX = "hadoop."
@@ -48,6 +48,9 @@ class HadoopSize(Size):
         return super().parse(str(size_bytes(text)) if is_short else text)
 
 
+_SWITCHING = Switching("a job or daemon reads its properties at its start")
+
+
 @dataclass(frozen=True, kw_only=True)
 class HadoopDefinition(SettingDefinition):
     """A setting that is a property in Hadoop's site files, ``hadoop.`` before its own name.
@@ -62,6 +65,7 @@ class HadoopDefinition(SettingDefinition):
     native: bool = False
     runner: Runner | None = None
     reach: Reach = Reach.CLUSTER
+    switching: Switching = _SWITCHING
 
     @property
     def key(self) -> str:

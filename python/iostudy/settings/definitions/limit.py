@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definition import Reach, SettingDefinition, Switching
 from iostudy.settings.values import Integer, Size, Values
 
 UNLIMITED = "unlimited"
@@ -27,6 +27,9 @@ class Bound(StrEnum):
     HARD = "hard"
 
 
+_SWITCHING = Switching("a limit acts on what a process opens or starts next")
+
+
 @dataclass(frozen=True, kw_only=True)
 class LimitSettingDefinition(SettingDefinition):
     """One of the two limits of a resource, by its name in limits.conf(5)."""
@@ -34,6 +37,7 @@ class LimitSettingDefinition(SettingDefinition):
     resource: str
     bound: Bound
     reach: Reach = Reach.WORKLOAD
+    switching: Switching = _SWITCHING
 
 
 def _count(unit: str, maximum: int = _LARGEST) -> Integer:

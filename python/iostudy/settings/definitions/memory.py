@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definition import Reach, SettingDefinition, Switching
 from iostudy.settings.values import Choice
 
 _SOURCE = "Documentation/admin-guide/mm/transhuge.rst; mm/huge_memory.c"
+
+_SWITCHING = Switching("mapped memory keeps its pages; only new page faults use the value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +18,7 @@ class HugePageDefinition(SettingDefinition):
 
     attribute: str
     reach: Reach = Reach.HOST
+    switching: Switching = _SWITCHING
     caution: str = "it applies to every process of the host"
 
 

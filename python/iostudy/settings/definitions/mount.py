@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.settings.definition import Cost, Reach, SettingDefinition
+from iostudy.settings.definition import Cost, Reach, SettingDefinition, Switching
 from iostudy.settings.mounting import options as mount_options
 from iostudy.settings.mounting.options import OptionText
 from iostudy.settings.values import Choice, Integer
@@ -13,12 +13,15 @@ _SWITCH = Choice(("on", "off"))
 _MOUNT_8 = "mount(8)"
 _PROC_SUPER = "fs/proc_namespace.c"
 
+_SWITCHING = Switching("a remount waits for write-back, and open files keep some options")
+
 
 @dataclass(frozen=True, kw_only=True)
 class MountDefinition(SettingDefinition):
     """A setting of a mount or of its file system."""
 
     reach: Reach = Reach.MOUNT
+    switching: Switching = _SWITCHING
     cost: Cost = Cost.REMOUNT
 
 

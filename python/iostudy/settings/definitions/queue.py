@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definition import Reach, SettingDefinition, Switching
 from iostudy.settings.values import Choice, Integer
 
 _SYSFS_BLOCK = "Documentation/ABI/stable/sysfs-block"
@@ -59,6 +59,11 @@ SCHEDULER = QueueSettingDefinition(
             "anticipatory",
         )
     ),
+    switching=Switching(
+        memory="the queue is frozen for milliseconds; bfq learns processes and the device's peak "
+        "rate for seconds, kyber adapts its depths for some 0.1 s",
+        slow_values=frozenset({"bfq", "cfq", "anticipatory"}),
+    ),
 )
 READ_AHEAD = QueueSettingDefinition(
     name="block.read_ahead_kb",
@@ -79,6 +84,7 @@ READ_AHEAD = QueueSettingDefinition(
     source=f"{_SYSFS_BLOCK} (read_ahead_kb); mm/readahead.c; block/blk-settings.c",
     layer=Layer.TOP,
     values=Integer(0, 1 << 20, "KiB", step=4),
+    switching=Switching("an open file keeps the read-ahead of its opening"),
 )
 NR_REQUESTS = QueueSettingDefinition(
     name="block.nr_requests",
@@ -93,6 +99,7 @@ NR_REQUESTS = QueueSettingDefinition(
     source=f"{_SYSFS_BLOCK} (nr_requests); block/blk-sysfs.c",
     layer=Layer.SCHEDULING,
     values=Integer(4, 10240, "requests"),
+    switching=Switching(memory="the queue is frozen for milliseconds"),
 )
 MAX_SECTORS = QueueSettingDefinition(
     name="block.max_sectors_kb",
@@ -106,6 +113,7 @@ MAX_SECTORS = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (max_sectors_kb); block/blk-settings.c",
     values=Integer(4, 1 << 20, "KiB"),
+    switching=Switching(),
 )
 NOMERGES = QueueSettingDefinition(
     name="block.nomerges",
@@ -116,6 +124,7 @@ NOMERGES = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (nomerges)",
     values=Choice(("0", "1", "2")),
+    switching=Switching(),
 )
 RQ_AFFINITY = QueueSettingDefinition(
     name="block.rq_affinity",
@@ -127,6 +136,7 @@ RQ_AFFINITY = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (rq_affinity)",
     values=Choice(("0", "1", "2")),
+    switching=Switching(memory="requests in flight complete as before"),
 )
 WRITEBACK_THROTTLING = QueueSettingDefinition(
     name="block.wbt_lat_usec",
@@ -140,6 +150,9 @@ WRITEBACK_THROTTLING = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (wbt_lat_usec); block/blk-wbt.c",
     values=Integer(0, 60_000_000, "us"),
+    switching=Switching(
+        "it delays write-back, from which dirty memory separates the workload by seconds"
+    ),
 )
 ROTATIONAL = QueueSettingDefinition(
     name="block.rotational",
@@ -153,6 +166,7 @@ ROTATIONAL = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (rotational)",
     values=Choice(("0", "1")),
+    switching=Switching("file systems read it at their mount"),
 )
 WRITE_CACHE = QueueSettingDefinition(
     name="block.write_cache",
@@ -168,6 +182,9 @@ WRITE_CACHE = QueueSettingDefinition(
         "at a power failure"
     ),
     values=Choice(("write back", "write through")),
+    switching=Switching(
+        "the first flush of the next level writes what this one left in the device's cache"
+    ),
 )
 IOSTATS = QueueSettingDefinition(
     name="block.iostats",
@@ -179,6 +196,7 @@ IOSTATS = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (iostats)",
     values=Choice(("0", "1")),
+    switching=Switching("with 0 the device counts no I/O, so no window of it can be measured"),
 )
 ADD_RANDOM = QueueSettingDefinition(
     name="block.add_random",
@@ -187,6 +205,7 @@ ADD_RANDOM = QueueSettingDefinition(
     documentation="Whether interrupt times of the device contribute to the kernel's entropy.",
     source=f"{_SYSFS_BLOCK} (add_random)",
     values=Choice(("0", "1")),
+    switching=Switching(),
 )
 DEFINITIONS = (
     SCHEDULER,

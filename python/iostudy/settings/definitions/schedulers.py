@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from iostudy.settings.definition import Condition
+from iostudy.settings.definition import Condition, Switching
 from iostudy.settings.definitions.queue import SCHEDULER, Layer, QueueSettingDefinition
 from iostudy.settings.values import Choice, Integer, Values
 
@@ -34,8 +34,13 @@ class _TunableText(TypedDict):
     documentation: str
 
 
+_DEADLINES = Switching(memory="a waiting request keeps its deadline, for that time at most")
+_LEARNED = Switching(memory="the scheduler keeps what it learned about processes, for seconds")
+_DEPTHS = Switching(memory="the depths follow the measured latencies within some 0.1 s")
+
+
 def _definitions(
-    scheduler: str, source: str, tunables: dict[str, _TunableText]
+    scheduler: str, source: str, tunables: dict[str, _TunableText], switching: Switching
 ) -> tuple[QueueSettingDefinition, ...]:
     return tuple(
         QueueSettingDefinition(
@@ -45,6 +50,7 @@ def _definitions(
             source=source,
             layer=Layer.SCHEDULING,
             condition=Condition(SCHEDULER.name, (scheduler,)),
+            switching=switching,
             **text,
         )
         for name, text in tunables.items()
@@ -109,11 +115,13 @@ MQ_DEADLINE = _definitions(
             ),
         },
     },
+    _DEADLINES,
 )
 DEADLINE = _definitions(
     "deadline",
     "Documentation/block/deadline-iosched.txt; block/deadline-iosched.c (until Linux 5.0)",
     _DEADLINE,
+    _DEADLINES,
 )
 _BACK_SEEK: dict[str, _TunableText] = {
     "back_seek_max": {
@@ -186,6 +194,7 @@ BFQ = _definitions(
             "documentation": "Maximum turn of a process with synchronous requests.",
         },
     },
+    _LEARNED,
 )
 KYBER = _definitions(
     "kyber",
@@ -204,6 +213,7 @@ KYBER = _definitions(
             "documentation": "Target latency of synchronous writes.",
         },
     },
+    _DEPTHS,
 )
 CFQ = _definitions(
     "cfq",
@@ -271,6 +281,7 @@ CFQ = _definitions(
             "documentation": ("Time in which every process gets a turn while low_latency is on."),
         },
     },
+    _LEARNED,
 )
 ANTICIPATORY = _definitions(
     "anticipatory",
@@ -305,5 +316,6 @@ ANTICIPATORY = _definitions(
             ),
         },
     },
+    _DEADLINES,
 )
 DEFINITIONS = (*MQ_DEADLINE, *BFQ, *KYBER, *DEADLINE, *CFQ, *ANTICIPATORY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definition import Reach, SettingDefinition, Switching
 from iostudy.settings.sysctl_bounds import BOUNDS
 from iostudy.settings.sysctl_keys import key_path, normalise_blanks, path_key
 from iostudy.settings.values import Integer, NumberList, Size, TextLine, Values
@@ -20,6 +20,10 @@ _TCP = "Documentation/networking/ip-sysctl.rst; net/ipv4/tcp.c"
 # takes less: fs.file-max from 1, where it began with 8192 (NR_FILE); buffers below a page, with
 # which connections stall; no cache pressure, with which memory runs out (vm.rst).
 _WHOLE_HOST = "it applies to every process of the host"
+_ON_NEXT_OPEN = Switching("a limit of what is opened next; a steady workload opens nothing")
+_DIRTY = Switching("dirty memory passes the effect on to later levels for seconds to minutes")
+_RECLAIM = Switching("the pages in memory pass the effect on to later levels for minutes")
+_NEW_SOCKETS = Switching("an open connection keeps the buffers it has")
 _BYTES = Size(4096, _INT_MAX)
 _CENTISECONDS = Integer(0, _INT_MAX, "1/100 s")
 _BUFFER_SIZES = NumberList(3, _BYTES)
@@ -32,6 +36,9 @@ class KernelText(TextLine):
     def parse(self, text: str) -> str:
         """As `TextLine` does, with one blank between numbers."""
         return super().parse(normalise_blanks(text.strip()))
+
+
+_SWITCHING = Switching("its effect on a running workload is unknown")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +55,7 @@ class SysctlDefinition(SettingDefinition):
     replaced_by: str = ""
     undocumented: bool = False
     reach: Reach = Reach.HOST
+    switching: Switching = _SWITCHING
     caution: str = _WHOLE_HOST
 
 
@@ -80,6 +88,7 @@ def _definition(
     documentation: str,
     source: str,
     *,
+    switching: Switching,
     caution: str = _WHOLE_HOST,
     in_use: str = "",
     replaced_by: str = "",
@@ -92,6 +101,7 @@ def _definition(
         default=default,
         documentation=documentation,
         source=source,
+        switching=switching,
         caution=caution,
         in_use=in_use,
         replaced_by=replaced_by,
@@ -108,6 +118,7 @@ DEFINITIONS = (
         f"{_FS} (file-max); fs/file_table.c",
         caution="processes fail to open files beyond it, so twice the number in use must fit",
         in_use="fs.file-nr",
+        switching=_ON_NEXT_OPEN,
     ),
     _definition(
         "fs.epoll.max_user_watches",
@@ -117,6 +128,7 @@ DEFINITIONS = (
         "Hadoop's servers watch one for each connection.",
         "epoll(7); Documentation/admin-guide/sysctl/fs.rst; fs/eventpoll.c",
         caution="a user with more watches already gets ENOSPC for each new one",
+        switching=_ON_NEXT_OPEN,
     ),
     _definition(
         "fs.epoll.max_user_instances",
@@ -127,6 +139,7 @@ DEFINITIONS = (
         "epoll(7)",
         caution="a user with more instances already gets EMFILE for each new one",
         replaced_by="fs.epoll.max_user_watches, which alone was kept after Linux 2.6.28",
+        switching=_ON_NEXT_OPEN,
     ),
     _definition(
         "fs.aio-max-nr",
@@ -137,6 +150,7 @@ DEFINITIONS = (
         caution="io_setup(2) of other processes fails beyond it, so twice the number in use must "
         "fit",
         in_use="fs.aio-nr",
+        switching=_ON_NEXT_OPEN,
     ),
     _definition(
         "vm.dirty_ratio",
@@ -145,6 +159,7 @@ DEFINITIONS = (
         "Dirty memory at which a writing process must write back itself. 0 while vm.dirty_bytes "
         "is in force; each of the two clears the other.",
         f"{_VM} (dirty_ratio); mm/page-writeback.c",
+        switching=_DIRTY,
     ),
     _definition(
         "vm.dirty_background_ratio",
@@ -153,6 +168,7 @@ DEFINITIONS = (
         "Dirty memory at which the kernel starts background write-back. 0 while "
         "vm.dirty_background_bytes is in force; each of the two clears the other.",
         f"{_VM} (dirty_background_ratio); mm/page-writeback.c",
+        switching=_DIRTY,
     ),
     _definition(
         "vm.dirty_bytes",
@@ -160,6 +176,7 @@ DEFINITIONS = (
         "0: vm.dirty_ratio is in force",
         "vm.dirty_ratio in bytes, for hosts where 1 % of memory is too much. At least two pages.",
         f"{_VM} (dirty_bytes); mm/page-writeback.c",
+        switching=_DIRTY,
     ),
     _definition(
         "vm.dirty_background_bytes",
@@ -167,6 +184,7 @@ DEFINITIONS = (
         "0: vm.dirty_background_ratio is in force",
         "vm.dirty_background_ratio in bytes.",
         f"{_VM} (dirty_background_bytes); mm/page-writeback.c",
+        switching=_DIRTY,
     ),
     _definition(
         "vm.dirty_expire_centisecs",
@@ -174,6 +192,7 @@ DEFINITIONS = (
         "3000",
         "Age at which dirty data are written at the next write-back interval.",
         f"{_VM} (dirty_expire_centisecs)",
+        switching=_DIRTY,
     ),
     _definition(
         "vm.dirty_writeback_centisecs",
@@ -183,6 +202,7 @@ DEFINITIONS = (
         "write-back.",
         f"{_VM} (dirty_writeback_centisecs)",
         caution=f"{_WHOLE_HOST}; with 0, data without a sync may never reach the disk",
+        switching=_DIRTY,
     ),
     _definition(
         "vm.swappiness",
@@ -191,6 +211,7 @@ DEFINITIONS = (
         "Relative cost of swapping compared with file I/O: at 100 both cost the same, 0 swaps "
         "only to avoid running out of memory. Up to 100 before Linux 5.8.",
         f"{_VM} (swappiness)",
+        switching=_RECLAIM,
     ),
     _definition(
         "vm.vfs_cache_pressure",
@@ -199,6 +220,7 @@ DEFINITIONS = (
         "Tendency to reclaim memory of directory entries and inodes, relative to page cache. A "
         "lower value keeps more names in memory.",
         f"{_VM} (vfs_cache_pressure)",
+        switching=_RECLAIM,
     ),
     _definition(
         "vm.zone_reclaim_mode",
@@ -207,6 +229,7 @@ DEFINITIONS = (
         "Whether a NUMA node frees its own memory before it uses other nodes: the sum of 1 (on), "
         "2 (by write-back) and 4 (by swapping). It reduces the page cache; 0 suits storage.",
         f"{_VM} (zone_reclaim_mode)",
+        switching=_RECLAIM,
     ),
     _definition(
         "net.core.netdev_max_backlog",
@@ -214,6 +237,7 @@ DEFINITIONS = (
         "1000",
         "Maximum number of queued packets per CPU when a network card is faster than the kernel.",
         f"{_NET} (netdev_max_backlog)",
+        switching=Switching(),
     ),
     _definition(
         "net.core.rmem_max",
@@ -222,6 +246,7 @@ DEFINITIONS = (
         "Maximum receive buffer of a socket (SO_RCVBUF). The kernel refuses less than one packet "
         "needs.",
         f"{_NET} (rmem_max); socket(7)",
+        switching=_NEW_SOCKETS,
     ),
     _definition(
         "net.core.wmem_max",
@@ -230,6 +255,7 @@ DEFINITIONS = (
         "Maximum send buffer of a socket (SO_SNDBUF). The kernel refuses less than one packet "
         "needs.",
         f"{_NET} (wmem_max); socket(7)",
+        switching=_NEW_SOCKETS,
     ),
     _definition(
         "net.ipv4.tcp_rmem",
@@ -238,6 +264,7 @@ DEFINITIONS = (
         "Minimum, default and maximum receive buffer of a TCP connection, between which the "
         "kernel tunes it. Three values, one level.",
         f"{_TCP}; tcp(7)",
+        switching=_NEW_SOCKETS,
     ),
     _definition(
         "net.ipv4.tcp_wmem",
@@ -245,6 +272,7 @@ DEFINITIONS = (
         "4096 16384 4194304, the last by the memory there is",
         "Minimum, default and maximum send buffer of a TCP connection. Three values, one level.",
         f"{_TCP}; tcp(7)",
+        switching=_NEW_SOCKETS,
     ),
 )
 DOCUMENTED = {definition.name: definition for definition in DEFINITIONS}

@@ -8,11 +8,11 @@ attributes, else in `_CHANGES`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from iostudy.errors import RestoreError
+from iostudy.errors import RestoreError, SettingError
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
@@ -33,6 +33,7 @@ from iostudy.settings.kinds import (
 from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.switching import SwitchedAttributes
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.work_folder import WorkFolder
 
@@ -97,11 +98,41 @@ def prepare_changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
     )
 
 
+def prepare_switching(levels: Sequence[Mapping[Setting, str]]) -> tuple[SwitchedAttributes, ...]:
+    """Prepare one change per owner that can be switched among the levels, the first one first.
+
+    SettingError if a setting cannot be changed, or not while a workload runs.
+    """
+    for setting in (setting for level in levels for setting in level):
+        _require_switchable(setting)
+    prepared = [_by_owner(prepare_changes(level)) for level in levels]
+    owners = dict.fromkeys(owner for level in prepared for owner in level)
+    return tuple(
+        SwitchedAttributes.join(owner, [level.get(owner) for level in prepared]) for owner in owners
+    )
+
+
+def _require_switchable(setting: Setting) -> None:
+    switching = setting.definition.switching
+    if not switching.is_possible:
+        raise SettingError(
+            f"to switch {setting.label} while a workload runs",
+            found=switching.obstacle,
+            where=setting.label,
+            remedy="compare its levels by whole trials: `decide: {mode: trials}`",
+        )
+
+
+def _by_owner(changes: Sequence[Change]) -> dict[Attributes, AttributeChange]:
+    return {change.owner: change for change in changes if isinstance(change, AttributeChange)}
+
+
 def rebuild_change(kind: str, record: Record) -> Change:
     """Rebuild the change of a journal entry; RestoreError for another version."""
     try:
         if kind in _OWNERS:
-            return AttributeChange.from_record(_OWNERS[kind], record)
+            change = SwitchedAttributes if "levels" in record else AttributeChange
+            return change.from_record(_OWNERS[kind], record)
         return _CHANGES[kind](record)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RestoreError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from iostudy._native import JobResult, Truncation
+from iostudy._native import IoStats, JobResult, Truncation
 from iostudy.job import JobSpec, Order
 from iostudy.workloads.definition import (
     BYTES,
@@ -38,6 +38,14 @@ from iostudy.workloads.native.job_files import (
 )
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 from iostudy.workloads.native.rates import Direction, mib_per_second, tally
+from iostudy.workloads.native.steady import (
+    BUFFERED_READS,
+    BUFFERED_WRITES,
+    steady_file_run,
+    window_names,
+    window_percentiles,
+)
+from iostudy.workloads.windows import SteadyRun
 
 SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client-jobclient)"
 
@@ -94,6 +102,22 @@ class DfsioWrite(Dfsio):
         """Write all files once."""
         return _measured(_writing(self.whole_files(place), self.options), place, "write")
 
+    def unsteady_reason(self) -> str:
+        """Pages are written back later, under another configuration perhaps."""
+        return "" if self.options.direct else BUFFERED_WRITES
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """Write into the same files again and again; each pass ends with its fsync."""
+        options = self.options
+        write_files(self.whole_files(place), place)
+        records = math.ceil(options.size / options.record_size)
+        spec = replace(
+            _writing(self.whole_files(place), options),
+            create=False,
+            sync_every=records if options.fsync else 0,
+        )
+        return _steady(spec, place, "write")
+
 
 @dataclass(frozen=True)
 class DfsioAppend(Dfsio):
@@ -118,6 +142,10 @@ class DfsioAppend(Dfsio):
         spec = replace(self.whole_files(place), create=False, begin_bytes=self.options.size)
         return _measured(_writing(spec, self.options), place, "write")
 
+    def unsteady_reason(self) -> str:
+        """A file grows as long as something is appended."""
+        return "its files grow as long as it runs; dfsio-write writes into the same files again"
+
 
 @dataclass(frozen=True)
 class DfsioRead(Dfsio):
@@ -136,8 +164,19 @@ class DfsioRead(Dfsio):
 
     def run(self, place: Place) -> Measurement:
         """Read all files once."""
+        return _measured(self._spec(place), place, "read")
+
+    def unsteady_reason(self) -> str:
+        """After the first pass the page cache would answer."""
+        return "" if self.options.direct else BUFFERED_READS
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """Read all files again and again."""
+        return _steady(self._spec(place), place, "read")
+
+    def _spec(self, place: Place) -> JobSpec:
         options = self.options
-        spec = replace(
+        return replace(
             self.whole_files(place),
             operation="read",
             create=False,
@@ -146,7 +185,6 @@ class DfsioRead(Dfsio):
             order=self.order,
             step=options.step if isinstance(options, DfsioSkipOptions) else 1,
         )
-        return _measured(spec, place, "read")
 
 
 @dataclass(frozen=True)
@@ -159,6 +197,10 @@ class DfsioTruncate(Dfsio):
         """Write whole new files: what is cut off lies the same way in every trial."""
         self.clean(place)
         write_files(self.whole_files(place), place)
+
+    def unsteady_reason(self) -> str:
+        """Nothing is left to cut off."""
+        return "each file is cut off once, and has to be written before it can be cut off again"
 
     def run(self, place: Place) -> Measurement:
         """Cut all files off once."""
@@ -186,9 +228,25 @@ def _writing(spec: JobSpec, options: DfsioWriteOptions) -> JobSpec:
     )
 
 
+def _steady(spec: JobSpec, place: Place, direction: Direction) -> SteadyRun:
+    """Windows of passes over all files."""
+
+    def figures(stats: Sequence[IoStats], seconds: float) -> dict[str, float]:
+        reads, writes, _ = stats
+        moved = reads if direction == "read" else writes
+        aggregate = mib_per_second(moved.bytes, seconds)
+        return {"aggregate": aggregate, **window_percentiles(moved.latencies)}
+
+    return steady_file_run(spec, place, _doing(direction), figures)
+
+
+def _doing(direction: Direction) -> str:
+    return f"to {direction} the files of the workload"
+
+
 def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measurement:
     """TestDFSIO's figures and the aggregate, of one pass over all files."""
-    result = run_job(spec, place, f"to {direction} the files of the workload")
+    result = run_job(spec, place, _doing(direction))
     latencies = tally(result, direction).latencies
     figures = {
         "aggregate": mib_per_second(result.bytes, result.wall_seconds),
@@ -261,6 +319,7 @@ def _definition(
         make=make,
         concurrency_options=("files",),
         ticks_bytes=figures is _MOVING,
+        window_figures=lambda options: window_names(figures(options), "aggregate"),
     )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -31,8 +33,17 @@ from iostudy.workloads.file_removal import remove
 from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.job_files import DIRECT_ALIGNMENT, require_present
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
+from iostudy.workloads.native.steady import (
+    BUFFERED_READS,
+    NativeMeter,
+    NativeSteadyRun,
+    window_names,
+    window_percentiles,
+)
+from iostudy.workloads.windows import SteadyRun
 
 _MB = 10**6
+_DOING = "to read the events of the jobs"
 _TIME_UP = "the time was up before all events were read; those not ended by then do not count"
 _NOT_JUDGED = (
     "foreign I/O is not judged: the kernel does not say what it read ahead (/proc/thread-self/io)"
@@ -149,24 +160,10 @@ class Events(Workload):
 
     def run(self, place: Place) -> Measurement:
         """Let all jobs read and compute until time or events run out."""
-        options = self.options
-        open_file_limit.require(options.jobs, "jobs", place.directory)
-        jobs = _native.EventJobs(
-            [str(path) for path in self._paths(place)],
-            jobs=options.jobs,
-            events_per_job=options.events,
-            event_bytes=options.event_size,
-            gap_bytes=options.gap_bytes,
-            reads=options.reads,
-            compute=options.compute_by,
-            compute_seconds=options.compute,
-            seconds=options.duration,
-            direct=options.direct,
-            seed=place.seed,
-        )
-        with translate_core_errors("to read the events of the jobs", place.directory):
+        options, jobs = self.options, self._jobs(place)
+        with translate_core_errors(_DOING, place.directory):
             result = jobs.run(place.tick)
-        require_present(self._paths(place), place.directory, options.file_bytes)
+        self._require_files(place)
         if not result.events:
             raise _no_event(options, place)
         figures = _figures(result, options)
@@ -180,6 +177,36 @@ class Events(Workload):
         """Remove the files."""
         for path in self._paths(place):
             remove(path)
+
+    def unsteady_reason(self) -> str:
+        """After the first pass the page cache would answer."""
+        return "" if self.options.direct else BUFFERED_READS
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """Let each job process its events again and again."""
+        meter = NativeMeter(_window_readings)
+        verify = partial(self._require_files, place)
+        return NativeSteadyRun(meter, self._jobs(place).repeat, place, _DOING, verify)
+
+    def _jobs(self, place: Place) -> _native.EventJobs:
+        options = self.options
+        open_file_limit.require(options.jobs, "jobs", place.directory)
+        return _native.EventJobs(
+            [str(path) for path in self._paths(place)],
+            jobs=options.jobs,
+            events_per_job=options.events,
+            event_bytes=options.event_size,
+            gap_bytes=options.gap_bytes,
+            reads=options.reads,
+            compute=options.compute_by,
+            compute_seconds=options.compute,
+            seconds=options.duration,
+            direct=options.direct,
+            seed=place.seed,
+        )
+
+    def _require_files(self, place: Place) -> None:
+        require_present(self._paths(place), place.directory, self.options.file_bytes)
 
     def _paths(self, place: Place) -> list[Path]:
         files = range(self.options.data_files)
@@ -201,6 +228,15 @@ def _figures(result: _native.EventResult, options: EventsOptions) -> dict[str, f
     return figures
 
 
+def _window_readings(stats: Sequence[_native.IoStats], seconds: float) -> dict[str, float]:
+    (events,) = stats
+    return {
+        "event_rate": events.latencies.count / seconds,
+        "read_rate": events.bytes / _MB / seconds,
+        **window_percentiles(events.latencies),
+    }
+
+
 def _notes(result: _native.EventResult, options: EventsOptions) -> tuple[str, ...]:
     is_short = result.events < options.jobs * options.events
     time_up = (_TIME_UP,) if is_short else ()
@@ -217,6 +253,16 @@ def _no_event(options: EventsOptions, place: Place) -> WorkloadError:
     )
 
 
+_ALL_FIGURES = fixed_figures(
+    Figure("event_rate", "events/s", "events over the time of all jobs", True),
+    Figure("events", "events", "events that were read and computed in time", True),
+    Figure("read_rate", "MB/s", "bytes of these events (10^6 B) over the time", True),
+    Figure("cpu_efficiency", "%", "computing time of these events over the jobs' time", True),
+    Figure("exec_time", "s", "from first start to last end, or to when the time was up", False),
+    *latency_figures("reading an event: all its reads, with verifying them"),
+    Figure(BYTES, "B", "bytes that jobs read, or the kernel for them if that is more", True),
+)
+
 EVENTS = WorkloadDefinition(
     name="events",
     models="batch jobs of high-energy physics: each reads an event, computes, reads the next. The "
@@ -229,16 +275,9 @@ EVENTS = WorkloadDefinition(
     source="report R5, Hadoop on the HEPiX storage test bed at FZK; ROOT's reference of TTreeCache "
     "(baskets, reads with gaps)",
     options=EventsOptions,
-    figures=fixed_figures(
-        Figure("event_rate", "events/s", "events over the time of all jobs", True),
-        Figure("events", "events", "events that were read and computed in time", True),
-        Figure("read_rate", "MB/s", "bytes of these events (10^6 B) over the time", True),
-        Figure("cpu_efficiency", "%", "computing time of these events over the jobs' time", True),
-        Figure("exec_time", "s", "from first start to last end, or to when the time was up", False),
-        *latency_figures("reading an event: all its reads, with verifying them"),
-        Figure(BYTES, "B", "bytes that jobs read, or the kernel for them if that is more", True),
-    ),
+    figures=_ALL_FIGURES,
     example={"jobs": 4, "events": 5, "compute": "100ms"},
     make=Events,
     concurrency_options=("jobs",),
+    window_figures=lambda options: window_names(_ALL_FIGURES(options), "rate"),
 )

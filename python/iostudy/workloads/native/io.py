@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from iostudy._native import JobResult
+from iostudy._native import IoStats, JobResult
 from iostudy.workloads import open_file_limit
 from iostudy.workloads.definition import (
     BYTES,
@@ -28,8 +30,17 @@ from iostudy.workloads.native.rates import (
     operations,
     rate_figures,
     rate_readings,
+    rates,
     require_counted,
 )
+from iostudy.workloads.native.steady import (
+    BUFFERED_READS,
+    BUFFERED_WRITES,
+    steady_file_run,
+    window_names,
+    window_percentiles,
+)
+from iostudy.workloads.windows import SteadyRun
 
 _FOLDER = "iostudy-io-"
 _SCATTERED = ("random", "zipf")
@@ -100,7 +111,7 @@ class Io(Workload):
         options = self.options
         open_file_limit.require(options.jobs * options.files, "files", place.directory)
         spec = options.spec(self.threads(place), place.seed)
-        result = run_job(spec, place, f"to {_VERBS[options.operation]} the files of the workload")
+        result = run_job(spec, place, _doing(options))
         counted = operations(result, directions(options.operation), syncs=options.syncs)
         require_counted(counted, place.directory)
         figures = {
@@ -112,6 +123,30 @@ class Io(Workload):
             },
         }
         return Measurement(figures, histograms(counted), notes=_notes(result))
+
+    def unsteady_reason(self) -> str:
+        """New files are new only once, and the page cache separates records from the device."""
+        options = self.options
+        if not options.prepared:
+            return "new files are written once; overwrite: true writes into the same ones again"
+        if options.syncs and not options.sync_every:
+            return "its files are synced only at the end of a run; sync_every adds syncs before it"
+        if options.direct:
+            return ""
+        if options.operation != "write":
+            return BUFFERED_READS
+        return "" if options.dsync or options.syncs else BUFFERED_WRITES
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """Move the records of its files in pass after pass, without ramp, duration and total."""
+        options = self.options
+        open_file_limit.require(options.jobs * options.files, "files", place.directory)
+        return steady_file_run(
+            options.spec(self.threads(place), place.seed),
+            place,
+            _doing(options),
+            partial(_window_readings, options),
+        )
 
     def clean(self, place: Place) -> None:
         """Remove the folders with all files, also where another one's cannot be removed."""
@@ -153,6 +188,10 @@ def _spins(options: IoOptions) -> bool:
 _VERBS = {"read": "read", "write": "write", "mix": "read and write"}
 
 
+def _doing(options: IoOptions) -> str:
+    return f"to {_VERBS[options.operation]} the files of the workload"
+
+
 def _readings(options: IoOptions, result: JobResult) -> dict[str, float]:
     wanted = directions(options.operation)
     figures = rate_readings(result, wanted)
@@ -165,6 +204,21 @@ def _readings(options: IoOptions, result: JobResult) -> dict[str, float]:
     if options.arrival != "closed":
         figures["overdue"] = float(result.unissued)
     return figures | {"exec_time": result.wall_seconds, BYTES: float(result.moved_bytes)}
+
+
+def _window_readings(
+    options: IoOptions, stats: Sequence[IoStats], seconds: float
+) -> dict[str, float]:
+    """Figures of a window from its reads, writes and syncs."""
+    wanted = directions(options.operation)
+    by_name = dict(zip(("read", "write", "sync"), stats, strict=True))
+    figures = rates([by_name[each] for each in wanted], seconds)
+    if options.operation == "mix":
+        for each in wanted:
+            figures |= rates([by_name[each]], seconds, f"{each}_")
+    for operation in (*wanted, "sync") if options.syncs else wanted:
+        figures |= window_percentiles(by_name[operation].latencies, f"{operation}_latency")
+    return figures
 
 
 def _notes(result: JobResult) -> tuple[str, ...]:
@@ -244,4 +298,6 @@ IO = WorkloadDefinition(
     concurrency_options=("jobs", "depth"),
     spins=_spins,
     ticks_bytes=True,
+    switchable_options=frozenset({"slow_down"}),
+    window_figures=lambda options: window_names(_figures(options), "bandwidth", "iops"),
 )

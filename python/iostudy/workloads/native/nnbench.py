@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -25,6 +26,13 @@ from iostudy.workloads.definition import (
 )
 from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
+from iostudy.workloads.native.steady import (
+    NativeMeter,
+    NativeSteadyRun,
+    operation_readings,
+    window_names,
+)
+from iostudy.workloads.windows import SteadyRun
 
 Operation = Literal[
     "create_write", "open_read", "stat", "list", "rename", "delete", "mkdir", "rmdir"
@@ -41,6 +49,7 @@ _MEANINGS: dict[Operation, str] = {
     "rmdir": "empty directories removed (mdtest: Directory removal)",
 }
 _READING: frozenset[Operation] = frozenset(("open_read", "stat", "list"))
+_DOING = "to carry out the metadata operations"
 _BLOCK_BYTES = 4096
 _ENTRY_BYTES = 512
 """Upper bound of an inode and its name, with the defaults of ext4 (256) and XFS (512)."""
@@ -138,6 +147,25 @@ class NNBench(Workload):
         latencies = {phase.operation: compact_histogram(phase.latencies) for phase in phases}
         return Measurement(_readings(phases), latencies)
 
+    def unsteady_reason(self) -> str:
+        """Operations on the same files again find them in caches, or made already."""
+        options = self.options
+        if not _job(options, Path("/"), options.operations, seed=0).is_cycle:
+            return (
+                "its operations do not leave the tree as they find it, empty, so that they cannot "
+                "be repeated; begin with create_write and end with delete, without list"
+            )
+        if options.sync not in ("file", "directory"):
+            return "changes reach the disk only after their phase; sync: directory syncs each one"
+        return ""
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """All operations on a few files of each thread, then on the next ones."""
+        operations = self.options.operations
+        job = self._job(place, operations)
+        meter = NativeMeter(partial(operation_readings, operations))
+        return NativeSteadyRun(meter, job.repeat, place, _DOING)
+
     def clean(self, place: Place) -> None:
         """Remove the tree, several directories at a time."""
         with translate_core_errors("to remove the files of the workload", place.directory):
@@ -156,8 +184,13 @@ class NNBench(Workload):
             self._run(place, needs)
 
     def _run(self, place: Place, operations: Sequence[str]) -> list[_native.Phase]:
+        job = self._job(place, operations)
+        with translate_core_errors(_DOING, place.directory):
+            return job.run(place.tick)
+
+    def _job(self, place: Place, operations: Sequence[str]) -> _native.MetadataJob:
         try:
-            job = _job(self.options, _tree(place), operations, seed=place.seed)
+            return _job(self.options, _tree(place), operations, seed=place.seed)
         except ValueError as error:
             raise WorkloadError(
                 "a tree of directories of that depth",
@@ -165,8 +198,6 @@ class NNBench(Workload):
                 where=str(place.directory),
                 remedy="give less depth, or a target with a shorter path",
             ) from error
-        with translate_core_errors("to carry out the metadata operations", place.directory):
-            return job.run(place.tick)
 
 
 def _tree(place: Place) -> Path:
@@ -234,5 +265,6 @@ NNBENCH = WorkloadDefinition(
     figures=_figures,
     make=NNBench,
     concurrency_options=("threads",),
+    window_figures=lambda options: window_names(_figures(options), "rate"),
     example={"threads": 2, "files": 2000},
 )

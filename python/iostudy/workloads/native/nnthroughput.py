@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from iostudy import _native, units
+from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import (
     MAX_COUNT,
     SIZE_FORM,
@@ -21,6 +22,7 @@ from iostudy.workloads.definition import (
     Place,
     Seconds,
     SerialResource,
+    Tick,
     Workload,
     WorkloadDefinition,
 )
@@ -34,8 +36,16 @@ from iostudy.workloads.native.edit_logs import (
     rate_figures,
 )
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
+from iostudy.workloads.native.steady import (
+    NativeMeter,
+    NativeSteadyRun,
+    operation_readings,
+    window_names,
+)
+from iostudy.workloads.windows import SteadyRun
 
 _FOLDER = "nnthroughput"
+_DOING = "to serve a namespace with its edit log"
 _RECORD_BYTES = 64
 """Upper bound of a record with paths of this length."""
 _HEAD_BYTES = 28
@@ -143,7 +153,7 @@ class NNThroughput(Workload):
 
     def run(self, place: Place) -> Measurement:
         """Run all phases; compare each log with the served tree afterwards."""
-        with translate_core_errors("to serve a namespace with its edit log", place.directory):
+        with translate_core_errors(_DOING, place.directory):
             outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
         phases = outcome.phases
         return Measurement(
@@ -152,6 +162,36 @@ class NNThroughput(Workload):
             departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.failed_logs),
             verify=partial(_verify, outcome, place),
         )
+
+    def unsteady_reason(self) -> str:
+        """Operations can be repeated only on files as they found them."""
+        options = self.options
+        if not _job(options, []).is_cycle:
+            return (
+                "its operations do not leave the files as they find them, so that they cannot be "
+                "repeated; begin with create and end with delete, without mkdirs"
+            )
+        if options.sync == "none":
+            return "its log is never synced, so that operations complete before they reach a disk"
+        return ""
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """All operations on a few files of each worker, then on the next ones; the log grows."""
+        operations = self.options.operations
+        job = _job(self.options, self._logs.folders(place))
+
+        def repeat(log: _native.WindowLog, tick: Tick) -> None:
+            failed_logs = job.repeat(log, tick)
+            if failed_logs:
+                raise WorkloadError(
+                    "every log to be written",
+                    found="; ".join(failed_logs),
+                    where=str(place.directory),
+                    remedy="make room on its disk, or see the kernel's log (dmesg)",
+                )
+
+        meter = NativeMeter(partial(operation_readings, operations))
+        return NativeSteadyRun(meter, repeat, place, _DOING)
 
     def clean(self, place: Place) -> None:
         """Remove the logs, and the folders that they are in."""
@@ -341,4 +381,5 @@ NNTHROUGHPUT = WorkloadDefinition(
     serial_resources=_one_by_one,
     measured_seconds="exec_time",
     example={"files": 20000},
+    window_figures=lambda options: window_names(_figures(options), "rate"),
 )

@@ -51,12 +51,16 @@ def rate_readings(
     result: JobResult, wanted: Sequence[Direction], prefix: str = ""
 ) -> dict[str, float]:
     """Bandwidth and records a second of these directions together."""
-    tallies = [tally(result, direction) for direction in wanted]
-    records = sum(each.latencies.count for each in tallies)
-    moved_bytes = sum(each.bytes for each in tallies)
+    stats = [tally(result, direction) for direction in wanted]
+    return rates(stats, result.wall_seconds, prefix)
+
+
+def rates(stats: Sequence[IoStats], seconds: float, prefix: str = "") -> dict[str, float]:
+    """Bandwidth and records a second of several statistics together."""
+    records = sum(each.latencies.count for each in stats)
     return {
-        f"{prefix}bandwidth": mib_per_second(moved_bytes, result.wall_seconds),
-        f"{prefix}iops": records / result.wall_seconds,
+        f"{prefix}bandwidth": mib_per_second(sum(each.bytes for each in stats), seconds),
+        f"{prefix}iops": records / seconds,
     }
 
 

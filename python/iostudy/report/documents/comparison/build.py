@@ -80,10 +80,10 @@ def _side(side: RecordedStudy) -> ComparedStudy:
 
 def _is_finished(side: RecordedStudy) -> bool:
     """A single configuration has nothing to decide and runs all its blocks."""
-    found = compare_configurations(side.study, side.rows)
+    found = compare_configurations(side.study, side.measured)
     if found:
         return not any(is_undecided(side.study, each) for each in found)
-    values = collect_figures(side.study, side.rows)
+    values = collect_figures(side.study, side.measured)
     alone = (values.get((w.label, side.study.baseline.label), {}) for w in side.study.workloads)
     return all(len(own) >= side.study.decide.max_blocks for own in alone)
 
@@ -113,12 +113,14 @@ def _compared(
 
 
 def _figures(side: RecordedStudy, workload: WorkloadRequest, label: str) -> list[float]:
-    return list(collect_figures(side.study, side.rows).get((workload.label, label), {}).values())
+    return list(
+        collect_figures(side.study, side.measured).get((workload.label, label), {}).values()
+    )
 
 
 def _flags(side: RecordedStudy, workload: WorkloadRequest) -> tuple[Flag, ...]:
     shared = compute_shared_level(side.study, covariate_values(side.study, side.rows))
-    return find_flags(workload.label, workload.figure.name, side.rows, shared)
+    return find_flags(workload.label, workload.figure.name, side.measured, shared)
 
 
 def _mean(label: str, figures: Sequence[float]) -> ConfigurationMean:
@@ -138,7 +140,7 @@ def _costs(workloads: Sequence[WorkloadRequest], sides: Sides) -> Iterator[Pairi
 
 def _pairs(workload: str, side: RecordedStudy) -> Iterator[tuple[Array, Array]]:
     """The log figures of the baseline and of each other configuration in their common blocks."""
-    values = collect_figures(side.study, side.rows)
+    values = collect_figures(side.study, side.measured)
     base = values.get((workload, side.study.baseline.label), {})
     for configuration in side.study.configurations()[1:]:
         own = values.get((workload, configuration.label), {})

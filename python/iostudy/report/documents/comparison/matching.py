@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from iostudy.errors import UsageError
 from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy.ledger.rows import NO_WINDOWS, MeasuredRow, StudyRow, SwitchbackRows, TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.option_text import format_options
@@ -26,6 +26,12 @@ class RecordedStudy:
     rows: tuple[TrialRow, ...]
     samples: ReadSamples | None = None
     given_up: tuple[AbandonedWorkload, ...] = ()
+    switchback: SwitchbackRows = NO_WINDOWS
+
+    @property
+    def measured(self) -> Sequence[MeasuredRow]:
+        """The rows that decide: windows, or trials where the study has none."""
+        return self.switchback.windows or self.rows
 
 
 @dataclass(frozen=True)

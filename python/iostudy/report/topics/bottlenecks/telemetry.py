@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import RunRow, TrialRow
 from iostudy.report.trials import TelemetryReport
 from iostudy.study.model import Study
 
@@ -50,13 +50,13 @@ def group_counted_trials(
     return found
 
 
-def find_tested_device(rows: Sequence[TrialRow]) -> str:
+def find_tested_device(rows: Sequence[TrialRow | RunRow]) -> str:
     """The one that the trials name; empty if there is none.
 
     Several where a loop-back disk has another name after --resume, or where configurations lie on
     different disks: ``loop1 or loop0``, each trial on its own.
     """
-    return " or ".join(dict.fromkeys(row.device for row in rows if row.device))
+    return " or ".join(dict.fromkeys(device for row in rows for device in row.devices[:1]))
 
 
 def _average(

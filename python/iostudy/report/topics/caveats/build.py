@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from iostudy.analysis.series import FamilyOfTests, Flag, flag_figures, flag_pairs
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.topics.covariates.build import CovariateValues, count_tests
 from iostudy.report.topics.covariates.values import CovariateReport
 from iostudy.report.topics.verdicts.values import Result, WorkloadReport
@@ -16,7 +16,7 @@ from iostudy.study.model import Study
 
 
 def add_flags(
-    workload: WorkloadReport, study: Study, rows: Sequence[TrialRow], shared: FamilyOfTests
+    workload: WorkloadReport, study: Study, rows: Sequence[MeasuredRow], shared: FamilyOfTests
 ) -> WorkloadReport:
     """The workload and its results with their flags; ``rows`` are in run order."""
     found = find_flags(workload.label, workload.figure.name, rows, shared)
@@ -30,7 +30,7 @@ def add_flags(
 
 
 def find_flags(
-    workload: str, figure: str, rows: Sequence[TrialRow], shared: FamilyOfTests
+    workload: str, figure: str, rows: Sequence[MeasuredRow], shared: FamilyOfTests
 ) -> tuple[Flag, ...]:
     """Return the flags of a figure in the counted trials of all configurations."""
     own = [row for row in rows if row.counts and row.workload == workload]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import FigureDescription
 from iostudy.report.finite import build_span, finite
 from iostudy.report.topics.measurements.means import Values, compare_means
@@ -28,10 +28,10 @@ ByPart = Mapping[Labels, Values]
 
 
 def build_measurements(
-    study: Study, request: WorkloadRequest, rows: Iterable[TrialRow]
+    study: Study, request: WorkloadRequest, rows: Iterable[MeasuredRow]
 ) -> dict[str, Any]:
     """Other figures, latencies and parts of a workload, as fields of its WorkloadTold."""
-    counted: dict[str, list[TrialRow]] = {c.label: [] for c in study.configurations()}
+    counted: dict[str, list[MeasuredRow]] = {c.label: [] for c in study.configurations()}
     for row in rows:
         if row.counts and row.workload == request.label and row.configuration in counted:
             counted[row.configuration].append(row)
@@ -70,14 +70,14 @@ def _known(
     return tuple({each.name: each for own in options for each in figures(own)}.values())
 
 
-def _other(figure: Figure, counted: Mapping[str, list[TrialRow]], alpha: float) -> OtherFigure:
+def _other(figure: Figure, counted: Mapping[str, list[MeasuredRow]], alpha: float) -> OtherFigure:
     values = {label: _by_block(figure.name, rows) for label, rows in counted.items()}
     baseline = next(iter(values))
     means = (_mean(label, baseline, values, alpha) for label in values)
     return OtherFigure(figure=describe_figure(figure), means=tuple(means))
 
 
-def _by_block(name: str, rows: Iterable[TrialRow]) -> Values:
+def _by_block(name: str, rows: Iterable[MeasuredRow]) -> Values:
     return {r.block: r.figures[name] for r in rows if r.figures is not None and name in r.figures}
 
 
@@ -95,7 +95,7 @@ def _mean(label: str, baseline: str, values: Mapping[str, Values], alpha: float)
     )
 
 
-def _latencies(counted: Mapping[str, list[TrialRow]]) -> Iterable[LatencyReport]:
+def _latencies(counted: Mapping[str, list[MeasuredRow]]) -> Iterable[LatencyReport]:
     """Operation by operation, the configurations next to each other."""
     every = (row for rows in counted.values() for row in rows)
     for operation in dict.fromkeys(name for row in every for name in row.latencies or {}):
@@ -119,7 +119,7 @@ def _latency(operation: str, label: str, histograms: Sequence[Histogram]) -> Lat
     )
 
 
-def _parts(figure: Figure, counted: Mapping[str, list[TrialRow]], alpha: float) -> PartsReport:
+def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], alpha: float) -> PartsReport:
     by_configuration = [_by_part(figure.name, rows) for rows in counted.values()]
     every = dict.fromkeys(labels for parts in by_configuration for labels in parts)
     return PartsReport(
@@ -129,7 +129,7 @@ def _parts(figure: Figure, counted: Mapping[str, list[TrialRow]], alpha: float) 
     )
 
 
-def _by_part(name: str, rows: Iterable[TrialRow]) -> ByPart:
+def _by_part(name: str, rows: Iterable[MeasuredRow]) -> ByPart:
     """Labels -> block -> figure."""
     found: dict[Labels, dict[int, float]] = {}
     for row in rows:

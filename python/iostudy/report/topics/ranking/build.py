@@ -14,7 +14,7 @@ from iostudy.analysis.ranking import (
     Ranking,
 )
 from iostudy.analysis.verdict import Verdict
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import Span
 from iostudy.report.finite import build_span
 from iostudy.report.topics.ranking.values import (
@@ -30,7 +30,7 @@ from iostudy.results.comparisons import rank_configurations
 from iostudy.study.model import Study
 
 
-def build_ranking(study: Study, rows: Sequence[TrialRow]) -> RankingReport | None:
+def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | None:
     """Return the ranking of a study; None if verdicts give the order, or with too few blocks."""
     ranking = rank_configurations(study, rows)
     if ranking is None:

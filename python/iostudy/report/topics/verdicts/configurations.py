@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import RunRow, TrialRow
 from iostudy.report.topics.verdicts.values import ConfigurationReport
 from iostudy.study.model import Study
 
 LEVEL_HEADS = ("level", "requested", "actual")
 
 
-def build_configurations(study: Study, rows: Sequence[TrialRow]) -> tuple[ConfigurationReport, ...]:
+def build_configurations(
+    study: Study, rows: Sequence[TrialRow], runs: Sequence[RunRow] = ()
+) -> tuple[ConfigurationReport, ...]:
     """Every configuration of the study; the baseline is the first."""
     return tuple(
         ConfigurationReport(
@@ -19,7 +21,10 @@ def build_configurations(study: Study, rows: Sequence[TrialRow]) -> tuple[Config
             baseline=configuration == study.baseline,
             settings=dict(configuration.settings),
             options=dict(configuration.options),
-            read_back=_read_back(row for row in rows if row.configuration == configuration.label),
+            read_back=_merge_values(
+                [row.settings or {} for row in rows if row.configuration == configuration.label]
+                + [run.settings.get(configuration.label, {}) for run in runs]
+            ),
         )
         for configuration in study.configurations()
     )
@@ -37,11 +42,11 @@ def list_levels(configuration: ConfigurationReport) -> tuple[tuple[str, str, str
     return (*settings, *options)
 
 
-def _read_back(rows: Iterable[TrialRow]) -> dict[str, tuple[str, ...]]:
-    """Return all values that trials read back, by name and place."""
+def _merge_values(settings: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return all values that trials and runs read back, by name and place."""
     found: dict[str, tuple[str, ...]] = {}
-    for row in rows:
-        for label, value in (row.settings or {}).items():
+    for own in settings:
+        for label, value in own.items():
             found[label] = tuple(dict.fromkeys((*found.get(label, ()), value)))
     return found
 

@@ -36,7 +36,8 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> tuple[
     design = (_design(study, seed), *_split_plot(study, trials))
     verdicts = (_verdicts(study),) if study.comparisons else ()
     ranking = (_ranking(study),) if _has_ranking(study) else ()
-    return (*design, _decision(study), *verdicts, *ranking, _validity(study), _left_in(trials))
+    counted = (_validity(study), _left_in(trials)) if trials else ()
+    return (*design, _decision(study), *verdicts, *ranking, *counted)
 
 
 def describe_search_method(found: SearchResult) -> str:

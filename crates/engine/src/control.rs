@@ -1,0 +1,37 @@
+//! Control of a job while it runs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use iostudy_windows::WindowLog;
+
+/// Windows and slow-down of a repeated job, which other threads use while it runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Control<'a> {
+    /// Log whose windows the job counts, claimed for its threads.
+    pub windows: &'a WindowLog,
+    /// Slow-down, in place of the job's own; unused where the job cannot be slowed down.
+    pub slow_down: &'a SharedShare,
+}
+
+/// Share that another thread may change.
+#[derive(Debug)]
+pub struct SharedShare(AtomicU64);
+
+impl SharedShare {
+    /// Create it with a first value.
+    #[must_use]
+    pub fn new(share: f64) -> Self {
+        Self(AtomicU64::new(share.to_bits()))
+    }
+
+    /// Set a share of 0 or more and less than 1.
+    pub fn set(&self, share: f64) {
+        self.0.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Current value.
+    #[must_use]
+    pub fn get(&self) -> f64 {
+        f64::from_bits(self.0.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,1 @@
+"""Statistics of switchback studies: pilot, window plan and carry-over."""

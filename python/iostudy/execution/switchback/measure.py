@@ -1,0 +1,80 @@
+"""Measurement of windows of a running workload.
+
+On a busy host this process may wait for a CPU between two calls for longer than a window. A window
+that would start in the past is therefore requested again, later.
+"""
+
+from __future__ import annotations
+
+from iostudy.errors import WorkloadError
+from iostudy.node.protocol import SwitchedRun
+from iostudy.workloads.windows import Window, WindowCount
+
+_POLL_SECONDS = 0.005
+_PATIENCE_SECONDS = 60.0
+"""Longest time for the operations in flight at the end of a window."""
+_LEAD_SECONDS = 0.002
+_BINS_LEAD_SECONDS = 0.05
+_LONGEST_LEAD_SECONDS = 10.0
+"""Shortest and longest time from a request to the start of its window."""
+
+
+def open_window(run: SwitchedRun, start: float, seconds: float) -> Window:
+    """Open a window that starts at this time, or as soon as possible after it."""
+    lead = _LEAD_SECONDS
+    while True:
+        window = Window(start, start + seconds)
+        try:
+            run.meter.open(window)
+        except ValueError:
+            if lead > _LONGEST_LEAD_SECONDS:
+                raise
+            start, lead = run.now() + lead, 2 * lead
+        else:
+            return window
+
+
+def open_bins(run: SwitchedRun, seconds: float, count: int) -> list[Window]:
+    """Open contiguous windows of equal length, the first as soon as possible."""
+    lead = _BINS_LEAD_SECONDS
+    while True:
+        start, opened = run.now() + lead, list[Window]()
+        edges = [start + number * seconds for number in range(count + 1)]
+        try:
+            for number in range(count):
+                opened.append(Window(edges[number], edges[number + 1]))
+                run.meter.open(opened[-1])
+        except ValueError:
+            if lead > _LONGEST_LEAD_SECONDS:
+                raise
+            collect(run, opened[:-1])
+            lead *= 2
+        else:
+            return opened
+
+
+def collect(run: SwitchedRun, windows: list[Window]) -> list[WindowCount]:
+    """Wait for the end of opened windows and return their counts.
+
+    WorkloadError if the run ends, or if an operation takes longer than a minute.
+    """
+    if windows:
+        run.wait(windows[-1].end)
+    found = list(run.meter.completed())
+    deadline = run.now() + _PATIENCE_SECONDS
+    while len(found) < len(windows):
+        if run.now() > deadline:
+            raise WorkloadError(
+                "the counts of a window",
+                found=f"an operation has not completed for {_PATIENCE_SECONDS:g} s",
+                where="the workload",
+                remedy="see dmesg for errors of the device",
+            )
+        run.wait(run.now() + _POLL_SECONDS)
+        found += run.meter.completed()
+    return found
+
+
+def measure_bins(run: SwitchedRun, seconds: float, count: int) -> list[WindowCount]:
+    """Measure contiguous windows of equal length."""
+    return collect(run, open_bins(run, seconds, count))

@@ -1,0 +1,157 @@
+"""Record of the pilots, runs and windows of a switchback study."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pydantic_core import from_json
+
+from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.ledger.encoding import decode_row, decode_summary
+from iostudy.ledger.rows import (
+    MeasuredRow,
+    PilotRow,
+    ResponseCurve,
+    RunRow,
+    SamplesFile,
+    SwitchbackRows,
+    WindowRow,
+)
+from iostudy.ledger.store import Ledger, require_writable
+from iostudy.telemetry.summary import TelemetrySummary
+
+
+class WindowRecord:
+    """The pilots, runs and windows of a study; every change is durable on return.
+
+    Raises LedgerError and RecordError as the ledger does.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._tables = ledger.tables
+
+    def add_pilot(self, pilot: PilotRow) -> None:
+        """Record the plan of a workload before its first block."""
+        values = asdict(pilot)
+        with require_writable(self._tables).transaction() as change:
+            change.insert("pilot", workload=values.pop("workload"), plan=json.dumps(values))
+
+    def add_block(self, windows: Sequence[WindowRow]) -> None:
+        """Record the windows of a complete block in one transaction."""
+        with require_writable(self._tables).transaction() as change:
+            for window in windows:
+                change.insert("window", **_encode_window(window))
+
+    def add_run(self, run: RunRow) -> None:
+        """Record a run at its end."""
+        with require_writable(self._tables).transaction() as change:
+            change.insert("run", **_encode_run(run))
+
+    def rows(self) -> SwitchbackRows:
+        """Return all rows."""
+        return SwitchbackRows(self.pilots(), self.runs(), self.windows())
+
+    def pilots(self) -> tuple[PilotRow, ...]:
+        """Return the plan of every workload that has one."""
+        path = self._tables.path
+        rows = self._tables.read("pilot")
+        return tuple(decode_row(path, "pilot", row, _decode_pilot) for row in rows)
+
+    def windows(self) -> tuple[WindowRow, ...]:
+        """Return every window in the order of measurement."""
+        path = self._tables.path
+        rows = self._tables.read("window")
+        return tuple(decode_row(path, "window", row, _decode_window) for row in rows)
+
+    def runs(self) -> tuple[RunRow, ...]:
+        """Return every run that ended in order."""
+        path = self._tables.path
+        rows = self._tables.read("run")
+        return tuple(decode_row(path, "run", row, _decode_run) for row in rows)
+
+
+def read_measured_rows(ledger: Ledger) -> Sequence[MeasuredRow]:
+    """Return the rows that decide: windows, or trials where the study has none.
+
+    The trials of a study with windows confirm its recommendation.
+    """
+    return WindowRecord(ledger).windows() or ledger.rows()
+
+
+def _encode_window(window: WindowRow) -> dict[str, Any]:
+    return {
+        "workload": window.workload,
+        "block": window.block,
+        "position": window.position,
+        "configuration": window.configuration,
+        "previous": window.previous,
+        "start": window.start,
+        "seconds": window.seconds,
+        "operations": window.operations,
+        "figures": json.dumps(dict(window.figures)),
+    }
+
+
+def _decode_window(row: sqlite3.Row) -> WindowRow:
+    return WindowRow(
+        workload=row["workload"],
+        block=row["block"],
+        position=row["position"],
+        configuration=row["configuration"],
+        previous=row["previous"],
+        start=row["start"],
+        seconds=row["seconds"],
+        operations=row["operations"],
+        figures=from_json(row["figures"]),
+    )
+
+
+def _encode_run(run: RunRow) -> dict[str, Any]:
+    return {
+        "workload": run.workload,
+        "started_at": run.started_at,
+        "settings": json.dumps({label: dict(own) for label, own in run.settings.items()}),
+        "devices": json.dumps(run.devices),
+        "seen": json.dumps(asdict(run.summary)),
+        "notes": json.dumps(run.notes),
+        "telemetry": run.telemetry.name,
+        "telemetry_sha256": run.telemetry.sha256,
+    }
+
+
+def _decode_run(row: sqlite3.Row) -> RunRow:
+    summary = decode_summary(from_json(row["seen"]))
+    if not isinstance(summary, TelemetrySummary):
+        raise TypeError("no telemetry summary")
+    return RunRow(
+        workload=row["workload"],
+        started_at=row["started_at"],
+        settings=from_json(row["settings"]),
+        devices=tuple(from_json(row["devices"])),
+        summary=summary,
+        notes=tuple(from_json(row["notes"])),
+        telemetry=SamplesFile(row["telemetry"], row["telemetry_sha256"]),
+    )
+
+
+def _decode_pilot(row: sqlite3.Row) -> PilotRow:
+    values = from_json(row["plan"])
+    plan = values["plan"]
+    return PilotRow(
+        workload=row["workload"],
+        plan=None if plan is None else WindowPlan(**plan),
+        max_blocks=values["max_blocks"],
+        reason=values["reason"],
+        allan=tuple((seconds, deviation) for seconds, deviation in values["allan"]),
+        responses={label: _decode_curve(own) for label, own in values["responses"].items()},
+    )
+
+
+def _decode_curve(own: dict[str, Any]) -> ResponseCurve:
+    return ResponseCurve(
+        own["bin_seconds"], *(tuple(own[name]) for name in ("curve", "low", "high"))
+    )

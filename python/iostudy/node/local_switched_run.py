@@ -1,0 +1,124 @@
+"""Steady run on this machine in a thread, whose settings and options the main thread switches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
+
+from iostudy.errors import WorkloadError
+from iostudy.node.levels import SwitchedLevels
+from iostudy.node.protocol import RunResult
+from iostudy.settings.transaction.deferred_signals import defer_signals
+from iostudy.study.combinations import Configuration
+from iostudy.telemetry.recorder import Recorder, Telemetry
+from iostudy.workloads.definition import Place, Workload
+from iostudy.workloads.windows import WindowMeter
+
+
+class LocalSwitchedRun:
+    """A run for as long as the context is open.
+
+    Entering starts telemetry and run. Leaving ends both, and raises the error of the run unless
+    another one is on its way. Settings are restored by the owner of ``levels``, after the run.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        place: Place,
+        levels: SwitchedLevels,
+        configurations: Sequence[Configuration],
+        recorder: Recorder,
+        devices: tuple[str, ...],
+        notes: tuple[str, ...],
+    ) -> None:
+        self._numbers = {each.label: number for number, each in enumerate(configurations)}
+        self._configurations = configurations
+        self._levels = levels
+        self._recorder = recorder
+        self._devices = devices
+        self._notes = notes
+        self._tick = place.tick
+        self._ended = Event()
+        self._stopping = Event()
+        self._error: BaseException | None = None
+        self._telemetry: Telemetry | None = None
+        self._settings: dict[str, dict[str, str]] = {}
+        self._options = dict(configurations[0].options)
+        self._run = workload.steady_run(replace(place, tick=self._continue))
+        self._thread = Thread(target=self._run_to_end, name="steady run")
+
+    def __enter__(self) -> Self:
+        self._recorder.start()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end()
+        if error is None and self._error is not None:
+            raise self._error
+
+    @property
+    def meter(self) -> WindowMeter:
+        """The windows of the run."""
+        return self._run.meter
+
+    def now(self) -> float:
+        """Return the CLOCK_MONOTONIC time in seconds."""
+        return time.monotonic()
+
+    def switch(self, label: str) -> None:
+        """Switch settings, then options that differ; read the settings back."""
+        number = self._numbers[label]
+        self._levels.switch(number)
+        for option, value in self._configurations[number].options.items():
+            if self._options[option] != value:
+                self._run.set_option(option, value)
+                self._options[option] = value
+        if label not in self._settings:
+            self._settings[label] = self._levels.read_back(number)
+
+    def wait(self, until: float) -> None:
+        """Sleep until a time; raise the error of the run as soon as it has ended."""
+        if self._ended.wait(max(0.0, until - time.monotonic())):
+            raise self._error or WorkloadError(
+                "a run that continues until the study ends it",
+                found="it ended by itself",
+                where=self._thread.name,
+                remedy="use `decide: {mode: trials}`",
+            )
+
+    def stop(self) -> RunResult:
+        """End the run; return its telemetry and the settings read back."""
+        self._end()
+        if self._error is not None:
+            raise self._error
+        assert self._telemetry is not None
+        return RunResult(self._settings, self._telemetry, self._devices, self._notes)
+
+    def _end(self) -> None:
+        with defer_signals():
+            self._stopping.set()
+            self._thread.join()
+            if self._telemetry is None:
+                self._telemetry = self._recorder.stop()
+
+    def _continue(self, done: int) -> bool:
+        return self._tick(done) and not self._stopping.is_set()
+
+    def _run_to_end(self) -> None:
+        try:
+            self._run.run()
+        except BaseException as error:  # noqa: BLE001 - raised again in the main thread
+            self._error = error
+        finally:
+            self._ended.set()

@@ -1,0 +1,1 @@
+"""Windows of a switchback study: pilot, response curves and carry-over."""

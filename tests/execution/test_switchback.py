@@ -1,0 +1,201 @@
+"""Switchback studies on a simulated node: pilots, blocks of windows, resumption."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.cli.report_output import read_report
+from iostudy.errors import WorkloadError
+from iostudy.execution.session import prepare_session
+from iostudy.execution.switchback.confirmation import BLOCKS
+from iostudy.ledger.store import Ledger
+from iostudy.ledger.studies import read_study
+from iostudy.ledger.windows import WindowRecord
+from iostudy.node.fake import FakeNode
+from iostudy.node.fake_run import FakeResponse, FakeRun
+from iostudy.report.render import terminal
+from iostudy.study.schema import parse
+from iostudy.study.sections import DecisionMode
+from iostudy.workloads import catalog
+from iostudy.workloads.native.io import Io
+
+TEXT = """
+question: Which?
+target: /tmp
+factors: {block.scheduler: [none, kyber, bfq]}
+workloads:
+  - io: {operation: read, order: random, record_size: 4KiB, size: 64MiB, duration: 1s}
+decide: {margin: 5%, risk: 5%, mode: auto}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _steady(monkeypatch):
+    definition = replace(catalog.get("io"), window_figures=lambda _: ("iops", "bandwidth"))
+    monkeypatch.setattr(catalog, "get", lambda name: definition)
+    monkeypatch.setattr(Io, "unsteady_reason", lambda self: "")
+
+
+def conduct(folder, node, *, text=TEXT, resume=False, listeners=()):
+    folder.mkdir(exist_ok=True)
+    study = parse(text, where="study.yaml", name="study")
+    assignment = prepare_session(study, folder, root=True, resume=resume)
+    return assignment.execute(node, root=True, seed=None if resume else 1, listeners=listeners)
+
+
+def recorded(folder):
+    ledger = Ledger.open(folder, read_only=True)
+    try:
+        record = WindowRecord(ledger)
+        return read_study(ledger), record.pilots(), record.windows(), record.runs(), ledger.rows()
+    finally:
+        ledger.close()
+
+
+def test_windows_decide(tmp_path):
+    node = FakeNode(effects={"bfq": -0.2}, noise=0.05, base=20_000)
+    verdicts = {s.configuration: s.comparison.verdict for s in conduct(tmp_path, node)}
+    assert verdicts == {"kyber": Verdict.EQUIVALENT, "bfq": Verdict.WORSE}
+    study, (pilot,), windows, runs, _ = recorded(tmp_path)
+    assert study.decide.max_blocks == pilot.max_blocks
+    assert pilot.plan.window_seconds >= 20 / 20_000
+    assert set(pilot.responses) == {"none", "kyber", "bfq"}
+    assert {row.configuration for row in windows if row.block == 1} == {"none", "kyber", "bfq"}
+    assert windows[1].previous == windows[0].configuration
+    assert len(runs) == 2
+    assert node.log.count("run io") == 2
+
+
+def test_decided_configurations_leave_the_blocks(tmp_path):
+    conduct(tmp_path, FakeNode(effects={"bfq": -0.3}, noise=0.1, base=20_000))
+    *_, windows, _, _ = recorded(tmp_path)
+    last = max(row.block for row in windows)
+    assert {row.configuration for row in windows if row.block == last} == {"none", "kyber"}
+
+
+def test_a_slow_response_gets_a_washout(tmp_path):
+    """Windows right after the switch would show bfq 30 % slower."""
+    slow = {"bfq": FakeResponse(-0.35, 0.5)}
+    node = FakeNode(noise=0.03, base=20_000, responses=slow)
+    verdicts = {s.configuration: s.comparison.verdict for s in conduct(tmp_path, node)}
+    assert verdicts == {"kyber": Verdict.EQUIVALENT, "bfq": Verdict.EQUIVALENT}
+    _, (pilot,), *_ = recorded(tmp_path)
+    assert pilot.plan.washout_seconds["bfq"] > 1 > pilot.plan.washout_seconds["kyber"]
+
+
+def test_a_level_that_does_not_settle_makes_it_whole_trials(tmp_path):
+    slow = {"bfq": FakeResponse(-3.0, 5.0)}
+    node = FakeNode(noise=0.01, base=20_000, responses=slow)
+    conduct(tmp_path, node)
+    study, (pilot,), windows, _, rows = recorded(tmp_path)
+    assert not windows
+    assert rows
+    assert pilot.plan is None
+    assert study.decide.mode is DecisionMode.TRIALS
+    assert "io: bfq does not settle within 5 s" in study.notes[-1]
+    assert study.decide.max_blocks == 30
+
+
+def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    node = FakeNode(noise=0.2, base=20_000)
+    conduct(whole, replace(node))
+    with pytest.raises(WorkloadError, match="scripted"):
+        conduct(broken, replace(node, fails_after=20))
+    *_, before, _, _ = recorded(broken)
+    assert before
+    conduct(broken, replace(node), resume=True)
+    _, pilots, after, _, _ = recorded(broken)
+    assert len(pilots) == 1
+    assert after[: len(before)] == before
+    orders = [[(r.block, r.configuration) for r in recorded(f)[2]] for f in (whole, broken)]
+    assert all(a == b for a, b in zip(*orders, strict=False))
+    session = prepare_session(
+        parse(TEXT, where="study.yaml", name="study"), broken, root=True, resume=True
+    )
+    assert session.final_comparisons() is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("block.scheduler: [none, kyber, bfq]", "block.read_ahead_kb: [0, 128]"), "read-ahead"),
+        (("block.scheduler: [none, kyber, bfq]", "workload.size: [1MiB, 2MiB]"), "keeps its size"),
+        (("decide:", "validity: {steal: 5%}\ndecide:"), "a limit of steal"),
+    ],
+)
+def test_what_makes_it_whole_trials(tmp_path, change, reason):
+    from iostudy.study.switchback import describe_mode
+
+    study = parse(TEXT.replace(*change), where="study.yaml", name="study")
+    assert reason in describe_mode(study)
+
+
+def test_a_recommendation_is_confirmed_by_whole_trials(tmp_path):
+    node = FakeNode(effects={"bfq": 0.2}, noise=0.02, base=20_000)
+    conduct(tmp_path, node)
+    *_, rows = recorded(tmp_path)
+    assert {row.configuration for row in rows} == {"none", "bfq"}
+    assert len(rows) == 2 * BLOCKS
+    (own,) = read_report(tmp_path).switchback
+    assert own.confirmation is not None
+    assert own.confirmation.agrees
+
+
+def test_trials_that_contradict_the_windows_come_first(tmp_path, monkeypatch):
+    node = FakeNode(effects={"bfq": 0.2}, noise=0.02, base=20_000)
+    result = FakeNode._result
+
+    def slower(self, request, configuration, number, disturbance):
+        node.effects = {"bfq": -0.2}
+        return result(self, request, configuration, number, disturbance)
+
+    monkeypatch.setattr(FakeNode, "_result", slower)
+    conduct(tmp_path, node)
+    report = read_report(tmp_path)
+    assert report.answer[0].startswith("Whole trials do not confirm bfq on io: -")
+
+
+def test_carry_over_is_flagged(tmp_path, monkeypatch):
+    """Each window after bfq is 10 % slower."""
+    measure = FakeRun._measure
+    previous = {"label": "none"}
+    switch = FakeRun.switch
+
+    def switched(self, label):
+        previous["label"] = self.label
+        switch(self, label)
+
+    def slower(self, window):
+        count = measure(self, window)
+        slow = 0.9 if previous["label"] == "bfq" else 1.0
+        return replace(count, figures={n: v * slow for n, v in count.figures.items()})
+
+    monkeypatch.setattr(FakeRun, "switch", switched)
+    monkeypatch.setattr(FakeRun, "_measure", slower)
+    conduct(tmp_path, FakeNode(noise=0.03, base=20_000))
+    (own,) = read_report(tmp_path).switchback
+    flagged = [each for each in own.carry_over if each.flagged]
+    assert [(each.source, each.group) for each in flagged] == [("previous configuration", "bfq")]
+    text = terminal.render(read_report(tmp_path))
+    assert text
+
+
+def test_a_noisy_pilot_gives_long_washouts_and_no_whole_trials(tmp_path, monkeypatch):
+    """Every twentieth window has no operation, as on a host that stops for a moment."""
+    measure = FakeRun._measure
+    windows = itertools.count()
+
+    def paused(self, window):
+        count = measure(self, window)
+        return replace(count, figures={}) if next(windows) % 20 == 19 else count
+
+    monkeypatch.setattr(FakeRun, "_measure", paused)
+    conduct(tmp_path, FakeNode(noise=0.3, base=20_000), text=TEXT.replace("kyber, bfq", "kyber"))
+    _, (pilot,), windows, *_ = recorded(tmp_path)
+    assert windows
+    assert max(pilot.plan.washout_seconds.values()) < 1.3
