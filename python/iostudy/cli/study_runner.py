@@ -119,6 +119,7 @@ def _run_on_node(
             permission=permission,
             directories=list_directories(study.workloads, study.known().configurations()),
             block_latency=study.block_latency,
+            warm_memory=study.warm_memory,
             hz=study.telemetry_hz,
         ) as node,
     ):

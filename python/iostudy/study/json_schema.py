@@ -27,6 +27,7 @@ from iostudy.study.requests import MAX_WORKLOADS
 from iostudy.study.search_section import SCALES
 from iostudy.study.sections import (
     DecideSection,
+    PrepareSection,
     TargetSection,
     TelemetrySection,
     ValiditySection,
@@ -43,6 +44,7 @@ _SECTIONS: Mapping[str, type[BaseModel]] = {
     "decide": DecideSection,
     "validity": ValiditySection,
     "telemetry": TelemetrySection,
+    "prepare": PrepareSection,
 }
 _SCALAR: Schema = {"type": ["string", "number", "boolean"]}
 _TEXT: Schema = {"type": "string"}

@@ -23,6 +23,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "decide": "What decides; fixed before the first trial.",
     "validity": "When a trial does not count; fixed before the first trial.",
     "telemetry": "How the machine is watched while a trial runs.",
+    "prepare": "What is done before every trial.",
     "refused": "What becomes of configurations that the host refuses: the study stops, or leaves "
     "them out.",
     "without_root": "What takes the place of the same keys without root.",

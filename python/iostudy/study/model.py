@@ -167,8 +167,9 @@ class Study:
     and the target is no cluster already. ``search``: the factors are its parameters, and the
     configurations are its candidates as far as they are known; no verdict comes from it.
     ``telemetry_hz`` is how often a second the machine is sampled while a trial runs;
-    ``block_latency``: every request of the disks is traced meanwhile, too. ``notes`` say what was
-    replaced and why (no root, for instance), and what it costs to trace.
+    ``block_latency``: every request of the disks is traced meanwhile, too. ``warm_memory``: free
+    memory is touched before every trial that uses the page cache. ``notes`` say what was replaced
+    and why (no root, for instance), and what it costs to trace.
     """
 
     name: str
@@ -192,6 +193,7 @@ class Study:
     search: Search | None = None
     telemetry_hz: float = DEFAULT_HZ
     block_latency: bool = False
+    warm_memory: bool = False
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:

@@ -28,7 +28,9 @@ from iostudy.study.requests import parse_requests
 from iostudy.study.search import CONFLICTING_KEYS, DEFAULT_ONLY, Search
 from iostudy.study.search_section import parse_search
 from iostudy.study.sections import (
+    WARM_MEMORY_NOTE,
     DecideSection,
+    PrepareSection,
     TargetSection,
     TelemetrySection,
     ValiditySection,
@@ -80,6 +82,7 @@ def _study(collector: ProblemCollector, values: Mapping[str, Any], text: str, na
     decide = collector.model(("decide",), DecideSection, values.get("decide", {}))
     validity = collector.model(("validity",), ValiditySection, values.get("validity", {}))
     telemetry = collector.model(("telemetry",), TelemetrySection, values.get("telemetry", {}))
+    prepare = collector.model(("prepare",), PrepareSection, values.get("prepare", {}))
     fallback = _fallback(collector, values, asked)
     seed, baseline = _seed(collector, values), _baseline(collector, values)
     bounds = _bounds(collector, values)
@@ -87,7 +90,7 @@ def _study(collector: ProblemCollector, values: Mapping[str, Any], text: str, na
     cluster = parse_hadoop(collector, values.get("hadoop", {}))
     collector.finish()
     assert target is not None and decide is not None and validity is not None
-    assert telemetry is not None
+    assert telemetry is not None and prepare is not None
     return Study(
         name=name,
         question=question,
@@ -109,7 +112,11 @@ def _study(collector: ProblemCollector, values: Mapping[str, Any], text: str, na
         search=search,
         telemetry_hz=telemetry.hz,
         block_latency=telemetry.block_latency,
-        notes=(TRACING_COST_NOTE,) if telemetry.block_latency else (),
+        warm_memory=prepare.is_warm,
+        notes=(
+            *([TRACING_COST_NOTE] if telemetry.block_latency else []),
+            *([WARM_MEMORY_NOTE] if prepare.is_warm else []),
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -169,6 +169,28 @@ class TelemetrySection(Section):
     block_latency: Annotated[bool, Field(strict=True)] = Field(
         False, description="whether every request of the disks below the target is traced, too"
     )
+
+
+WARM_MEMORY_NOTE = (
+    "free memory is touched before every trial that uses the page cache (prepare: {memory: warm}): "
+    "in a virtual machine figures may differ from those of other studies"
+)
+"""The note in every study with warm memory."""
+
+
+class PrepareSection(Section):
+    """What is done before every trial, in addition to writing out and dropping pages."""
+
+    memory: Literal["as-found", "warm"] = Field(
+        "as-found",
+        description="warm: free memory is touched before trials that use the page cache, so that "
+        "the host of a virtual machine provides it before the trial",
+    )
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether free memory is touched."""
+        return self.memory == "warm"
 
 
 class LoopbackSection(Section):
