@@ -1,6 +1,6 @@
 """Studies whose noise has one known cause, built on this machine, and the causes found.
 
-As a program it writes the table of docs/telemetry.md, with so many repetitions of each:
+As a program it prints the table of docs/telemetry.md, with so many repetitions of each:
 ``python -m tests.diagnosis.noise_situations 10``.
 """
 
@@ -26,8 +26,6 @@ from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import GIB, KIB, MIB
 from tests.calibration.rows import Row, markdown
-from tests.calibration.table import placed
-from tests.diagnosis.situations import PAGE
 from tests.report.factory import factor, study
 from tests.telemetry.emulated import (
     Groups,
@@ -237,5 +235,4 @@ if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         os.environ["IOSTUDY_STATE_DIR"] = os.environ["IOSTUDY_LOCK_DIR"] = folder
         table = markdown(build_table(int(sys.argv[1])))
-    PAGE.write_text(placed(PAGE.read_text(), "noise_situations", table))
     print(table)  # noqa: T201 - its purpose

@@ -73,3 +73,12 @@ def test_places_are_kept_and_the_text_is_always_the_same():
     (baseline, again) = made(read(text)).configurations()
     assert baseline.places == again.places == {"block.nr_requests": ("sda",)}
     assert build_aa_study(read(text), "out", 5) == build_aa_study(read(text), "out", 5)
+
+
+def test_memory_is_as_warm_as_in_the_study():
+    study = load(library.find_study("random-read-by-scheduler"))
+    assert not made(
+        study.with_offered({f.name: OFFERED for f in study.awaiting_offer()})
+    ).prepare.is_warm
+    warm = read(f"{study.text}\nprepare: {{memory: warm}}\n")
+    assert made(warm.with_offered({f.name: OFFERED for f in warm.awaiting_offer()})).prepare.is_warm

@@ -257,6 +257,20 @@ def test_how_often_telemetry_is_sampled_is_ten_a_second_or_as_written():
     assert read(GOOD + "telemetry: {hz: 2.5}\n").telemetry.hz == 2.5
 
 
+def test_memory_is_warm_only_on_request():
+    assert not read(GOOD).prepare.is_warm
+    assert not read(GOOD + "prepare: {memory: as-found}\n").prepare.is_warm
+    warm = read(GOOD + "prepare: {memory: warm}\n")
+    assert warm.prepare.is_warm
+    assert any("free memory is touched" in note for note in warm.notes)
+
+
+@pytest.mark.parametrize("wrong", ["{memory: hot}", "{memory: true}", "warm", "{cpu: warm}"])
+def test_another_preparation_is_refused(wrong):
+    with pytest.raises(StudyError):
+        read(GOOD + f"prepare: {wrong}\n")
+
+
 @pytest.mark.parametrize("hz", ["0", "0.5", "101", "fast", "true", "[1]"])
 def test_a_rate_that_cannot_be_is_refused_at_its_line(hz):
     text = GOOD + f"telemetry:\n  hz: {hz}\n"

@@ -120,6 +120,7 @@ def _run_on_node(
             directories=list_directories(study.workloads, study.known().configurations()),
             block_latency=study.telemetry.block_latency,
             hz=study.telemetry.hz,
+            warm_memory=study.prepare.is_warm,
         ) as node,
     ):
         return assignment.execute(node, root=root, seed=seed, listeners=[listening])

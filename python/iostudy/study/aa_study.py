@@ -17,7 +17,7 @@ from iostudy.study.targets import format_target
 from iostudy.units import format_exact_percent
 
 BASELINE, AGAIN = "baseline", "the same again"
-_KEPT = ("workloads", "load", "hadoop", "validity", "telemetry")
+_KEPT = ("workloads", "load", "hadoop", "validity", "telemetry", "prepare")
 
 
 def build_aa_study(study: Study, folder: str, blocks: int) -> str:

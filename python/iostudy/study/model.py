@@ -27,7 +27,7 @@ from iostudy.study.combinations import (
 )
 from iostudy.study.design import Design, varied
 from iostudy.study.search import DEFAULT_ONLY, Search
-from iostudy.study.sections import Decision, TelemetrySection, Validity
+from iostudy.study.sections import Decision, PrepareSection, TelemetrySection, Validity
 from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
@@ -127,6 +127,7 @@ class Study:
     hadoop: ClusterSpec = field(default_factory=ClusterSpec)
     search: Search | None = None
     telemetry: TelemetrySection = field(default_factory=TelemetrySection)
+    prepare: PrepareSection = field(default_factory=PrepareSection)
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:

@@ -22,6 +22,7 @@ from iostudy.study.problems import ProblemCollector
 from iostudy.study.requests import parse_requests
 from iostudy.study.search import CONFLICTING_KEYS, DEFAULT_ONLY, Search
 from iostudy.study.search_section import parse_search
+from iostudy.study.sections import WARM_MEMORY_NOTE
 from iostudy.study.source import MAX_BYTES, decode, read
 from iostudy.study.study_file import LEAVE_OUT, StudyFile, WithoutRootSection
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
@@ -81,7 +82,11 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
         hadoop=file.hadoop,
         search=search,
         telemetry=file.telemetry,
-        notes=(TRACING_COST_NOTE,) if file.telemetry.block_latency else (),
+        prepare=file.prepare,
+        notes=(
+            *([TRACING_COST_NOTE] if file.telemetry.block_latency else []),
+            *([WARM_MEMORY_NOTE] if file.prepare.is_warm else []),
+        ),
     )
 
 

@@ -162,6 +162,30 @@ class TelemetrySection:
     """whether every request of the disks below the target is traced, too"""
 
 
+WARM_MEMORY_NOTE = (
+    "free memory is touched before every trial that uses the page cache (prepare: {memory: warm}): "
+    "in a virtual machine figures may differ from those of other studies"
+)
+"""The note in every study with warm memory."""
+_AS_FOUND, _WARM = MEMORY_STATES = ("as-found", "warm")
+
+
+@dataclass(frozen=True)
+class PrepareSection:
+    """What is done before every trial, in addition to writing out and dropping pages."""
+
+    __pydantic_config__ = STRICT_KEYS
+
+    memory: Annotated[str, one_of("state of memory", MEMORY_STATES)] = _AS_FOUND
+    """warm: free memory is touched before trials that use the page cache, so that the host of a
+    virtual machine provides it before the trial"""
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether free memory is touched."""
+        return self.memory == _WARM
+
+
 def _directories(value: Any) -> tuple[Path, ...]:
     """Paths that Hadoop can have with commas between them, and in which it expands nothing."""
     texts = [scalar_text(each).strip() for each in (value if isinstance(value, list) else [value])]

@@ -20,7 +20,13 @@ from iostudy.study.fields import (
     whole,
 )
 from iostudy.study.search import BudgetValue
-from iostudy.study.sections import ClusterValue, Decision, TelemetrySection, Validity
+from iostudy.study.sections import (
+    ClusterValue,
+    Decision,
+    PrepareSection,
+    TelemetrySection,
+    Validity,
+)
 from iostudy.study.targets import TargetValue
 
 MAX_SEED = 2**63 - 1
@@ -127,6 +133,8 @@ class StudyFile(OpenSection):
     """When a trial does not count; fixed before the first trial."""
     telemetry: TelemetrySection = TelemetrySection()
     """How often the machine is sampled while a trial runs, and what is traced."""
+    prepare: PrepareSection = PrepareSection()
+    """What is done before every trial."""
     refused: Annotated[str, one_of("way", _REFUSED)] = _REFUSED[0]
     """What becomes of configurations that the host refuses: the study stops, or leaves them out."""
     without_root: WithoutRootSection | None = None
