@@ -21,6 +21,7 @@ from tests.calibration import (
     search_tables,
     series_tables,
     split_plot_tables,
+    switchback_tables,
     two_studies_tables,
     verdict_tables,
 )
@@ -42,6 +43,7 @@ TABLES: Mapping[str, Callable[[], list[Row]]] = {
         series_tables,
         balance_tables,
         two_studies_tables,
+        switchback_tables,
         curve_tables,
     )
     for table in module.TABLES

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from pydantic import BaseModel
 
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.combinations import (
@@ -82,6 +83,7 @@ class Decision:
     """What decides. ``margin`` and ``risk`` are fractions; blocks are counted per comparison.
 
     ``weights`` are those of workloads in the combined ranking, by their labels in the study file.
+    ``method`` is that of the interim analyses; the ledger records it.
     """
 
     margin: float
@@ -89,6 +91,7 @@ class Decision:
     min_blocks: int
     max_blocks: int
     weights: Mapping[str, float] = field(default_factory=dict)
+    method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
 
     def weight(self, listed: str) -> float:
         """The weight of a workload of the file; 1 where none is given. Only the ratios matter."""
