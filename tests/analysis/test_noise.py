@@ -16,7 +16,9 @@ RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 
 
 def test_the_reachable_margin_of_six_percent_noise_in_thirty_blocks():
-    difference = (stats.t.isf(0.0076757 / 2, 29) + stats.t.ppf(0.8, 29)) * 0.06 / math.sqrt(30)
+    level = RULE.boundaries.difference[-1]
+    assert level == pytest.approx(0.03515, rel=1e-3)
+    difference = (stats.t.isf(level / 2, 29) + stats.t.ppf(0.8, 29)) * 0.06 / math.sqrt(30)
     assert minimum_detectable_effect(0.06, RULE) == pytest.approx(math.expm1(difference), rel=1e-3)
 
 

@@ -49,6 +49,11 @@ def level(comparisons: int) -> float:
     return replace(RULE, comparisons=comparisons).repeated_alpha
 
 
+def deciding_interval(ratios: Array, rule: Rule) -> Interval:
+    """The interval by which pairs that are not equivalent are decided."""
+    return mean_interval(ratios, float(rule.boundaries.difference_level(len(ratios))))
+
+
 def interval(order: PairwiseOrder, first: int, second: int) -> Interval:
     return Interval(float(order.pairs.low[first, second]), float(order.pairs.high[first, second]))
 
@@ -80,8 +85,9 @@ def test_the_baselines_pairs_on_a_workload_are_told_by_its_verdicts():
 def test_the_other_pairs_on_a_workload_share_the_risk():
     figures = drawn(9, [0.0, 0.02, 0.05, 0.1])
     order = ranked(figures, figures).by_workload[0]
+    apart = figures[:, 2] - figures[:, 1]
     # Three pairs are without the baseline, on each of two workloads.
-    assert equal(interval(order, 2, 1), mean_interval(figures[:, 2] - figures[:, 1], level(6)))
+    assert equal(interval(order, 2, 1), deciding_interval(apart, replace(RULE, comparisons=6)))
 
 
 def test_on_all_workloads_together_all_pairs_share_the_risk():
@@ -109,7 +115,7 @@ def test_a_pair_has_the_blocks_that_both_have_run():
     order = ranked(without(whole, 2, after=6)).combined
     assert interval(order, 1, 0) == interval(ranked(whole).combined, 1, 0)
     early = whole[:6, 2] - whole[:6, 0]
-    assert equal(interval(order, 2, 0), mean_interval(early, verdict_rule(whole).repeated_alpha))
+    assert equal(interval(order, 2, 0), deciding_interval(early, verdict_rule(whole)))
 
 
 def test_the_error_against_the_mean_where_blocks_are_missing_is_at_least_the_true_one():

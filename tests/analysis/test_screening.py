@@ -8,12 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.design import main_effects, plackett_burman
 from iostudy.analysis.screening import EffectSeries, holm, screen_effects
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.analysis.verdict import Rule, Verdict, compare
 
-RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=20, comparisons=4)
+RULE = Rule(
+    margin=0.03,
+    risk=0.05,
+    min_blocks=5,
+    max_blocks=20,
+    comparisons=4,
+    method=AnalysisMethod.CONSTANT_LEVEL,
+)
 ONE_LOOK = replace(RULE, min_blocks=10, max_blocks=10)
 
 

@@ -3,10 +3,16 @@ import math
 import numpy as np
 import pytest
 from scipy import special
-from scipy.interpolate import CubicSpline
 
-from iostudy.analysis import sequential
-from iostudy.analysis.sequential import crossing_probability, repeated_alpha
+from iostudy.analysis.sequential import (
+    crossing_of_levels,
+    crossing_probability,
+    plan_looks,
+    repeated_alpha,
+    spending_levels,
+    spent,
+)
+from iostudy.analysis.t_chain import Resolution
 
 SEED = 20240611
 
@@ -79,9 +85,7 @@ def test_a_finer_grid_changes_the_risk_by_less_than_half_a_percent(
     min_blocks: int, max_blocks: int, risk: float
 ):
     alpha = repeated_alpha(min_blocks, max_blocks, risk)
-    finer = crossing_probability(
-        min_blocks, max_blocks, alpha, grid_points=257, quadrature_points=64
-    )
+    finer = crossing_probability(min_blocks, max_blocks, alpha, resolution=Resolution(257, 64, 8))
     assert finer == pytest.approx(risk, rel=0.005)
 
 
@@ -109,10 +113,59 @@ def test_what_makes_no_sequence_of_looks_is_refused(min_blocks: int, max_blocks:
         repeated_alpha(min_blocks, max_blocks, risk)
 
 
-def test_the_spline_is_scipys() -> None:
-    x = np.linspace(0.0, 1.7, 129)
-    y = np.exp(-(x**2)) + 0.1 * np.cos(3 * x)
-    peer = CubicSpline(x, y, bc_type=("clamped", "not-a-knot"))
-    points = np.linspace(0.0, 1.7, 1000)
-    made = sequential._even_spline(1.7, y)
-    assert made(points) == pytest.approx(peer(points), abs=1e-13)
+@pytest.mark.parametrize(("blocks", "growth"), [((5, 30), 0), ((5, 60), 0.2), ((10, 200), 0.3)])
+def test_the_risk_is_spent_as_planned(blocks: tuple[int, int], growth: float):
+    looks, risk, studies = plan_looks(*blocks, growth), 0.05, 50_000
+    draw = np.random.default_rng(SEED)
+    left = np.zeros((studies, 2))
+    crossed, last = np.full(studies, False), 0
+    for blocks_so_far, level in zip(looks, spending_levels(looks, risk), strict=True):
+        added = draw.standard_normal((studies, blocks_so_far - last))
+        left += np.stack((added.sum(axis=1), (added**2).sum(axis=1)), axis=1)
+        n, last = blocks_so_far, blocks_so_far
+        mean = left[:, 0] / n
+        t = mean / np.sqrt((left[:, 1] / n - mean**2) / (n - 1))
+        crossed |= np.abs(t) > -special.stdtrit(n - 1, level / 2)
+        expected = risk * spent(n / looks[-1])
+        error = math.sqrt(expected * (1 - expected) / studies)
+        assert abs(crossed.mean() - expected) <= 4 * error
+
+
+@pytest.mark.parametrize("risk", [0.05, 0.05 / 24, 1e-4])
+@pytest.mark.parametrize(("blocks", "growth"), [((5, 30), 0), ((5, 300), 1 / 32), ((3, 12), 0)])
+def test_a_finer_resolution_spends_the_same_risk(
+    blocks: tuple[int, int], growth: float, risk: float
+):
+    looks = plan_looks(*blocks, growth)
+    levels = spending_levels(looks, risk)
+    finer = crossing_of_levels(looks, levels, resolution=Resolution(257, 64, 8))
+    assert finer == pytest.approx(risk, rel=0.01)
+
+
+def test_fewer_looks_cost_less_of_the_last_level():
+    rare, often = (spending_levels(plan_looks(5, 60, growth), 0.05) for growth in (0.25, 0))
+    assert len(rare) < len(often)
+    assert often[-1] < rare[-1] < 0.05
+
+
+def test_a_single_look_spends_the_whole_risk():
+    assert spending_levels((12,), 0.05) == (0.05,)
+    assert (spent(0), spent(1)) == (0, 1)
+
+
+def test_looks_follow_each_other_geometrically():
+    assert plan_looks(5, 33) == tuple(range(5, 34))
+    assert plan_looks(5, 1000)[:30] == (*range(5, 34), 35)
+    assert len(plan_looks(5, 1000)) < 130
+    assert plan_looks(5, 100, 0.5) == (5, 8, 12, 18, 27, 41, 62, 93, 100)
+
+
+@pytest.mark.parametrize("growth", [-0.1, math.inf, math.nan])
+def test_looks_that_never_end_are_refused(growth: float):
+    with pytest.raises(ValueError, match="growth"):
+        plan_looks(5, 30, growth)
+
+
+def test_an_invalid_risk_is_not_spent():
+    with pytest.raises(ValueError, match="risk must lie"):
+        spending_levels((5, 10), 1.0)

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.analysis.paired import UNKNOWN
-from iostudy.analysis.sequential import repeated_alpha
+from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.paired import UNKNOWN, mean_interval
+from iostudy.analysis.sequential import repeated_alpha, spending_levels
 from iostudy.analysis.verdict import Comparison, Rule, Verdict, classify_intervals, compare
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
@@ -96,10 +97,10 @@ def test_equal_ratios_decide_at_the_first_look():
 def test_blocks_needed_are_those_of_the_normal_formula_and_a_few_more():
     ratios = [0.1, -0.1, 0.05, -0.08, 0.02, 0.03]
     comparison = of_ratios(ratios)
-    # z(1 - .0076757/2) = 2.6665 and z(.8) = 0.8416, from tables of the normal distribution.
-    normal = ((2.6665 + 0.8416) * np.std(ratios, ddof=1) / math.log(1.03)) ** 2
+    # z(1 - .035152/2) = 2.1068 and z(.8) = 0.8416, from tables of the normal distribution.
+    normal = ((2.1068 + 0.8416) * np.std(ratios, ddof=1) / math.log(1.03)) ** 2
     # Guenther 1981: a t test needs about z(1 - a/2)^2 / 2 more than the normal formula says.
-    assert comparison.blocks_needed == pytest.approx(normal + 2.6665**2 / 2, abs=1.5)
+    assert comparison.blocks_needed == pytest.approx(normal + 2.1068**2 / 2, abs=1.5)
 
 
 def test_blocks_needed_are_never_fewer_than_one_more_or_the_least():
@@ -172,4 +173,76 @@ def test_throughput_and_time_of_the_same_work_agree(pairs: list[tuple[float, flo
 
 
 def test_comparisons_share_the_risk():
-    assert replace(RULE, comparisons=6).repeated_alpha == repeated_alpha(5, 30, 0.05 / 6)
+    shared = replace(RULE, comparisons=6)
+    assert shared.repeated_alpha == repeated_alpha(5, 30, 0.05 / 6)
+    own, looks = shared.boundaries, tuple(range(5, 31))
+    assert tuple(own.difference) == spending_levels(looks, 0.05 / 6)
+    assert tuple(own.equivalence) == spending_levels(looks, 0.1 / 6)
+
+
+def test_equivalence_has_the_interval_of_two_one_sided_tests():
+    ratios = [0.015, -0.02, 0.025, 0.005, -0.01, 0.02, 0.0, 0.01] * 3
+    found, rule = of_ratios(ratios), RULE.boundaries
+    wide = mean_interval(np.array(ratios), float(rule.difference_level(24)))
+    narrow = mean_interval(np.array(ratios), float(rule.equivalence_level(24)))
+    assert found.verdict is Verdict.EQUIVALENT
+    assert wide.low < narrow.low < found.estimate < narrow.high < wide.high
+    assert (found.interval.low, found.interval.high) == pytest.approx((narrow.low, narrow.high))
+
+
+def test_an_equivalent_difference_that_exists_keeps_the_nearer_end():
+    ratios = np.array([0.010, 0.012, 0.011, 0.009, 0.010, 0.008] * 2)
+    wide = mean_interval(ratios, float(RULE.boundaries.difference_level(12)))
+    found = of_ratios(list(ratios))
+    assert found.verdict is Verdict.EQUIVALENT
+    assert found.interval.low == pytest.approx(wide.low)
+    assert found.interval.high < wide.high
+
+
+def test_the_interval_of_two_one_sided_tests_reaches_to_zero():
+    # Only the one-sided test excludes zero, which shows no difference.
+    ratios = np.array([0.03, -0.01, 0.02, -0.005, 0.022, 0.003, 0.001, 0.009] * 3)
+    rule = replace(RULE, margin=0.05)
+    scale = float(rule.boundaries.equivalence_level(24)) * 1.02
+    moved = ratios - mean_interval(ratios, scale).low
+    narrow = mean_interval(moved, float(rule.boundaries.equivalence_level(24)))
+    moved += 1e-4 - narrow.low
+    found = of_ratios(list(moved), rule)
+    assert found.verdict is Verdict.EQUIVALENT
+    assert found.interval.low == 0.0
+
+
+@given(pairs, st.sampled_from([0.01, 0.05, 0.3]))
+def test_the_shown_interval_gives_the_verdict(pairs: list[tuple[float, float]], margin: float):
+    rule = replace(RULE, margin=margin)
+    found = compare([a for a, _ in pairs], [b for _, b in pairs], higher_is_better=True, rule=rule)
+    shown = found.interval
+    assert found.verdict == classify_intervals(shown.low, shown.high, found.blocks, rule)
+    if len(pairs) > 1:
+        assert shown.low <= found.estimate <= shown.high
+
+
+def test_a_comparison_that_its_budget_cannot_decide_is_futile():
+    noisy = of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 3)
+    assert (noisy.verdict, noisy.futile) == (Verdict.INCONCLUSIVE, True)
+    assert noisy.blocks_needed > RULE.max_blocks
+    assert not of_ratios([0.3, -0.3, 0.2, -0.25]).futile
+    assert not of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 6).futile
+    assert not of_ratios([0.1, 0.03, 0.05, 0.12, -0.02]).futile
+
+
+def test_the_earlier_method_is_kept():
+    earlier = replace(RULE, method=AnalysisMethod.CONSTANT_LEVEL)
+    ratios = [0.02, -0.01, 0.03, 0.015, 0.01, 0.0, 0.02]
+    found = of_ratios(ratios, earlier)
+    expected = mean_interval(np.array(ratios), repeated_alpha(5, 30, 0.05))
+    assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
+    assert not of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 5, earlier).futile
+    assert earlier.detectable_difference(30) > 1.2 * RULE.detectable_difference(30)
+
+
+def test_blocks_after_the_last_look_wait_for_the_next():
+    rule = replace(RULE, max_blocks=100, growth=0.1)
+    assert rule.boundaries.looks[-4:] == (77, 85, 94, 100)
+    ratios = [0.02, -0.05, 0.03, 0.01, 0.0] * 19
+    assert of_ratios(ratios[:93], rule) == of_ratios(ratios[:85], rule)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NOISE, SEED, Array, Outcomes, Shape, carry_out, noise
@@ -58,6 +59,37 @@ def _told(drawn: Array, difference: float) -> Row:
     )
 
 
+def six_comparisons() -> list[Row]:
+    """Blocks and right verdicts of one of six comparisons, by both methods."""
+    rows: list[Row] = [
+        (
+            "sd of a pair",
+            "true difference",
+            "one level: blocks",
+            "right",
+            "error spending: blocks",
+            "right",
+            "ratio of blocks",
+        )
+    ]
+    present = replace(RULE, comparisons=6)
+    earlier = replace(present, method=AnalysisMethod.CONSTANT_LEVEL)
+    for spread in (0.03, 0.06, 0.10):
+        for difference in (0.0, 0.03, 0.05, 0.10):
+            drawn = ratios(spread, difference, 10_000)
+            before, after = (carry_out(drawn, rule) for rule in (earlier, present))
+            figures = (
+                text
+                for own in (before, after)
+                for text in (f"{own.blocks.mean():.1f}", percent(right(own, difference)))
+            )
+            ratio = after.blocks.mean() / before.blocks.mean()
+            rows.append(
+                (f"{100 * spread:.0f} %", f"{100 * difference:.0f} %", *figures, f"{ratio:.2f}")
+            )
+    return rows
+
+
 def power_of_one_look() -> list[Row]:
     """How often a difference of 5 % is found in one look, beside the noncentral t distribution."""
     rows: list[Row] = [("blocks", "in theory", "found")]
@@ -70,4 +102,4 @@ def power_of_one_look() -> list[Row]:
     return rows
 
 
-TABLES = (blocks_to_a_verdict, power_of_one_look)
+TABLES = (blocks_to_a_verdict, six_comparisons, power_of_one_look)

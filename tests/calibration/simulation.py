@@ -2,8 +2,8 @@
 
 Noise is made in the order in which trials run, as it is on a machine; the configurations of each
 block are then laid over it in random order, as a plan does, and every study stops at its first
-verdict. Only the noise and the bookkeeping are simulated: intervals come from
-``paired.t_bounds`` and words from ``verdict.decide``.
+verdict, or where it is futile. Only the noise and the bookkeeping are simulated: intervals, words
+and futility come from `iostudy.analysis.verdict`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from iostudy.analysis.paired import t_bounds
-from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
+from iostudy.analysis.verdict import (
+    Rule,
+    Verdict,
+    classify_intervals,
+    deciding_bounds,
+    is_futile,
+)
 
 SEED = 20240611
 NOISE = 0.06
@@ -96,14 +101,16 @@ class Outcomes:
 
 
 def carry_out(ratios: Array, rule: Rule) -> Outcomes:
-    """Look after every block of every study (studies x blocks) and stop at the first verdict."""
-    counts = np.arange(2, rule.max_blocks + 1)
-    mean = ratios.cumsum(axis=1)[:, 1:] / counts
-    squares = (ratios**2).cumsum(axis=1)[:, 1:]
+    """Analyse every study (studies x blocks) at each look and stop as a real study does."""
+    counts = np.array(rule.boundaries.looks)
+    mean = ratios.cumsum(axis=1)[:, counts - 1] / counts
+    squares = (ratios**2).cumsum(axis=1)[:, counts - 1]
     sd = np.sqrt(np.maximum(0.0, squares - counts * mean**2) / (counts - 1))
-    low, high = t_bounds(mean, sd, counts, rule.repeated_alpha)
+    low, high = deciding_bounds(mean, sd, counts, rule)
     words = classify_intervals(low, high, counts, rule)
     decided = words != str(Verdict.INCONCLUSIVE)
+    open_ = np.nonzero(~np.logical_or.accumulate(decided, axis=1))
+    decided[open_] = is_futile(mean[open_], sd[open_], counts[open_[1]], rule)
     last = np.where(decided.any(axis=1), decided.argmax(axis=1), len(counts) - 1)
     each = np.arange(len(ratios))
     return Outcomes(words[each, last], counts[last], low[each, last], high[each, last])

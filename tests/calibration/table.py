@@ -22,6 +22,7 @@ from tests.calibration import (
     search_tables,
     series_tables,
     split_plot_tables,
+    switchback_tables,
     two_studies_tables,
     verdict_tables,
 )
@@ -43,6 +44,7 @@ TABLES: Mapping[str, Callable[[], list[Row]]] = {
         series_tables,
         balance_tables,
         two_studies_tables,
+        switchback_tables,
         curve_tables,
         noise_cause_tables,
     )

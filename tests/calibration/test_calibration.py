@@ -132,7 +132,7 @@ def last_look(baseline: np.ndarray, other: np.ndarray, rule: Rule) -> Comparison
         comparison = compare(
             list(baseline[:blocks]), list(other[:blocks]), higher_is_better=True, rule=rule
         )
-        if comparison.verdict is not Verdict.INCONCLUSIVE:
+        if comparison.verdict is not Verdict.INCONCLUSIVE or comparison.futile:
             break
     return comparison
 
@@ -146,7 +146,7 @@ def test_lopsided_noise_exceeds_the_risk_as_documented(shape: Shape, rate: float
 
 
 @pytest.mark.parametrize(
-    ("shape", "rate"), [(Shape.NORMAL, 0.92), (Shape.SPIKES, 0.86), (Shape.LOG_NORMAL, 0.43)]
+    ("shape", "rate"), [(Shape.NORMAL, 0.92), (Shape.SPIKES, 0.86), (Shape.LOG_NORMAL, 0.47)]
 )
 def test_after_a_stop_the_noise_is_known_as_well_as_documented(shape: Shape, rate: float):
     """A limit of the interval of the noise: see "How well the noise is known"."""

@@ -1,17 +1,21 @@
 """docs/method.md has the tables that `make calibrate` makes."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
-from tests.calibration.rows import markdown
+from tests.calibration.rows import Row, markdown
 from tests.calibration.table import PAGE, PLACE, TABLES, placed
-from tests.calibration.verdict_tables import levels
+from tests.calibration.verdict_tables import levels, spending
 
 
-def test_the_levels_in_the_documentation_are_those_of_the_code() -> None:
+@pytest.mark.parametrize("table", [levels, spending])
+def test_the_levels_in_the_documentation_are_those_of_the_code(
+    table: Callable[[], list[Row]],
+) -> None:
     page = PAGE.read_text()
-    assert placed(page, "levels", markdown(levels())) == page
+    assert placed(page, table.__name__, markdown(table())) == page
 
 
 def test_every_table_has_its_place_and_no_place_is_without_one() -> None:

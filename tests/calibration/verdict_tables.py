@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
+from iostudy.analysis.boundaries import AnalysisMethod, build_boundaries
 from iostudy.analysis.noise import minimum_detectable_effect
-from iostudy.analysis.sequential import repeated_alpha
+from iostudy.analysis.sequential import plan_looks, repeated_alpha, spent
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import (
@@ -57,6 +58,31 @@ def levels() -> list[Row]:
     return rows
 
 
+def spending() -> list[Row]:
+    """Levels of error spending at some of the analyses of 30 blocks."""
+    rows: list[Row] = [
+        (
+            "blocks",
+            "risk spent",
+            "difference, 1 comparison",
+            "equivalence, 1 comparison",
+            "difference, 6 comparisons",
+            "equivalence, 6 comparisons",
+        )
+    ]
+    looks = plan_looks(5, 30, 0)
+    alone, shared = (
+        build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05 / m, 0) for m in (1, 6)
+    )
+    for blocks in (5, 8, 12, 16, 20, 24, 28, 30):
+        at = looks.index(blocks)
+        levels = (
+            own[at] for each in (alone, shared) for own in (each.difference, each.equivalence)
+        )
+        rows.append((str(blocks), percent(spent(blocks / 30)), *(f"{own:.2g}" for own in levels)))
+    return rows
+
+
 def rates() -> list[Row]:
     """Achieved rates under every shape of noise."""
     rows = [("noise", "false winner", "false equivalent", "interval misses", "any of 6 wrong")]
@@ -97,4 +123,4 @@ def unequal_variance_rates() -> list[Row]:
     return rows
 
 
-TABLES = (usual_ways, levels, rates, power, unequal_variance_rates)
+TABLES = (usual_ways, spending, levels, rates, power, unequal_variance_rates)

@@ -294,7 +294,7 @@ factors:
   block.scheduler: [none, bfq]
   filesystem.type: [ext4, xfs]
 workloads: [dfsio-write]
-decide: {margin: 3%, risk: 5%, blocks: [3, 4]}
+decide: {margin: 3%, risk: 5%, blocks: [4, 4]}
 """
 
 
@@ -336,8 +336,9 @@ def test_a_resumed_block_makes_all_its_file_systems_again(tmp_path):
 
 def test_what_is_decided_is_left_out_and_its_file_system_with_it(tmp_path):
     effects = {f"scheduler={s}, type=xfs": -0.5 for s in ("none", "bfq")}
+    effects["scheduler=bfq, type=ext4"] = -0.03  # neither decided nor futile after five blocks
     node = FakeNode(effects=effects, noise=0.02)
-    text = SPLIT_PLOT.replace("[3, 4]", "[5, 6]").replace("margin: 3%", "margin: 0.1%")
+    text = SPLIT_PLOT.replace("[4, 4]", "[5, 6]").replace("margin: 3%", "margin: 0.1%")
     conduct(tmp_path, node, text=text, seed=2)
     last = node.log[len(node.log) - 1 - node.log[::-1].index("prepare dfsio-write") :]
     assert [entry for entry in last if "format" in entry] == ["format filesystem.type=ext4"]

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
+from iostudy.analysis.verdict import Rule, Verdict, classify_intervals, deciding_bounds
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -153,13 +153,18 @@ def is_rankable(workloads: Sequence[Array], rule: Rule) -> bool:
     )
 
 
+def _analysed(figures: Array, rule: Rule) -> Array:
+    """The blocks up to the last analysis, which verdicts use."""
+    return figures[: rule.boundaries.last_look(len(figures))]
+
+
 def rank(workloads: Sequence[Array], weights: Sequence[float], rule: Rule) -> Ranking:
     """Rank configurations by figures that are ``is_rankable``.
 
     ``weights`` are positive, and only their ratios matter. ``rule`` is that of the verdicts, and
     applies to the baseline's pairs on each workload. The combined order has its risk once more.
     """
-    parts = [_WorkloadMeans.of(figures) for figures in workloads]
+    parts = [_WorkloadMeans.of(_analysed(figures, rule)) for figures in workloads]
     shared = replace(rule, comparisons=_pair_count(workloads[0].shape[1]) * len(parts))
     alone = tuple(_order_on_workload(part, len(parts), rule, shared) for part in parts)
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
@@ -193,13 +198,17 @@ def _order_on_workload(
     """
     count = len(part.pairs.value)
     others = replace(rule, comparisons=max(1, _pair_count(count - 1) * workloads))
-    levels = np.full((count, count), others.repeated_alpha)
-    levels[0, :] = levels[:, 0] = rule.repeated_alpha
-    pairs = _intervals([part.pairs], np.ones(1), levels)
+    with_baseline = np.zeros((count, count), dtype=bool)
+    with_baseline[0, :] = with_baseline[:, 0] = True
+    own, apart = (_deciding_intervals(part.pairs, each) for each in (rule, others))
+    pairs = IntervalEstimates(
+        part.pairs.value,
+        np.where(with_baseline, own.low, apart.low),
+        np.where(with_baseline, own.high, apart.high),
+    )
     words = classify_intervals(pairs.low, pairs.high, part.pairs.count, rule)
     decided = np.isin(words[0], _DECIDED)
-    is_open = decided[:, None] | decided[None, :]
-    is_open[0, :] = is_open[:, 0] = True
+    is_open = decided[:, None] | decided[None, :] | with_baseline
     verdicts = np.where(is_open, words, str(Verdict.INCONCLUSIVE))
     vs_mean = _intervals([part.vs_mean], np.ones(1), shared.repeated_alpha)
     return PairwiseOrder(pairs, verdicts, vs_mean)
@@ -213,7 +222,13 @@ def _combined_order(parts: Sequence[_WorkloadMeans], shares: Array, rule: Rule) 
     return PairwiseOrder(pairs, classify_intervals(pairs.low, pairs.high, fewest, rule), vs_mean)
 
 
-def _intervals(means: Sequence[_Means], shares: Array, alpha: float | Array) -> IntervalEstimates:
+def _deciding_intervals(means: _Means, rule: Rule) -> IntervalEstimates:
+    """The intervals of verdicts, for every pair."""
+    sd = np.sqrt(means.error * means.count)
+    return IntervalEstimates(means.value, *deciding_bounds(means.value, sd, means.count, rule))
+
+
+def _intervals(means: Sequence[_Means], shares: Array, alpha: float) -> IntervalEstimates:
     """Weighted sums of the workloads' means, with t intervals at level ``alpha``."""
     value = np.sum([w * own.value for w, own in zip(shares, means, strict=True)], axis=0)
     errors = [w**2 * own.error for w, own in zip(shares, means, strict=True)]
@@ -221,7 +236,7 @@ def _intervals(means: Sequence[_Means], shares: Array, alpha: float | Array) -> 
     lost = np.sum([e**2 / (m.count - 1) for e, m in zip(errors, means, strict=True)], axis=0)
     # Without any spread the interval has no width, whatever the degrees of freedom.
     freedom = np.divide(variance**2, lost, out=np.ones_like(variance), where=lost > 0)
-    half = -special.stdtrit(freedom, np.asarray(alpha) / 2) * np.sqrt(variance)
+    half = -special.stdtrit(freedom, alpha / 2) * np.sqrt(variance)
     return IntervalEstimates(value, value - half, value + half)
 
 

@@ -1,61 +1,105 @@
-"""Paired sequential t-test with exact Pocock boundaries.
+"""Levels of the interim analyses of a paired t test, exact for a given risk.
 
-An ordinary 95 % interval after every block from ``min_blocks`` to ``max_blocks`` excludes zero in
-far more than 5 % of studies of equal configurations. A smaller level a*, equal at every interim
-analysis (Pocock 1977), bounds the probability that *any* interval misses by the requested risk.
-These are repeated confidence intervals (Jennison & Turnbull 1989).
+An ordinary 95 % interval after every block excludes zero in far more than 5 % of studies of equal
+configurations. Smaller levels bound the probability that *any* interval misses by the requested
+risk. These are repeated confidence intervals (Jennison & Turnbull 1989). Two sets of levels do so:
 
-a* is computed, not simulated. Let x_1, x_2, ... be independent N(0, sigma^2) and
-r_n = sum(x_i) / sqrt(n * sum(x_i^2)); the t statistic is T_n = sqrt(n-1) r_n / sqrt(1 - r_n^2).
-Their distribution does not depend on sigma, so they are independent of the sufficient statistic
-sum(x_i^2) (Basu), and so of the angle phi = atan(x_{n+1} / sqrt(sum(x_i^2))). That makes r_n a
-Markov chain,
+- *Error spending* (Lan & DeMets 1983): a function of the share of blocks gives the risk that may be
+  spent up to each analysis. The share `spent` of the risk is 0.3 t + 0.7 t^8: some for an early
+  stop at a large difference, most for the last blocks, where a small one is decided.
+- *One level* a*, the same at every analysis (Pocock 1977).
 
-    r_{n+1} = (sqrt(n) r_n cos(phi) + sin(phi)) / sqrt(n+1),   density of phi ~ cos(phi)^(n-1),
-
-and the probability of staying within all boundaries is a one-dimensional backward recursion, as in
-Jennison & Turnbull (1991) for sequential t tests. Functions of r_n are tabulated on an even grid of
-atanh(r_n) = asinh(T_n / sqrt(n-1)): fine where T_n is small, and wide enough for the large
-boundaries of the first analyses.
+Levels are computed, not simulated, by the chain of `iostudy.analysis.t_chain`: forward, one
+analysis after another, the probability to leave at each of them is a one-dimensional integral.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import special
+from scipy import optimize
 
-Array = NDArray[np.float64]
+from iostudy.analysis.t_chain import USUAL, Resolution, StayedInside
 
-# Doubling either changes the risk by less than 0.5 % of itself.
-GRID_POINTS = 129
-QUADRATURE_POINTS = 32
-
-# Less than 1e-15 of the distribution of phi lies beyond this many standard deviations.
-_REACH = 8.0
+LOOK_GROWTH = 1 / 32
+"""An analysis follows after one block, or after this share of the blocks so far if that is more."""
 
 _TOLERANCE = 1e-4
-"""Largest last step in the logarithm of the level; the remaining error is far smaller."""
+"""Largest last step in the logarithm of a level; the remaining error is far smaller."""
+
+_EARLY_SHARE, _LATE_POWER = 0.3, 8
+
+
+def spent(share: float) -> float:
+    """Return the share of the risk that is spent up to this share of the blocks."""
+    return _EARLY_SHARE * share + (1 - _EARLY_SHARE) * share**_LATE_POWER
+
+
+def plan_looks(min_blocks: int, max_blocks: int, growth: float = LOOK_GROWTH) -> tuple[int, ...]:
+    """Return the numbers of blocks of all analyses, from the fewest to the most blocks.
+
+    ``growth`` is the least increase from one to the next, as a share. Their number grows only with
+    the logarithm of the blocks; 0 has one after every block. Raises ValueError for an invalid range
+    or growth.
+    """
+    if not 2 <= min_blocks <= max_blocks:
+        raise ValueError(f"blocks must satisfy 2 <= {min_blocks} <= {max_blocks}")
+    if not 0 <= growth < math.inf:
+        raise ValueError(f"growth must be at least 0, not {growth}")
+    looks = [min_blocks]
+    while looks[-1] < max_blocks:
+        looks.append(min(max_blocks, looks[-1] + max(1, math.ceil(growth * looks[-1]))))
+    return tuple(looks)
+
+
+@functools.cache
+def spending_levels(looks: tuple[int, ...], risk: float) -> tuple[float, ...]:
+    """Return the two-sided level of every analysis by error spending.
+
+    ``looks`` are the numbers of blocks of the analyses, the last of which spends the rest of
+    ``risk``. A single analysis takes the whole risk. Raises ValueError for an invalid risk.
+    """
+    _require_risk(risk)
+    bounds = [risk * spent(blocks / looks[-1]) for blocks in looks]
+    levels = [bounds[0]]
+    inside = StayedInside.first(looks[0], levels[0])
+    for blocks, (before, after) in zip(looks[1:], pairwise(bounds), strict=True):
+        levels.append(_level_to_spend(inside, blocks, before, after))
+        inside = inside.after(blocks, levels[-1])
+    return tuple(levels)
+
+
+def _level_to_spend(inside: StayedInside, blocks: int, before: float, after: float) -> float:
+    """The level at which the risk spent grows from ``before`` to ``after``.
+
+    It lies between their difference and, by Bonferroni, ``after``; at an end of this range where
+    the error of the recursion exceeds it, as for levels below 1e-8.
+    """
+
+    def excess(log_level: float) -> float:
+        return inside.leaving(blocks, math.exp(log_level)) / (after - before) - 1
+
+    low, high = math.log(after - before), math.log(after)
+    if excess(high) <= 0:
+        return after
+    if excess(low) >= 0:
+        return after - before
+    return math.exp(optimize.brentq(excess, low, high, xtol=_TOLERANCE))
 
 
 @functools.cache
 def repeated_alpha(min_blocks: int, max_blocks: int, risk: float) -> float:
-    """Return the level a* of every interim analysis.
+    """Return the one level a* of interim analyses after every block.
 
     Under the null, P(|T_n| > t(1 - a*/2, n-1) for any n from ``min_blocks`` to ``max_blocks``) is
     ``risk``, a fraction. A single analysis (``min_blocks == max_blocks``) takes the whole risk.
     Raises ValueError for an invalid range of blocks or risk.
     """
-    if not 2 <= min_blocks <= max_blocks:
-        raise ValueError(f"blocks must satisfy 2 <= {min_blocks} <= {max_blocks}")
-    if not 0 < risk < 1:
-        raise ValueError(f"risk must lie between 0 and 1, not at {risk}")
-    looks = max_blocks - min_blocks + 1
+    _require_risk(risk)
+    looks = len(plan_looks(min_blocks, max_blocks, growth=0))
     if looks == 1:
         return risk
 
@@ -64,6 +108,29 @@ def repeated_alpha(min_blocks: int, max_blocks: int, risk: float) -> float:
 
     # The risk lies between that of one analysis and, by Bonferroni, the sum over all of them.
     return math.exp(_solve_by_secant(excess, math.log(risk / looks), math.log(risk)))
+
+
+def crossing_probability(
+    min_blocks: int, max_blocks: int, alpha: float, *, resolution: Resolution = USUAL
+) -> float:
+    """Return the probability, under the null, that any interval at level ``alpha`` excludes 0."""
+    looks = plan_looks(min_blocks, max_blocks, growth=0)
+    return crossing_of_levels(looks, (alpha,) * len(looks), resolution=resolution)
+
+
+def crossing_of_levels(
+    looks: Sequence[int], levels: Sequence[float], *, resolution: Resolution = USUAL
+) -> float:
+    """Return the probability, under the null, that any interval excludes 0, each at its level."""
+    inside = StayedInside.first(looks[0], levels[0], resolution)
+    for blocks, level in zip(looks[1:], levels[1:], strict=True):
+        inside = inside.after(blocks, level)
+    return 1.0 - inside.probability
+
+
+def _require_risk(risk: float) -> None:
+    if not 0 < risk < 1:
+        raise ValueError(f"risk must lie between 0 and 1, not at {risk}")
 
 
 def _solve_by_secant(excess: Callable[[float], float], low: float, high: float) -> float:
@@ -81,112 +148,3 @@ def _solve_by_secant(excess: Callable[[float], float], low: float, high: float) 
         previous, previous_value = current, value
         current = min(high, max(low, current - step))
     return current
-
-
-def crossing_probability(
-    min_blocks: int,
-    max_blocks: int,
-    alpha: float,
-    *,
-    grid_points: int = GRID_POINTS,
-    quadrature_points: int = QUADRATURE_POINTS,
-) -> float:
-    """Return the probability, under the null, that any interval at level ``alpha`` excludes 0."""
-    nodes, weights = np.polynomial.legendre.leggauss(quadrature_points)
-    unit = (nodes + 1) / 2, weights / 2
-    inside = np.linspace(0.0, _limit(max_blocks, alpha), grid_points)
-    staying = np.ones(grid_points)
-    for n in range(max_blocks - 1, min_blocks - 1, -1):
-        later = _even_spline(inside[-1], staying)
-        inside = np.linspace(0.0, _limit(n, alpha), grid_points)
-        staying = _continuation_probability(n, np.tanh(inside), later, unit)
-    return 1.0 - _mean_at_first_analysis(min_blocks, _even_spline(inside[-1], staying), unit)
-
-
-def _limit(n: int, alpha: float) -> float:
-    """The boundary of atanh(r_n) that corresponds to |T_n| = t(1 - alpha/2, n-1)."""
-    return math.asinh(-float(special.stdtrit(n - 1, alpha / 2)) / math.sqrt(n - 1))
-
-
-@dataclass(frozen=True)
-class _Spline:
-    """A cubic spline through values on an even grid from 0 to ``end``, extrapolated beyond it.
-
-    ``pieces`` are polynomials in the fraction of each step, four coefficients from the constant up.
-    """
-
-    end: float
-    pieces: Array
-
-    def __call__(self, x: Array) -> Array:
-        """Evaluate the spline at points >= 0."""
-        steps = self.pieces.shape[1]
-        fraction = x * (steps / self.end)
-        step = np.minimum(fraction.astype(np.intp), steps - 1)
-        fraction -= step
-        value, slope, square, cube = self.pieces.take(step, axis=1)
-        return np.asarray(value + fraction * (slope + fraction * (square + fraction * cube)))
-
-
-def _even_spline(end: float, y: Array) -> _Spline:
-    """Interpolate a function that is symmetric about zero from its half x >= 0."""
-    slopes = _slopes(len(y)) @ y
-    rise, before, after = np.diff(y), slopes[:-1], slopes[1:]
-    return _Spline(
-        end, np.stack((y[:-1], before, 3 * rise - 2 * before - after, before + after - 2 * rise))
-    )
-
-
-@functools.cache
-def _slopes(points: int) -> Array:
-    """The matrix that maps values of a cubic spline to slopes, in units of a grid step.
-
-    The second derivative is continuous, the slope is 0 at the start, and the last two pieces are
-    one polynomial ("not a knot"): de Boor, A Practical Guide to Splines (2001), chapter IV. On an
-    even grid one matrix serves all splines; scipy would solve the equations for each, which took
-    half of the total time.
-    """
-    left, right = 4 * np.eye(points), np.zeros((points, points))
-    inner = np.arange(1, points - 1)
-    left[inner, inner - 1] = left[inner, inner + 1] = 1
-    right[inner, inner - 1], right[inner, inner + 1] = -3, 3
-    left[0, 0] = 1
-    left[-1, -2:] = 2, 1
-    right[-1, -3:] = -0.5, -2, 2.5
-    return np.asarray(np.linalg.solve(left, right))
-
-
-def _continuation_probability(n: int, r: Array, later: _Spline, unit: tuple[Array, Array]) -> Array:
-    """P(all analyses after the n-th stay within their boundaries | r_n = r), for every r >= 0.
-
-    ``later`` is the same function for n + 1, of atanh(r_{n+1}) up to its boundary. With
-    a = sqrt(n) r, r_{n+1} has its maximum at phi = ``peak`` and exceeds the boundary within
-    ``half`` of it (and of its mirror image, peak - pi). Only the two ranges between are
-    integrated.
-    """
-    limit = math.tanh(later.end)
-    a = math.sqrt(n) * r
-    peak = np.arctan2(1.0, a)
-    half = np.arccos(np.minimum(1.0, limit * math.sqrt(n + 1) / np.hypot(1.0, a)))
-    reach = min(math.pi / 2, _REACH / math.sqrt(n))
-    staying = np.zeros_like(r)
-    ranges = ((peak + half - math.pi, peak - half), (peak + half, np.full_like(r, reach)))
-    for start, end in np.clip(ranges, -reach, reach):
-        # With many analyses one of the two ranges is empty for nearly every r.
-        some = np.flatnonzero(end > start)
-        width = (end - start)[some]
-        phi = start[some, None] + width[:, None] * unit[0]
-        cosine = np.cos(phi)
-        following = np.abs(a[some, None] * cosine + np.sin(phi)) / math.sqrt(n + 1)
-        following = np.arctanh(np.minimum(following, limit))
-        density = cosine ** (n - 1) / special.beta(0.5, n / 2)
-        staying[some] += width * ((later(following) * density) @ unit[1])
-    return staying
-
-
-def _mean_at_first_analysis(n: int, staying: _Spline, unit: tuple[Array, Array]) -> float:
-    """The mean of ``staying`` over r_n = sin(theta), with the density ~ cos(theta)^(n-2)."""
-    end = math.asin(math.tanh(staying.end))
-    theta = end * unit[0]
-    density = 2 * np.cos(theta) ** (n - 2) / special.beta(0.5, (n - 1) / 2)
-    return end * float((staying(np.arctanh(np.sin(theta))) * density) @ unit[1])

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from iostudy.analysis import sequential
+from iostudy.analysis.boundaries import AnalysisMethod, Boundaries, build_boundaries
+from iostudy.analysis.futility import FUTILITY, predictive_probability
 from iostudy.analysis.hodges_lehmann import hodges_lehmann, signed_rank_interval, walsh_averages
 from iostudy.analysis.paired import (
     UNKNOWN,
@@ -19,7 +21,7 @@ from iostudy.analysis.paired import (
     Interval,
     as_fraction,
     log_ratios,
-    mean_interval,
+    t_bounds,
 )
 
 POWER = 0.8
@@ -39,7 +41,8 @@ class Rule:
     """The decision rule. ``margin`` and ``risk`` are fractions; ``risk`` covers the whole study.
 
     ``comparisons`` is the number of verdicts in the study. They share the risk equally
-    (Bonferroni).
+    (Bonferroni). ``growth`` is the least increase of blocks from one analysis to the next, as a
+    share.
     """
 
     margin: float
@@ -47,6 +50,8 @@ class Rule:
     min_blocks: int
     max_blocks: int
     comparisons: int = 1
+    method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
+    growth: float = sequential.LOOK_GROWTH
 
     @property
     def delta(self) -> float:
@@ -54,8 +59,14 @@ class Rule:
         return math.log1p(self.margin)
 
     @property
+    def boundaries(self) -> Boundaries:
+        """The analyses of a comparison with the levels of their intervals."""
+        share = self.risk / self.comparisons
+        return build_boundaries(self.method, self.min_blocks, self.max_blocks, share, self.growth)
+
+    @property
     def repeated_alpha(self) -> float:
-        """a*, the level of the interval at every interim analysis."""
+        """a*, the one level of intervals that no comparison stops by."""
         return sequential.repeated_alpha(
             self.min_blocks, self.max_blocks, self.risk / self.comparisons
         )
@@ -63,24 +74,29 @@ class Rule:
     def detectable_difference(self, blocks: int) -> float:
         """Return the difference, in standard deviations, that n >= 2 blocks find with power 0.8.
 
-        (t(1 - a*/2, n-1) + t(power, n-1)) / sqrt(n), which becomes the usual z(1 - a*/2) + z(power)
-        standard errors as n grows; with z alone a study of 10 blocks has a power of 0.70 only.
+        (t(1 - a/2, n-1) + t(power, n-1)) / sqrt(n) with the level a of the last analysis. As n
+        grows, it becomes the usual z(1 - a/2) + z(power) standard errors; with z alone a study of
+        10 blocks has a power of 0.70 only.
         """
-        quantile = -float(special.stdtrit(blocks - 1, self.repeated_alpha / 2))
+        quantile = -float(special.stdtrit(blocks - 1, self._last_level / 2))
         return (quantile + float(special.stdtrit(blocks - 1, POWER))) / math.sqrt(blocks)
 
     def required_blocks(self, sd: float, *, at_least: int = 0) -> int:
         """Return the fewest blocks that find a difference of the margin with power 0.8.
 
         ``sd`` is that of the paired log-ratios. The result may exceed ``max_blocks``. The search
-        starts at ((z(1 - a*/2) + z(power)) * sd / delta)^2, a few blocks below.
+        starts at ((z(1 - a/2) + z(power)) * sd / delta)^2, a few blocks below.
         """
-        errors = float(special.ndtri(POWER) - special.ndtri(self.repeated_alpha / 2))
+        errors = float(special.ndtri(POWER) - special.ndtri(self._last_level / 2))
         usual = math.ceil((errors * sd / self.delta) ** 2)
         needed = max(at_least, self.min_blocks, usual)
         while self.detectable_difference(needed) * sd > self.delta:
             needed += 1
         return needed
+
+    @property
+    def _last_level(self) -> float:
+        return float(self.boundaries.difference[-1])
 
 
 @dataclass(frozen=True)
@@ -116,7 +132,8 @@ class Comparison(EstimatedDifference):
     ``sd`` and ``robust_interval`` are log-ratios. The estimate is NaN without blocks, ``sd`` with
     fewer than two. ``blocks_needed`` is the total number of blocks that would probably decide an
     inconclusive comparison; None where no standard deviation is known. ``fragile``: the
-    Hodges-Lehmann interval exists and leads to another verdict.
+    Hodges-Lehmann interval exists and leads to another verdict. ``futile``: the rest of the blocks
+    would hardly decide an inconclusive comparison, which therefore ends.
     """
 
     blocks: int
@@ -125,6 +142,7 @@ class Comparison(EstimatedDifference):
     robust_estimate: float
     robust_interval: Interval
     fragile: bool
+    futile: bool = False
 
 
 def compare(
@@ -139,25 +157,96 @@ def compare(
 
 
 def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
-    """Compare two configurations by their paired log-ratios, one per block, positive if better."""
-    interval = mean_interval(ratios, rule.repeated_alpha)
+    """Compare two configurations by their paired log-ratios, one per block, positive if better.
+
+    Blocks after the last analysis have to wait for the next one.
+    """
+    count = rule.boundaries.last_look(len(ratios))
+    ratios = ratios[:count]
+    mean = float(np.mean(ratios)) if count else math.nan
+    sd = float(np.std(ratios, ddof=1)) if count > 1 else math.nan
+    interval = deciding_interval(ratios, rule)
     averages = walsh_averages(ratios)
-    robust = signed_rank_interval(averages, len(ratios), rule.repeated_alpha)
-    verdict = _verdict(interval, len(ratios), rule)
-    sd = float(np.std(ratios, ddof=1)) if len(ratios) > 1 else math.nan
+    robust = _robust_interval(averages, count, rule)
+    verdict = _verdict(interval, count, rule)
     return Comparison(
-        blocks=len(ratios),
-        estimate=float(np.mean(ratios)) if len(ratios) else math.nan,
+        blocks=count,
+        estimate=mean,
         sd=sd,
         interval=interval,
         verdict=verdict,
         by_margin=exceeds_margin(verdict, interval, rule.delta),
-        blocks_needed=_blocks_needed(len(ratios), sd, rule, verdict),
+        blocks_needed=_blocks_needed(count, sd, rule, verdict),
         robust_estimate=hodges_lehmann(averages),
         robust_interval=robust,
-        fragile=robust != UNKNOWN and _verdict(robust, len(ratios), rule) is not verdict,
+        fragile=robust != UNKNOWN and _verdict(robust, count, rule) is not verdict,
+        futile=verdict is Verdict.INCONCLUSIVE and bool(is_futile(mean, sd, count, rule)),
         higher_is_better=higher_is_better,
     )
+
+
+def deciding_interval(ratios: Array, rule: Rule) -> Interval:
+    """Return the interval that the verdict on these ratios uses; infinite for n < 2."""
+    if len(ratios) < 2:
+        return UNKNOWN
+    low, high = deciding_bounds(np.mean(ratios), np.std(ratios, ddof=1), len(ratios), rule)
+    return Interval(float(low), float(high))
+
+
+def deciding_bounds(
+    mean: ArrayLike, sd: ArrayLike, count: ArrayLike, rule: Rule
+) -> tuple[Array, Array]:
+    """Return the intervals that verdicts use and reports show, elementwise.
+
+    ``count`` must be at least 2 everywhere.
+    """
+    boundaries = rule.boundaries
+    difference = t_bounds(mean, sd, count, boundaries.difference_level(count))
+    equivalence = t_bounds(mean, sd, count, boundaries.equivalence_level(count))
+    return _choose_bounds(difference, equivalence, rule.delta)
+
+
+def _choose_bounds(
+    difference: tuple[ArrayLike, ArrayLike], equivalence: tuple[ArrayLike, ArrayLike], delta: float
+) -> tuple[Array, Array]:
+    """The interval of equivalence where that lies within the margin, else that of difference.
+
+    The interval of two one-sided tests contains zero (Hsu, Hwang, Liu & Ruberg 1994): between zero
+    and the end that a one-sided test gives, it holds the truth as often as that test is right. An
+    end of the interval of difference is used where that is nearer.
+    """
+    (low, high), (inner_low, inner_high) = (
+        (np.asarray(ends[0]), np.asarray(ends[1])) for ends in (difference, equivalence)
+    )
+    within = (-delta < inner_low) & (inner_high < delta)
+    return (
+        np.where(within, np.maximum(low, np.minimum(0.0, inner_low)), low),
+        np.where(within, np.minimum(high, np.maximum(0.0, inner_high)), high),
+    )
+
+
+def is_futile(mean: ArrayLike, sd: ArrayLike, count: ArrayLike, rule: Rule) -> NDArray[np.bool_]:
+    """Whether undecided comparisons would hardly be decided by the rest of their blocks."""
+    sd, count = np.asarray(sd, dtype=np.float64), np.asarray(count)
+    between = (rule.min_blocks <= count) & (count < rule.max_blocks) & (sd > 0)
+    if rule.method is AnalysisMethod.CONSTANT_LEVEL or not between.any():
+        return np.zeros_like(between)
+    usable = np.where(between, sd, 1.0), np.where(between, count, rule.min_blocks)
+    probability = predictive_probability(mean, *usable, rule.boundaries, rule.delta)
+    return np.asarray(between & (probability < FUTILITY))
+
+
+def _robust_interval(averages: Array, count: int, rule: Rule) -> Interval:
+    """The signed-rank interval, chosen as that of the mean."""
+    boundaries = rule.boundaries
+    difference, equivalence = (
+        signed_rank_interval(averages, count, float(level))
+        for level in (boundaries.difference_level(count), boundaries.equivalence_level(count))
+    )
+    low, high = _choose_bounds(
+        (difference.low, difference.high), (equivalence.low, equivalence.high), rule.delta
+    )
+    return Interval(float(low), float(high))
 
 
 def classify_intervals(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iostudy.analysis.verdict import Verdict
 from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.recommendation import is_undecided
 from iostudy.study.model import Study
 from iostudy.study.plan import Block, Plan
 
@@ -49,14 +49,14 @@ def undecided_configurations(
 ) -> frozenset[str]:
     """Return the labels that the next block of the workload must run, with the baseline.
 
-    Empty when every comparison of the workload is decided. A study of a single configuration has
-    no comparison and runs all its blocks. A screening runs its whole design until every effect is
-    decided.
+    Empty when every comparison of the workload is decided or futile. A study of a single
+    configuration has no comparison and runs all its blocks. A screening runs its whole design until
+    every effect is decided.
     """
     undecided = {
         result.configuration
         for result in current
-        if result.workload == workload and result.comparison.verdict is Verdict.INCONCLUSIVE
+        if result.workload == workload and is_undecided(study, result)
     }
     if undecided and study.design is not None:
         return frozenset(own.label for own in study.configurations())

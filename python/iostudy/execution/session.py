@@ -20,7 +20,7 @@ from iostudy.execution.switchback.runner import SwitchbackRunner, final_comparis
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_existing_study
-from iostudy.ledger.studies import open_ledger, read_study
+from iostudy.ledger.studies import METHOD, open_ledger, read_study, with_recorded_method
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
@@ -100,7 +100,7 @@ class StudySession:
             seed=_choose_seed(study, seed),
             started_at=time.time(),
             iostudy_version=version("iostudy"),
-            circumstances=circumstances,
+            circumstances={**circumstances, METHOD: study.method},
         )
         return Ledger.create(self.folder, row)
 
@@ -111,10 +111,12 @@ def prepare_session(study: Study, folder: Path, *, root: bool, resume: bool) -> 
     Raises UsageError if the study needs root and has no fallback, LedgerError if the folder
     contains another study, or one that is not to be resumed.
     """
-    recorded = _read_recorded(study, folder, root=root) if resume else None
+    adapted = adapt_to_user(study, root=root)
     if not resume:
         refuse_existing_study(folder)
-    return StudySession(adapt_to_user(study, root=root), folder, recorded)
+        return StudySession(adapted, folder, None)
+    recorded = _read_recorded(study, folder, root=root)
+    return StudySession(with_recorded_method(adapted, recorded), folder, recorded)
 
 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:

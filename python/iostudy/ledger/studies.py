@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.switchback.looks import FIRST_LOOK
-from iostudy.errors import UsageError
+from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.abandoned_workloads import AbandonedWorkload, AbandonedWorkloadRecord
 from iostudy.ledger.rows import PilotRow, StudyRow
 from iostudy.ledger.search import SearchRecord
@@ -21,6 +22,9 @@ from iostudy.study.privileges import adapt_to_user
 from iostudy.study.schema import parse
 from iostudy.study.search import Outcome
 from iostudy.study.sections import DecisionMode
+
+METHOD = "analysis"
+"""The key of the method of a study's interim analyses in its circumstances."""
 
 CONFIRMATION = "confirmation"
 """The subfolder of a search's confirmation; its study file has the same name."""
@@ -39,7 +43,24 @@ def open_ledger(folder: Path) -> Iterator[Ledger]:
 def recorded_study(row: StudyRow) -> Study:
     """Return the Study of a ledger's record, with offered levels and refused configurations."""
     study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
-    return adapt_to_user(study, root=row.root).with_offered(row.offered).without(row.left_out)
+    adapted = adapt_to_user(study, root=row.root).with_offered(row.offered).without(row.left_out)
+    return with_recorded_method(adapted, row)
+
+
+def with_recorded_method(study: Study, row: StudyRow) -> Study:
+    """Return the study with the method of its ledger; earlier ledgers do not record theirs.
+
+    Raises LedgerError for the method of a later version.
+    """
+    recorded = row.circumstances.get(METHOD, AnalysisMethod.CONSTANT_LEVEL)
+    if recorded not in list(AnalysisMethod):
+        raise LedgerError(
+            "a study whose analysis this version knows",
+            found=f"its method is {recorded!r}",
+            where=f"{row.name} in the ledger",
+            remedy=f"use iostudy {row.iostudy_version}, which began the study",
+        )
+    return replace(study, method=AnalysisMethod(recorded))
 
 
 def read_study(ledger: Ledger) -> Study:

@@ -12,7 +12,6 @@ from pydantic import JsonValue
 from iostudy.analysis.outliers import OutlierRule, flag_outliers
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.series import FamilyOfTests
-from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.abandoned_workloads import AbandonedWorkload
 from iostudy.ledger.rows import NO_WINDOWS, MeasuredRow, StudyRow, SwitchbackRows, TrialRow
 from iostudy.ledger.samples import ReadSamples
@@ -309,6 +308,7 @@ def _result(standing: ComparisonResult) -> Result:
         verdict=comparison.verdict,
         by_margin=comparison.by_margin,
         fragile=comparison.fragile,
+        futile=comparison.futile,
         blocks_needed=comparison.blocks_needed,
     )
 
@@ -361,12 +361,8 @@ def _outlying(study: Study, rows: Sequence[TrialRow]) -> set[tuple[str, str, int
 def _state(study: Study, workloads: Sequence[WorkloadReport]) -> State:
     """A single configuration has nothing to decide and runs all its blocks."""
     results = [r for w in workloads for r in (w.results[1:] or w.results)]
-    settled = all(_settled(result, study.decide.max_blocks) for result in results)
+    settled = all(result.has_ended(study.decide.max_blocks) for result in results)
     return State.COMPLETE if settled else State.STOPPED
-
-
-def _settled(result: Result, max_blocks: int) -> bool:
-    return result.verdict not in (None, Verdict.INCONCLUSIVE) or result.blocks >= max_blocks
 
 
 def _trial_notes(rows: Sequence[TrialRow]) -> tuple[str, ...]:

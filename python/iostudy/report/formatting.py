@@ -152,6 +152,7 @@ def format_verdict(result: Result, by_margin: str = "by at least the margin") ->
     marks = [
         *(["a bound"] if result.bound else []),
         *(["fragile"] if result.fragile else []),
+        *(["stopped early"] if result.futile else []),
         *(["flagged"] if result.flags else []),
     ]
     return f"{words} ({', '.join(marks)})" if marks else words

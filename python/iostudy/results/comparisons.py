@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.ranking import Ranking, is_rankable, rank
 from iostudy.analysis.verdict import Comparison, Rule, compare
 from iostudy.ledger.rows import MeasuredRow
@@ -48,7 +49,10 @@ def exclude_bounds(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
 
 
 def decision_rule(study: Study) -> Rule:
-    """Return the decision rule with the risk shared among all comparisons of the study."""
+    """Return the decision rule with the risk shared among all comparisons of the study.
+
+    A screening has one level for all analyses, because Holm's adjusted p values need one.
+    """
     decide = study.decide
     return Rule(
         margin=decide.margin,
@@ -56,6 +60,7 @@ def decision_rule(study: Study) -> Rule:
         min_blocks=decide.min_blocks,
         max_blocks=decide.max_blocks,
         comparisons=max(1, study.comparisons),
+        method=AnalysisMethod.CONSTANT_LEVEL if study.design is not None else study.method,
     )
 
 
@@ -169,7 +174,9 @@ def _compare_with_baseline(
     figure = next(w.figure for w in study.workloads if w.label == workload)
     base = values.get((workload, study.baseline.label), {})
     own = values.get((workload, configuration), {})
+    rule = decision_rule(study)
     common = sorted(base.keys() & own.keys())
+    common = common[: rule.boundaries.last_look(len(common))]
     baseline_values = [base[block] for block in common]
     own_values = [own[block] for block in common]
     return ComparisonResult(
@@ -183,7 +190,7 @@ def _compare_with_baseline(
             baseline_values,
             own_values,
             higher_is_better=figure.higher_is_better,
-            rule=decision_rule(study),
+            rule=rule,
         ),
         bound=configuration in study.bounds,
     )

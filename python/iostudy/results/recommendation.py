@@ -12,8 +12,9 @@ from iostudy.study.model import Study
 
 def is_undecided(study: Study, result: ComparisonResult) -> bool:
     """Return whether another block may still decide the comparison."""
-    undecided = result.comparison.verdict is Verdict.INCONCLUSIVE
-    return undecided and result.comparison.blocks < study.decide.max_blocks
+    comparison = result.comparison
+    undecided = comparison.verdict is Verdict.INCONCLUSIVE and not comparison.futile
+    return undecided and comparison.blocks < study.decide.max_blocks
 
 
 def recommend(study: Study, compared: Iterable[ComparisonResult]) -> str | None:

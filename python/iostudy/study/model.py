@@ -12,6 +12,7 @@ from functools import cached_property
 
 from pydantic import BaseModel
 
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.combinations import (
@@ -104,6 +105,7 @@ class Study:
     (`iostudy.study.reference`). ``hadoop`` is the cluster that it starts where a workload needs one
     and the target is no cluster already. ``search``: the factors are its parameters, and the
     configurations are its candidates as far as they are known; no verdict comes from it.
+    ``method`` is that of the interim analyses, as the ledger records it.
     ``notes`` say what was replaced and why (no root, for instance), and what it costs to trace.
     """
 
@@ -128,6 +130,7 @@ class Study:
     search: Search | None = None
     telemetry: TelemetrySection = field(default_factory=TelemetrySection)
     prepare: PrepareSection = field(default_factory=PrepareSection)
+    method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:

@@ -7,11 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.analysis.verdict import Rule
 from iostudy.report.build import build_report
 from iostudy.report.topics.measurements.means import compare_means
 from iostudy.workloads.native.latency import merge_buckets
 from tests.report.factory import disturbed, factor, report, rows, study, study_row
 from tests.report.parted import JOBS, NAME, cells, parted_report
+
+RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=20)
 
 
 def test_other_figures_have_means_and_changes_and_no_verdict():
@@ -33,10 +36,10 @@ def test_figure_without_trials_is_unknown():
 
 
 def test_a_mean_with_a_zero_in_it_is_arithmetic_and_has_no_change():
-    assert compare_means({1: 1.0, 2: 2.0}, {1: 0.0, 2: 4.0}, 0.05).mean == pytest.approx(2.0)
-    assert compare_means({1: 1.0, 2: 2.0}, {1: 0.0, 2: 4.0}, 0.05).change is None
-    assert compare_means({1: 1.0}, {2: 1.0}, 0.05) is None
-    found = compare_means({1: 1.0, 2: 4.0, 3: 9.0}, {1: 2.0, 2: 8.0, 4: 1.0}, 0.05)
+    assert compare_means({1: 1.0, 2: 2.0}, {1: 0.0, 2: 4.0}, RULE).mean == pytest.approx(2.0)
+    assert compare_means({1: 1.0, 2: 2.0}, {1: 0.0, 2: 4.0}, RULE).change is None
+    assert compare_means({1: 1.0}, {2: 1.0}, RULE) is None
+    found = compare_means({1: 1.0, 2: 4.0, 3: 9.0}, {1: 2.0, 2: 8.0, 4: 1.0}, RULE)
     assert (found.blocks, found.mean, found.change) == (2, pytest.approx(4.0), pytest.approx(1.0))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from iostudy.analysis.verdict import Rule
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import FigureDescription
 from iostudy.report.finite import build_span, finite
@@ -35,11 +36,11 @@ def build_measurements(
     for row in rows:
         if row.counts and row.workload == request.label and row.configuration in counted:
             counted[row.configuration].append(row)
-    alpha = decision_rule(study).repeated_alpha
+    rule = decision_rule(study)
     definition = catalog.get(request.name)
     return {
         "others": tuple(
-            _other(figure, counted, alpha)
+            _other(figure, counted, rule)
             for figure in _known(study, request, definition.figures)
             if figure.name != request.figure.name
         ),
@@ -47,7 +48,7 @@ def build_measurements(
         "parts": tuple(
             each
             for figure in _known(study, request, definition.part_figures)
-            if (each := _parts(figure, counted, alpha)).parts
+            if (each := _parts(figure, counted, rule)).parts
         ),
     }
 
@@ -70,10 +71,10 @@ def _known(
     return tuple({each.name: each for own in options for each in figures(own)}.values())
 
 
-def _other(figure: Figure, counted: Mapping[str, list[MeasuredRow]], alpha: float) -> OtherFigure:
+def _other(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> OtherFigure:
     values = {label: _by_block(figure.name, rows) for label, rows in counted.items()}
     baseline = next(iter(values))
-    means = (_mean(label, baseline, values, alpha) for label in values)
+    means = (_mean(label, baseline, values, rule) for label in values)
     return OtherFigure(figure=describe_figure(figure), means=tuple(means))
 
 
@@ -81,8 +82,8 @@ def _by_block(name: str, rows: Iterable[MeasuredRow]) -> Values:
     return {r.block: r.figures[name] for r in rows if r.figures is not None and name in r.figures}
 
 
-def _mean(label: str, baseline: str, values: Mapping[str, Values], alpha: float) -> FigureMean:
-    found = compare_means(values[baseline], values[label], alpha)
+def _mean(label: str, baseline: str, values: Mapping[str, Values], rule: Rule) -> FigureMean:
+    found = compare_means(values[baseline], values[label], rule)
     if found is None or label == baseline:
         mean = None if found is None else finite(found.mean)
         return FigureMean(configuration=label, value=mean, change=None, interval=None)
@@ -119,13 +120,13 @@ def _latency(operation: str, label: str, histograms: Sequence[Histogram]) -> Lat
     )
 
 
-def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], alpha: float) -> PartsReport:
+def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> PartsReport:
     by_configuration = [_by_part(figure.name, rows) for rows in counted.values()]
     every = dict.fromkeys(labels for parts in by_configuration for labels in parts)
     return PartsReport(
         figure=describe_figure(figure),
         configurations=tuple(counted),
-        parts=tuple(_part(labels, by_configuration, alpha) for labels in every),
+        parts=tuple(_part(labels, by_configuration, rule) for labels in every),
     )
 
 
@@ -140,9 +141,9 @@ def _by_part(name: str, rows: Iterable[MeasuredRow]) -> ByPart:
     return found
 
 
-def _part(labels: Labels, by_configuration: Sequence[ByPart], alpha: float) -> PartReport:
+def _part(labels: Labels, by_configuration: Sequence[ByPart], rule: Rule) -> PartReport:
     baseline = by_configuration[0].get(labels, {})
-    means = [compare_means(baseline, own.get(labels, {}), alpha) for own in by_configuration]
+    means = [compare_means(baseline, own.get(labels, {}), rule) for own in by_configuration]
     return PartReport(
         labels=dict(labels),
         values=tuple(None if m is None else finite(m.mean) for m in means),

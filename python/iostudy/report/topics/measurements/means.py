@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iostudy.analysis.paired import Interval, as_fraction, log_ratios, mean_interval
+from iostudy.analysis.paired import Interval, as_fraction, log_ratios
+from iostudy.analysis.verdict import Rule, deciding_interval
 
 Values = Mapping[int, float]
 """A figure by block."""
@@ -28,9 +29,13 @@ class PairedMeans:
     interval: Interval | None = None
 
 
-def compare_means(base: Values, own: Values, alpha: float) -> PairedMeans | None:
-    """Return ``own`` relative to ``base`` with an interval; None without common blocks."""
+def compare_means(base: Values, own: Values, rule: Rule) -> PairedMeans | None:
+    """``own`` compared with ``base`` in the blocks and by the interval of a verdict.
+
+    None without common blocks.
+    """
     common = sorted(base.keys() & own.keys())
+    common = common[: rule.boundaries.last_look(len(common))]
     if not common:
         return None
     ours, theirs = ([values[block] for block in common] for values in (own, base))
@@ -41,5 +46,5 @@ def compare_means(base: Values, own: Values, alpha: float) -> PairedMeans | None
         blocks=len(common),
         mean=math.exp(math.fsum(map(math.log, ours)) / len(ours)),
         change=as_fraction(float(np.mean(ratios))),
-        interval=mean_interval(ratios, alpha),
+        interval=deciding_interval(ratios, rule),
     )

@@ -106,7 +106,7 @@ def _own(
         _label(study, published, name) for name in (figure.configuration, published.baseline)
     )
     own, base = (_values(rows, request, figure.figure, each) for each in (label, base_label))
-    found = compare_means(base, own, decision_rule(study).repeated_alpha)
+    found = compare_means(base, own, decision_rule(study))
     if found is None:
         return None
     is_baseline = label == base_label

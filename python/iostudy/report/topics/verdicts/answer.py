@@ -236,7 +236,7 @@ def _open(begun: Sequence[Result], topic: AnswerContext) -> str:
 
 
 def _ended(results: Sequence[Result], topic: AnswerContext) -> bool:
-    return all(result.blocks >= topic.max_blocks for result in results)
+    return all(result.has_ended(topic.max_blocks) for result in results)
 
 
 def _blocks_of(results: Sequence[Result]) -> str:

@@ -55,7 +55,7 @@ class _Whole:
     @property
     def is_under_way(self) -> bool:
         """Whether another block may still decide one of them."""
-        return any(result.blocks < self.topic.max_blocks for result in self.undecided)
+        return not all(result.has_ended(self.topic.max_blocks) for result in self.undecided)
 
     def with_verdict(self, verdict: Verdict) -> list[str]:
         """The configurations that have it on some workload."""

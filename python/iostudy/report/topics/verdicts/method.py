@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iostudy import units
+from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.futility import FUTILITY
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search_result import SearchResult
 from iostudy.report.formatting import format_count, join_words
 from iostudy.report.topics.verdicts.answer import quote_label
 from iostudy.report.trials import TrialReport
 from iostudy.report.values import Method
+from iostudy.results.comparisons import decision_rule
 from iostudy.results.search_state import build_policy
 from iostudy.study.model import Study
 from iostudy.study.plan import FORMAT_PHASE, whole_plots
@@ -118,20 +121,39 @@ def _decision(study: Study) -> str:
             f"{study.design.describe()} design); an effect is judged by the mean of these"
         )
     return (
-        f"{compared}, with Student's t and a level that "
-        f"allows an interim analysis after every block from {decide.min_blocks} to "
+        f"{compared}, with Student's t and {_levels(study)} from {decide.min_blocks} to "
         f"{decide.max_blocks} "
-        f"(repeated confidence intervals): with {comparisons}, the risk that any interval ever "
-        f"misses the truth is {units.format_percent(decide.risk)}."
+        f"(repeated confidence intervals): with {comparisons}, the risk of any wrong verdict is "
+        f"{units.format_percent(decide.risk)}."
     )
+
+
+def _levels(study: Study) -> str:
+    """How the risk is shared among the analyses, by the method in the ledger."""
+    rule = decision_rule(study)
+    if rule.method is AnalysisMethod.CONSTANT_LEVEL:
+        return "one level for interim analyses after every block"
+    looks = rule.boundaries.looks
+    every = len(looks) == looks[-1] - looks[0] + 1
+    when = "after every block" if every else f"at {len(looks)} numbers of blocks"
+    return f"levels that spend the risk over interim analyses {when}"
 
 
 def _verdicts(study: Study) -> str:
     margin = units.format_percent(study.decide.margin)
+    spends = decision_rule(study).method is AnalysisMethod.ERROR_SPENDING
+    one_sided = ", by two one-sided tests" if spends else ""
+    stopped = (
+        " Stopped early: the rest of the blocks would decide an inconclusive comparison with a "
+        f"probability below {units.format_percent(FUTILITY)}."
+        if spends
+        else ""
+    )
     return (
-        f"Equivalent: the whole interval lies within a margin of {margin}. Better or worse: it "
-        "excludes zero, and by at least the margin if it lies wholly beyond it. Inconclusive: "
-        "none of these. A comparison ends at its first verdict that is not inconclusive. Fragile: "
+        f"Equivalent: the whole interval lies within a margin of {margin}{one_sided}. Better or "
+        "worse: it excludes zero, and by at least the margin if it lies wholly beyond it. "
+        "Inconclusive: none of these. A comparison ends at its first verdict that is not "
+        f"inconclusive.{stopped} Fragile: "
         "the interval from ranks (Wilcoxon, Hodges-Lehmann) gives another verdict."
     )
 

@@ -43,10 +43,17 @@ class Result(Value):
     """Better, or worse, by at least the margin."""
     fragile: bool = False
     """The robust interval gives another verdict."""
+    futile: bool = False
+    """Inconclusive, and ended early: the rest of its blocks would hardly decide it."""
     blocks_needed: int | None = None
     """Blocks that would probably settle an inconclusive comparison, in all."""
     flags: tuple[Flag, ...] = ()
     """Flags of its pairs that violate assumptions of the verdict."""
+
+    def has_ended(self, max_blocks: int) -> bool:
+        """Return whether no further block can change it."""
+        decided = self.verdict not in (None, Verdict.INCONCLUSIVE)
+        return decided or self.futile or self.blocks >= max_blocks
 
 
 class WorkloadReport(Value):

@@ -1,0 +1,42 @@
+"""Predictive probability that a comparison is decided within its budget of blocks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from iostudy.analysis.boundaries import Boundaries
+
+Array = NDArray[np.float64]
+
+FUTILITY = 0.05
+"""A comparison stops if its probability of a verdict is less than this."""
+
+
+def predictive_probability(
+    mean: ArrayLike, sd: ArrayLike, count: ArrayLike, boundaries: Boundaries, delta: float
+) -> Array:
+    """Return the probability of a verdict at the last analysis, elementwise.
+
+    Given ``count`` of N blocks, the mean of all N has the predictive distribution
+    t(count - 1) with centre ``mean`` and scale sd sqrt(1/count - 1/N), for a flat prior of the
+    difference (Spiegelhalter, Freedman & Blackburn 1986). Its intervals have the widths of ``sd``.
+    ``sd`` must be above 0, and ``count`` from 2 to N - 1.
+    """
+    mean, sd, count = (np.asarray(each, dtype=np.float64) for each in (mean, sd, count))
+    last = boundaries.looks[-1]
+
+    def half_width(level: float) -> Array:
+        return np.asarray(-special.stdtrit(last - 1, level / 2) * sd / math.sqrt(last))
+
+    def below(limit: Array) -> Array:
+        scale = sd * np.sqrt(1 / count - 1 / last)
+        return np.asarray(special.stdtr(count - 1, (limit - mean) / scale))
+
+    different = half_width(boundaries.difference[-1])
+    within = np.clip(delta - half_width(boundaries.equivalence[-1]), 0.0, different)
+    decided_apart = below(-different) + 1 - below(different)
+    return np.asarray(decided_apart + below(within) - below(-within))
