@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+CHARTS := python/iostudy/report/render/templates/charts.js
 
 TO_BUILD := cc:gcc cc:libc6-dev
 TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
@@ -82,7 +83,7 @@ vm: $(VENV)/.dev $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtu
 	PYTHON=$(PYTHON) tools/need-kernel target/vm
 	$(BIN)/pytest -m vm tests/vm
 
-wheel: $(VENV)/.dev ## an abi3 wheel in dist/, and a test of it without Rust
+wheel: $(VENV)/.dev $(VENV)/.built ## an abi3 wheel in dist/, and a test of it without Rust
 	rm -rf dist
 	$(BIN)/maturin build --release --locked --out dist
 	tools/try-wheel $(PYTHON) dist/*.whl
@@ -110,8 +111,9 @@ $(VENV)/.run: requirements/run.txt requirements/build.txt
 	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
 	touch $@
 
-$(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES)
+$(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES) $(CHARTS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/python -m tools.bundle
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt

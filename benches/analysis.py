@@ -5,7 +5,7 @@
 The study is made up (`tests.report.large`): eight configurations, five workloads, with settings,
 two devices, latencies and a file of samples for each trial. Its report is made in a process of its
 own, as by `iostudy run` at its end: ledger read, page, Markdown and JSON written, and all printed.
-Beside it, in the same round, the same ledger is read and decoded by sqlite3 and json alone. Times
+In the same round the same ledger is read and decoded by sqlite3 and json alone. Times
 are of the CPU, as others may use it.
 """
 
@@ -36,6 +36,7 @@ ROUNDS = 3
 BLOCKS = 250
 GOAL_SECONDS, GOAL_MIB = 5.0, 500
 SMALL_BLOCKS, GOAL_PAGE_MB = 50, 3.0
+USUAL_BLOCKS, USUAL_WORKLOADS, GOAL_PAGE_SECONDS = 10, 2, 1.0
 LOOK_BLOCKS, GOAL_LOOK_SECONDS = 200, 0.005
 GOAL_BOUNDARY_SECONDS = 2.0
 BOUNDARIES = ((5, 30, 0.05), (5, 250, 0.05 / 35), (10, 1000, 0.05 / 100), (5, 1000, 1e-5))
@@ -48,6 +49,16 @@ print_terminal(write_report(Path(sys.argv[1])))
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)
 """
+_PAGE = """
+import sys, time
+from pathlib import Path
+from iostudy.cli.report_output import read_report
+from iostudy.report.render import html
+
+began = time.process_time()
+html.render(read_report(Path(sys.argv[1])))
+print(time.process_time() - began, file=sys.stderr)
+"""
 
 
 def main() -> None:
@@ -55,6 +66,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _report(Path(folder) / "large", BLOCKS)
         _report(Path(folder) / "small", SMALL_BLOCKS)
+        _page(Path(folder) / "usual")
     _interim_analysis()
     for boundary in BOUNDARIES:
         _boundary(*boundary)
@@ -62,14 +74,14 @@ def main() -> None:
 
 def _report(folder: Path, blocks: int) -> None:
     folder.mkdir()
-    asked = large.study(blocks)
-    large.write(folder, asked)
+    study = large.study(blocks)
+    large.write(folder, study)
     found = [(_in_child(folder), _seconds(lambda: _decode_ledger(folder))) for _ in range(ROUNDS)]
     seconds = statistics.median(own for (own, _), _ in found)
     mib = max(own for (_, own), _ in found)
     ratio = statistics.median(own / peer for (own, _), peer in found)
     page_mb = (folder / "report.html").stat().st_size / 1e6
-    trials = blocks * len(asked.configurations()) * len(asked.workloads)
+    trials = blocks * len(study.configurations()) * len(study.workloads)
     print(
         f"report of {trials} trials: {seconds:.2f} s of CPU, {mib:.0f} MiB, page {page_mb:.2f} MB"
     )
@@ -78,12 +90,28 @@ def _report(folder: Path, blocks: int) -> None:
     print(f"a page of {GOAL_PAGE_MB:g} MB for {40 * SMALL_BLOCKS}", flush=True)
 
 
+def _page(folder: Path) -> None:
+    """Time the HTML page of a study of usual size, from its ledger, in new processes."""
+    folder.mkdir()
+    study = large.study(USUAL_BLOCKS, USUAL_WORKLOADS)
+    large.write(folder, study)
+    seconds = statistics.median(_figures_of_child(_PAGE, folder)[0] for _ in range(ROUNDS))
+    trials = USUAL_BLOCKS * len(study.configurations()) * USUAL_WORKLOADS
+    print(f"HTML page of {trials} trials: {seconds:.2f} s of CPU; ", end="")
+    print(f"goal: under {GOAL_PAGE_SECONDS:g} s", flush=True)
+
+
 def _in_child(folder: Path) -> tuple[float, float]:
     """Seconds of CPU, and MiB at the most, of a process that makes the whole report."""
-    command = [sys.executable, "-c", _REPORT, str(folder)]
+    seconds, mib = _figures_of_child(_REPORT, folder)
+    return seconds, mib
+
+
+def _figures_of_child(program: str, folder: Path) -> list[float]:
+    """Return the numbers that a Python program prints to stderr about the study in ``folder``."""
+    command = [sys.executable, "-c", program, str(folder)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    seconds, mib = done.stderr.split()[-2:]
-    return float(seconds), float(mib)
+    return [float(number) for number in done.stderr.split()]
 
 
 def _decode_ledger(folder: Path) -> int:
@@ -97,34 +125,34 @@ def _decode_ledger(folder: Path) -> int:
 
 def _interim_analysis() -> None:
     """Where all comparisons stand, after one more block of a large study."""
-    asked = large.study(LOOK_BLOCKS)
-    rows = list(large.rows(asked))
-    values = [list(own.values()) for own in collect_figures(asked, rows).values()]
-    ours = statistics.median(_time_interim_analysis(asked, rows) for _ in range(ROUNDS))
-    peer = _median(lambda: _t_tests(asked, values))
-    print(f"a look at {asked.comparisons} comparisons after {LOOK_BLOCKS} blocks, ", end="")
+    study = large.study(LOOK_BLOCKS)
+    rows = list(large.rows(study))
+    values = [list(own.values()) for own in collect_figures(study, rows).values()]
+    ours = statistics.median(_time_interim_analysis(study, rows) for _ in range(ROUNDS))
+    peer = _median(lambda: _t_tests(study, values))
+    print(f"a look at {study.comparisons} comparisons after {LOOK_BLOCKS} blocks, ", end="")
     print(f"{len(rows)} trials: {_ms(ours)}; goal: under {_ms(GOAL_LOOK_SECONDS)}")
     print(f"  {ours / peer:.1f} times as many paired t tests by scipy", flush=True)
 
 
-def _time_interim_analysis(asked: Study, rows: Sequence[TrialRow]) -> float:
+def _time_interim_analysis(study: Study, rows: Sequence[TrialRow]) -> float:
     """Seconds of CPU that a look takes when one more block has come to those looked at before."""
-    looks = InterimAnalysis(asked)
-    looks.compare(rows[: -len(asked.configurations())])
+    looks = InterimAnalysis(study)
+    looks.compare(rows[: -len(study.configurations())])
     return _seconds(lambda: looks.compare(rows))
 
 
-def _t_tests(asked: Study, values: Sequence[Sequence[float]]) -> None:
-    for workload in range(len(asked.workloads)):
-        first = workload * len(asked.configurations())
-        for other in range(1, len(asked.configurations())):
+def _t_tests(study: Study, values: Sequence[Sequence[float]]) -> None:
+    for workload in range(len(study.workloads)):
+        first = workload * len(study.configurations())
+        for other in range(1, len(study.configurations())):
             stats.ttest_rel(values[first], values[first + other])
 
 
 def _boundary(min_blocks: int, max_blocks: int, risk: float) -> None:
     seconds = _median(lambda: repeated_alpha.__wrapped__(min_blocks, max_blocks, risk))
-    told = f"boundary of {min_blocks} to {max_blocks} blocks at {risk:.2g}: {seconds:.2f} s"
-    print(f"{told}; goal: under {GOAL_BOUNDARY_SECONDS:g} s", flush=True)
+    line = f"boundary of {min_blocks} to {max_blocks} blocks at {risk:.2g}: {seconds:.2f} s"
+    print(f"{line}; goal: under {GOAL_BOUNDARY_SECONDS:g} s", flush=True)
 
 
 def _median(work: Callable[[], object]) -> float:

@@ -148,7 +148,7 @@ def _print_result(name: str, plain: list[Run], traced: list[Run]) -> None:
 
 
 def _compare_with_counters(traced: list[Run]) -> tuple[float, float]:
-    """Requests, and the sum of their latencies, over what /sys/block/*/stat tells of the runs."""
+    """Requests, and the sum of their latencies, over what /sys/block/*/stat counts of the runs."""
     reads = [
         own
         for each in traced

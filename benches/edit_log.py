@@ -2,11 +2,11 @@
 
     python -m benches.edit_log [ROUNDS]
 
-On a disk whose file lies in the current folder, and on one whose file lies in memory, which tells
+On a disk whose file lies in the current folder, and on one whose file lies in memory, which shows
 what of the difference is the disk and what our own log. For every number of operations under way,
 carried by a worker for each CPU, and for the largest by a thread for each operation as well:
 creates a second with one durable log over creates with none, within a round; how many mutations
-shared a sync, and how many syncs a second there were beside fdatasync of 4 KiB by fio on the same
+shared a sync, and how many syncs a second there were, against fdatasync of 4 KiB by fio on the same
 disk; and threads x fdatasync: about the most that such a log could take, as all of them wait for
 one sync at best. Programs run in an order drawn afresh for every round. Before that, the memory
 of a large namespace.

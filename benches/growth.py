@@ -37,7 +37,7 @@ class Growing:
     source: str
     output: str
 
-    def tell(self, folder: Path, sizes_bytes: Sequence[int]) -> None:
+    def print_growth(self, folder: Path, sizes_bytes: Sequence[int]) -> None:
         """Print time per GB and peak memory at every size."""
         print(f"medians of {ROUNDS}")
         for size_bytes in sizes_bytes:
@@ -47,8 +47,8 @@ class Growing:
             seconds = statistics.median(seconds for seconds, _ in found)
             grown = max(grown for _, grown in found)
             size_gb = size_bytes / 1e9
-            told = f"{size_gb:5.1f} GB  {seconds / size_gb:6.2f} s per GB  {grown:6.0f} MiB"
-            print(told, flush=True)
+            line = f"{size_gb:5.1f} GB  {seconds / size_gb:6.2f} s per GB  {grown:6.0f} MiB"
+            print(line, flush=True)
 
     def _in_child(self, folder: Path) -> tuple[float, float]:
         """Seconds of a run, and the MiB by which its process grew at most."""

@@ -45,9 +45,9 @@ class Examples:
 
 
 def find_examples() -> Examples | None:
-    """Fetched if need be; None where they cannot be had, and it is told why."""
+    """Fetch them if need be; None with a printed reason where that fails."""
     try:
-        found = artifacts.distribution(tell=print)
+        found = artifacts.distribution(on_progress=print)
         return Examples(java.find_java(found.version), found.classpath)
     except UsageError as missing:
         print(f"Hadoop was not measured: {missing.found}; {missing.remedy}")

@@ -64,7 +64,7 @@ def _prepared(folder: Path) -> LocalCluster:
 def _round(cluster: LocalCluster, client: Client) -> dict[str, Figures]:
     figures = {}
     for way in random.sample(list(_WAYS), len(_WAYS)):
-        # What the one before has left in the page cache is not to be written beside the next.
+        # Dirty pages of the previous run must not be written during the next.
         os.sync()
         figures[way] = _WAYS[way](client)
         cluster.settle()
@@ -77,8 +77,8 @@ def _by_hand(client: Client) -> Figures:
     results = client.scratch / "by-hand.log"
     results.unlink(missing_ok=True)
     options = (f"-D{POLL}={POLL_MS}", f"-Dtest.build.data={client.folder}/by-hand")
-    asked = ("-write", "-nrFiles", str(FILES), "-size", f"{SIZE_MIB}MB", "-resFile", str(results))
-    for arguments in (asked, ("-clean",)):
+    write = ("-write", "-nrFiles", str(FILES), "-size", f"{SIZE_MIB}MB", "-resFile", str(results))
+    for arguments in (write, ("-clean",)):
         _run(client, *client.command(dfsio.MAIN_CLASS, *options, *arguments))
     found = dfsio.parse(results.read_text())
     return {"throughput": found.throughput_mib_per_second, "exec_time": found.exec_seconds}

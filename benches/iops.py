@@ -37,7 +37,7 @@ from iostudy.units import MIB
 ROUNDS = 12
 RUN_SECONDS = 0.5
 REST_SECONDS = 0.8
-"""A disk may be behind a limiter that refills while nothing is asked of it, as this one's host has:
+"""A disk may be behind a limiter that refills while it is idle, as this one's host has:
 without a rest a program that is slow to start finds it fuller than one that is not."""
 FILE_BYTES = 128 * MIB
 DISK_BYTES = 512 * MIB

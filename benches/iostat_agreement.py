@@ -1,10 +1,10 @@
 """Every figure compared with a concurrent ``iostat -dxk 1``, over a mixed load, as root.
 
-Both read the same counters of the kernel, but at different moments; under load each would tell of
+Both read the same counters of the kernel, but at different moments; under load each would cover
 another second, and to allow for that would hide mistakes of some percent. So the load stands still
 (SIGSTOP) for the last part of each second, in which iostat's report falls due. Once its requests
 have been served, the counters rest: iostat's are ours, read while it still slept, and again when it
-had told. A report in which they moved in between, or that came too early, is not counted.
+had printed. A report in which they moved in between, or that came too early, is not counted.
 
 What is left is time. iostat counts it in whole hundredths of a second, which it does not print; but
 its largest rate over the counter that it was taken from gives them exactly. Over those hundredths
@@ -98,21 +98,23 @@ def compare(reports: int) -> Iterator[Comparison]:
             _run_load(load, devices)
             reader.sample()
             in_time = iostat.sleeps()
-            told = iostat.report()
+            printed = iostat.report()
             reader.sample()
             samples = Samples.from_native(reader.take())
             began_at_rest, ended_at_rest = ended_at_rest, in_time and _stood_still(samples)
             if began_at_rest and ended_at_rest:
-                yield from (_compare_device(device, told[device], samples) for device in devices)
+                yield from (_compare_device(device, printed[device], samples) for device in devices)
 
 
-def _compare_device(device: str, told: Figures, samples: Samples) -> Comparison:
+def _compare_device(device: str, printed: Figures, samples: Samples) -> Comparison:
     clock = float(samples.seconds[-1])
     by_clock = compute_device_figures(_ends(samples, clock))[device]
-    rate = max(_RATES, key=lambda rate: told[rate])
-    hundredths = round(100 * by_clock[rate] * clock / told[rate]) if told[rate] else 100 * clock
+    rate = max(_RATES, key=lambda rate: printed[rate])
+    hundredths = (
+        round(100 * by_clock[rate] * clock / printed[rate]) if printed[rate] else 100 * clock
+    )
     ours = compute_device_figures(_ends(samples, hundredths / 100))[device]
-    return Comparison(told, ours, by_clock, hundredths / 100, clock)
+    return Comparison(printed, ours, by_clock, hundredths / 100, clock)
 
 
 def _ends(samples: Samples, seconds: float) -> Samples:

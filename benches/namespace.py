@@ -15,9 +15,9 @@ _FILE_BYTES = 16 * MIB
 _NATIVE = catalog.get("nnthroughput")
 
 
-def run_namespace(folder: Path, **asked: object) -> Mapping[str, float]:
+def run_namespace(folder: Path, **options: object) -> Mapping[str, float]:
     """The figures of a run of nnthroughput with these options."""
-    workload, place = _NATIVE.make(_NATIVE.options.model_validate(asked)), Place(folder, seed=0)
+    workload, place = _NATIVE.make(_NATIVE.options.model_validate(options)), Place(folder, seed=0)
     workload.reset(place)
     measured = workload.run(place)
     measured.verify()

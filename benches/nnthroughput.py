@@ -7,8 +7,8 @@ CPU, as nnthroughput has by itself, and with a thread for each operation under w
 sleeps until its mutation is synced, as in the benchmark. Both write one durable edit log on the
 same disk, as each does by itself; the name-node has a Java of its own for each operation, as the
 benchmark demands, and what it does before the measured phase is not counted.
-Beside each mutation stands about the most that a log on this disk could take: threads x fdatasync
-of 4 KiB by fio, as at best all of them wait for one sync. It is told as a multiple of the
+With each mutation comes about the most that a log on this disk could take: threads x fdatasync
+of 4 KiB by fio, as at best all of them wait for one sync. It is printed as a multiple of the
 name-node's rate: no ratio goes far beyond that. Programs run in an order drawn afresh for every
 round. Needs Java and Hadoop's jars (through Maven or HADOOP_HOME).
 """
@@ -67,11 +67,11 @@ def main() -> None:
 
 def _measure(rounds: int, files: int) -> Rounds:
     draw, measured = random.Random(THREADS), []
-    asked = {"operations": ", ".join(GOALS), "files": files, "threads": THREADS}
-    with scratch_folder(DISK_BYTES) as folder, _prepare_hadoop(folder, asked) as (real, place):
+    options = {"operations": ", ".join(GOALS), "files": files, "threads": THREADS}
+    with scratch_folder(DISK_BYTES) as folder, _prepare_hadoop(folder, options) as (real, place):
         programs = {
             **{
-                name: partial(run_namespace, folder, workers=workers, **asked)
+                name: partial(run_namespace, folder, workers=workers, **options)
                 for name, workers in _WORKERS.items()
             },
             "Hadoop": lambda: real.run(place).figures,
@@ -87,9 +87,11 @@ def _measure(rounds: int, files: int) -> Rounds:
 
 
 @contextmanager
-def _prepare_hadoop(folder: Path, asked: Mapping[str, object]) -> Iterator[tuple[Workload, Place]]:
+def _prepare_hadoop(
+    folder: Path, options: Mapping[str, object]
+) -> Iterator[tuple[Workload, Place]]:
     """The real name-node, formatted, with its place; UsageError where Java or Hadoop is missing."""
-    workload = _HADOOP.make(_HADOOP.options.model_validate(asked))
+    workload = _HADOOP.make(_HADOOP.options.model_validate(options))
     workload.check()
     place = Place(folder, seed=0)
     workload.prepare(place)

@@ -14,7 +14,7 @@ def format_ratio(peer: str, peers: Sequence[float], ours: Sequence[float], goal:
     """Rates of ``ours`` over those of the ``peer``, taken within each round.
 
     The ratio of the geometric means, its interval at a risk of 5 %, and what it says of the goal,
-    as far as these rounds can tell.
+    as far as these rounds can show.
     """
     ratio = statistics.geometric_mean(ours) / statistics.geometric_mean(peers)
     changes = log_ratios(peers, ours, higher_is_better=True)

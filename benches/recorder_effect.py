@@ -89,10 +89,10 @@ def _recorder(*, recorded: bool) -> Iterator[None]:
     recorder.stop()
 
 
-def _line(name: str, told: Comparison) -> str:
-    low, high = (100 * end for end in told.change_interval)
-    change = f"{100 * told.change:+.2f} % [{low:+.2f}, {high:+.2f}] with the recorder"
-    return f"{name:24} {change}: {told.verdict} at 1 % after {told.blocks} blocks"
+def _line(name: str, comparison: Comparison) -> str:
+    low, high = (100 * end for end in comparison.change_interval)
+    change = f"{100 * comparison.change:+.2f} % [{low:+.2f}, {high:+.2f}] with the recorder"
+    return f"{name:24} {change}: {comparison.verdict} at 1 % after {comparison.blocks} blocks"
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 As root, with 40 loop devices on sparse files, each written to between any two samples. The recorder
 samples all devices at 10 Hz, as in a trial; ``iostat -x 1`` and dool once a second: as it comes it
-tells the sum of all disks, with ``--full`` each of them, as the others do. CPU is that of the
+prints the sum of all disks, with ``--full`` each of them, as the others do. CPU is that of the
 sampler's thread and of the other programs', by the scheduler, once all have started. What the
-kernel takes to tell the three files that each sample needs is measured on its own: no program that
+kernel takes to print the three files that each sample needs is measured on its own: no program that
 reads them so often can cost less.
 """
 

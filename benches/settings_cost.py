@@ -3,9 +3,9 @@
     python -m benches.settings_cost
 
 The settings are of a loop-back disk and of this host; the values are next to what is there, and are
-put back. A round goes through a transaction that is open already, as in a study: read what is
+restored. A round goes through a transaction that is open already, as in a study: read what is
 there, announce it in the journal (one sync, on the disk that holds the state of iostudy), apply and
-verify, restore. The same is done without a transaction, to tell the kernel's part from the
+verify, restore. The same is done without a transaction, to separate the kernel's part from the
 journal's, and for each setting alone. Apart stand settings for which the kernel stops the queue and
 waits until nothing is under way in it, at each write: that takes it milliseconds on its own.
 """

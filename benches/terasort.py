@@ -54,8 +54,8 @@ Sorter = Callable[[Path], None]
 
 
 def main() -> None:
-    """Measure what is asked for, and print a line for each."""
-    parser = argparse.ArgumentParser(description="terasort beside its peers")
+    """Measure the selected programs, and print a line for each."""
+    parser = argparse.ArgumentParser(description="terasort and its peers")
     parser.add_argument("--growth", action="store_true", help="how time and memory grow")
     growth = parser.parse_args().growth
     largest = 4 * max(GROWTH_BYTES) if growth else 6 * SIZE_BYTES  # copies there are at a time
@@ -63,7 +63,7 @@ def main() -> None:
         where = "loop-back ext4" if os.geteuid() == 0 else f"folder {folder}"
         print(f"{where}; {MEMORY_BYTES // units.MIB} MiB of memory, {THREADS} threads")
         if growth:
-            Growing("terasort", make_rows, "rows", OWN).tell(folder, GROWTH_BYTES)
+            Growing("terasort", make_rows, "rows", OWN).print_growth(folder, GROWTH_BYTES)
         else:
             compare(folder)
 

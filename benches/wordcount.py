@@ -43,8 +43,8 @@ Rates = dict[str, list[float]]
 
 
 def main() -> None:
-    """Measure what is asked for, and print a line for each."""
-    parser = argparse.ArgumentParser(description="wordcount beside its peers")
+    """Measure the selected programs, and print a line for each."""
+    parser = argparse.ArgumentParser(description="wordcount and its peers")
     parser.add_argument("--growth", action="store_true", help="how time and memory grow")
     growth = parser.parse_args().growth
     largest = 2 * max(GROWTH_BYTES) if growth else 4 * HADOOP_BYTES
@@ -52,7 +52,7 @@ def main() -> None:
         where = "loop-back ext4" if os.geteuid() == 0 else f"folder {folder}"
         print(f"{where}; {MEMORY_BYTES // units.MIB} MiB of memory, {THREADS} threads")
         if growth:
-            Growing("wordcount", make_text, "text", OWN).tell(folder, GROWTH_BYTES)
+            Growing("wordcount", make_text, "text", OWN).print_growth(folder, GROWTH_BYTES)
         else:
             compare(folder)
 

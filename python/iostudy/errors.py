@@ -3,7 +3,7 @@
 The tree::
 
     IostudyError
-    ├── UsageError               2    what was asked for cannot be done as asked
+    ├── UsageError               2    the request cannot be carried out as given
     │   ├── StudyError           2    a study file with one or more problems
     │   ├── TargetError          2    the place to work on is missing, unsafe or too small
     │   ├── UnsafePathError      2    a path that another user could redirect
@@ -14,14 +14,14 @@ The tree::
     │   ├── ClusterError         3    a Hadoop cluster does not start, or does not serve
     │   ├── SettingError         3    the kernel refused a setting or did not keep it
     │   └── WorkloadError        3    the workload failed, or read back wrong data
-    │       └── WorkloadStoppedError 3  somebody asked it to stop before its end
+    │       └── WorkloadStoppedError 3  it was stopped before its end
     ├── RecordError              3    a result could not be written down
     ├── RestoreError             4    a change could not be restored
     │   └── OutOfReachError      4    its mount or file system is not here now
     └── InternalError           70    a defect of iostudy itself (EX_SOFTWARE of sysexits.h)
 
 The number is the exit code of the command line. Every error says what was wanted, what was found,
-where, and how to mend it.
+where, and the remedy.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class IostudyError(Exception):
 
 
 class UsageError(IostudyError):
-    """What was asked for cannot be done as asked."""
+    """The request cannot be carried out as given."""
 
 
 class TargetError(UsageError):
@@ -101,10 +101,10 @@ class WorkloadError(TrialError):
 
 
 class WorkloadStoppedError(WorkloadError):
-    """The workload was asked to stop before its end, and has no figures."""
+    """The workload was stopped before its end, and has no figures."""
 
     def __init__(
-        self, wanted: str, *, where: str, found: str = "it was asked to stop before its end"
+        self, wanted: str, *, where: str, found: str = "it was stopped before its end"
     ) -> None:
         remedy = "run it again; a figure of a part is no figure of the whole"
         super().__init__(wanted, found=found, where=where, remedy=remedy)
@@ -117,7 +117,7 @@ class RecordError(IostudyError):
 
 
 class RestoreError(IostudyError):
-    """Something that was changed could not be put back."""
+    """A change could not be restored."""
 
     exit_code = NOT_RESTORED
 

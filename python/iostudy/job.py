@@ -32,8 +32,8 @@ class JobSpec:
     ``stdio`` the C library's fread(3) and fwrite(3) with its own buffer, flushed after the last,
     ``io_uring`` io_uring(7) with ``depth`` records of each thread under way: it waits for
     ``submit_batch`` of them to end before it begins as many others with one system call. With
-    ``sqpoll`` a thread of the kernel takes the records, with ``iopoll`` the device is asked whether
-    they have ended. Where the kernel forbids io_uring it is psync, and the result's notes say so.
+    ``sqpoll`` a thread of the kernel takes the records, with ``iopoll`` the device is polled until
+    they end. Where the kernel forbids io_uring it is psync, and the result's notes say so.
 
     ``direct`` is O_DIRECT, ``dsync`` O_DSYNC. ``sync`` ends every file with that call, inside the
     measured time, and calls it after every ``sync_every`` records that a thread has written, if

@@ -170,6 +170,12 @@ def format_percent(fraction: float) -> str:
     return f"{Decimal(f'{fraction * 100:.3g}'):f} %"
 
 
+def format_percent_interval(fraction: float, low: float, high: float) -> str:
+    """A fraction with its interval as percentages: ``6 % [4.1, 11]``."""
+    low_text, high_text = (format_percent(end).removesuffix(" %") for end in (low, high))
+    return f"{format_percent(fraction)} [{low_text}, {high_text}]"
+
+
 def format_seconds(seconds: float) -> str:
     """A duration as people say it: ``850 ms``, ``12.3 s``, ``3 min 05 s``, ``2 h 10 min``."""
     if seconds < 1:

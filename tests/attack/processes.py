@@ -1,4 +1,4 @@
-"""Guards of programs killed by SIGKILL at random moments; each must end in a failed run."""
+"""Guards of programs, and their reapers, killed at random moments: each run must fail."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from iostudy.workloads.external.program import Program
 from tests.attack.campaign import Count, attempts
 
 TRIES = 50
+VICTIMS = ("guard", "reaper")
 _LONGEST_WAIT_SECONDS = 0.4
 _LIMIT_SECONDS = 30.0
 _SURVIVOR_SECONDS = 1.0
@@ -30,20 +31,21 @@ _TREE = (
 def run(seconds: float, seed: int) -> list[Count]:
     """Kill guards from their start until they are well at work."""
     rng = random.Random(seed)
-    count = Count("the guard of a program killed at a random moment")
+    counts = [Count(f"the {victim} of a program killed at a random moment") for victim in VICTIMS]
     for number in attempts(seconds, TRIES):
         mark = f"{3000 + number}.{os.getpid()}"
-        count.record(attack(mark, rng.uniform(0, _LONGEST_WAIT_SECONDS)))
-    return [count]
+        for victim, count in zip(VICTIMS, counts, strict=True):
+            count.record(attack(mark, rng.uniform(0, _LONGEST_WAIT_SECONDS), victim))
+    return counts
 
 
-def attack(mark: str, wait_seconds: float) -> str:
-    """Kill the guard after so long; what went wrong, if anything did."""
-    killer = threading.Thread(target=_kill_guard, args=(wait_seconds,))
+def attack(mark: str, wait_seconds: float, victim: str) -> str:
+    """Kill a process of the guard after so long; what went wrong, if anything did."""
+    killer = threading.Thread(target=kill, args=(victim, wait_seconds))
     with tempfile.TemporaryDirectory() as folder:
-        asked = Program(("sh", "-c", _TREE.replace("MARK", mark)), Path(folder), _LIMIT_SECONDS)
+        requested = Program(("sh", "-c", _TREE.replace("MARK", mark)), Path(folder), _LIMIT_SECONDS)
         killer.start()
-        failure = _failure_of(lambda: program.run(asked))
+        failure = _failure_of(lambda: program.run(requested))
         killer.join()
     return failure or _survivor(mark)
 
@@ -58,15 +60,34 @@ def _failure_of(action: Callable[[], object]) -> str:
     return "the run succeeded"
 
 
-def _kill_guard(wait_seconds: float) -> None:
-    while not (guards := _guards()):
+def kill(victim: str, wait_seconds: float = 0.0) -> None:
+    """Wait for the guard or the reaper of a program of this process, and kill it."""
+    while not (found := _reapers() if victim == "reaper" else _guards()):
         time.sleep(0.001)
     time.sleep(wait_seconds)
-    os.kill(guards[0], signal.SIGKILL)
+    os.kill(found[0], signal.SIGKILL)
+
+
+def _reapers() -> list[int]:
+    return _with_guards_code(os.getpid())
 
 
 def _guards() -> list[int]:
-    return [child.pid for child in guard.children() if guard.__file__ in _arguments(child.pid)]
+    return [child for reaper in _reapers() for child in _with_guards_code(reaper)]
+
+
+def _with_guards_code(parent: int) -> list[int]:
+    """The children of a process that execute the guard's code."""
+    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+    ours = (pid for pid in pids if guard.__file__ in _arguments(pid))
+    return [pid for pid in ours if _parent(pid) == parent]
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text("latin-1").rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def _survivor(mark: str) -> str:

@@ -76,7 +76,8 @@ def _commands(folder: Path, environment: Mapping[str, str]) -> list[tuple[str, .
         *(("--help",), ("--version",), ("settings",), ("workloads",), ("check", str(study))),
         *(("report", one), *reports, ("report", "--reference", "R1"), ("compare", one, two)),
         *(("run", str(study), "--out", one, "--resume"), ("doctor",), ("doctor", "--json")),
-        *(("watch", "--count", "1"), ("watch", "--count", "1", "--json"), ("get", "vm.swappiness")),
+        *(("watch", "--count", "1"), ("watch", "--count", "1", "--json")),
+        ("get", "sysctl.vm.swappiness"),
         ("bench", "dfsio-write", "--target", str(folder), "-o", "files=1", "-o", "size=1MiB"),
     ]
 

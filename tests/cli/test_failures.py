@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,20 @@ def test_what_a_user_can_act_on_is_explained(error, kind):
 def test_all_else_is_an_internal_error(error, tmp_path):
     assert isinstance(explain(error), InternalError)
     assert len(list(tmp_path.glob("crash-*"))) == 1
+
+
+def test_only_the_newest_tracebacks_are_kept(tmp_path):
+    other = tmp_path / "crash-notes"
+    other.touch()
+    for second in range(30):
+        (tmp_path / f"crash-20200101-0000{second:02}-1.txt").touch()
+    new = Path(explain(KeyError("x")).where)
+    kept = sorted(tmp_path.glob("crash-*.txt"))
+    assert [path.name for path in kept[:-1]] == [
+        f"crash-20200101-0000{second:02}-1.txt" for second in range(21, 30)
+    ]
+    assert kept[-1] == new
+    assert other.exists()
 
 
 def test_a_traceback_is_never_written_through_a_folder_of_others(tmp_path, monkeypatch, capsys):

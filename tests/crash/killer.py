@@ -199,18 +199,25 @@ def fork(act: Act, *, kill_after_seconds: float | None = None) -> bool:
 def host_state(loop: str, folder: Path) -> dict[str, Any]:
     """Everything that must be as it was."""
     backing = Path("/sys/block").glob("loop*/loop/backing_file")
+    groups = Path("/sys/fs/cgroup").glob("**/iostudy*")
     own = str(folder)
     return {
         "queue": queue_state(loop),
         "kernel": {str(p): read_attribute(p) for pattern in KERNEL for p in ROOT.glob(pattern)},
         "mounted": [m for m in mounts.read_mounts() if m.source == f"/dev/{loop}"],
-        "groups": sorted(map(str, Path("/sys/fs/cgroup").glob("**/iostudy*"))),
+        "groups": sorted(str(g) for g in groups if not g.name.startswith("iostudy-test-")),
         "instances": sorted(map(str, INSTANCES.glob("iostudy*"))),
         "loops": [text for path in backing if (text := read_attribute(path) or "").startswith(own)],
         "mounts": [str(m.point) for m in mounts.read_mounts() if str(m.point).startswith(own)],
         "files": sorted(map(str, folder.rglob("*"))),
         "journals": sorted(map(str, state_directory().glob("*.*"))),
     }
+
+
+def free_loop_schedulers() -> dict[str, str]:
+    """The scheduler of every loop device without a file; a detached one keeps its queue."""
+    free = (each for each in Path("/sys/block").glob("loop*") if not (each / "loop").exists())
+    return {each.name: (each / "queue/scheduler").read_text() for each in free}
 
 
 def kills(arguments: argparse.Namespace, act: Act) -> Iterator[Callable[[], bool]]:
@@ -253,7 +260,7 @@ def main() -> None:
         "trace": lambda: trace_requests(loop),
         "rescue": rescue,
     }
-    before = host_state(loop, folder)
+    before, schedulers = host_state(loop, folder), free_loop_schedulers()
     points = 0
     for kill in kills(arguments, acts[arguments.scenario]):
         if arguments.scenario == "rescue":
@@ -261,7 +268,10 @@ def main() -> None:
         ended = kill()
         assert fork(rescue)
         after = host_state(loop, folder)
-        assert after == before, f"point {points}: {before} became {after}"
+        changed = {key: (before[key], after[key]) for key in before if before[key] != after[key]}
+        assert not changed, f"point {points}: {changed}"
+        for name, scheduler in free_loop_schedulers().items():
+            assert scheduler == schedulers.setdefault(name, scheduler), f"point {points}: {name}"
         if ended:
             break
         points += 1

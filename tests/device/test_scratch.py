@@ -13,14 +13,17 @@ import pytest
 
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.host import devices, mounts
-from iostudy.settings import commands
+from iostudy.host.devices import parse_scheduler
+from iostudy.settings import commands, kinds
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import loop as loop_
 from iostudy.settings.scratch import steps
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice, ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem, require_tools
+from iostudy.settings.transaction.recovery import restore_stale
 from iostudy.settings.transaction.transaction import Transaction
+from tests.crash.killer import fork, kill_me
 from tests.fixtures_loop import MIB, loop_disk
 
 pytestmark = pytest.mark.root
@@ -82,6 +85,86 @@ def test_undo_whatever_has_been_undone_by_hand(tmp_path: Path) -> None:
         disk.image.unlink()
     assert gone(disk, tmp_path)
     assert disk.undo() == ()
+
+
+def scheduler(name: str) -> str:
+    return parse_scheduler((Path("/sys/block") / name / "queue/scheduler").read_text()).current
+
+
+def use_with_bfq(transaction: Transaction, folder: Path) -> LoopbackDisk:
+    """A loop-back disk with a file system and another scheduler than the one it had."""
+    disk = LoopbackDisk.prepare(folder, SIZE)
+    make(transaction, disk)
+    wanted = dict.fromkeys(kinds.bind("block.scheduler", disk.mount_point), "bfq")
+    transaction.apply(*kinds.prepare_changes(wanted))
+    return disk
+
+
+def leave(parent: Path) -> str:
+    """The loop device of a command that was killed while it used a loop-back disk."""
+    fork(lambda: (use_with_bfq(Transaction(), parent), kill_me()))
+    (folder,) = parent.glob("scratch-*")
+    (device,) = loop_.find_by_label(folder.name)
+    assert scheduler(device.name) == "bfq"
+    return device.name
+
+
+@pytest.fixture
+def detached(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The scheduler of each loop device at the moment when iostudy detaches it."""
+    schedulers: list[str] = []
+    detach = steps.detach
+
+    def record(image: Path, label: str) -> None:
+        schedulers.extend(scheduler(device.name) for device in steps.find_loops(image, label))
+        detach(image, label)
+
+    monkeypatch.setattr(steps, "detach", record)
+    return schedulers
+
+
+def test_the_scheduler_is_restored_before_a_loop_device_is_detached(
+    tmp_path: Path, detached: list[str]
+) -> None:
+    with Transaction() as transaction:
+        name = use_with_bfq(transaction, tmp_path).device.name
+        assert scheduler(name) == "bfq"
+    assert detached == ["none"]
+    assert scheduler(name) == "none"
+
+
+def test_recovery_restores_the_scheduler_before_it_detaches_a_loop_device(
+    tmp_path: Path, detached: list[str]
+) -> None:
+    left = leave(tmp_path)
+    restore_stale().undo_result.check()
+    assert detached == ["none"]
+    assert scheduler(left) == "none"
+
+
+@pytest.fixture(params=["diskseq", "before-5.15"])
+def _kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This kernel, and one that gives no diskseq."""
+    read = devices.read_number
+    if request.param == "before-5.15":
+        monkeypatch.setattr(
+            devices, "read_number", lambda path: None if path.name == "diskseq" else read(path)
+        )
+
+
+@pytest.mark.usefixtures("_kernel")
+@pytest.mark.parametrize("order", [("umount", "losetup --detach"), ("losetup --detach", "umount")])
+def test_the_scheduler_of_a_loop_device_that_others_have_detached_is_restored(
+    tmp_path: Path, order: tuple[str, str]
+) -> None:
+    """If the device is mounted, the kernel detaches it when it is unmounted (autoclear)."""
+    left = leave(tmp_path)
+    for command in order:
+        subprocess.run([*command.split(), f"/dev/{left}"], check=True)
+    assert devices.read_device(left).backing_file is None
+    assert scheduler(left) == "bfq"
+    restore_stale().undo_result.check()
+    assert scheduler(left) == "none"
 
 
 def test_a_mount_that_stays_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +274,7 @@ def test_a_node_that_leads_elsewhere_after_its_folder_was_made_is_not_formatted(
         assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
 
 
-def test_a_disk_whose_folder_was_moved_is_taken_away_and_its_image_named(tmp_path: Path) -> None:
+def test_disk_in_a_moved_folder_is_removed_and_its_image_named(tmp_path: Path) -> None:
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)

@@ -184,14 +184,14 @@ def test_a_foreign_value_is_left_alone() -> None:
     assert get("vm.vfs_cache_pressure") == original
 
 
-def test_what_the_kernel_refuses_is_put_back() -> None:
+def test_refused_value_is_restored() -> None:
     with pytest.raises(SettingError, match="the kernel refused"), Transaction() as transaction:
         transaction.apply(change("net.ipv4.tcp_congestion_control", "no-such-algorithm"))
 
 
 @pytest.mark.parametrize("key", ["vm.drop_caches", "vm.compact_memory", "kernel.osrelease"])
 def test_keys_without_a_way_back(key: str) -> None:
-    with pytest.raises(SettingError, match="could not be put back"):
+    with pytest.raises(SettingError, match="could not restore it"):
         change(key, "1")
 
 

@@ -87,6 +87,20 @@ def test_files_in_memory_end_with_the_boot(
     assert is_reachable(replace(memory, boot="another"), tmp_path)
 
 
+@pytest.mark.parametrize("error", [ValueError("no mount is shown"), PermissionError(13, "no")])
+def test_where_the_kernel_shows_no_mount_nothing_is_reachable(
+    place: FilesystemLocation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """As in a chroot whose root is no mount point."""
+
+    def find_mount(_: Path) -> None:
+        raise error
+
+    monkeypatch.setattr("iostudy.settings.filesystem_location.find_mount", find_mount)
+    with pytest.raises(OutOfReachError, match=r"is not visible from here \(chroot\?\)"):
+        place.require(tmp_path / "folder", "to remove it")
+
+
 def test_a_record_and_a_journal_of_a_version_without_it(tmp_path: Path) -> None:
     folder = WorkFolder.prepare(tmp_path)
     record = json.loads(json.dumps(folder.record()))

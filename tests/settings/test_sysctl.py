@@ -214,7 +214,7 @@ def test_a_key_that_was_renamed(proc: Path) -> None:
 )
 def test_what_has_no_way_back_is_refused(proc: Path, key: str) -> None:
     path = put(proc, key, "0\n")
-    with pytest.raises(SettingError, match="it could not be put back"):
+    with pytest.raises(SettingError, match="iostudy could not restore it"):
         kinds.prepare_changes({bound(key): "1"})
     assert path.read_text() == "0\n"
 

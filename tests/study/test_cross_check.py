@@ -105,10 +105,10 @@ def test_a_disk_that_a_workload_is_told_to_use_is_one_that_the_study_makes():
     assert len(read(LOGS).configurations()) == 2
     (problem,) = problems(LOGS.replace('"disk2:log"', '"disk3:log"'))
     assert problem.line == 3
-    assert "cannot run with logs=disk3:log: there is no disk disk3" in problem.message
+    assert "cannot run with logs=disk3:log: there is no further disk disk3" in problem.message
     assert "beside: {disk3: ext4}" in problem.message
     (problem,) = problems(LOGS.replace("{loopback: {size: 64MiB, beside: {disk2: ext4}}}", "/data"))
-    assert "there is no disk disk2" in problem.message
+    assert "there is no further disk disk2" in problem.message
 
 
 def test_file_systems_do_not_vary_where_there_are_disks_beside():

@@ -25,7 +25,7 @@ from iostudy.units import KIB
 from tests.fixtures_loop import MIB, loop_disk
 
 GROUPS = Path("/sys/fs/cgroup")
-_V1 = {"io": "blkio", "cpu": "cpu", "memory": "memory"}
+_V1 = {"io": "blkio", "cpu": "cpu", "memory": "memory", "pids": "pids"}
 _V1_FILES = {"riops": "read_iops_device", "wiops": "write_iops_device"}
 DISK_BYTES = 64 * MIB
 BEGUN = "begun"
@@ -96,6 +96,15 @@ def capped_group(device: str, **limits: int) -> Iterator[Groups]:
     together = " ".join(f"{kind}={limit}" for kind, limit in limits.items())
     with group(io=Values(v1, [("io.max", f"{number} {together}")])) as made:
         yield made
+
+
+def set_read_cap(groups: Groups, device: str, reads: int) -> None:
+    """Change the limit of reads a second of a `capped_group`."""
+    number = (Path("/sys/block") / device / "dev").read_text().strip()
+    for path in groups:
+        is_v1 = (path / "blkio.throttle.read_iops_device").exists()
+        file, text = ("blkio.throttle.read_iops_device", "") if is_v1 else ("io.max", "riops=")
+        (path / file).write_text(f"{number} {text}{reads}")
 
 
 @contextmanager
@@ -189,17 +198,17 @@ def record(
     devices: Sequence[str],
     workload: Sequence[Program],
     *,
-    beside: Sequence[Program] = (),
+    others: Sequence[Program] = (),
     roots: Sequence[int] = (),
     seconds: float = 1.0,
 ) -> TelemetrySummary:
-    """What is seen while the workload's programs run, and others beside it.
+    """What is seen while the workload's programs run, and others others it.
 
     ``roots`` are processes of the workload that are there already.
     """
     with ExitStack() as stack:
         pids = [stack.enter_context(program.running()) for program in workload]
-        for program in beside:
+        for program in others:
             stack.enter_context(program.running())
         recorder = ProcRecorder(devices, [*roots, *pids], hz=20)
         recorder.start()

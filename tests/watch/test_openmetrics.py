@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from prometheus_client import exposition
+from prometheus_client.openmetrics.exposition import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
 
 from iostudy.telemetry.samples import Samples
 from iostudy.watch.device_selection import WatchedDevice
-from iostudy.watch.openmetrics import Dialect, escape, format_metrics
+from iostudy.watch.openmetrics import LastSample
 
 SAMPLES = Samples(
     np.array([0.0, 1.0]),
@@ -26,39 +29,40 @@ DEVICES = {"dm-2": WatchedDevice("dm-2", 'vg0/ho"me')}
 
 
 def test_openmetrics_has_types_units_and_an_end():
-    text = format_metrics(SAMPLES, DEVICES, Dialect.OPENMETRICS)
+    text = generate_latest(LastSample(SAMPLES, DEVICES)).decode()
+    labels = '{called="vg0/ho\\"me",device="dm-2"}'
     assert text == (
-        "# TYPE iostudy_disk_reads counter\n"
         "# HELP iostudy_disk_reads Reads completed, after merges.\n"
-        'iostudy_disk_reads_total{device="dm-2",called="vg0/ho\\"me"} 4.0\n'
+        "# TYPE iostudy_disk_reads counter\n"
+        f"iostudy_disk_reads_total{labels} 4.0\n"
+        "# HELP iostudy_disk_read_bytes Bytes read.\n"
         "# TYPE iostudy_disk_read_bytes counter\n"
         "# UNIT iostudy_disk_read_bytes bytes\n"
-        "# HELP iostudy_disk_read_bytes Bytes read.\n"
-        'iostudy_disk_read_bytes_total{device="dm-2",called="vg0/ho\\"me"} 4.611686018427388e+18\n'
+        f"iostudy_disk_read_bytes_total{labels} 4.611686018427388e+18\n"
+        "# HELP iostudy_disk_read_time_seconds Time of all reads together.\n"
         "# TYPE iostudy_disk_read_time_seconds counter\n"
         "# UNIT iostudy_disk_read_time_seconds seconds\n"
-        "# HELP iostudy_disk_read_time_seconds Time of all reads together.\n"
-        'iostudy_disk_read_time_seconds_total{device="dm-2",called="vg0/ho\\"me"} 2.5\n'
+        f"iostudy_disk_read_time_seconds_total{labels} 2.5\n"
+        "# HELP iostudy_disk_in_flight Requests in flight.\n"
         "# TYPE iostudy_disk_in_flight gauge\n"
-        "# HELP iostudy_disk_in_flight Requests under way.\n"
-        'iostudy_disk_in_flight{device="dm-2",called="vg0/ho\\"me"} 2.0\n'
+        f"iostudy_disk_in_flight{labels} 2.0\n"
+        "# HELP iostudy_pressure_some_seconds Time in which at least one task was stalled.\n"
         "# TYPE iostudy_pressure_some_seconds counter\n"
         "# UNIT iostudy_pressure_some_seconds seconds\n"
-        "# HELP iostudy_pressure_some_seconds Time in which some task stood still for it.\n"
         'iostudy_pressure_some_seconds_total{resource="io"} 1.5\n'
+        "# HELP iostudy_memory_dirty_bytes Memory with changes not yet written.\n"
         "# TYPE iostudy_memory_dirty_bytes gauge\n"
         "# UNIT iostudy_memory_dirty_bytes bytes\n"
-        "# HELP iostudy_memory_dirty_bytes Memory that is to be written.\n"
         "iostudy_memory_dirty_bytes 12288.0\n"
         "# EOF\n"
     )
 
 
 def test_node_exporter_gets_counters_by_the_names_of_their_samples():
-    lines = format_metrics(SAMPLES, DEVICES, Dialect.PROMETHEUS).splitlines()
+    text = exposition.generate_latest(LastSample(SAMPLES, DEVICES)).decode()
+    lines = text.splitlines()
     assert "# TYPE iostudy_disk_reads_total counter" in lines
     assert not [line for line in lines if line.startswith(("# UNIT", "# EOF"))]
-
-
-def test_labels_are_escaped():
-    assert escape('a\\b"c\nd') == 'a\\\\b\\"c\\nd'
+    families = {each.name: each for each in text_string_to_metric_families(text)}
+    sample = families["iostudy_disk_read_bytes"].samples[0]
+    assert (sample.labels["called"], sample.value) == ('vg0/ho"me', 2.0**62)

@@ -59,7 +59,7 @@ _KINDS = {
             "restart of the study's own cluster before each trial; iostudy refuses them on an "
             "existing cluster. `as-found` is the cluster's own value. The defaults below are "
             "Hadoop's; a cluster that a study starts on one machine has [some "
-            "others](hadoop.md#what-it-is-told-beside-hadoops-defaults). Any property is a "
+            "others](hadoop.md#properties-that-differ-from-hadoops-defaults). Any property is a "
             "setting; this page describes only some. Hadoop ignores unknown names. iostudy "
             "refuses addresses, file locations, security properties, and properties that it sets "
             "itself (`fs.defaultFS`, `mapreduce.framework.name`). On a cluster that a study "

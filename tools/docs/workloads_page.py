@@ -17,9 +17,9 @@ from iostudy.workloads.option_text import (
 
 _HEAD = """# Workloads
 
-Everything that a study can run on a target, and `iostudy bench WORKLOAD` runs once. Options are
-written alike in a study file and, as `-o KEY=VALUE`, on the command line; a list or a mapping is
-YAML there too, and a list of names or paths may be a text with commas. `iostudy workloads` lists
+Everything that a study can run on a target, and `iostudy bench WORKLOAD` runs once. Options have
+the same form in a study file and, as `-o KEY=VALUE`, on the command line. A list or a mapping is
+YAML in both. A list of names or paths may also be a text with commas. `iostudy workloads` lists
 the names, `iostudy workloads NAME` describes one.
 
 Sizes take B, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (of 1000); counts take k, M and

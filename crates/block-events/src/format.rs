@@ -129,7 +129,7 @@ mod tests {
     const ISSUE: &str = include_str!("../tests/recorded/block_rq_issue.format");
 
     #[test]
-    fn what_the_kernel_tells_of_an_event_is_read() {
+    fn parses_the_format_of_an_event() {
         let format = Format::parse(ISSUE);
         assert_eq!(format.id(), Ok(2104));
         let (offset, size) = (34, 10);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_an_error_that_names_it() {
+    fn a_missing_or_wrong_field_is_an_error_that_names_it() {
         let format = Format::parse(ISSUE);
         let error = format.field("sectors").unwrap_err();
         assert_eq!(error.to_string(), "the field sectors is missing");

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_were_not_seen_are_counted_and_no_latency_is_made_up() {
+    fn unmatched_events_are_counted_and_give_no_latency() {
         let found = matched(&[
             read(0, Step::Completed, 8, 8),
             read(10, Step::Issued, 80, 8),

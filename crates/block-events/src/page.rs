@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_events_are_told_whether_or_not_their_number_follows_the_data() {
+    fn lost_events_are_reported_with_or_without_a_count_after_the_data() {
         let format = PageFormat::parse(HEADER_PAGE).unwrap();
         // Written as a long from an int, so that all bits above are set.
         for flags in [

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_is_damaged_is_told_with_its_buffer() {
+    fn a_damaged_page_is_reported_with_its_buffer() {
         let buffer = tempfile::tempdir().unwrap();
         let page = [&[0; 8][..], &64_u64.to_ne_bytes(), &[0; 10]].concat(); // 10 of 64
         write(buffer.path().join(PIPE_NAME), page).unwrap();

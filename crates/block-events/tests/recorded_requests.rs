@@ -35,7 +35,7 @@ fn decoder() -> Decoder {
 
 fn result() -> RequestStatistics {
     let decoder = decoder();
-    let mut seen = Vec::new();
+    let mut entries = Vec::new();
     let processors: [&[u8]; 2] = [
         include_bytes!("recorded/cpu0.pages"),
         include_bytes!("recorded/cpu1.pages"),
@@ -44,12 +44,12 @@ fn result() -> RequestStatistics {
         .iter()
         .flat_map(|pages| pages.chunks(decoder.page_bytes()))
     {
-        decoder.decode(page, &mut seen).unwrap();
+        decoder.decode(page, &mut entries).unwrap();
     }
-    seen.sort_by_key(TraceEntry::at);
+    entries.sort_by_key(TraceEntry::at);
     let mut matcher = Matcher::default();
-    for seen in seen {
-        match seen {
+    for entry in entries {
+        match entry {
             TraceEntry::Event(event) => matcher.add(&event),
             TraceEntry::Lost(at) => panic!("nothing was lost before {at}"),
         }
@@ -87,13 +87,13 @@ fn every_request_has_both_its_ends() {
 #[test]
 fn times_are_those_that_the_kernel_prints() {
     let decoder = decoder();
-    let mut seen = Vec::new();
+    let mut entries = Vec::new();
     let page = &include_bytes!("recorded/cpu0.pages")[..decoder.page_bytes()];
-    decoder.decode(page, &mut seen).unwrap();
-    let microseconds: Vec<u64> = seen
+    decoder.decode(page, &mut entries).unwrap();
+    let microseconds: Vec<u64> = entries
         .iter()
         .take(3)
-        .map(|seen| (seen.at() + 500) / 1000)
+        .map(|entry| (entry.at() + 500) / 1000)
         .collect();
     assert_eq!(microseconds, [1_537_214_835, 1_537_218_345, 1_537_218_366]);
 }

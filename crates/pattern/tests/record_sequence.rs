@@ -125,16 +125,16 @@ proptest! {
         ],
     ) {
         let record_sequence = RecordSequence::new(layout(files, bytes, record_bytes), order, seed);
-        let mut seen = vec![vec![false; usize::try_from(bytes).unwrap()]; files];
+        let mut covered = vec![vec![false; usize::try_from(bytes).unwrap()]; files];
         for index in 0..record_sequence.pass() {
             let (file, Record { offset, len }) = record_sequence.at(index);
             let start = usize::try_from(offset).unwrap();
-            for byte in &mut seen[file][start..start + len] {
+            for byte in &mut covered[file][start..start + len] {
                 prop_assert!(!*byte);
                 *byte = true;
             }
         }
-        prop_assert!(seen.iter().flatten().all(|byte| *byte));
+        prop_assert!(covered.iter().flatten().all(|byte| *byte));
     }
 
     #[test]

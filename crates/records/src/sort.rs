@@ -110,7 +110,7 @@ mod tests {
         }
 
         #[test]
-        fn a_stop_is_heard_at_every_question_and_no_value_is_lost(
+        fn a_stop_ends_the_sort_at_any_check_and_no_value_is_lost(
             values in prop::collection::vec(any::<u16>(), 1000), stop_at in 0..100,
         ) {
             let calls = Cell::new(0);

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_one_column_however_often_it_is_asked_for() {
+    fn a_name_requested_twice_is_one_column() {
         let mut columns = Columns::default();
         let [user, idle] = columns.group("cpu", &["user", "idle"]);
         assert_eq!(columns.get_or_add("cpu.user"), user);

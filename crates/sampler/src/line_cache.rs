@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_asked_about_once_while_it_stays_in_its_place() {
+    fn a_line_that_keeps_its_place_is_looked_up_once() {
         let mut line_cache = LineCache::new();
         let mut calls = 0;
         for names in ["ab", "ab", "axb", "ab"] {

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_rows_that_go_is_told_with_the_next_but_replaces_nothing() {
+    fn values_of_dropped_rows_move_to_the_next_row_unless_it_has_one() {
         let mut rows = Rows::default();
         rows.push(0, &[Some(0)]);
         rows.push(1, &[Some(1), Some(10)]);
@@ -251,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_pushed_is_told_with_later_columns_missing_before(
+        fn earlier_rows_lack_the_columns_added_later(
             pushed in proptest::collection::vec(
                 (any::<u64>(), proptest::collection::vec(any::<Option<u64>>(), 0..20)), 0..20),
         ) {

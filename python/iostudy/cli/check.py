@@ -23,10 +23,11 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.design import Design
-from iostudy.study.model import Study, Validity, WorkloadRequest
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.schema import load
+from iostudy.study.sections import Validity
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import GIB, MIB, format_percent
@@ -44,21 +45,26 @@ def check(
     The command changes nothing.
     """
     root = os.geteuid() == 0
-    asked = with_expected_levels(apply_fallback(load(library.find_study(study)), root=root))
-    if root or not isinstance(asked.target, ScratchTarget):
+    planned = with_expected_levels(apply_fallback(load(library.find_study(study)), root=root))
+    if root or not isinstance(planned.target, ScratchTarget):
         # Only root can see whether a device is free; the table below reports that root is needed.
-        check_target(asked, Path())
+        check_target(planned, Path())
     if root:
-        check_block_latency(asked)
-    print_line(asked.question)
-    for note in (*asked.notes, *nfs_suggestions.suggest_nfs(asked, read_mounts())):
+        check_block_latency(planned)
+    print_line(planned.question)
+    for note in (*planned.notes, *nfs_suggestions.suggest_nfs(planned, read_mounts())):
         print_line(f"note: {note}")
     lacking = (
-        [] if root else [("needs root", f"to {need}") for need in list_root_requirements(asked)]
+        [] if root else [("needs root", f"to {need}") for need in list_root_requirements(planned)]
     )
     print_table(
         ("", ""),
-        [*_describe_study(asked), *_describe_changes(asked), *lacking, *_describe_effort(asked)],
+        [
+            *_describe_study(planned),
+            *_describe_changes(planned),
+            *lacking,
+            *_describe_effort(planned),
+        ],
     )
 
 
@@ -81,7 +87,7 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
         *_describe_validity(study.validity),
-        *_describe_telemetry(study.telemetry_hz),
+        *_describe_telemetry(study.telemetry.hz),
     ]
 
 
@@ -151,9 +157,9 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
     changes = [_describe_change(factor) for factor in settings]
     match study.target:
-        case LoopbackTarget(beside=beside):
-            many = f"{1 + len(beside)} loop devices and mounts"
-            changes.append(f"{many if beside else _ONE_DISK}, removed at the end")
+        case LoopbackTarget(further_disks=further_disks):
+            many = f"{1 + len(further_disks)} loop devices and mounts"
+            changes.append(f"{many if further_disks else _ONE_DISK}, removed at the end")
         case ScratchTarget(device):
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case HdfsTarget(uri):

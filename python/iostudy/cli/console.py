@@ -1,7 +1,7 @@
 """Output of the command line: data on stdout, progress and errors on stderr.
 
-What is printed comes from outside as often as not: from a study file, from sysfs, from file names.
-It is text, whatever it holds; control characters in it are shown and not obeyed.
+Texts may come from study files, sysfs or file names. Control characters in them are shown, never
+interpreted.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ class Branch:
 
 
 def say(text: str) -> None:
-    """Progress or an error, on stderr; it may have several lines.
+    """Print progress or an error on stderr, with any number of lines.
 
-    Where nobody reads it, there is nobody to tell: a study continues, and the exit code reports an
-    error.
+    A closed stderr is ignored: a study continues, and the exit code reports errors.
     """
     err.print(Text(visible(text, keep="\n")), soft_wrap=True)
     sys.stderr.flush()
@@ -64,7 +63,7 @@ def print_text(text: str) -> None:
 
 
 def print_utf8(text: str) -> None:
-    """A document on stdout whose format prescribes UTF-8, as HTML and JSON (RFC 8259)."""
+    """Print a document on stdout whose format requires UTF-8, such as HTML and JSON (RFC 8259)."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors)
     print_text(text)

@@ -55,7 +55,7 @@ def heading(certainty: Certainty) -> str:
         case Certainty.RECOMMENDATION:
             return "Recommendations: common advice, which may not fit this host"
         case Certainty.MEASURE:
-            return "To be measured: it depends on the workload, and a study can tell"
+            return "To be measured: it depends on the workload, and a study can show it"
         case _:
             assert_never(certainty)
 

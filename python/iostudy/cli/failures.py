@@ -7,6 +7,7 @@ import os
 import sys
 import time
 import traceback
+from pathlib import Path
 
 from iostudy.errors import (
     InternalError,
@@ -21,6 +22,8 @@ from iostudy.settings.transaction.state import make_directory, state_directory
 
 _PATH_ERRNOS = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
 """Errors of path lookup (path_resolution(7)). Each command explains ENOENT itself."""
+_KEPT_TRACEBACKS = 10
+"""Number of the newest files with a traceback that stay in the state directory."""
 _WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _REMEDIES = {
     errno.EAGAIN: "raise the limit of processes (ulimit -u, pids.max of the control group)",
@@ -103,6 +106,7 @@ def _keep_traceback(error: BaseException) -> str:
     try:
         make_directory(directory)
         require_safe(directory)
+        _remove_old_tracebacks(directory)
         with open_directory(directory) as folder:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(path.name, flags, 0o600, dir_fd=folder)
@@ -112,3 +116,9 @@ def _keep_traceback(error: BaseException) -> str:
         sys.stderr.write(text)
         return "stderr, above"
     return str(path)
+
+
+def _remove_old_tracebacks(directory: Path) -> None:
+    """Make room for one more; the names sort by time."""
+    for path in sorted(directory.glob("crash-*.txt"))[: 1 - _KEPT_TRACEBACKS]:
+        path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""Suggestions of NFS mounts for a study's logs, as in the report that it repeats (pure).
+"""Suggestions of NFS mounts for a study's logs, as in the reproduced report (pure).
 
-They are named with the line that takes them. Nothing is written to a mount that nobody has named,
-and none is looked at: one whose server is gone would hold up whoever does.
+Each comes with its line of the study file. Mounts are neither written nor accessed: one with a lost
+server would block the caller.
 """
 
 from __future__ import annotations

@@ -11,7 +11,11 @@ import typer
 from iostudy.cli.arguments import Json, Seed, StudyName, UnsafeFolders, Yes
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
-from iostudy.cli.run import output_folder, print_resume_hint_on_signal, refuse_seed
+from iostudy.cli.output_folder import (
+    find_output_folder,
+    print_resume_hint_on_signal,
+    refuse_seed,
+)
 from iostudy.errors import UsageError
 from iostudy.node.expected import with_expected_levels
 from iostudy.study import library
@@ -68,11 +72,11 @@ def power(
     """
     refuse_seed(seed, resume=resume)
     root = os.geteuid() == 0
-    asked = _with_levels(adapt_to_user(load(library.find_study(study)), root=root))
-    name = f"{asked.name}-power"
-    folder = output_folder(name, out, resume=resume)
-    text = build_aa_study(asked, str(folder.absolute()), blocks)
-    same = parse(text, where=f"the A/A of {asked.name}", name=name)
+    loaded = _with_levels(adapt_to_user(load(library.find_study(study)), root=root))
+    name = f"{loaded.name}-power"
+    folder = find_output_folder(name, out, resume=resume)
+    text = build_aa_study(loaded, str(folder.absolute()), blocks)
+    same = parse(text, where=f"the A/A of {loaded.name}", name=name)
     # Here and not above: statistics and charts take most of a second to load.
     from iostudy.cli.study_runner import run_and_write_report
 
@@ -80,7 +84,7 @@ def power(
     command = ["iostudy", "power", study, "--blocks", str(blocks), *consent.resume_options()]
     with print_resume_hint_on_signal(command, folder):
         run_and_write_report(same, folder, consent, resume=resume, seed=seed)
-    _print_power(asked, same, folder, budget, json=json)
+    _print_power(loaded, same, folder, budget, json=json)
 
 
 def _with_levels(study: Study) -> Study:
@@ -97,19 +101,19 @@ def _with_levels(study: Study) -> Study:
 
 
 def _print_power(
-    asked: Study, same: Study, folder: Path, budget: float | None, *, json: bool
+    study: Study, same: Study, folder: Path, budget: float | None, *, json: bool
 ) -> None:
     from iostudy.ledger.studies import open_ledger
     from iostudy.report.documents.power.build import AaMeasurement, build_power, build_power_table
 
     with open_ledger(folder) as ledger:
-        result = build_power(asked, AaMeasurement(same, ledger.rows(), str(folder)), budget)
+        result = build_power(study, AaMeasurement(same, ledger.rows(), str(folder)), budget)
     if json:
         print_json(result.model_dump(mode="json"))
         return
     shown = build_power_table(result)
     print_table(shown.heads, shown.rows)
     print_line()
-    for sentence in result.told:
+    for sentence in result.sentences:
         print_line(sentence)
     say(f"report of the A/A study: {folder / 'report.html'}")

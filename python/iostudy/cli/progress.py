@@ -165,7 +165,7 @@ def _format_counts(own: Sequence[ComparisonResult]) -> str:
 
 
 def _format_best(own: Sequence[ComparisonResult]) -> str:
-    """The best beside the baseline, with its change, as soon as that has an interval."""
+    """Return the best configuration and the baseline, with the change once it has an interval."""
     known = [s for s in exclude_bounds(own) if build_span(s.comparison.change_interval) is not None]
     if not known:
         return ""
@@ -182,7 +182,7 @@ def _is_decided(standing: ComparisonResult) -> bool:
 def _format_search(progress: Progress) -> str:
     """``12 candidates, 37 of 120 trials; ahead: +4.1 % after 2 rounds: 8192; at most 3 min left``.
 
-    No interval stands with the change: who is ahead of many was lucky, too.
+    The change has no interval: the leader of many candidates was also lucky.
     """
     found = progress.search
     assert found is not None

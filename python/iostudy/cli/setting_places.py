@@ -44,7 +44,7 @@ def find_definition(name: str) -> SettingDefinition:
 
 
 def places_for(definitions: Sequence[SettingDefinition], on: Sequence[str] | None) -> list[str]:
-    """The places asked for, else the working directory; UsageError if no setting takes a place."""
+    """Return the requested places, else the working directory; UsageError if none applies."""
     placed = [each for each in definitions if each.reach.needs_place or each.reach is Reach.DISK]
     if on and not placed:
         raise usage_error(

@@ -29,8 +29,8 @@ def settings(
 
     A description has unit, range, default, documentation and source.
     """
-    asked = dict.fromkeys(each for word in words or [""] for each in _match_names(word))
-    definitions = [find_definition(name) for name in asked]
+    names = dict.fromkeys(each for word in words or [""] for each in _match_names(word))
+    definitions = [find_definition(name) for name in names]
     if json:
         print_json([_as_json(definition) for definition in definitions])
         return
@@ -46,9 +46,9 @@ def settings(
 
 
 def _match_names(word: str) -> tuple[str, ...]:
-    """The names that are this word, else begin with it, else have it in them.
+    """Return the name that equals the word, else names that start with it, else contain it.
 
-    Else it itself: a sysctl that is none of the documented ones, or what is to be refused.
+    Otherwise return the word: an undocumented sysctl, or a name to be refused.
     """
     names, begin = catalog.names(), f"{word.removesuffix('.')}."
     found = (

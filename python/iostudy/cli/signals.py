@@ -17,9 +17,9 @@ _REPEAT_SECONDS = 2.0
 
 
 class EndedBySignal(BaseException):
-    """One of ENDING was received, or nobody reads what is printed any more (SIGPIPE).
+    """One of ENDING was received, or the reader of the output is gone (SIGPIPE).
 
-    ``exit_code`` is 128 and its number, as shells have it.
+    ``exit_code`` is 128 plus its number, as in shells.
     """
 
     def __init__(self, number: int) -> None:
@@ -31,8 +31,8 @@ class EndedBySignal(BaseException):
 class _SignalHandler:
     """Raises EndedBySignal, but not again while the first one is on its way out.
 
-    After that it does: should the way out hang, a second signal ends what it hangs in. Only what is
-    being put back is never cut short; SIGKILL ends that too, and the journal is there for it.
+    After that it does: should the way out hang, a second signal ends what it hangs in. Only a
+    restore is never cut short; SIGKILL ends that too, and the journal is there for it.
     """
 
     last_signal_at: float = -_REPEAT_SECONDS
@@ -49,9 +49,9 @@ class _SignalHandler:
 
 
 def install_handlers() -> None:
-    """From now on ENDING raise EndedBySignal in the main thread.
+    """Let ENDING raise EndedBySignal in the main thread.
 
-    A signal that was ignored from the start (nohup) stays so.
+    A signal that was ignored at the start (nohup) stays ignored.
     """
     ender = _SignalHandler()
     for number in handled_signals():
@@ -59,13 +59,13 @@ def install_handlers() -> None:
 
 
 def handled_signals() -> tuple[signal.Signals, ...]:
-    """Those of ENDING that are not ignored."""
+    """Return those of ENDING that are not ignored."""
     return tuple(
         each for each in TERMINATION_SIGNALS if signal.getsignal(each) is not signal.SIG_IGN
     )
 
 
 def ignore_signals() -> None:
-    """For the last lines of the program, when nothing is left to be ended."""
+    """Ignore signals during the last lines of the program."""
     for number in TERMINATION_SIGNALS:
         signal.signal(number, signal.SIG_IGN)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from iostudy.cli.console import say
 from iostudy.errors import RestoreError, UsageError
-from iostudy.settings.transaction.journal import journal_paths
+from iostudy.settings.transaction.journal import journal_paths, unfinished_paths
 from iostudy.settings.transaction.restored_value import format_restored
 from iostudy.settings.transaction.state import state_directory
 
@@ -25,7 +25,8 @@ def recover_stale_changes(command: str) -> None:
     `iostudy.settings.transaction.recovery.require_restored` refuses a target with such a change.
     """
     try:
-        if journal_paths(state_directory()):
+        directory = state_directory()
+        if journal_paths(directory) or unfinished_paths(directory):
             # Imported here: all kinds of settings take a tenth of a second to load.
             from iostudy.settings.transaction.recovery import restore_stale
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import say
+from iostudy.cli.output_folder import prepare_output
 from iostudy.cli.progress import show_progress
 from iostudy.cli.report_output import print_summary, write_report
-from iostudy.cli.run import prepare_output
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, TrialError
 from iostudy.execution.confirmation import prepare_confirmation
@@ -118,8 +118,8 @@ def _run_on_node(
             _cluster_request(study, folder),
             permission=permission,
             directories=list_directories(study.workloads, study.known().configurations()),
-            block_latency=study.block_latency,
-            hz=study.telemetry_hz,
+            block_latency=study.telemetry.block_latency,
+            hz=study.telemetry.hz,
         ) as node,
     ):
         return assignment.execute(node, root=root, seed=seed, listeners=[listening])
@@ -145,7 +145,7 @@ def _cluster_request(study: Study, folder: Path) -> ClusterRequest | None:
     """Return the cluster that the study needs, with its logs in the output folder."""
     if not study.needs_hadoop:
         return None
-    return build_cluster_request(study.target, study.hadoop, logs=folder / LOGS, tell=say)
+    return build_cluster_request(study.target, study.hadoop, logs=folder / LOGS, on_progress=say)
 
 
 def print_existing_report(final: Sequence[ComparisonResult], folder: Path) -> set[str]:

@@ -170,7 +170,7 @@ def _serve(devices: Sequence[str], listen: str) -> None:
     with Server(Live(devices), address(listen)) as server:
         host, port = server.server_address[:2]
         say(f"serving metrics at http://{host!s}:{port}{PATH}")
-        server.serve_forever()
+        server.serve()
 
 
 def _write_textfile(live: Live, path: Path, interval: float, count: int | None) -> None:

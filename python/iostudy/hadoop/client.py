@@ -11,12 +11,11 @@ from pathlib import Path
 class Client:
     """A cluster as a job sees it, with the properties of one trial.
 
-    ``conf`` is a folder of site files that hold everything: the cluster's addresses and the trial's
-    properties. ``folder`` is the URI of an HDFS folder of the study's own, without a slash at its
-    end; ``scratch`` a folder on this machine for what a program writes beside HDFS (result files,
-    logs). All that is submitted to YARN carries ``tag``, by which it is found and killed.
-    ``require_alive`` raises ClusterError as soon as the cluster cannot bring a job to its end any
-    more; it takes less than a millisecond, so it can be asked often.
+    ``conf`` is a folder of site files with the cluster's addresses and the trial's properties.
+    ``folder`` is the URI of the study's HDFS folder, without a trailing slash. ``scratch`` is a
+    local folder for result files and logs. Every YARN application carries ``tag``, by which
+    iostudy finds and kills it. ``require_alive`` raises ClusterError once the cluster cannot
+    finish a job. It takes less than a millisecond.
     """
 
     java: Path
@@ -31,12 +30,12 @@ class Client:
     require_alive: Callable[[], None]
 
     def command(self, main_class: str, *arguments: str) -> tuple[str, ...]:
-        """The program and its arguments; no shell is to see it."""
+        """Return the program and its arguments, to be run without a shell."""
         classpath = f"{self.conf}:{self.classpath}"
         return (str(self.java), *self.java_options, "-cp", classpath, main_class, *arguments)
 
     def program_files(self) -> Iterator[Path]:
-        """What its programs are read from: the jars, and the files of Java itself."""
+        """Return the files that its programs read: the jars and Java's own files."""
         yield from filter(Path.is_file, (self.java.parent.parent / "lib").rglob("*"))
         for entry in self.classpath.split(":"):
             if entry.endswith("/*"):
@@ -45,5 +44,5 @@ class Client:
                 yield Path(entry)
 
     def environment(self) -> Mapping[str, str]:
-        """What is put over iostudy's own environment."""
+        """Return the variables that override iostudy's own environment."""
         return {"HADOOP_CONF_DIR": str(self.conf)}

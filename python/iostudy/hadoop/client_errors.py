@@ -15,7 +15,7 @@ _MAX_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class ErrorExplanation:
-    """What was found, and what mends it, as errors have them."""
+    """The observation and the remedy of an error."""
 
     found: str
     remedy: str
@@ -141,12 +141,12 @@ _COMPLAINTS = (
 )
 
 
-def explain_client_error(said: str) -> ErrorExplanation:
-    """What is wrong, from all that a client of Hadoop's printed to stderr.
+def explain_client_error(stderr: str) -> ErrorExplanation:
+    """Explain an error from what a Hadoop client printed to stderr.
 
-    What is not known is quoted: its last lines, without log messages, stack traces and usage.
+    For an unknown error it quotes the last lines, without log messages, stack traces and usage.
     """
-    lines = _complaints(said)
+    lines = _complaints(stderr)
     for known in _COMPLAINTS:
         for line in lines:
             if known.pattern.search(line):
@@ -157,10 +157,10 @@ def explain_client_error(said: str) -> ErrorExplanation:
     )
 
 
-def _complaints(said: str) -> list[str]:
-    """The lines that may say what is wrong."""
+def _complaints(stderr: str) -> list[str]:
+    """Return the lines that may name the cause."""
     lines = []
-    for line in said.splitlines():
+    for line in stderr.splitlines():
         if _USAGE.match(line):
             break
         if line.strip() and not _NOISE.match(line):

@@ -13,35 +13,35 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 LineHandler = Callable[[str], None]
-"""Gets a line, without its end."""
+"""Receives a line without its end."""
 
 _KEPT_LINES = 400
 _KEPT_CHARACTERS = 600
 
 
 def ignore_line(_line: str) -> None:
-    """Nobody is told."""
+    """Discard a line."""
 
 
 @dataclass(frozen=True)
 class CommandOutput:
-    """What a program said on both its outputs, the last lines of it, and its exit status."""
+    """Exit status and last lines of both outputs of a program."""
 
     status: int
     lines: tuple[str, ...]
 
     def end(self) -> str:
-        """The last of it, in one line, for an error."""
+        """Return the last of it in one line, for an error."""
         return " / ".join(line.strip() for line in self.lines if line.strip())[-_KEPT_CHARACTERS:]
 
 
 class CommandFailedError(Exception):
-    """A program cannot be started, or does not end in time; the text says which."""
+    """A program that cannot start or exceeds its time; the text says which."""
 
 
 @dataclass(frozen=True)
 class CommandLimits:
-    """So long a program may take in all, and say nothing."""
+    """Longest total time and longest silence of a program, in seconds."""
 
     seconds: float
     silence_seconds: float
@@ -51,11 +51,12 @@ def run_command(
     command: Sequence[str],
     limits: CommandLimits,
     environ: Mapping[str, str],
-    tell: LineHandler = ignore_line,
+    on_line: LineHandler = ignore_line,
 ) -> CommandOutput:
-    """Run it; NotAnsweredError. In any case, a signal among them, nothing of it goes on.
+    """Run a command to its end; raise CommandFailedError if it fails to start or to end in time.
 
-    A session of its own keeps it from the signals that a terminal sends to all in the foreground.
+    Any exception, including one of a signal handler, kills all its processes. A session of its
+    own shields it from the signals that a terminal sends to the foreground group.
     """
     try:
         process = subprocess.Popen(
@@ -71,7 +72,7 @@ def run_command(
         raise CommandFailedError(what) from error
     with process:
         try:
-            return _listen(process, limits, tell)
+            return _listen(process, limits, on_line)
         except BaseException:
             # It may have ended meanwhile, and nothing of it is left to be killed.
             with suppress(ProcessLookupError):
@@ -80,7 +81,7 @@ def run_command(
 
 
 def _listen(
-    process: subprocess.Popen[bytes], limits: CommandLimits, tell: LineHandler
+    process: subprocess.Popen[bytes], limits: CommandLimits, on_line: LineHandler
 ) -> CommandOutput:
     assert process.stdout is not None
     until = time.monotonic() + limits.seconds
@@ -90,7 +91,7 @@ def _listen(
         *whole, begun = (begun + chunk).split(b"\n")
         for line in whole:
             lines.append(line.decode(errors="replace"))
-            tell(lines[-1])
+            on_line(lines[-1])
     lines.append(begun.decode(errors="replace"))
     try:
         status = process.wait(max(0.0, until - time.monotonic()))

@@ -20,13 +20,12 @@ def _alive() -> None:
 
 @dataclass
 class FakeCluster:
-    """Its programs do nothing, and end well; its daemons have every property that they are given.
+    """A cluster whose programs succeed without effect and whose daemons accept every property.
 
-    ``scratch`` is where its clients work, ``own`` are the properties of the cluster itself.
-    ``lost`` maps the number of a `verify`, from 0 in the order of calls, to the error it raises;
-    ``refuses`` maps a property and its value to the error of a cluster that does not start with it;
-    ``keeps`` are properties that stay as they are here, whatever is asked. ``log`` keeps what was
-    asked, in order.
+    ``scratch`` is the working folder of its clients, and ``own`` the properties of the cluster
+    itself. ``lost`` maps the number of a `verify`, from 0, to the error it raises. ``refuses``
+    maps a property and its value to the error of a failed start. ``keeps`` are properties that
+    never change. ``log`` records all requests in order.
     """
 
     scratch: Path
@@ -40,9 +39,9 @@ class FakeCluster:
     _verified: int = 0
 
     def configured(self, properties: Properties, *, restart: bool) -> Client:
-        """Log the properties, and a restart; refuse what the script says."""
-        told = ", ".join(f"{name}={value}" for name, value in sorted(properties.items()))
-        self.log.append(" ".join(filter(None, ("restart" if restart else "configure", told))))
+        """Log the properties and a restart; raise the configured error."""
+        listed = ", ".join(f"{name}={value}" for name, value in sorted(properties.items()))
+        self.log.append(" ".join(filter(None, ("restart" if restart else "configure", listed))))
         for each in properties.items():
             if each in self.refuses:
                 raise self.refuses[each]
@@ -50,7 +49,7 @@ class FakeCluster:
         return self._client()
 
     def read_back(self, names: tuple[str, ...]) -> Properties:
-        """What was given last, or is kept; nothing of what was never set."""
+        """Return the latest or the kept value of each property that has one."""
         return {name: self._properties[name] for name in names if name in self._properties}
 
     def settle(self) -> None:
@@ -58,14 +57,14 @@ class FakeCluster:
         self.log.append("settle")
 
     def verify(self) -> None:
-        """Log it, and raise what the script says."""
+        """Log it, and raise the configured error."""
         number, self._verified = self._verified, self._verified + 1
         self.log.append("verify")
         if number in self.lost:
             raise self.lost[number]
 
     def data_dirs(self) -> tuple[Path, ...]:
-        """Those that were given."""
+        """Return the configured directories."""
         return self.dirs
 
     def pids(self) -> tuple[int, ...]:
@@ -73,7 +72,7 @@ class FakeCluster:
         return ()
 
     def facts(self) -> Mapping[str, Any]:
-        """A version, and that it is none."""
+        """Return a version, and that the cluster is fake."""
         return {"description": "a fake", "hadoop": {"version": DEFAULT_VERSION}}
 
     def _client(self) -> Client:

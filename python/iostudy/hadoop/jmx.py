@@ -23,10 +23,10 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def read_bean(address: str, service: str, name: str) -> Mapping[str, Any]:
-    """The attributes of ``Hadoop:service=...,name=...``; empty where there is no such bean yet.
+    """Return the attributes of ``Hadoop:service=...,name=...``; empty if the bean is missing.
 
-    ``address`` is host:port; a ``name`` may end with ``*``, for the first that begins so.
-    ClusterError if the daemon does not answer within seconds.
+    ``address`` is host:port. A ``name`` that ends with ``*`` matches the first bean with that
+    prefix. ClusterError if the daemon does not answer within seconds.
     """
     answer = fetch(address, f"/jmx?qry={quote(f'Hadoop:service={service},name={name}')}")
     beans = answer["beans"]
@@ -34,20 +34,20 @@ def read_bean(address: str, service: str, name: str) -> Mapping[str, Any]:
 
 
 def read_property(address: str, name: str) -> str | None:
-    """The value that a property has in a running daemon; None if it has none there."""
+    """Return the value of a property in a running daemon, None without one."""
     try:
         answer = fetch(address, f"/conf?format=json&name={quote(name)}")
     except ClusterError as error:
         if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
             return None
         raise
-    # Until Hadoop 2.8 all of them are told, whichever is asked for (HADOOP-13628).
-    told = [answer["property"]] if "property" in answer else answer["properties"]
-    return next((each.get("value") for each in told if each["key"] == name), None)
+    # Until Hadoop 2.8 the answer has all of them, whichever is requested (HADOOP-13628).
+    properties = [answer["property"]] if "property" in answer else answer["properties"]
+    return next((each.get("value") for each in properties if each["key"] == name), None)
 
 
 def fetch(address: str, path: str) -> Any:
-    """JSON from ``http://address/path``; ClusterError if there is none within seconds."""
+    """Return the JSON of ``http://address/path``; ClusterError without an answer within seconds."""
     url = f"http://{address}{path}"
     request = urllib.request.Request(url, headers={"Accept": "application/json"})
     try:
@@ -57,12 +57,12 @@ def fetch(address: str, path: str) -> Any:
         error.close()
         raise _no_answer(url, f"HTTP {error.code} {error.reason}") from error
     except urllib.error.URLError as error:
-        raise _no_answer(url, _told(error.reason)) from error
+        raise _no_answer(url, _reason_text(error.reason)) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise _no_answer(url, f"{type(error).__name__}: {error}") from error
 
 
-def _told(reason: str | BaseException) -> str:
+def _reason_text(reason: str | BaseException) -> str:
     return (reason.strerror if isinstance(reason, OSError) else None) or str(reason)
 
 

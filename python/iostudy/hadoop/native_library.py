@@ -1,7 +1,7 @@
 """Check for Hadoop's native library, libhadoop, in the programs of a local cluster.
 
-Hadoop's jars come without it. Hadoop asks the kernel for nothing beyond files and sockets then
-(posix_fadvise, sync_file_range, descriptors passed by a socket), and logs a warning at most.
+Hadoop's jars do not contain it. Without it Hadoop uses only plain files and sockets, without
+posix_fadvise, sync_file_range or descriptors over sockets, and logs at most a warning.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _LIMITS = CommandLimits(seconds=60, silence_seconds=60)
 
 
 def is_loadable(client: Client) -> bool:
-    """Whether a program of this client loads it; ClusterError if it cannot be asked.
+    """Whether a program of this client loads the library; ClusterError if the check fails.
 
-    Daemons that iostudy starts look for it in the same places.
+    Daemons of iostudy search the same places.
     """
     command = client.command(_CHECKER)
     try:
-        said = run_command(command, _LIMITS, {**os.environ, **client.environment()})
+        output = run_command(command, _LIMITS, {**os.environ, **client.environment()})
     except CommandFailedError as error:
         raise ClusterError(
             "to know whether Hadoop has its native library",
@@ -32,4 +32,4 @@ def is_loadable(client: Client) -> bool:
             where=" ".join(command),
             remedy="see what keeps Java from running; the machine may be busy",
         ) from error
-    return any(re.match(r"hadoop:\s+true\b", line) for line in said.lines)
+    return any(re.match(r"hadoop:\s+true\b", line) for line in output.lines)

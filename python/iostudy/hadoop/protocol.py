@@ -11,36 +11,36 @@ from iostudy.hadoop.spec import Properties
 
 
 class Cluster(Protocol):
-    """A cluster with an HDFS folder of the study's own, which is gone at the end.
+    """A cluster with an HDFS folder of the study, which is removed at the end.
 
-    `iostudy.hadoop.local` starts one on this machine; `iostudy.hadoop.existing` is one that is
-    there already. All errors are ClusterError, within seconds.
+    `iostudy.hadoop.local` starts one on this machine; `iostudy.hadoop.existing` uses a running
+    one. All errors are ClusterError and come within seconds.
     """
 
     def configured(self, properties: Properties, *, restart: bool) -> Client:
-        """Make ready for a trial with these properties over the cluster's own.
+        """Prepare a trial with these properties over the cluster's own.
 
-        Daemons that have died are started again. With ``restart`` all daemons are started anew,
-        with the properties. At its return HDFS has left safe mode and every DataNode answers.
+        Restart daemons that have ended, and with ``restart`` all daemons. Return when HDFS
+        has left safe mode and every DataNode answers.
         """
 
     def read_back(self, names: tuple[str, ...]) -> Properties:
-        """The values that hold in the running daemons, and else for the jobs of the client."""
+        """Return the effective values in the running daemons, else those of the client's jobs."""
 
     def settle(self) -> None:
-        """Wait until what was deleted in HDFS is deleted on the disks of the DataNodes too."""
+        """Wait until data deleted in HDFS are also deleted on the disks of the DataNodes."""
 
     def verify(self) -> None:
-        """ClusterError if a daemon has ended, or was lost by its master, since `configured`.
+        """ClusterError if a daemon has ended, or if its master has lost it, since `configured`.
 
         It names the daemon and has the end of its log.
         """
 
     def data_dirs(self) -> tuple[Path, ...]:
-        """Where on this machine its data lie; none if that cannot be told."""
+        """Return the directories of its data on this machine; none if unknown."""
 
     def pids(self) -> tuple[int, ...]:
-        """Its processes on this machine, where they are known."""
+        """Return its processes on this machine, if known."""
 
     def facts(self) -> Mapping[str, Any]:
-        """For the circumstances, as JSON values: versions, daemons, directories, properties."""
+        """Return versions, daemons, directories and properties as JSON values."""

@@ -18,7 +18,7 @@ from iostudy.hadoop.spec import Properties
 _LIMITS = CommandLimits(seconds=60, silence_seconds=60)
 _QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", NOT_SHARED)
 _WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
-"""What is asked of HDFS does not go on behind the back of whoever mends after a kill -9."""
+"""Ends the program with iostudy, so that no HDFS operation runs during recovery after a kill -9."""
 
 SHORT_RETRIES: Properties = {
     "ipc.client.connect.timeout": "5000",
@@ -35,10 +35,10 @@ SHORT_RETRIES: Properties = {
     "yarn.client.failover-max-attempts": "3",
     "yarn.client.failover-sleep-max-ms": "2000",
 }
-"""A cluster that does not answer is an error in seconds; by itself Hadoop tries for minutes.
+"""An error within seconds for a silent cluster; Hadoop's defaults retry for minutes.
 
-For these programs alone: a job that is measured keeps the retries that its cluster's files say.
-Source: core-default.xml, hdfs-default.xml, yarn-default.xml (Apache Hadoop 3.4.2); times in ms.
+Only for these programs: measured jobs keep their cluster's retries. Source: core-default.xml,
+hdfs-default.xml, yarn-default.xml (Apache Hadoop 3.4.2); times in ms.
 """
 
 _UNFINISHED = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
@@ -47,7 +47,7 @@ _APPLICATION = re.compile(r"^application_\d+_\d+\b", re.ASCII)
 
 @dataclass(frozen=True)
 class Shell:
-    """What it takes to start one of these programs: a Java, Hadoop's jars, and site files."""
+    """What starts one of these programs: a Java, Hadoop's jars, and site files."""
 
     java: Path
     java_options: tuple[str, ...]
@@ -56,31 +56,31 @@ class Shell:
 
     @classmethod
     def of(cls, client: Client) -> Self:
-        """One that speaks to the same cluster as a job does."""
+        """Return a shell for the cluster of this client."""
         return cls(client.java, client.java_options, client.classpath, client.conf)
 
     def require_folder(self, uri: str) -> None:
-        """ClusterError unless it is there, and this user may see it."""
+        """ClusterError unless the folder exists and this user may read it."""
         self._files("a folder in HDFS to work in", uri, "-ls", "-d", uri)
 
     def make_folder(self, uri: str) -> None:
-        """Make it in a folder that is there; ClusterError."""
+        """Create a folder in an existing one; ClusterError."""
         self._files("to make a folder in HDFS", uri, "-mkdir", uri)
 
     def remove(self, uri: str) -> bool:
-        """Remove it with all that is in it, and not into the trash; whether it was there.
+        """Remove it with its content, bypassing the trash; return whether it existed.
 
         ClusterError.
         """
         wanted = "to remove a folder in HDFS"
-        said = self._files(wanted, uri, "-rm", "-r", "-f", "-skipTrash", uri)
-        return any(line.startswith("Deleted ") for line in said.lines)
+        output = self._files(wanted, uri, "-rm", "-r", "-f", "-skipTrash", uri)
+        return any(line.startswith("Deleted ") for line in output.lines)
 
     def kill_jobs(self, tag: str) -> tuple[str, ...]:
-        """Kill what runs in YARN under the tag; their ids. ClusterError."""
+        """Kill the YARN applications with the tag and return their ids. ClusterError."""
         wanted = f"to kill the jobs with the tag {tag} in YARN"
-        asked = ("-list", "-appTags", tag, "-appStates", _UNFINISHED)
-        found = self._applications(wanted, *asked).lines
+        query = ("-list", "-appTags", tag, "-appStates", _UNFINISHED)
+        found = self._applications(wanted, *query).lines
         jobs = tuple(match[0] for line in found if (match := _APPLICATION.match(line)))
         if jobs:
             self._applications(wanted, "-kill", *jobs)
@@ -100,16 +100,16 @@ class Shell:
         command = (*_WITH_PARENT, *java, "-cp", classpath, main_class, *arguments)
         environment = {**os.environ, "HADOOP_CONF_DIR": str(self.conf)}
         try:
-            said = run_command(command, _LIMITS, environment)
+            output = run_command(command, _LIMITS, environment)
         except CommandFailedError as error:
             remedy = (
                 "install what cannot be started (setpriv is in util-linux); or see whether a "
                 "daemon of the cluster is stopped, or this machine overloaded"
             )
             raise _failed(wanted, where, ErrorExplanation(str(error), remedy)) from error
-        if said.status:
-            raise _failed(wanted, where, explain_client_error("\n".join(said.lines)))
-        return said
+        if output.status:
+            raise _failed(wanted, where, explain_client_error("\n".join(output.lines)))
+        return output
 
 
 def _options() -> tuple[str, ...]:

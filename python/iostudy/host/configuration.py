@@ -29,7 +29,7 @@ _TMPFILES_WRITE = re.compile(r"w[+!\-=~^$]*")
 class Assignment:
     """A value that a file sets: ``name`` is a sysctl key, a udev attribute or a path below /sys.
 
-    ``first`` and ``last`` are the lines it stands on, from 1; ``text`` is what stands there.
+    ``first`` and ``last`` are its line numbers, from 1; ``text`` is the content of these lines.
     """
 
     file: Path
@@ -55,9 +55,9 @@ class ConfigurationLine:
 
 
 def parse_sysctl(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
-    """Every ``key = value``, with the key's parts between dots.
+    """Return every ``key = value``, with dots between the key's parts.
 
-    A key may be written with slashes; if its first separator is one, dots are parts of names.
+    A key may use slashes; if its first separator is one, dots are parts of names.
     """
     for line in _lines(text, comments="#;"):
         match = _SYSCTL.fullmatch(line.text)
@@ -74,7 +74,7 @@ def dotted(key: str) -> str:
 
 
 def parse_udev_rules(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
-    """Every assignment to an attribute of a block device's queue, bdi or device."""
+    """Return every assignment to an attribute of a block device's queue, bdi or device."""
     for line in _lines(text, comments="#", continued=True):
         for match in _UDEV.finditer(line.text):
             if _OF_BLOCK.fullmatch(match["attribute"]):
@@ -82,7 +82,7 @@ def parse_udev_rules(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
 
 
 def parse_tmpfiles(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
-    """Every line that writes (``w``) to a path below /sys or /proc."""
+    """Return every line that writes (``w``) to a path below /sys or /proc."""
     for line in _lines(text, comments="#"):
         fields = line.text.split(None, 6)
         if len(fields) == 7 and _TMPFILES_WRITE.fullmatch(fields[0]):
@@ -92,18 +92,18 @@ def parse_tmpfiles(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
 
 
 def read_sysctl(reader: Reader) -> tuple[Assignment, ...]:
-    """What sysctl.d sets, then /etc/sysctl.conf, which procps reads last."""
+    """Return the values of sysctl.d, then those of /etc/sysctl.conf, which procps reads last."""
     files = [*_files(reader.root, "sysctl.d", ".conf"), reader.root / "etc/sysctl.conf"]
     return _read(reader, _each_once(files), parse_sysctl)
 
 
 def read_udev_rules(reader: Reader) -> tuple[Assignment, ...]:
-    """What udev rules write to block devices."""
+    """Return the values that udev rules write to block devices."""
     return _read(reader, _files(reader.root, "udev/rules.d", ".rules"), parse_udev_rules)
 
 
 def read_tmpfiles(reader: Reader) -> tuple[Assignment, ...]:
-    """What systemd-tmpfiles writes to sysfs and /proc/sys."""
+    """Return the values that systemd-tmpfiles writes to sysfs and /proc/sys."""
     return _read(reader, _files(reader.root, "tmpfiles.d", ".conf"), parse_tmpfiles)
 
 
@@ -112,19 +112,19 @@ Parser = Callable[[str], Iterator[tuple[ConfigurationLine, str, str]]]
 
 def _read(reader: Reader, files: list[Path], parse: Parser) -> tuple[Assignment, ...]:
     return tuple(
-        Assignment(_as_seen(file, reader.root), line.first, line.last, name, value, line.text)
+        Assignment(_host_path(file, reader.root), line.first, line.last, name, value, line.text)
         for file in files
         for line, name, value in parse(reader.text(file) or "")
     )
 
 
-def _as_seen(file: Path, root: Path) -> Path:
-    """The path as the host knows it, also when a recorded tree is read."""
+def _host_path(file: Path, root: Path) -> Path:
+    """Return the path on the host, also for a recorded tree."""
     return Path("/") / file.relative_to(root)
 
 
 def _files(root: Path, folder: str, ending: str) -> list[Path]:
-    """The files that count, in the order of their names; the first place of a name hides others."""
+    """Return the effective files in the order of their names; earlier folders mask later ones."""
     found: dict[str, Path] = {}
     for place in _PLACES:
         for path in sorted((root / place / folder).glob(f"*{ending}")):
@@ -138,7 +138,7 @@ def _each_once(files: list[Path]) -> list[Path]:
 
 
 def _lines(text: str, comments: str, *, continued: bool = False) -> Iterator[ConfigurationLine]:
-    """The lines that say something; a backslash at the end continues one if ``continued``."""
+    """Return the lines with content; with ``continued``, a trailing backslash joins lines."""
     first = 1
     parts: list[str] = []
     for number, raw in enumerate(text.split("\n"), start=1):

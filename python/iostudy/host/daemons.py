@@ -30,10 +30,10 @@ class Daemon:
 
 
 def parse_role(cmdline: str) -> str | None:
-    """The role of the process with these arguments, which end in NUL; None if it has none here.
+    """Return the role of the process with these NUL-terminated arguments, None if unknown.
 
-    Java gets its main class as an argument of its own, whatever its options are; TuneD is a script,
-    so that its name is the interpreter's or the script's.
+    Java's main class is a separate argument, whatever its options. TuneD is a script, so its
+    name is the interpreter's or the script's.
     """
     arguments = cmdline.split("\0")
     program = Path(arguments[0]).name

@@ -16,7 +16,7 @@ from iostudy.host.files import ROOT, read_attribute
 
 
 class DeviceKind(StrEnum):
-    """What a device is; the value is what people read."""
+    """The kind of a device; the value is its display name."""
 
     ROTATIONAL = "rotational disk"
     SSD = "SSD"
@@ -36,7 +36,7 @@ class DeviceKind(StrEnum):
 
     @property
     def is_disk(self) -> bool:
-        """Whether it is a disk of its own, and not made of other devices or of memory."""
+        """Whether it is a physical or virtual disk, not built from devices or memory."""
         return self in _DISKS
 
 
@@ -64,7 +64,7 @@ NOT_ZONED = "none"
 
 
 def detect_kind(device: BlockDevice, root: Path = ROOT) -> DeviceKind:
-    """The kind of a device; a disk that tells nothing of itself is UNKNOWN."""
+    """Return the kind of a device; UNKNOWN for a disk without a description."""
     if device.partition_of:
         return DeviceKind.PARTITION
     mapping = volumes.read_mapping(device, root)

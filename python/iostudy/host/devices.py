@@ -15,7 +15,7 @@ from pathlib import Path
 from iostudy.host.files import ROOT, KernelChoice, parse_choice, read_attribute, read_number
 
 SECTOR_BYTES = 512
-"""The unit of ``size`` in sysfs, whatever the device's own block size is."""
+"""The unit of ``size`` in sysfs, independent of the device's block size."""
 
 _NAME_MAX = 255
 """The longest file name in sysfs as elsewhere (path_resolution(7)); asking for more is an error."""
@@ -25,7 +25,7 @@ _NVME_PATH = re.compile(r"(nvme\d+)c\d+(n\d+)")
 _OF_DISKSTATS = re.compile(r" *(\d+) +(\d+) (\S+) ")
 
 DELETED = " (deleted)"
-"""What the kernel appends to a loop device's backing file that has been unlinked."""
+"""The kernel's suffix of a loop device's unlinked backing file."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class BlockDevice:
     """A disk, partition, volume or loop device.
 
     ``name`` is the kernel's (``sda1``, ``dm-0``, ``cciss!c0d0``), ``number`` is major:minor.
-    ``wwid`` and ``serial`` are empty where the device tells none. ``partition_of`` names the disk;
+    ``wwid`` and ``serial`` are empty where the device has none. ``partition_of`` names the disk;
     ``holders`` the devices built on this one, ``slaves`` those this one is built on, ``partitions``
     the parts of a disk. ``backing_file`` is a loop device's; ``diskseq`` (Linux 5.15) is a number
     that no other disk gets until the next boot.
 
     An NVMe disk that may have several controllers is a device (``nvme0n1``) built on one for each
     path (``nvme0c0n1``), which has the queue; so are its partitions. Paths are ``hidden``: they
-    have no node, and udev is told nothing of them. Source: drivers/nvme/host/multipath.c.
+    have no node, and udev gets no event of them. Source: drivers/nvme/host/multipath.c.
     """
 
     name: str
@@ -76,11 +76,11 @@ class BlockDevice:
 
 @dataclass(frozen=True)
 class Scheduler(KernelChoice):
-    """The scheduler of a queue, and all that it offers."""
+    """The scheduler of a queue, and the available ones."""
 
     @property
     def schedules(self) -> bool:
-        """Whether there is anything to choose from but ``none``."""
+        """Whether there is a choice other than ``none``."""
         return any(name != "none" for name in self.available)
 
 
@@ -94,7 +94,7 @@ def parse_scheduler(text: str) -> Scheduler:
 
 
 def device_exists(name: str, root: Path = ROOT) -> bool:
-    """Whether the kernel knows a block device of that name; ``.`` and ``..`` are directories."""
+    """Whether the kernel has a block device of that name; ``.`` and ``..`` are directories."""
     if name in (".", "..") or len(os.fsencode(name)) > _NAME_MAX:
         return False
     return class_folder(name, root).exists()
@@ -131,17 +131,17 @@ def read_device_by_number(number: str, root: Path = ROOT) -> BlockDevice | None:
 
 
 def disk_names(root: Path = ROOT) -> tuple[str, ...]:
-    """All disks and volumes (no partitions), in the order of their names."""
+    """Return all disks and volumes (no partitions), by name."""
     return _names((root / "sys/block").glob("*"))
 
 
 def read_disks(root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """All disks and volumes; one that goes while they are listed is left out."""
+    """Return all disks and volumes that are still present."""
     return read_present_devices(disk_names(root), root)
 
 
 def read_present_devices(names: Iterable[str], root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """The devices of those names; one that has gone meanwhile is left out."""
+    """Return the devices of those names that are still present."""
     found = []
     for name in names:
         with suppress(FileNotFoundError):
@@ -161,12 +161,12 @@ def find_loop_devices(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevic
 
 
 def queue_folder(device: BlockDevice, root: Path = ROOT) -> Path:
-    """Where the queue of the device, or of the disk it is a part of, has its attributes."""
+    """Return the folder of queue attributes of the device or of its disk."""
     return root / "sys/block" / device.disk / "queue"
 
 
 def read_scheduler(device: BlockDevice, root: Path = ROOT) -> Scheduler | None:
-    """The scheduler of the device's queue, None for a queue without that attribute."""
+    """Return the scheduler of the device's queue, None for a queue without one."""
     text = read_attribute(queue_folder(device, root) / "scheduler")
     return parse_scheduler(text) if text else None
 
@@ -177,14 +177,14 @@ def class_folder(name: str, root: Path = ROOT) -> Path:
 
 
 def _number_in_diskstats(name: str, root: Path) -> str:
-    """Of a device without a node sysfs has none; /proc/diskstats tells all by their numbers."""
+    """Return the number from /proc/diskstats, for devices without a node in sysfs."""
     lines = (read_attribute(root / "proc/diskstats") or "").splitlines()
     found = (match.groups() for line in lines if (match := _OF_DISKSTATS.match(line)))
     return next((f"{major}:{minor}" for major, minor, own in found if own == name), "")
 
 
 def _nvme_paths(name: str, root: Path) -> tuple[str, ...]:
-    """The paths to an NVMe disk, which sysfs does not tell as its slaves."""
+    """Return the paths to an NVMe disk, which sysfs does not list as its slaves."""
     disk = _NVME_DISK.fullmatch(name)
     return _names((root / "sys/block").glob(f"{disk[1]}c*{disk[2]}")) if disk else ()
 
@@ -200,7 +200,7 @@ def _backing_file(folder: Path) -> Path | None:
 
 
 def _first(folder: Path, *attributes: str) -> str:
-    """The first that says anything; disks pad these texts with blanks."""
+    """Return the first text with content; disks pad these texts with blanks."""
     texts = ((read_attribute(folder / attribute) or "").strip() for attribute in attributes)
     return next(filter(None, texts), "")
 

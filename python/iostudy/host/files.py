@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/")
-"""Where ``sys`` and ``proc`` are found. Functions take another root to read a recorded tree."""
+"""The parent of ``sys`` and ``proc``. Functions accept another root for a recorded tree."""
 
 NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP)
 
 
 @dataclass(frozen=True)
 class KernelChoice:
-    """One of several names: the current one, and all that the kernel offers."""
+    """A choice of names: the current one, and all that the kernel offers."""
 
     current: str
     available: tuple[str, ...]
@@ -27,11 +27,11 @@ def decode(data: bytes) -> str:
 
 
 def read_attribute(path: Path) -> str | None:
-    """The content of an attribute file without the newline at its end.
+    """Return the content of an attribute file without the final newline.
 
-    None where this kernel or this device has no such attribute: the file is missing, or the
-    kernel answers the read with ENODEV, ENXIO, EINVAL or EOPNOTSUPP, as queue attributes do that
-    do not apply. Other errors pass.
+    None if this kernel or device lacks the attribute: the file is missing, or reading it fails
+    with ENODEV, ENXIO, EINVAL or EOPNOTSUPP, as for inapplicable queue attributes. Other errors
+    propagate.
     """
     try:
         return decode(path.read_bytes()).removesuffix("\n")

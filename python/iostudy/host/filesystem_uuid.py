@@ -41,7 +41,7 @@ def _from_kernel(directory: Path) -> str:
 
 
 def _from_udev(device: int) -> str:
-    """What udev has found on a block device; empty for the anonymous number of a btrfs."""
+    """Return udev's UUID of a block device; empty for the anonymous number of a btrfs."""
     links = (ROOT / "dev/disk/by-uuid").glob("*")
     return next((link.name for link in links if _leads_to(link, device)), "")
 

@@ -14,12 +14,14 @@ from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.host.mounts import Mount
 
+_BALLOON, _REPORTING = "0x0005", 5
+
 
 def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, Any]:
-    """Kernel, distribution, CPU, memory, virtualisation, cgroups, block devices, mounts.
+    """Return kernel, distribution, CPU, memory, virtualisation, cgroups, block devices, mounts.
 
-    ``places`` are the directories whose mounts are of interest. Sizes are in bytes; queue settings
-    are the texts that the kernel gave. None where the host does not tell.
+    ``places`` are the directories whose mounts are included. Sizes are in bytes; queue settings
+    are the kernel's texts. None stands for unknown values.
     """
     proc = root / "proc"
     return {
@@ -31,6 +33,7 @@ def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping
         "cpu": parse_cpuinfo(read_attribute(proc / "cpuinfo") or ""),
         "memory_bytes": parse_memory_bytes(read_attribute(proc / "meminfo") or ""),
         "virtualisation": detect_virtualisation(root),
+        "free_page_reporting": detect_free_page_reporting(root),
         "cgroups": detect_cgroup_version(mounts.read_mounts(root)),
         "block_devices": {d.name: describe_device(d, root) for d in devices.read_disks(root)},
         "mounts": {str(place): _describe_mount(mounts.find_mount(place)) for place in places},
@@ -45,7 +48,7 @@ def read_distribution(root: Path = ROOT) -> str | None:
 
 
 def parse_cpuinfo(text: str) -> dict[str, Any]:
-    """Model and number of logical CPUs in ``/proc/cpuinfo``; ARM kernels tell no model."""
+    """Return model and number of logical CPUs of ``/proc/cpuinfo``; ARM kernels give no model."""
     model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
     return {
         "model": model[1] if model else None,
@@ -60,7 +63,7 @@ def parse_memory_bytes(text: str) -> int | None:
 
 
 def detect_virtualisation(root: Path = ROOT) -> str | None:
-    """What the firmware calls the machine if it is a virtual one; None on bare metal."""
+    """Return the firmware's name of a virtual machine; None on bare metal."""
     dmi = root / "sys/class/dmi/id"
     names = (read_attribute(dmi / name) for name in ("sys_vendor", "product_name"))
     flags = re.search(r"^flags\s*:(.*)$", read_attribute(root / "proc/cpuinfo") or "", re.MULTILINE)
@@ -69,8 +72,21 @@ def detect_virtualisation(root: Path = ROOT) -> str | None:
     return " ".join(filter(None, names)) or "a virtual machine of unknown make"
 
 
+def detect_free_page_reporting(root: Path = ROOT) -> bool:
+    """Whether a virtio balloon gives free memory back to the host: feature 5 of device type 5.
+
+    Source: virtio 1.2, 5.5; the kernel prints the features from bit 0 (drivers/virtio/virtio.c).
+    """
+    balloons = (
+        read_attribute(device / "features") or ""
+        for device in (root / "sys/bus/virtio/devices").glob("*")
+        if read_attribute(device / "device") == _BALLOON
+    )
+    return any(features[_REPORTING : _REPORTING + 1] == "1" for features in balloons)
+
+
 def detect_cgroup_version(mounted: Iterable[Mount]) -> str | None:
-    """``v1``, ``v2`` or ``hybrid`` (controllers on v1, a v2 tree beside them); None without."""
+    """Return ``v1``, ``v2`` or ``hybrid`` (v1 controllers, a v2 tree); None without cgroups."""
     found = {mount.filesystem for mount in mounted} & {"cgroup", "cgroup2"}
     return {1: "v1" if "cgroup" in found else "v2", 2: "hybrid"}.get(len(found))
 
@@ -82,7 +98,7 @@ def describe_device(device: BlockDevice, root: Path = ROOT) -> dict[str, Any]:
 
 
 def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
-    """Every readable attribute of the device's queue, its scheduler's tunables included."""
+    """Return every readable attribute of the device's queue and of its scheduler."""
     folder = devices.queue_folder(device, root)
     files = (path for path in sorted(folder.glob("**/*")) if path.is_file())
     found = {str(path.relative_to(folder)): read_attribute(path) for path in files}

@@ -43,9 +43,9 @@ def one_line(text: str) -> str:
 
 
 def find_lock_holder(file: os.stat_result, root: Path = ROOT) -> Process | None:
-    """The process that took a flock(2) on the file; None if none did, or the kernel hides it.
+    """Return the process with a flock(2) on the file; None without one, or if it is hidden.
 
-    The file is not opened: whoever may open it could also lock it.
+    The file is not opened: a process that may open it could also lock it.
     """
     number = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}:{file.st_ino}"
     for line in (root / "proc/locks").read_text().splitlines():
@@ -56,14 +56,14 @@ def find_lock_holder(file: os.stat_result, root: Path = ROOT) -> Process | None:
 
 
 def find_users(path: Path, root: Path = ROOT) -> tuple[Process, ...]:
-    """The processes that have the file open, as far as this user may see."""
+    """Return the visible processes that have the file open."""
     numbers = [entry.name for entry in (root / "proc").iterdir() if entry.name.isdecimal()]
     name = str(path.resolve())
     return tuple(Process.read(int(n), root) for n in numbers if name in _opened(root / "proc" / n))
 
 
 def _opened(process: Path) -> Iterator[str]:
-    """The names of its open files; without stat(2), which hangs on a lost NFS server."""
+    """Return the names of its open files; without stat(2), which hangs on a lost NFS server."""
     # The process may end, or close a file, during the listing; others' are hidden.
     with suppress(OSError):
         for link in (process / "fd").iterdir():

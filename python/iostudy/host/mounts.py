@@ -14,17 +14,17 @@ from pathlib import Path
 from iostudy.host.files import ROOT, decode
 
 NFS = ("nfs", "nfs4")
-"""What the kernel calls file systems of an NFS server."""
+"""The kernel's names of NFS file systems."""
 _ESCAPE = re.compile(rb"\\([0-7]{3})")
 
 
 @dataclass(frozen=True)
 class Mount:
-    """One mount as this process sees it.
+    """One mount in the mount namespace of this process.
 
-    ``device`` is major:minor of what is mounted (of an anonymous device for btrfs, NFS, tmpfs ...),
-    ``root`` the folder inside that file system which appears at ``point``; ``options`` belong to
-    the mount, ``super_options`` to the file system.
+    ``device`` is major:minor of the mounted device, which is anonymous for btrfs, NFS and
+    tmpfs. ``root`` is the folder of the file system that appears at ``point``. ``options``
+    belong to the mount, ``super_options`` to the file system.
     """
 
     id: int
@@ -39,7 +39,7 @@ class Mount:
 
 
 def parse_mountinfo(data: bytes) -> tuple[Mount, ...]:
-    """Every mount in the order the kernel gives them; ValueError names a line of another form."""
+    """Return every mount in the kernel's order; ValueError names a malformed line."""
     return tuple(_mount(line) for line in data.split(b"\n") if line)
 
 
@@ -56,21 +56,21 @@ def parse_mount_id(fdinfo: str) -> int:
 
 
 def read_mounts(root: Path = ROOT) -> tuple[Mount, ...]:
-    """What is mounted now, in the mount namespace of this process."""
+    """Return the current mounts in the mount namespace of this process."""
     return parse_mountinfo((root / "proc/self/mountinfo").read_bytes())
 
 
 def read_swaps(root: Path = ROOT) -> tuple[Path, ...]:
-    """What is swapped to now; nothing on a kernel without swap."""
+    """Return the current swap areas; none on a kernel without swap."""
     path = root / "proc/swaps"
     return parse_swaps(path.read_bytes()) if path.exists() else ()
 
 
 def find_mount(path: Path) -> Mount:
-    """The mount that ``path`` is on; OSError if there is no such path.
+    """Return the mount of ``path``; OSError for a missing path.
 
-    The kernel is asked which mount an open file came through, so that mounts which hide one
-    another need no guessing from the longest prefix.
+    The kernel reports the mount of an open file, so mounts that hide one another are
+    distinguished exactly.
     """
     descriptor = os.open(path, os.O_PATH)
     try:
@@ -85,7 +85,7 @@ def find_mount(path: Path) -> Mount:
 
 
 def find_mounts_of_device(device: str) -> tuple[Mount, ...]:
-    """The mounts of what has this number (major:minor); other lines are not taken apart."""
+    """Return the mounts of the device with this number (major:minor); other lines are skipped."""
     number = device.encode()
     lines = (ROOT / "proc/self/mountinfo").read_bytes().split(b"\n")
     return parse_mountinfo(b"\n".join(line for line in lines if number in line.split(b" ", 3)[2:3]))

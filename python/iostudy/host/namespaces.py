@@ -36,7 +36,7 @@ class MountNamespace:
 
     @classmethod
     def from_file(cls, file: Path) -> MountNamespace:
-        """The namespace of a file such as ``/proc/PID/ns/mnt``; OSError if it cannot be opened."""
+        """Return the namespace of a file such as ``/proc/PID/ns/mnt``; OSError if unreadable."""
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
         try:
             return cls(os.fstat(descriptor).st_ino, _unique(descriptor))
@@ -45,11 +45,11 @@ class MountNamespace:
 
     @classmethod
     def current(cls) -> MountNamespace:
-        """The namespace of this process."""
+        """Return the namespace of this process."""
         return cls.from_file(ROOT / "proc/self/ns/mnt")
 
     def process(self) -> int | None:
-        """The number of a process in it; None if this process sees none."""
+        """Return the number of a process in it; None without a visible one."""
         return next((pid for pid, file in _files() if self._is_at(file)), None)
 
     def is_gone(self) -> bool:
@@ -72,7 +72,7 @@ class MountNamespace:
 
 
 def is_everything_visible() -> bool:
-    """Whether this process sees all processes of the host."""
+    """Whether all processes of the host are visible to this process."""
     number = (ROOT / "proc/self/ns/pid").stat().st_ino
     return os.geteuid() == 0 and number == _FIRST_PID_NAMESPACE
 
@@ -86,7 +86,7 @@ def find_process_with_mount(device: str, filesystem: str, source: str) -> int | 
 
 
 def _mounts_everywhere() -> Iterator[tuple[int, Mount]]:
-    """The mounts of every namespace, each with a process in it."""
+    """Return the mounts of every namespace, each with a process in it."""
     known: set[int] = set()
     for pid, file in _files():
         with suppress(OSError):  # the process has ended

@@ -17,7 +17,7 @@ _PROGRESS = re.compile(r"(\d+) / (\d+)")
 
 
 class SyncAction(StrEnum):
-    """What an array does on its own account; all but IDLE and FROZEN move data."""
+    """The background action of an array; all but IDLE and FROZEN move data."""
 
     IDLE = "idle"
     FROZEN = "frozen"
@@ -29,7 +29,7 @@ class SyncAction(StrEnum):
 
     @property
     def moves_data(self) -> bool:
-        """Whether it takes a share of the disks' time."""
+        """Whether it uses a share of the disks' time."""
         return self not in (SyncAction.IDLE, SyncAction.FROZEN)
 
 
@@ -50,7 +50,7 @@ class RaidArray:
 
 
 def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
-    """The array of that kernel name, None if it is none."""
+    """Return the array of that kernel name, None for other devices."""
     folder = root / "sys/class/block" / name / "md"
     level = read_attribute(folder / "level")
     if level is None:
@@ -77,7 +77,7 @@ def parse_count(text: str | None) -> int:
 
 
 def parse_progress(text: str) -> float | None:
-    """``1234 / 97653`` (sectors) -> the fraction done; ``none`` and ``delayed`` tell none."""
+    """Return the completed fraction of ``1234 / 97653`` (sectors), None without numbers."""
     match = _PROGRESS.fullmatch(text.strip())
     if match is None or int(match[2]) == 0:
         return None

@@ -12,14 +12,17 @@ from iostudy.host.files import NOT_HERE, ROOT, decode
 _LARGEST_BYTES = 16 << 20
 """No file that a host is configured by comes near this."""
 _PIECE_BYTES = 64 << 10
-"""Linux 6.1 makes room for as much as is asked for at once of a file in /proc/sys, and refuses
-4 MiB (proc_sys_call_handler of fs/proc/proc_sysctl.c)."""
+"""Size of one read.
+
+Linux 6.1 allocates the requested size for a file in /proc/sys, and refuses 4 MiB
+(proc_sys_call_handler of fs/proc/proc_sysctl.c).
+"""
 
 _NO_FILE = (*NOT_HERE, errno.ELOOP)
 
 
 class Reader:
-    """Reads below a root; ``refused`` tells what it was not allowed to read."""
+    """Reads files below a root; ``refused`` lists denied reads."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
@@ -27,14 +30,13 @@ class Reader:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Each refusal once, as ``/proc/1/limits: Permission denied``."""
+        """Return each denied read once: ``/proc/1/limits: Permission denied``."""
         return tuple(self._refused)
 
     def text(self, path: Path) -> str | None:
-        """The content of an ordinary file, None if there is none or it is not to be read.
+        """Return the content of a regular file, None if it is missing or denied.
 
-        Whatever else has its name (a folder, a pipe, a device, a link that leads nowhere) says
-        nothing, and is not waited for.
+        Folders, pipes, devices and dangling links count as missing, and never block.
         """
         try:
             return _text(path)

@@ -1,9 +1,9 @@
 """Stacking of block devices, from a path or a name down to the scheduling queues.
 
-A partition lies on its disk; a device-mapper or md volume on its slaves, which may be several; a
-loop device on whatever holds its backing file; btrfs on all of its devices. Two answers matter: the
-TOP devices (the whole disk or volume that a file system sits on) and the SCHEDULING ones (the first
-queues on the way down that offer more than ``none``).
+A partition lies on its disk, a device-mapper or md volume on its slaves, and a loop device on the
+device of its backing file. A btrfs lies on all of its devices. Callers need the TOP devices (the
+whole disk or volume of a file system) and the SCHEDULING ones (the first queues on the way down
+with a scheduler other than ``none``).
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ _WITHOUT_DEVICE |= dict.fromkeys(_NETWORK, _WITHOUT_DEVICE["nfs"])
 
 
 def find_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """The devices that ``place`` names, or that the file system under it lies on.
+    """Return the devices that ``place`` names, or those of its file system.
 
-    ``place`` is a kernel name (``loop0``), a volume's (``vg0/home``, ``vg0-home``), a node or a
-    link to one (``/dev/disk/by-id/...``), or any file or directory; a name goes before a relative
-    path. One device, but for btrfs on several. TargetError if there is none.
+    ``place`` is a kernel name (``loop0``), a volume's name (``vg0/home``, ``vg0-home``), a node
+    or a link to one (``/dev/disk/by-id/...``), or any file or directory. A name precedes a
+    relative path. The result is one device, except for a btrfs on several. TargetError if there
+    is none.
     """
     name, path = os.fspath(place), Path(place)
     named = volumes.find_device_by_name(name, root) if not path.is_absolute() else None
@@ -60,11 +61,10 @@ def find_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...
 
 
 def find_members(name: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """The devices that a volume group, an md or device-mapper device or a btrfs consists of.
+    """Return the member devices of a volume group, an md or device-mapper device or a btrfs.
 
-    ``name`` is a group's (``vg0``: what its logical volumes lie on), a device's or a path on a
-    btrfs. A member is what was given to it, be it a disk, a partition or an array. TargetError if
-    there is no such thing, or if it has no members.
+    ``name`` is a group's (``vg0``), a device's or a path on a btrfs. Members are disks,
+    partitions or arrays. TargetError if it does not exist or has no members.
     """
     group = volumes.find_group_volumes(name, root)
     if group:
@@ -84,7 +84,7 @@ def find_members(name: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
 
 
 def _members(device: BlockDevice, root: Path) -> tuple[BlockDevice, ...]:
-    """What a volume lies on, or the single member of the btrfs on the device."""
+    """Return the devices of a volume, or the single member of the btrfs on the device."""
     lower = tuple(devices.read_device(name, root) for name in device.slaves)
     return lower or (btrfs_members(device, root) if _holds_btrfs(device, root) else ())
 
@@ -99,10 +99,10 @@ def top_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]
 
 
 def scheduling_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """The first devices below ``place`` whose queue offers more than ``none``.
+    """Return the first devices below ``place`` with a scheduler other than ``none``.
 
-    All of them are one level of the stack (the disks below a striped volume, say) and want the same
-    setting. TargetError if no queue down to the last device schedules.
+    All of them are one level of the stack, such as the disks below a striped volume, and need
+    the same setting. TargetError if no queue has a scheduler.
     """
     top = top_devices(place, root)
     found = _each_once(device for each in top for device in _scheduling(each, root))
@@ -117,15 +117,15 @@ def scheduling_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevic
 
 
 def whole_stack(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """Every device from the one under ``place`` to the last, from the top, each once."""
+    """Return every device from the one under ``place`` to the last, top first, each once."""
     return _each_once(_walk(find_devices(place, root), root))
 
 
 def lower_devices(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """The devices that this one lies on directly; none for a disk.
+    """Return the devices directly below this one; none for a disk.
 
-    A loop device whose backing file cannot be found (unlinked, in another mount namespace, in
-    memory or on a network) ends the stack.
+    A loop device without a reachable backing file ends the stack: unlinked, in another mount
+    namespace, in memory or on a network.
     """
     if device.partition_of:
         return (devices.read_device(device.partition_of, root),)
@@ -141,7 +141,7 @@ def devices_with_counters(device: BlockDevice, root: Path = ROOT) -> tuple[Block
     """The device, or the paths to it where these alone count what it does.
 
     NVMe disks with paths count nothing before Linux 6.2 (commit d4d957b53d91). Of other devices
-    ``queue/iostats`` does not say so: device-mapper has 0 there and counts (seen on Linux 6.1).
+    ``queue/iostats`` does not say so: device-mapper has 0 there and counts (observed on Linux 6.1).
     """
     paths = tuple(each for each in devices.read_present_devices(device.slaves, root) if each.hidden)
     counts = read_attribute(devices.queue_folder(device, root) / "iostats")
@@ -164,7 +164,7 @@ def _scheduling(device: BlockDevice, root: Path) -> Iterator[BlockDevice]:
 
 
 def _anonymous_devices(path: Path, root: Path) -> tuple[BlockDevice, ...]:
-    """The devices of a file system with a device number of its own, through its mount's source."""
+    """Return the devices of a file system with an anonymous number, by its mount's source."""
     mount = mounts.find_mount(path)
     source = Path(mount.source)
     if mount.filesystem not in _WITHOUT_DEVICE and source.is_block_device():
@@ -179,7 +179,7 @@ def _anonymous_devices(path: Path, root: Path) -> tuple[BlockDevice, ...]:
 
 
 def btrfs_members(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """All devices of the btrfs that ``device`` belongs to (``/sys/fs/btrfs/UUID/devices``)."""
+    """Return all devices of ``device``'s btrfs (``/sys/fs/btrfs/UUID/devices``)."""
     for folder in (root / "sys/fs/btrfs").glob("*/devices"):
         names = sorted(link.name for link in folder.iterdir())
         if device.name in names:

@@ -31,7 +31,7 @@ class DeviceNode:
 
     ``names`` are its other names; ``below`` the kernel names of the devices it lies on, ``lies_in``
     the id of the mount that holds a loop device's backing file. ``filesystem`` is the type of what
-    it holds, empty where neither the kernel nor udev tells.
+    it holds, empty where neither the kernel nor udev says.
     """
 
     device: BlockDevice
@@ -66,9 +66,9 @@ class MountEntry:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options of the mount and of the file system, each once, as mount(8) lists them.
+        """Return the options of the mount and of the file system, each once, as in mount(8).
 
-        Either can be read-only, and then all of it is.
+        Either can be read-only, which makes the whole mount read-only.
         """
         options = dict.fromkeys((*self.mount.options, *self.mount.super_options))
         if "ro" in options:
@@ -88,7 +88,7 @@ class MountEntry:
 
 @dataclass(frozen=True)
 class Topology:
-    """All devices and mounts; order is that of the kernel's names and of mountinfo."""
+    """All devices and mounts, in the order of kernel names and of mountinfo."""
 
     nodes: tuple[DeviceNode, ...]
     places: tuple[MountEntry, ...]
@@ -115,11 +115,11 @@ class Topology:
         )
 
     def places_on(self, name: str) -> tuple[MountEntry, ...]:
-        """The mounts of the file system on that device."""
+        """Return the mounts of the file system on that device."""
         return tuple(place for place in self.places if name in place.devices)
 
     def loops_in(self, place: MountEntry) -> tuple[DeviceNode, ...]:
-        """The loop devices whose backing file is reached through that mount."""
+        """Return the loop devices whose backing file lies on that mount."""
         return tuple(node for node in self.nodes if node.backing_mount_id == place.mount.id)
 
     def select_related(self, names: Iterable[str]) -> Topology:
@@ -154,7 +154,7 @@ def read_topology(root: Path = ROOT) -> Topology:
 
 
 def read_places(root: Path = ROOT) -> tuple[MountEntry, ...]:
-    """Every mount that this process sees, the kernel's own included, with its devices."""
+    """Return every mount of this process, including the kernel's own, with its devices."""
     return tuple(_place(mount, root) for mount in mounts.read_mounts(root))
 
 
@@ -257,7 +257,7 @@ def _place(mount: Mount, root: Path) -> MountEntry:
 
 
 def _source(source: str, root: Path) -> BlockDevice | None:
-    """The device that a mount names, if need be through a link of udev's."""
+    """Return the device that a mount names, resolving links of udev."""
     if not source.startswith("/dev/"):
         return None
     real = (root / source.lstrip("/")).resolve().name

@@ -11,7 +11,7 @@ from pathlib import Path
 from iostudy.host.files import ROOT
 
 BLOCK_EVENTS = ("block_rq_issue", "block_rq_requeue", "block_rq_complete")
-"""What happens to a request between the block layer and a driver."""
+"""Events of a request between the block layer and a driver."""
 
 DEFAULT_PATH = Path("sys/kernel/tracing")
 # The kernel mounts it there by itself wherever debugfs is mounted.

@@ -113,7 +113,7 @@ def decode_trial(row: sqlite3.Row, *, counts: bool) -> TrialRow:
         figures=value("figures"),
         settings=value("settings"),
         devices=tuple(from_json(row["devices"])),
-        summary=_seen(value("seen")),
+        summary=_telemetry_summary(value("seen")),
         phases=value("phases"),
         notes=tuple(from_json(row["notes"])),
         telemetry=SamplesFile(row["telemetry"], row["telemetry_sha256"]),
@@ -127,13 +127,13 @@ def _json(value: Mapping[str, Any] | None) -> str | None:
     return None if value is None else json.dumps(value)
 
 
-def _seen(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
+def _telemetry_summary(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
     if values is None:
         return None
     foreign = tuple(ForeignProcess(**process) for process in values["foreign"])
     requests = values["requests"]
-    told = None if requests is None else BlockRequests.from_values(requests)
-    return TelemetrySummary(**{**values, "foreign": foreign, "requests": told})
+    block_requests = None if requests is None else BlockRequests.from_values(requests)
+    return TelemetrySummary(**{**values, "foreign": foreign, "requests": block_requests})
 
 
 def _latencies(values: Mapping[str, Any] | None) -> Mapping[str, Histogram] | None:

@@ -42,7 +42,7 @@ class TrialRow:
     read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``summary`` is what the
     machine did meanwhile; ``devices`` are those under test, which share the workload's files, none
     of them on top of another; ``phases`` are seconds spent in each phase. ``started_at`` is Unix
-    time. ``telemetry`` names the Parquet file with the samples. ``counts`` tells that its whole
+    time. ``telemetry`` names the Parquet file with the samples. ``counts`` says that its whole
     block was finished and valid, so that verdicts use it. ``latencies`` and ``parts`` are the
     workload's, see `iostudy.workloads.definition.Measurement`.
     """

@@ -26,7 +26,11 @@ _CLUSTER_FOLDER = "cluster"
 
 
 def build_cluster_request(
-    target: Target, spec: ClusterSpec, *, logs: Path | None = None, tell: LineHandler = ignore_line
+    target: Target,
+    spec: ClusterSpec,
+    *,
+    logs: Path | None = None,
+    on_progress: LineHandler = ignore_line,
 ) -> ClusterRequest:
     """Build the request for the cluster of a study on this target, with all software present.
 
@@ -36,18 +40,18 @@ def build_cluster_request(
     """
     match target:
         case DirectoryTarget() | LoopbackTarget() | ScratchTarget():
-            return _started(spec, logs, tell)
+            return _started(spec, logs, on_progress)
         case HdfsTarget(uri):
-            return _existing(uri, spec, logs, tell)
+            return _existing(uri, spec, logs, on_progress)
         case unreachable:
             assert_never(unreachable)
 
 
-def _started(spec: ClusterSpec, logs: Path | None, tell: LineHandler) -> ClusterRequest:
-    distribution = artifacts.distribution(spec.version, tell=tell)
+def _started(spec: ClusterSpec, logs: Path | None, on_progress: LineHandler) -> ClusterRequest:
+    distribution = artifacts.distribution(spec.version, on_progress=on_progress)
     program = java.find_java(distribution.version)
 
-    def make(work: Path, tell: LineHandler) -> ClusterChange:
+    def make(work: Path, on_progress: LineHandler) -> ClusterChange:
         cluster = LocalCluster.prepare(
             spec,
             home=logs or work / _CLUSTER_FOLDER,
@@ -55,16 +59,18 @@ def _started(spec: ClusterSpec, logs: Path | None, tell: LineHandler) -> Cluster
             java=program,
             distribution=distribution,
         )
-        return StartedCluster(cluster, tell)
+        return StartedCluster(cluster, on_progress)
 
-    return ClusterRequest(spec, make, tell)
+    return ClusterRequest(spec, make, on_progress)
 
 
-def _existing(uri: str, spec: ClusterSpec, logs: Path | None, tell: LineHandler) -> ClusterRequest:
-    access = existing.find(uri, tell=tell)
+def _existing(
+    uri: str, spec: ClusterSpec, logs: Path | None, on_progress: LineHandler
+) -> ClusterRequest:
+    access = existing.find(uri, on_progress=on_progress)
 
     def make(work: Path, _: LineHandler) -> ClusterChange:
         cluster = ExistingCluster(access, logs or work / _CLUSTER_FOLDER, spec.properties)
         return HdfsFolder.prepare(cluster)
 
-    return ClusterRequest(spec, make, tell)
+    return ClusterRequest(spec, make, on_progress)

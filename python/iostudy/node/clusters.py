@@ -35,14 +35,14 @@ class ClusterChange(Change, Protocol):
 
 @dataclass(frozen=True)
 class ClusterRequest:
-    """The cluster that a study needs. ``make`` gives it for the folder that the study works in.
+    """The cluster of a study; ``make`` creates it for the study's working folder.
 
-    ``tell`` hears how it is started for the first time.
+    ``on_progress`` receives messages during the first start.
     """
 
     spec: ClusterSpec
     make: Callable[[Path, LineHandler], ClusterChange]
-    tell: LineHandler = ignore_line
+    on_progress: LineHandler = ignore_line
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def check_target(study: Study, folder: Path) -> None:
 
 def check_block_latency(study: Study) -> None:
     """Raise UsageError if the study traces block requests and this host cannot."""
-    if not study.block_latency:
+    if not study.telemetry.block_latency:
         return
     if isinstance(study.target, DiskTarget):
         usable_tracefs()
@@ -130,9 +130,9 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
     """Return the free space on the target; for a new disk, its size. TargetError if unusable."""
     where = study.describe_target()
     match study.target:
-        case LoopbackTarget(size_bytes, filesystem, beside):
-            LoopbackDisk.prepare_several(folder, size_bytes, 1 + len(beside))
-            for each in (filesystem, *beside.values()):
+        case LoopbackTarget(size_bytes, filesystem, further_disks):
+            LoopbackDisk.prepare_several(folder, size_bytes, 1 + len(further_disks))
+            for each in (filesystem, *further_disks.values()):
                 require_tools(each)
             return FreeSpace(where, size_bytes)
         case ScratchTarget(device, filesystem):

@@ -60,6 +60,7 @@ class LocalNode:
     varied on the target or elsewhere. ``directories`` are other directories of the workloads.
     ``cluster_request`` is the cluster of the workloads, if any; entering starts it. With
     ``block_latency`` every trial records the block requests of the devices below the target.
+    With ``warm_memory`` free memory is touched before every trial that uses the page cache.
     ``hz`` is the sampling rate of the telemetry. ``permission`` covers a device to format and
     folders that other users can redirect.
     """
@@ -75,6 +76,7 @@ class LocalNode:
         directories: Sequence[Path] = (),
         permission: Permission = _NO_PERMISSION,
         block_latency: bool = False,
+        warm_memory: bool = False,
         hz: float = DEFAULT_HZ,
     ) -> None:
         self._target = target
@@ -85,6 +87,7 @@ class LocalNode:
         self._directories = directories
         self._permission = permission
         self._block_latency = block_latency
+        self._warm_memory = warm_memory
         self._trace: TraceInstance | None = None
         self._hz = hz
         self._resources = ExitStack()
@@ -139,8 +142,10 @@ class LocalNode:
 
     def _start_cluster(self, request: ClusterRequest) -> None:
         began = time.monotonic()
-        self._site.start_cluster(request.tell)
-        request.tell(f"the cluster is ready after {format_seconds(time.monotonic() - began)}")
+        self._site.start_cluster(request.on_progress)
+        request.on_progress(
+            f"the cluster is ready after {format_seconds(time.monotonic() - began)}"
+        )
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the setting's levels below the target or on these places, in catalogue order."""
@@ -234,6 +239,7 @@ class LocalNode:
             make_recorder=self._recorder,
             tick=self._tick,
             restarts=needs_restarts(self._factors),
+            warm_memory=self._warm_memory,
         )
         with session:
             yield session
@@ -274,10 +280,10 @@ class LocalNode:
     def _prepare_scratch(self) -> ScratchStorage | None:
         """Prepare the scratch disk, or none; TargetError if the target is unusable."""
         match self._target:
-            case LoopbackTarget(size_bytes, filesystem, beside):
-                count = 1 + len(beside)
+            case LoopbackTarget(size_bytes, filesystem, further_disks):
+                count = 1 + len(further_disks)
                 disk, *others = LoopbackDisk.prepare_several(self._folder, size_bytes, count)
-                made = zip(beside.items(), others, strict=True)
+                made = zip(further_disks.items(), others, strict=True)
                 further = {
                     name: ScratchStorage(own, Filesystem(kind)) for (name, kind), own in made
                 }

@@ -81,10 +81,10 @@ class Site:
         """Whether the study needs a cluster that is not running."""
         return self._cluster_request is not None and self.cluster is None
 
-    def start_cluster(self, tell: LineHandler = ignore_line) -> None:
+    def start_cluster(self, on_progress: LineHandler = ignore_line) -> None:
         """Start the cluster that the study needs; ClusterError if that fails."""
         assert self._cluster_request is not None, "no cluster is needed"
-        change = self._cluster_request.make(self.directory, tell)
+        change = self._cluster_request.make(self.directory, on_progress)
         self._resources.enter_context(self._transaction.apply_temporarily(change))
         self.cluster = change.cluster
 

@@ -21,7 +21,7 @@ from iostudy.persist import fstab, mount_options, udev
 from iostudy.persist.plan import Activation, Artifact, format_heading
 
 _UNFIT = re.compile(r"\{[{%#]|[\ud800-\udfff]")
-"""What Ansible would carry out as a template instead of writing it, and bytes that are no text."""
+"""Text that Ansible would expand as a template, and bytes that are not text."""
 
 Task = Mapping[str, Any]
 
@@ -70,9 +70,9 @@ def _copy(artifact: Artifact) -> Task:
 
 
 def _edit(edit: fstab.Edit) -> Iterator[Task]:
-    """Each option by itself, for the line has other options on another host.
+    """Return a task per option, because the line has other options on another host.
 
-    It is put in the place of what it replaces; a line that has neither gets it at the end.
+    It replaces the previous value of the option, or appends the option to the line.
     """
     point = edit.entry.point
     before = rf"^([ \t]*[^#\s]\S*[ \t]+{re.escape(fstab.escape(point))}/?[ \t]+\S+[ \t]+"
@@ -127,7 +127,7 @@ def _name(activation: Activation) -> str:
 
 
 def _activations(artifact: Artifact) -> tuple[Activation, ...]:
-    """Those of any host: its disks have other names, and may be others."""
+    """Return the commands that work on any host: its disks have other names, or are others."""
     if artifact.path == udev.FILE:
         return udev.activations(["--subsystem-match=block"])
     return artifact.activations

@@ -30,7 +30,7 @@ class ExistingLine:
 
     @property
     def of_package(self) -> bool:
-        """Whether a package brought the file."""
+        """Whether a package installed the file."""
         return self.line.file.parts[1] not in _ADMINISTRATOR_FOLDERS
 
 

@@ -28,16 +28,16 @@ class Format(StrEnum):
 
 
 PLAYBOOK = Path("/iostudy.yml")
-"""What stands for the playbook, which has no place of its own on a host."""
+"""Stands for the playbook, which has no path of its own on a host."""
 
 NOT_INSTALLED = {
     Format.ANSIBLE: ("a playbook", "run it by ansible-playbook"),
     Format.HADOOP: ("site files of a Hadoop cluster", "merge them where the cluster is configured"),
 }
-"""The formats that are only printed: what they are, and what is done with that."""
+"""Formats that are only printed: their name and their use."""
 
 _EMPTY_ROOT = Path(os.devnull)
-"""The root of a host on which nothing is configured yet."""
+"""The root of an unconfigured host."""
 
 Planner = Callable[[Sequence[PersistedSetting], str, Path], PersistencePlan]
 
@@ -57,7 +57,7 @@ _FILES = (
     _Native(Format.SYSCTL, ("thp", "cpu"), tmpfiles.plan),
     _Native(Format.LIMITS, ("limit",), limits.plan),
 )
-"""Those that write files of their own."""
+"""Formats that write files of their own."""
 _FSTAB = _Native(Format.FSTAB, ("mount",), lambda kept, _, root: fstab.plan(kept, root))
 _NATIVES = (*_FILES, _FSTAB)
 _FORM = {kind: native.form for native in _NATIVES for kind in native.kinds}
@@ -79,7 +79,7 @@ _UNKNOWN = ("no configuration of the system holds it", "set it where the program
 
 
 def plan(choice: PersistRequest, form: Format | None, root: Path = ROOT) -> PersistencePlan:
-    """Everything that keeping the choice in that format comes to; None is each native one."""
+    """Return all files that keep the choice in that format; None stands for each native one."""
     result = PersistencePlan(notes=choice.notes)
     match form:
         case Format.TUNED:
@@ -114,7 +114,7 @@ def plan(choice: PersistRequest, form: Format | None, root: Path = ROOT) -> Pers
 
 def _plan_native(native: _Native, choice: PersistRequest, root: Path) -> PersistencePlan:
     kept = _select_settings(native, choice)
-    # Files that nothing is to be kept in need not be readable.
+    # A file that receives no setting need not be readable.
     return native.plan(kept, choice.origin, root) if kept else PersistencePlan()
 
 
@@ -146,7 +146,7 @@ def _playbook(choice: PersistRequest, root: Path) -> PersistencePlan:
 def _exclude_other_formats(
     kept: Iterable[PersistedSetting], form: Format | None
 ) -> PersistencePlan:
-    """What another format keeps than the one that is asked for."""
+    """Return the settings of other formats than the requested one."""
     others = {k: _FORM.get(_kind(k), form) for k in kept if form is not None}
     result = (
         UnsupportedSetting(k.text, f"--format {form} cannot hold it", f"use --format {other}")
@@ -157,7 +157,7 @@ def _exclude_other_formats(
 
 
 def _exclude_unsupported(kept: Iterable[PersistedSetting]) -> PersistencePlan:
-    """What no format holds."""
+    """Return the settings that no format supports."""
     lost = (setting for setting in kept if _kind(setting) not in _FORM)
     return PersistencePlan(
         unsupported=tuple(

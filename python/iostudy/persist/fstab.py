@@ -26,7 +26,7 @@ _LINE = re.compile(
 _ESCAPED = re.compile(rb"\\([0-7]{3})")
 _SPECIAL = re.compile(r"[ \t\n\\]")
 _ONLY_AT_MOUNT = ("mount.data",)
-"""What ext3 and ext4 refuse to change by a remount."""
+"""Options that ext3 and ext4 refuse to change by a remount."""
 _UNITS = ("etc/systemd/system", "run/systemd/system", "usr/lib/systemd/system")
 _AT_MOUNT = (
     "cannot be changed while it is mounted: its options hold from the next mount "
@@ -36,7 +36,7 @@ _AT_MOUNT = (
 
 @dataclass(frozen=True)
 class Entry:
-    """One line about a file system; ``number`` counts from 0 among the lines of the file."""
+    """One line for a file system; ``number`` counts the lines of the file from 0."""
 
     number: int
     point: str
@@ -44,12 +44,12 @@ class Entry:
 
 
 def unescape(field: str) -> str:
-    r"""The text that a field stands for: ``/mnt/my\040disk`` -> ``/mnt/my disk``."""
+    r"""Decode a field: ``/mnt/my\040disk`` -> ``/mnt/my disk``."""
     return decode(_ESCAPED.sub(lambda match: bytes([int(match[1], 8) & 0xFF]), os.fsencode(field)))
 
 
 def escape(text: str) -> str:
-    """The field that stands for a text."""
+    """Encode a text as a field."""
     return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):03o}", text)
 
 
@@ -75,7 +75,7 @@ def with_options(text: str, entry: Entry, options: str) -> str:
 
 @dataclass(frozen=True)
 class Edit:
-    """The options that a line is to have, and the settings they come from."""
+    """The new options of a line, and their settings."""
 
     entry: Entry
     options: str
@@ -83,12 +83,12 @@ class Edit:
 
     @property
     def activation(self) -> Activation:
-        """The remount that makes them hold, where the kernel allows it."""
+        """Return the remount that applies them, if the kernel supports it."""
         return Activation(("mount", "-o", "remount", self.entry.point))
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The options that the settings are."""
+        """Return the options of the settings."""
         each = (mount_options.format_options(k.name, k.value) for k in self.settings)
         return tuple(option for options in each for option in options)
 

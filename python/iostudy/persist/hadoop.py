@@ -23,7 +23,7 @@ from iostudy.persist.request import PersistedSetting
 
 KIND = "hadoop"
 FOLDER = Path("/etc/hadoop/conf")
-"""What stands for the folder of site files, which each cluster has elsewhere."""
+"""Stands for the folder of site files, whose path depends on the cluster."""
 
 _SITES = {
     "dfs.": "hdfs-site.xml",
@@ -31,7 +31,7 @@ _SITES = {
     "yarn.app.mapreduce.": "mapred-site.xml",
     "yarn.": "yarn-site.xml",
 }
-"""How a name begins -> the file that an administrator looks for it in; the first that fits."""
+"""The site file of each name prefix; the first match applies."""
 _COMMON = "core-site.xml"
 
 _HEAPS = {
@@ -42,7 +42,7 @@ _HEAPS = {
 
 
 def plan(kept: Sequence[PersistedSetting], origin: str) -> PersistencePlan:
-    """A fragment for each site file; heaps are no properties, so they are told."""
+    """Return a fragment for each site file; heaps are no properties, so they become notes."""
     properties = [setting for setting in kept if setting.attribute not in _HEAPS]
     heaps = [setting for setting in kept if setting.attribute in _HEAPS]
     files = groupby(sorted(properties, key=_site), key=_site)
@@ -54,7 +54,7 @@ def plan(kept: Sequence[PersistedSetting], origin: str) -> PersistencePlan:
 
 
 def exclude_from_host(kept: Sequence[PersistedSetting]) -> PersistencePlan:
-    """That they are a cluster's, for whoever asks for this host's configuration."""
+    """Exclude properties of a cluster from a configuration of this host."""
     reason = "it is a setting of a Hadoop cluster, which no configuration of this host holds"
     remedy = f"--format {KIND} prints what the cluster's site files are to say"
     return PersistencePlan(

@@ -28,7 +28,7 @@ _VERIFY_UDEV = ("udevadm", "verify")
 
 @dataclass(frozen=True)
 class TargetHost:
-    """The host that is written to: its root, and what runs its tools."""
+    """The host that receives the files: its root and the runner of its tools."""
 
     root: Path = ROOT
     run: CommandRunner = commands.run

@@ -53,7 +53,7 @@ _UNITS: dict[str, Callable[[int], int]] = {
     "cpu": _multiple_of(60, "minutes"),
     "nice": lambda value: 20 - value,
 }
-"""From setrlimit(2)'s unit to that of limits.conf(5), by resource."""
+"""Conversion from setrlimit(2)'s unit to that of limits.conf(5), by resource."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class Entry:
     line: Assignment
 
     def concerns(self, item: str, type_: str) -> bool:
-        """Whether it is about that limit."""
+        """Whether the line sets that limit."""
         return self.item == item and self.type in (type_, _BOTH)
 
 
 def parse(file: Path, text: str) -> Iterator[Entry]:
-    """Every line of the four fields; pam_limits passes over those of another form."""
+    """Return every line with four fields; pam_limits skips other lines."""
     for number, raw in enumerate(text.split("\n"), start=1):
         fields = raw.partition("#")[0].split()
         if len(fields) == 4:
@@ -88,12 +88,12 @@ def line_of(setting: PersistedSetting) -> str:
 
 
 def text(lines: Iterable[str], origin: str) -> str:
-    """The content of the file."""
+    """Return the content of the file."""
     return format_heading(origin) + _NOTES + "".join(f"{line}\n" for line in lines)
 
 
 def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
-    """The file beside what the other files say."""
+    """Return the file and its conflicts with other files."""
     names = sorted(path.name for path in dropins.resolve_path(FILE.parent, root).glob("*.conf"))
     files = (_FIRST, *(FILE.parent / name for name in names if name != FILE.name))
     others = [e for file in files for e in parse(file, dropins.read_text(file, root) or "")]

@@ -42,7 +42,7 @@ def conflicting_options(option: str) -> str:
 
 
 def _replace_option(options: Iterable[str], option: str) -> list[str]:
-    """The option where the first of its key stood, else at the end."""
+    """Replace the first option of the same key, or append the option."""
     options = list(options)
     own = [index for index, old in enumerate(options) if _key(old) == _key(option)]
     place = own[0] if own else len(options)

@@ -22,7 +22,7 @@ from iostudy.settings.transaction.committed_settings import (
 def find_studied(
     name: str, value: str, labels: Iterable[str], circumstances: Mapping[str, Any]
 ) -> tuple[PersistedSetting, ...]:
-    """Wherever the ledger has the setting; ``labels`` are those that its trials read back."""
+    """Return the places of the setting in the ledger; ``labels`` are those read back."""
     then = circumstances.get("host", {}).get("block_devices", {})
     own = sorted(label for label in labels if label.partition("@")[0] == name)
     now = _read_inventory()
@@ -94,5 +94,5 @@ def _labels(name: str, on: Sequence[str]) -> tuple[str, ...]:
 
 
 def _read_inventory() -> Inventory:
-    """All disks and volumes as an inventory describes them."""
+    """Return all disks and volumes in the form of an inventory."""
     return {device.name: describe_device(device) for device in devices.read_disks()}

@@ -35,10 +35,10 @@ class Expected:
 
 @dataclass(frozen=True)
 class Artifact:
-    """A file as it is to be; ``before`` is what it holds now, None where there is none.
+    """A file with its new content; ``before`` is the current one, None for a missing file.
 
-    ``path`` is absolute. ``activations`` make the file hold now, in their order; ``expected`` is
-    what the kernel says then.
+    ``path`` is absolute. ``activations`` apply the file now, in this order; ``expected`` are
+    the kernel's values afterwards.
     """
 
     path: Path
@@ -49,7 +49,7 @@ class Artifact:
 
     @property
     def changes(self) -> bool:
-        """Whether there is anything to write."""
+        """Whether the content changes."""
         return self.before != self.after
 
 
@@ -109,5 +109,5 @@ def format_heading(origin: str) -> str:
 
 
 def to_printable(text: str) -> str:
-    """The text on one line that no other continues, whatever names of studies and disks hold."""
+    """Return the text as one complete line, with special characters of names escaped."""
     return "".join(c if c.isprintable() and c != "\\" else "?" for c in text)

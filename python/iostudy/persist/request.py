@@ -10,7 +10,7 @@ from typing import Any
 from iostudy.host.device_kinds import NOT_ZONED
 
 _MULTIPATH = "mpath-"
-"""How the UUID of a device-mapper volume begins whose slaves are paths to one disk (multipathd)."""
+"""Prefix of the UUID of a multipath volume, whose slaves are paths to one disk."""
 
 
 Inventory = Mapping[str, Any]
@@ -19,13 +19,12 @@ Inventory = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Disk:
-    """A disk or volume as an inventory describes it.
+    """A disk or volume from an inventory.
 
-    ``wwid`` and ``serial`` are empty where it tells none. ``multipath``: it is one of several paths
-    to a disk, or what multipathd makes of them. ``hidden``: udev is told nothing of it, as of the
-    paths to an NVMe disk, whose WWID is the disk's as well. ``named``: somebody has named it on the
-    command line, so that its kernel name may stand for it. ``here`` is the name it has on this host
-    now, empty where it is not there.
+    ``wwid`` and ``serial`` are empty if unknown. ``multipath``: a path to a multipath disk, or
+    multipathd's volume. ``hidden``: invisible to udev, as are the paths to an NVMe disk, which
+    share the disk's WWID. ``named``: given on the command line, so that its kernel name
+    identifies it. ``here`` is its current name on this host, empty if absent.
     """
 
     name: str
@@ -50,9 +49,9 @@ class Disk:
 
     @classmethod
     def described(cls, name: str, inventory: Inventory, *, named: bool = False) -> Disk:
-        """The disk of that kernel name; one that is not in the inventory has only its name.
+        """Return the disk of that kernel name; one that the inventory lacks has only its name.
 
-        Whether it is ``here`` is for the caller to tell.
+        The caller determines ``here``.
         """
         result = inventory.get(name, {})
         uuids = (result, *(inventory.get(holder, {}) for holder in result.get("holders", ())))
@@ -107,9 +106,9 @@ class PersistedSetting:
 
 @dataclass(frozen=True)
 class PersistRequest:
-    """Everything that is to be kept, and what it comes from: a study's configuration, or `set`.
+    """Settings to keep, and their origin: a study's configuration, or `set`.
 
-    ``notes`` say what else belongs to the choice and is no setting of the host.
+    ``notes`` name parts of the choice that are no settings of the host.
     """
 
     origin: str

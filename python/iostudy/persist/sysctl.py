@@ -23,12 +23,12 @@ _LAST = Path("/etc/sysctl.conf")
 
 
 def text(kept: Iterable[PersistedSetting], origin: str) -> str:
-    """The content of the file."""
+    """Return the content of the file."""
     return format_heading(origin) + "".join(f"{k.attribute} = {k.value}\n" for k in kept)
 
 
 def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
-    """The file beside what the other files say."""
+    """Return the file and its conflicts with other files."""
     others = dropins.read_other_lines(read_sysctl, root, FILE)
     left, result = dropins.compare_with_existing(
         kept, lambda setting: _find_existing(setting, others)

@@ -19,7 +19,7 @@ from iostudy.persist.request import Disk, PersistedSetting
 PROFILE = "iostudy"
 _FOLDER = Path("/etc/tuned")
 _NEW_FOLDER = _FOLDER / "profiles"
-"""Where TuneD 2.23 and later have profiles."""
+"""The folder of profiles in TuneD 2.23 and later."""
 _ACTIVE = _FOLDER / "active_profile"
 _COMMAND = Path("/usr/sbin/tuned-adm")
 
@@ -30,10 +30,10 @@ _OPTIONS = {
 }
 """Setting -> section and option; sysctls and disks have rules of their own."""
 KINDS = ("block", "sysctl", "thp", "cpu")
-"""What a profile is asked to hold: the first parts of the settings' names."""
+"""Prefixes of the settings that a profile can hold."""
 _DISK_SETTINGS = {"block.scheduler": "elevator", "block.read_ahead_kb": "readahead"}
 _SPECIAL = re.compile(r"[#$%;=]|[^ -~]")
-"""What means something else in a profile: comments, variables, interpolation."""
+"""Characters with a meaning in a profile: comments, variables, interpolation."""
 
 
 def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
@@ -58,7 +58,7 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
 
 
 def text(kept: Iterable[PersistedSetting], origin: str, included: str = "") -> str:
-    """The content of tuned.conf."""
+    """Return the content of tuned.conf."""
     sections: dict[str, list[str]] = {"main": [f"summary=Kept by iostudy from {_plain(origin)}"]}
     if included:
         sections["main"].append(f"include={included}")

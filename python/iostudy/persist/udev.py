@@ -1,11 +1,11 @@
 """Settings of block devices as a file of udev rules.
 
-A disk is known by its WWID or serial number, as sysfs has them: that needs no property that another
-rule may set too late. Every attribute has a line of its own, for lines are carried out in their
-order: the scheduler first, for a switch resets its tunables, nr_requests and wbt_lat_usec.
+A rule identifies a disk by WWID or serial number in sysfs, which no other rule can set too late.
+Every attribute has its own line, because udev executes lines in order. The scheduler comes first: a
+switch resets its tunables, nr_requests and wbt_lat_usec.
 
 Source: udev(7); Documentation/ABI/stable/sysfs-block; Documentation/block/switching-sched.rst;
-Documentation/admin-guide/device-mapper (a UUID is given by whoever makes the volume).
+Documentation/admin-guide/device-mapper (the creator of a volume sets its UUID).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def queue_attribute(setting: PersistedSetting) -> str:
 
 
 def scheduler_of(setting: PersistedSetting) -> str:
-    """The scheduler whose tunable it is, empty for other attributes."""
+    """Return the scheduler of a tunable, empty for other attributes."""
     return setting.attribute.rpartition(".")[0]
 
 
@@ -98,7 +98,7 @@ def match_disk(disk: Disk) -> str:
 
 
 def build_rules(kept: Iterable[PersistedSetting]) -> tuple[DiskRules, ...]:
-    """The lines of every disk."""
+    """Return the lines of every disk."""
     by_disk: dict[Disk, list[PersistedSetting]] = {}
     unplaced = []
     for setting in kept:
@@ -113,13 +113,13 @@ def build_rules(kept: Iterable[PersistedSetting]) -> tuple[DiskRules, ...]:
 
 
 def format_rules(found: Iterable[DiskRules], origin: str) -> str:
-    """The content of the file."""
+    """Return the content of the file."""
     rules = "".join(part.text for part in found if part.lines)
     return format_heading(origin) + _FRAME.format(rules=rules)
 
 
 def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
-    """The file beside what other rules set."""
+    """Return the file and its conflicts with other rules."""
     found = build_rules(kept)
     result = PersistencePlan(
         unsupported=tuple(unkept for part in found for unkept in part.unsupported)
@@ -204,7 +204,7 @@ def _key(disk: Disk) -> str:
 
 
 def _pattern(identity: str) -> str:
-    """The pattern that only this text matches."""
+    """Return a pattern that matches only this text."""
     if _UNWRITABLE.search(identity):
         raise ValueError(f"its identity {identity!r} has a character that no rule can match")
     return _GLOB.sub(r"[\g<0>]", identity)
@@ -225,7 +225,7 @@ def _expected(disk: Disk, setting: PersistedSetting) -> Expected:
 
 
 def _compare_with_rules(kept: Iterable[PersistedSetting], root: Path) -> PersistencePlan:
-    """Other rules about the same attributes: whether they match these disks, only udev can tell."""
+    """Return other rules for the same attributes; only udev knows if they match these disks."""
     wanted: dict[str, list[str]] = {}
     for setting in kept:
         wanted.setdefault(queue_attribute(setting), []).append(setting.text)

@@ -27,9 +27,9 @@ from iostudy.study.model import Study
 def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> PersistRequest:
     """Select the settings to keep from the study in an output folder.
 
-    ``label`` names a configuration, None stands for the winner: of a search, that of its
-    confirmation. ``on`` are the places that its settings are to hold for, none the ones that were
-    studied. UsageError where nothing can be kept.
+    ``label`` names a configuration; None stands for the winner, in a search for that of its
+    confirmation. ``on`` are the places of the settings, by default the studied ones. UsageError
+    if nothing can be kept.
     """
     with open_ledger(folder if label else find_verdict_folder(folder)) as ledger:
         row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
@@ -59,7 +59,7 @@ def find_configuration(study: Study, label: str) -> Configuration:
 
 
 def find_winner(study: Study, compared: Sequence[ComparisonResult]) -> Configuration:
-    """The winner of a finished study; UsageError if there is none, or another block may decide."""
+    """Return the winner of a finished study; UsageError without one or if it may still change."""
     if any(rule.is_undecided(study, standing) for standing in exclude_bounds(compared)):
         raise _unfinished_error(study)
     label = rule.recommend(study, compared)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 
 class Value(BaseModel):
-    """What all values of a report share: they cannot change, and know no unnamed fields."""
+    """Base of all report values: frozen, without unknown fields."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", use_attribute_docstrings=True, serialize_by_alias=True

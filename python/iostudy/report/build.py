@@ -37,6 +37,7 @@ from iostudy.report.topics.caveats.build import add_flags, add_imbalance, comput
 from iostudy.report.topics.covariates.build import build_covariates, covariate_values
 from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkload
 from iostudy.report.topics.measurements.build import build_measurements, describe_figure
+from iostudy.report.topics.noise.causes import build_noise_causes
 from iostudy.report.topics.noise.section import build_workload_noise
 from iostudy.report.topics.ranking.build import build_ranking
 from iostudy.report.topics.ranking.values import RankingReport
@@ -105,7 +106,7 @@ def build_report(
         question=study.question,
         state=_state(study, workloads),
         headline=screened.answer if screened else _headline(study, workloads, compared, limited),
-        todo=(
+        next_steps=(
             *suggest_next_steps(study, compared, folder),
             *suggest_remedies(study, workloads, limited, disturbed),
         ),
@@ -122,6 +123,7 @@ def build_report(
         limits=limited,
         disturbed=disturbed,
         covariates=covariate_reports,
+        noise_causes=build_noise_causes(study, in_order),
         given_up=tuple(GivenUpWorkload(**asdict(own)) for own in given_up),
         block_requests=build_block_latency(study, in_order),
         device=device,
@@ -143,13 +145,13 @@ def _with_covariates(
     rows: Sequence[TrialRow],
     limited: Sequence[BottleneckReport],
 ) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
-    """Every workload with its flags, and its covariates, whose tests share the level of these."""
+    """Return every workload with its flags, and its covariates, whose tests share their level."""
     values = covariate_values(study, rows)
     shared = compute_shared_level(study, values)
     found = _workloads(study, compared, rows, shared)
     reports = build_covariates(study, values, found, shared)
-    explained = (_explained(study, told, limited) for told in found)
-    return tuple(add_imbalance(told, reports) for told in explained), reports
+    explained = (_explained(study, each, limited) for each in found)
+    return tuple(add_imbalance(each, reports) for each in explained), reports
 
 
 def _workloads(
@@ -207,15 +209,15 @@ def _explained(
     workload: WorkloadReport,
     limited: Sequence[BottleneckReport],
 ) -> WorkloadReport:
-    """With the reason why nothing differs, where there is one to be told."""
+    """Return the workload with the reason for equivalence, if there is one."""
     own = {
         bottleneck.configuration: bottleneck
         for bottleneck in limited
         if bottleneck.workload == workload.label
     }
-    of_device = varies_device_settings_only(study)
-    why = explain_equivalence(workload.results, own, of_device=of_device)
-    return workload.model_copy(update={"because": why})
+    device_settings_only = varies_device_settings_only(study)
+    why = explain_equivalence(workload.results, own, device_settings_only=device_settings_only)
+    return workload.model_copy(update={"explanation": why})
 
 
 def _headline(
@@ -233,7 +235,7 @@ def _noun(study: Study) -> str:
 
 
 def _baseline_label(study: Study) -> str:
-    """What all others are compared with: in a screening the first level of each factor."""
+    """Return the baseline's label: in a screening the first level of each factor."""
     return study.baseline.label if study.design is None else FIRST_LEVELS
 
 
@@ -264,7 +266,7 @@ def _answer(
 ) -> Iterator[str]:
     yield from summarize_workloads(workloads, _topic(study))
     yield from build_sentences(
-        {workload.label: workload.because for workload in workloads if workload.because}
+        {workload.label: workload.explanation for workload in workloads if workload.explanation}
     )
     for own in scaled:
         yield from describe_crossings(own)
@@ -300,7 +302,7 @@ def _result(standing: ComparisonResult) -> Result:
 def _trials(study: Study, rows: Sequence[TrialRow], found: Diagnoses) -> tuple[TrialReport, ...]:
     outlying = _outlying(study, rows)
     figures = {workload.label: workload.figure.name for workload in study.workloads}
-    seen = [row.summary or _NOTHING for row in rows]
+    summaries = [row.summary or _NOTHING for row in rows]
     return tuple(
         TrialReport(
             number=number,
@@ -325,7 +327,7 @@ def _trials(study: Study, rows: Sequence[TrialRow], found: Diagnoses) -> tuple[T
             notes=row.notes,
             telemetry=row.telemetry.name,
         )
-        for number, (row, own) in enumerate(zip(rows, seen, strict=True), start=1)
+        for number, (row, own) in enumerate(zip(rows, summaries, strict=True), start=1)
     )
 
 
@@ -354,7 +356,7 @@ def _settled(result: Result, max_blocks: int) -> bool:
 
 
 def _trial_notes(rows: Sequence[TrialRow]) -> tuple[str, ...]:
-    """What trials had to say, each remark once."""
+    """Return the notes of all trials, each once."""
     return tuple(dict.fromkeys(note for row in rows for note in row.notes))
 
 

@@ -19,9 +19,9 @@ def finite_values(values: Mapping[str, float] | None) -> dict[str, float | None]
 
 
 def round_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
-    """As `finite_values`, to six digits: what the kernel counted over a time is not known better.
+    """Return `finite_values` rounded to six digits, the precision of kernel counters over a time.
 
-    The other ten would be more than half of a report of thousands of trials.
+    The other ten digits would be more than half of a report of thousands of trials.
     """
     return {
         name: float(f"{value:.6g}") if math.isfinite(value) else None
@@ -30,6 +30,6 @@ def round_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
 
 
 def build_span(interval: tuple[float, float]) -> Span | None:
-    """An interval whose ends are both known; else None."""
+    """Return an interval with known ends, else None."""
     low, high = map(finite, interval)
     return None if low is None or high is None else Span(low=low, high=high)

@@ -25,7 +25,7 @@ _WORTH_WAITING = 4
 """Times as many blocks; more of them are not the first thing to try."""
 
 MOST_BLOCKS = 1000
-"""More than these nobody will run, and the estimate of how many more is a guess."""
+"""Largest useful estimate of needed blocks; beyond it the estimate is a guess."""
 _LONGEST_IN_HEAD = 12
 
 
@@ -49,7 +49,7 @@ def format_interval(span: Span | None) -> str:
 
 
 def format_against(baseline: str) -> str:
-    """The head of a column of changes; a long label would take the room of what stands below."""
+    """Return the head of a column of changes, with a long label shortened."""
     return f"against {baseline}" if len(baseline) <= _LONGEST_IN_HEAD else "against baseline"
 
 
@@ -68,12 +68,12 @@ def format_change_interval(change: float | None, interval: Span | None) -> str:
 
 
 def format_published_name(published: PublishedFigureReport) -> str:
-    """Which figure it is: ``throughput of dfsio-write``."""
+    """Return the name of the figure: ``throughput of dfsio-write``."""
     return f"{published.figure} of {published.workload}"
 
 
 def format_published_value(published: PublishedFigureReport) -> str:
-    """With the digits and the unit that it was published with: ``0.85347 MB/s``."""
+    """Return the published digits and unit: ``0.85347 MB/s``."""
     return f"{published.value:g} {published.unit}"
 
 
@@ -102,7 +102,7 @@ def format_own_change(published: PublishedFigureReport) -> str:
 
 
 def introduce_reference(reference: ReferenceReport) -> str:
-    """What the table of published figures shows, and what it does not."""
+    """Describe the content and the limits of the table of published figures."""
     return (
         f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
         f"{reference.baseline}; own changes have the interval of a verdict. "
@@ -124,14 +124,14 @@ def explain_missing_figures(reference: ReferenceReport) -> str:
 
 
 def describe_bounds(bounds: Sequence[str]) -> Iterator[str]:
-    """A note that explains the mark beside verdicts; none without bounds."""
+    """Explain the mark of bounds at verdicts; None without bounds."""
     if bounds:
         text = "; ".join(bounds)
         yield f"bounds (limits of what is possible, neither ranked nor recommended): {text}"
 
 
 def format_change_size(result: Result) -> str:
-    """A change without its direction, which the verb tells: ``12.0 % [9.0, 15.0]``."""
+    """Return a change without its direction, which the verb expresses: ``12.0 % [9.0, 15.0]``."""
     assert result.change is not None
     assert result.interval is not None
     sign = 1 if result.change >= 0 else -1
@@ -158,7 +158,7 @@ def format_verdict(result: Result, by_margin: str = "by at least the margin") ->
 
 
 def choose_verdict_symbol(result: Result) -> str:
-    """A shape beside the word, the same as in the charts."""
+    """Return the verdict's symbol, the same as in the charts."""
     match result.verdict:
         case Verdict.BETTER:
             return "▲"
@@ -182,7 +182,7 @@ def format_blocks(result: Result) -> str:
 
 
 def format_blocks_legend(results: Iterable[Result]) -> str:
-    """What an entry of ``format_blocks`` means that tells of more to come; empty if none does."""
+    """Explain entries of ``format_blocks`` with an estimate; empty without any."""
     for result in results:
         if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
             needed = format_blocks_needed(result.blocks_needed, more="more than ")
@@ -209,7 +209,7 @@ def format_first_blocks_legend(
 
 
 def format_blocks_needed(number: int, about: str = "about ", more: str = ">") -> str:
-    """How many blocks would probably decide: ``about 124``, ``>1000`` where it is beyond doing."""
+    """Return the blocks that a decision probably needs: ``about 124``, ``>1000`` if impractical."""
     return f"{more}{MOST_BLOCKS}" if number > MOST_BLOCKS else f"{about}{number}"
 
 
@@ -233,7 +233,7 @@ def describe_given_up(own: AbandonedWorkload) -> str:
 
 
 def describe_trial(trial: TrialReport) -> str:
-    """Why a trial does not count, or that it stands apart; empty where there is nothing to say."""
+    """Describe why a trial does not count or is an outlier; empty otherwise."""
     if trial.outlier:
         return "outlier; counted"
     if trial.counts:
@@ -280,7 +280,7 @@ def _signed(fraction: float) -> str:
 
 
 def _tenths(percent: float, sign: str = "-") -> str:
-    """To one decimal; nearer to zero to two, for on which side of it an interval ends decides."""
+    """Round to one decimal; near zero to two, because a decision depends on the sign of an end."""
     if 0 < abs(percent) < 0.05:
         return f"{percent:{sign}.2f}"
     return f"{percent + 0.0:{sign}.1f}"

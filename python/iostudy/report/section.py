@@ -12,7 +12,8 @@ from iostudy.report.text_table import TextTable
 class Chart:
     """A chart: its Vega-Lite specification, and its content in words.
 
-    ``alternative`` says it to those who cannot see it, ``legend`` how to read it (may be empty).
+    ``alternative`` describes it for those who cannot see it; ``legend`` explains it (may be
+    empty).
     """
 
     spec: dict[str, Any]

@@ -19,10 +19,10 @@ _GAP = 2
 
 @dataclass(frozen=True)
 class TextTable:
-    """Heads and rows; the first ``names`` columns say what a row is of, the others are numbers.
+    """Heads and rows; the first ``names`` columns identify a row, the others are numbers.
 
-    Of these, the last ``words`` are none: they are told in words, and may wrap. The title tells the
-    table from the others of its section.
+    The last ``words`` columns are texts that may wrap. The title distinguishes the table from
+    others of its section.
     """
 
     title: str
@@ -38,7 +38,7 @@ class TextTable:
 
 @dataclass(frozen=True)
 class FittingTable:
-    """A table of which no number is folded: what does not fit stands below, with the names."""
+    """A table that moves columns of numbers below when they do not fit, and repeats the names."""
 
     title: str
     shown: TextTable
@@ -52,7 +52,7 @@ class FittingTable:
             yield _text_table(title, self.shown, (*names, *numbers))
 
     def _fitting(self, width: int) -> Iterator[list[int]]:
-        """The columns of numbers in groups, each as wide as there is room beside the names."""
+        """Return the columns of numbers in groups that fit the width next to the names."""
         widths = [self._width(place) + _GAP for place in range(len(self.shown.heads))]
         room = width - _GAP - sum(widths[: self.shown.names])
         group: list[int] = []

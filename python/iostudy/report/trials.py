@@ -40,7 +40,7 @@ class TrialReport(Value):
     machine: dict[str, FiniteFloat | None]
     phases: dict[str, FiniteFloat | None]
     limit: Bottleneck | None = None
-    """What limited it; None of a trial that does not count."""
+    """The bottleneck; None for a trial that does not count."""
     notes: tuple[str, ...]
     telemetry: str
 
@@ -52,5 +52,5 @@ class TelemetryReport(Value):
     configuration: str
     trials: int
     devices: dict[str, dict[str, FiniteFloat | None]]
-    """By name; the one under test by the report's ``device``, whatever each trial called it."""
+    """Figures by name; the tested device has the report's ``device`` as its name."""
     machine: dict[str, FiniteFloat | None]

@@ -11,6 +11,7 @@ from iostudy.report.base import Value
 from iostudy.report.topics.block_latency.values import BlockLatencyReport
 from iostudy.report.topics.bottlenecks.values import BottleneckReport, DisturbanceReport
 from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkload
+from iostudy.report.topics.noise.values import NoiseCausesReport
 from iostudy.report.topics.ranking.values import RankingReport
 from iostudy.report.topics.reference.values import ReferenceReport
 from iostudy.report.topics.scaling.values import ScalingReport
@@ -37,11 +38,11 @@ class Step(Value):
 
     text: str
     command: str = ""
-    """What to type for it; empty if there is nothing."""
+    """Command of the step; empty without one."""
 
 
 class State(StrEnum):
-    """How far the study came."""
+    """The progress of the study."""
 
     COMPLETE = "complete"
     STOPPED = "stopped"
@@ -61,30 +62,32 @@ class Report(Value):
     headline: str
     """The answer in one sentence."""
     answer: tuple[str, ...]
-    """What it rests on: sentences on workloads, on all of them together, and on how it ended."""
-    todo: tuple[Step, ...]
-    """What to do next, in order."""
+    """Sentences on the workloads, on all of them together, and on the end of the study."""
+    next_steps: tuple[Step, ...] = Field(serialization_alias="todo")
+    """The next steps, in order."""
     noun: str
-    """What varies, in one word: scheduler, or configuration where several factors do."""
+    """The varied factor in one word: scheduler, or configuration for several factors."""
     baseline: str
     configurations: tuple[ConfigurationReport, ...]
     ranking: RankingReport | None
-    """None where verdicts tell the order, or too few blocks are there for one."""
+    """None if verdicts give the order, or with too few blocks."""
     search: SearchReport | None = None
-    """What a search tried; the rest of the report is then that of its confirmation."""
+    """The candidates of a search; the rest of the report covers its confirmation."""
     screening: ScreeningReport | None = None
     """None of a study that compares configurations, and not what their factors do."""
     curves: tuple[ScalingReport, ...] = ()
-    """Of the workloads that the study runs at several loads."""
+    """Curves of the workloads with several loads."""
     workloads: tuple[WorkloadReport, ...]
     trials: tuple[TrialReport, ...]
     telemetry: tuple[TelemetryReport, ...]
     limits: tuple[BottleneckReport, ...] = ()
-    """What limited each configuration on each workload, in the order of ``telemetry``."""
+    """Bottlenecks of each configuration on each workload, in the order of ``telemetry``."""
     disturbed: tuple[DisturbanceReport, ...] = ()
     """Trials that count and that something outside the study has limited."""
     covariates: tuple[CovariateReport, ...] = ()
-    """By workload: steal, foreign CPU and foreign I/O, as far as they are known."""
+    """Steal, foreign CPU and foreign I/O by workload, if known."""
+    noise_causes: tuple[NoiseCausesReport, ...] = ()
+    """By workload, where telemetry could show any."""
     given_up: tuple[GivenUpWorkload, ...] = ()
     """Workloads of which no attempt at a block counted; the others continued."""
     block_requests: tuple[BlockLatencyReport, ...] = ()
@@ -93,7 +96,7 @@ class Report(Value):
     """The device under test, empty if there is none; ``loop1 or loop0`` where trials differ."""
     notes: tuple[str, ...]
     reference: ReferenceReport | None = None
-    """Published figures that the study names, beside its own."""
+    """Published figures that the study names, with its own."""
     method: Method
     reproduce: tuple[str, ...]
     study_text: str

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from iostudy.analysis.noise import Noise, PowerEstimate, estimate_power, pool_noise
 from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.study.model import Study
-from iostudy.units import format_percent, format_seconds
+from iostudy.units import format_percent, format_percent_interval, format_seconds
 
 _LARGEST_USEFUL_EFFECT = 1.0
 """A minimum detectable effect of 100 %."""
@@ -43,8 +43,7 @@ def format_power(power: PowerEstimate, seconds: Callable[[int], float] | None = 
 
 def format_noise(noise: Noise) -> str:
     """Format the sd of paired differences with its interval: ``noise 6 % [4.1, 11]``."""
-    low, high = (format_percent(end).removesuffix(" %") for end in (noise.low, noise.high))
-    return f"noise {format_percent(noise.sd)} [{low}, {high}]"
+    return f"noise {format_percent_interval(noise.sd, noise.low, noise.high)}"
 
 
 def _blocks(count: int, seconds: Callable[[int], float] | None) -> str:

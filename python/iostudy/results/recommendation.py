@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from statistics import fmean
 
 from iostudy.analysis.verdict import Verdict
@@ -31,10 +31,11 @@ def recommend(study: Study, compared: Iterable[ComparisonResult]) -> str | None:
             [study.decide.weight(result.workload) for result in own],
         )
         for label, own in by_label.items()
-        if _is_better({result.comparison.verdict for result in own})
+        if is_better([result.comparison.verdict for result in own])
     }
     return max(better, key=lambda label: better[label], default=None)
 
 
-def _is_better(verdicts: set[Verdict]) -> bool:
+def is_better(verdicts: Collection[Verdict | None]) -> bool:
+    """Return whether the verdicts on several workloads favour a configuration."""
     return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts

@@ -2,8 +2,8 @@
 
 Most settings are files of a few bytes below /sys or /proc, or look like it: the attributes of one
 queue, all sysctls, the options of one mount. Some disturb others when they are written (a new
-scheduler resets nr_requests), so one change covers all attributes of an owner, in whatever order
-they were asked for, and keeps what is disturbed as well.
+scheduler resets nr_requests), so one change covers all attributes of an owner, in whatever
+order they were requested, and keeps what is disturbed as well.
 """
 
 from __future__ import annotations

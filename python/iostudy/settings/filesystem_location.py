@@ -55,7 +55,10 @@ class FilesystemLocation:
 
     @classmethod
     def find(cls, folder: Path) -> Self | None:
-        """Locate it; None if the kernel does not show the mount, as in some chroots."""
+        """Locate it; None if the kernel does not show the mount, as in some chroots.
+
+        None also if no existing parent is readable.
+        """
         try:
             return cls.from_folder(folder)
         except (OSError, ValueError):
@@ -75,13 +78,16 @@ class FilesystemLocation:
 
         Call it before a missing folder counts as removed. ``wanted`` is for the error.
         """
-        if self._is_gone() or self._is_same(FilesystemLocation.from_folder(folder)):
+        if self._is_gone():
+            return
+        now = FilesystemLocation.find(folder)
+        if now is not None and self._is_same(now):
             return
         name = f"UUID {self.uuid}" if self.uuid else f"device {self.device}"
+        where = "mounted there in this mount namespace" if now else "visible from here (chroot?)"
         raise OutOfReachError(
             wanted,
-            found=f"its file system ({self.filesystem} on {self.source}, {name}) is not mounted "
-            "there in this mount namespace",
+            found=f"its file system ({self.filesystem} on {self.source}, {name}) is not {where}",
             where=str(folder),
             remedy="mount it there, or enter the mount namespace that has it (nsenter), then "
             "`iostudy restore`; if it is gone for good, `iostudy restore --accept` forgets it",

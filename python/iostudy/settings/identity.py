@@ -13,6 +13,9 @@ from iostudy.host.files import ROOT, read_attribute
 from iostudy.host.processes import read_start_ticks
 from iostudy.settings.change import Record
 
+_LOOP_MAJOR = "7:"
+"""Source: Documentation/admin-guide/devices.txt."""
+
 
 @dataclass(frozen=True)
 class DeviceIdentity:
@@ -48,19 +51,27 @@ class DeviceIdentity:
         return asdict(self)
 
     def absence_reason(self) -> str | None:
-        """Return why the device is gone, whatever its medium; None while it exists.
-
-        Kernels before 5.5 reuse inode numbers and have no diskseq: all other fields must match
-        there.
-        """
+        """Return why the device is gone, whatever its medium; None while it exists."""
         if self.boot != boot_id():
             return "the host has been rebooted"
         try:
-            now = DeviceIdentity.from_device(devices.read_device(self.name))
+            same = self._has_queue_of(devices.read_device(self.name))
         except FileNotFoundError:
             return "the device is gone"
-        same = now == self if self.diskseq is None else now.node == self.node
         return None if same else "another device has its name now"
+
+    def _has_queue_of(self, device: BlockDevice) -> bool:
+        """Return whether that is the same device, so that its queue has our changes.
+
+        Kernels before 5.5 reuse inode numbers and have no diskseq: all other fields must match
+        there. A detached loop device has lost its backing file, but not its queue.
+        """
+        now = DeviceIdentity.from_device(device)
+        if self.diskseq is not None:
+            return now.node == self.node
+        if _is_free_loop(device):
+            now = replace(now, unique=self.unique)
+        return now == self
 
 
 @dataclass(frozen=True)
@@ -179,6 +190,10 @@ class DiskIdentity:
         """Return an identifier that survives a reboot; the name only if there is no other."""
         size = units.format_size(self.size_bytes)
         return ", ".join(filter(None, (self.unique or self.name, self.part, self.model, size)))
+
+
+def _is_free_loop(device: BlockDevice) -> bool:
+    return device.number.startswith(_LOOP_MAJOR) and device.backing_file is None
 
 
 def _unique(device: BlockDevice) -> str:

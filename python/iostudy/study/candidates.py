@@ -14,7 +14,7 @@ from iostudy.study.search import DEFAULT_ONLY, Candidate, Search
 
 
 def add_candidates(study: Study, candidates: Sequence[Candidate]) -> Study:
-    """The study of a search with its candidates beside the default.
+    """The study of a search with the default and its candidates.
 
     What the host refuses is left out, with the reason. A study that searches nothing is as it is.
     """
@@ -65,8 +65,8 @@ def _label(search: Search, point: Point, values: Mapping[str, str], taken: set[s
         return given
     short = short_names([parameter.name for parameter in search.space.parameters])
     if len(short) == 1:
-        told = next(iter(values.values()))
+        text = next(iter(values.values()))
     else:
-        told = ", ".join(f"{short[name]}={value}" for name, value in values.items())
+        text = ", ".join(f"{short[name]}={value}" for name, value in values.items())
     reserved = taken | search.tries.keys()
-    return told if len(told) <= MAX_LENGTH and told not in reserved else ""
+    return text if len(text) <= MAX_LENGTH and text not in reserved else ""

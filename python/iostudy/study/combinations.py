@@ -116,7 +116,7 @@ def active_levels(chosen: NamedConfiguration, factors: Sequence[Factor]) -> Comb
 
 
 def is_active(factor: Factor, levels: Combination, factors: Sequence[Factor]) -> bool:
-    """Whether the factor varies beside these levels of the factors that others hang on."""
+    """Whether the factor varies with these levels of the factors that others hang on."""
     condition = factor.condition
     if condition is None or not any(_hangs_on(factor, other) for other in factors):
         return True
@@ -150,8 +150,8 @@ def label_combinations(
         if len(telling) == 1:
             yield levels[telling[0]].label, levels
         else:
-            told = (f"{short[name]}={levels[name].label}" for name in telling if name in levels)
-            yield ", ".join(told), levels
+            parts = (f"{short[name]}={levels[name].label}" for name in telling if name in levels)
+            yield ", ".join(parts), levels
 
 
 def build_configuration(

@@ -23,10 +23,10 @@ def build_confirmation(study: Study, winner: str, seed: int, folder: Path) -> st
     the confirmation writes to. What decides is what the search's file says; the seed is another
     one, so that orders and data are fresh.
     """
-    asked = plain(read(study.text, study.name).values)
-    values = {key: value for key, value in asked.items() if key not in _REPLACED}
+    original = plain(read(study.text, study.name).values)
+    values = {key: value for key, value in original.items() if key not in _REPLACED}
     values["question"] = study.question
-    values["target"] = format_target(study.target, asked["target"], str(folder.absolute()))
+    values["target"] = format_target(study.target, original["target"], str(folder.absolute()))
     varied = _levels(study, winner)
     values["factors"] = {name: _factor(study, name, levels) for name, levels in varied.items()}
     searched = {name: levels[-1] for name, levels in varied.items() if len(levels) > 1}
@@ -38,7 +38,7 @@ def build_confirmation(study: Study, winner: str, seed: int, folder: Path) -> st
 def preview_confirmation(study: Study) -> Study:
     """A search as its confirmation, before anybody knows the winner; any other study as it is.
 
-    The winner stands for itself without values: what is told before is of numbers alone.
+    The winner stands for itself without values: the preview is of numbers alone.
     """
     if study.search is None:
         return study
@@ -46,7 +46,7 @@ def preview_confirmation(study: Study) -> Study:
 
 
 def _levels(study: Study, winner: str) -> dict[str, list[str]]:
-    """The default's level and the winner's of each factor that the winner has; one where alike."""
+    """The default's level and the winner's of each factor that the winner has; one if equal."""
     configuration = next(each for each in study.configurations() if each.label == winner)
     options = {f"workload.{name}": value for name, value in configuration.options.items()}
     levels = {**configuration.settings, **options}
@@ -63,8 +63,8 @@ def _factor(study: Study, name: str, levels: list[str]) -> list[str] | dict[str,
 
 
 def _head(study: Study, winner: str) -> str:
-    told = f"# Made by iostudy: the winner of the search {study.name} against the default.\n"
-    return f"{told}# {winner} led the search; this study measures its effect.\n"
+    comment = f"# Made by iostudy: the winner of the search {study.name} against the default.\n"
+    return f"{comment}# {winner} led the search; this study measures its effect.\n"
 
 
 def _fresh(seed: int) -> int:

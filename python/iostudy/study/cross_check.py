@@ -77,8 +77,8 @@ def _check(collector: ProblemCollector, way: Path, study: Study) -> None:
 
 
 def _check_block_latency(collector: ProblemCollector, study: Study) -> None:
-    """Traced and untraced runs of one file would look alike, and must not be compared."""
-    if not study.block_latency:
+    """Traced and untraced runs of one file would look the same, and must not be compared."""
+    if not study.telemetry.block_latency:
         return
     way = ("telemetry", "block_latency")
     if study.fallback is not None:
@@ -136,14 +136,14 @@ def _check_hard_to_change(collector: ProblemCollector, way: Path, study: Study) 
     varied = {factor.name for factor in study.factors}
     for factor in (factor for factor in study.factors if factor.hard_to_change):
         here, condition = (*way, factor.name), factor.condition
-        beside = extra_filesystems(study.target)
+        further = extra_filesystems(study.target)
         if not isinstance(study.target, DiskTarget):
             message = "file systems are only made on a disk of the study's own; write target: "
             disk = "{loopback: {size: 2GiB}}, or {scratch: {device: /dev/...}}"
             collector.add(here, message + disk, found=study.target.describe())
-        elif beside:
+        elif further:
             message = "file systems cannot vary where the target has further disks"
-            collector.add(here, f"{message}; leave one of them out", found=", ".join(beside))
+            collector.add(here, f"{message}; leave one of them out", found=", ".join(further))
         elif (
             condition
             and condition.name not in varied

@@ -171,7 +171,7 @@ def _of_option(option: str, models: Sequence[type[BaseModel]]) -> Parser:
 
 
 def _refuse_same_labels(levels: Sequence[Level]) -> None:
-    """YAML tells ``1`` from ``"1"``; a report would not."""
+    """YAML distinguishes ``1`` from ``"1"``; a report would not."""
     twice = find_duplicates(level.label for level in levels)
     if twice:
         raise ValueError(f"label {', '.join(twice)} occurs twice; give each level its own")

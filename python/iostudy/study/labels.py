@@ -30,7 +30,7 @@ def find_duplicates(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Each dotted name -> as few of its last components as tell it from all the others."""
+    """Each dotted name -> as few of its last components as distinguish it from all the others."""
     return {name: _short(name, [other for other in names if other != name]) for name in names}
 
 

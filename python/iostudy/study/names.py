@@ -40,7 +40,7 @@ def _nearest(name: str, names: Iterable[str]) -> list[str]:
 
 
 def require_known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -> str:
-    """The name itself; UsageError if it is none of ``names``. ``see`` tells where they stand."""
+    """The name itself; UsageError if it is none of ``names``. ``see`` says where they stand."""
     names = tuple(names)
     if name in names:
         return name

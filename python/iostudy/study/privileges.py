@@ -54,13 +54,13 @@ def list_root_requirements(study: Study) -> tuple[str, ...]:
     if isinstance(study.target, DiskTarget):
         verb = "make" if isinstance(study.target, LoopbackTarget) else "format"
         needed.append(f"{verb} {study.describe_target()}")
-    if study.block_latency:
+    if study.telemetry.block_latency:
         needed.append(TRACE)
     return tuple(needed)
 
 
 def needs_root_to_change(factor: Factor) -> bool:
-    """Whether it is a setting that is not only read, and that only root may set and put back.
+    """Whether it is a setting that is not only read, and that only root may set and restore.
 
     Anybody may move a soft limit below the hard one: setrlimit(2). Whether a level goes beyond that
     is known when it is tried, before the first trial. A cluster is its user's own, or obeys any.

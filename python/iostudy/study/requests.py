@@ -13,30 +13,23 @@ from iostudy.study.labels import find_duplicates, parse_label
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import Path as Way
-from iostudy.study.problems import ProblemCollector, format_reason, format_value
+from iostudy.study.problems import ProblemCollector, format_reason
+from iostudy.study.source import format_value
 from iostudy.study.targets import extra_filesystems
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Workload
 
-MAX_WORKLOADS = 100
-"""Each takes its share of the risk: with more, no verdict is reached in 1000 blocks."""
 _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 
 
-def parse_requests(collector: ProblemCollector, section: Any) -> tuple[WorkloadRequest, ...]:
+def parse_requests(
+    collector: ProblemCollector, section: Sequence[Any]
+) -> tuple[WorkloadRequest, ...]:
     """Every workload of the list that is right; what is wrong with the others is noted.
 
-    An entry is a name, or a name with a mapping of options. Among these, ``label`` tells two
-    requests of one workload apart, and ``figure`` names the figure that verdicts use.
+    An entry is a name, or a name with a mapping of options. Among these, ``label`` distinguishes
+    two requests of one workload, and ``figure`` names the figure that verdicts use.
     """
-    if not isinstance(section, list) or not section:
-        message = "workloads are a list of at least one, such as [dfsio-write, dfsio-read]"
-        collector.add(("workloads",), message, found=format_value(section), allowed=_allowed())
-        return ()
-    if len(section) > MAX_WORKLOADS:
-        message = f"too many workloads; at most {MAX_WORKLOADS}, which share the risk"
-        collector.add(("workloads",), message, found=str(len(section)))
-        return ()
     found = [_request(collector, ("workloads", i), entry) for i, entry in enumerate(section)]
     requests = tuple(request for request in found if request is not None)
     _refuse_same_labels(collector, requests)
@@ -53,7 +46,8 @@ def _request(collector: ProblemCollector, path: Way, entry: Any) -> WorkloadRequ
             options = {} if options is None else options
         case _:
             message = "a workload is its name, or {name: {option: value}}"
-            collector.add(path, message, found=format_value(entry), allowed=_allowed())
+            allowed = ", ".join(catalog.names())
+            collector.add(path, message, found=format_value(entry), allowed=allowed)
             return None
     if name not in catalog.names():
         collector.note(path, UnknownNameError("workload", str(name), catalog.names()), name)
@@ -142,19 +136,19 @@ def explain_refusal(request: WorkloadRequest, configuration: Configuration) -> s
 def _lacks_disks(
     request: WorkloadRequest, configuration: Configuration, disks: Iterable[str]
 ) -> str:
-    """Which disks beside the target it asks for that the study does not make; empty if none."""
+    """Message on requested disks that the study does not make; empty if there are none."""
     wanted = catalog.get(request.name).make(apply_configuration(request, configuration)).disks()
     lacking = sorted(wanted.difference(disks))
     if not lacking:
         return ""
     example = f"target: {{loopback: {{size: 1GiB, beside: {{{lacking[0]}: ext4}}}}}}"
-    return f"there is no disk {', '.join(lacking)} beside the target; write {example}"
+    return f"there is no further disk {', '.join(lacking)}; write {example}"
 
 
 def list_directories(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> tuple[Path, ...]:
-    """The directories that any trial of a round is told to use beside its target, each once."""
+    """The directories that any trial of a round uses in addition to its target, each once."""
     each = list_trials(requests, configurations)
     return tuple(dict.fromkeys(path for _, workload in each for path in workload.directories()))
 
@@ -162,7 +156,7 @@ def list_directories(
 def list_trials(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> Iterator[tuple[WorkloadRequest, Workload]]:
-    """Each trial of a round: what was asked for, and the workload with its options."""
+    """Each trial of a round: the request, and the workload with its options."""
     for request in requests:
         for configuration in configurations:
             yield (
@@ -183,12 +177,8 @@ def check_workloads(
 ) -> None:
     """UsageError for the first workload that lacks what it needs on this machine."""
     for request in requests:
-        seen: list[BaseModel] = []
+        checked: list[BaseModel] = []
         for options in (apply_configuration(request, each) for each in configurations):
-            if options not in seen:
+            if options not in checked:
                 catalog.get(request.name).make(options).check()
-                seen.append(options)
-
-
-def _allowed() -> str:
-    return ", ".join(catalog.names())
+                checked.append(options)

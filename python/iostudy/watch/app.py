@@ -178,7 +178,7 @@ class WatchApp(App[int]):
         self._show()
 
     def action_sort(self, steps: int) -> None:
-        """By the column so many to the right."""
+        """Sort by the column that many steps to the right."""
         column = adjacent_column(self._view.sorted_by, steps)
         self._change(replace(self._view, sorted_by=column, descending=True))
 
@@ -191,7 +191,7 @@ class WatchApp(App[int]):
         self._change(replace(self._view, as_tree=not self._view.as_tree))
 
     def action_history(self) -> None:
-        """Of the figure that devices are sorted by."""
+        """Show the history of the sorted figure."""
         if self._view.sorted_by != DEVICE:
             self._change(replace(self._view, history_of=self._view.sorted_by))
 
@@ -241,7 +241,7 @@ class WatchApp(App[int]):
         self._grid.focus()
 
     def on_grid_sorted(self, chosen: Grid.Sorted) -> None:
-        """By the column that was clicked on."""
+        """Sort by the selected column."""
         column, descending = next_sorting(self._view, chosen.column)
         self._change(replace(self._view, sorted_by=column, descending=descending))
 

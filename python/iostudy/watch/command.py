@@ -80,7 +80,7 @@ def run(
     ``stdout`` is a descriptor for its output, else our own. UsageError if there is no
     such program, or it cannot be executed.
     """
-    recorder = ProcRecorder(watch.asked_for, [os.getpid()], hz)
+    recorder = ProcRecorder(watch.selected, [os.getpid()], hz)
     with _forward_signals(ending) as handed:
         recorder.start()
         try:
@@ -96,9 +96,9 @@ def run(
         handed.to(None)
         status = child.wait()
     reading = watch.reading(telemetry.samples)
-    if watch.asked_for is None:
+    if watch.selected is None:
         reading = _drop_idle_devices(reading)
-    target = find_target(reading, watch.asked_for)
+    target = find_target(reading, watch.selected)
     return CommandReport(
         command=tuple(command),
         exit_code=status if status >= 0 else 128 - status,

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from iostudy.report.documents.watch import Figures, ProcessReport, WatchReport
 from iostudy.report.finite import finite_values
 from iostudy.report.topics.bottlenecks.diagnosis import build_diagnosis
-from iostudy.telemetry.summary import Figures as Seen
+from iostudy.telemetry.summary import Figures as DeviceFigures
 from iostudy.watch.command import CommandReport
 
 
@@ -32,5 +32,5 @@ def build_document(report: CommandReport) -> WatchReport:
     )
 
 
-def _each(figures: Mapping[str, Seen]) -> dict[str, Figures]:
+def _each(figures: Mapping[str, DeviceFigures]) -> dict[str, Figures]:
     return {name: finite_values(own) for name, own in figures.items()}

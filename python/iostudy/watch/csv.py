@@ -23,7 +23,7 @@ class Csv:
     old: bool = False
 
     def begin(self) -> str:
-        """The names of the columns."""
+        """Write the names of the columns."""
         return _lines([(*_BEFORE, *EXTENDED_FIGURES, *(OLD_FIGURES if self.old else ()))])
 
     def reading(self, reading: Reading) -> str:

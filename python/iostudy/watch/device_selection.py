@@ -32,11 +32,11 @@ class WatchedDevice:
 
 
 def select_devices(places: Sequence[str], root: Path = ROOT) -> tuple[str, ...]:
-    """The devices of those places, each volume followed by what it consists of, each once.
+    """Return the devices of those places, each volume followed by its members, each once.
 
-    A place is a kernel name, a volume's or an array's name, a node or a link to one, or any file or
-    directory: the device that its file system lies on. TargetError if there is no such device; it
-    names those there are, or of many the most similar.
+    A place is a kernel name, a volume's or an array's name, a node or a link to one, or any
+    file or directory, which stands for the device of its file system. TargetError if there is
+    no such device; it names the existing or the most similar ones.
     """
     found = (device for place in places for device in _find_devices(place, root))
     whole = (each for device in found for each in _with_members(device, root))

@@ -12,7 +12,7 @@ from iostudy.diagnosis.thresholds import MINIMUM_HELD
 from iostudy.errors import TargetError
 from iostudy.host import stack
 from iostudy.host.devices import read_device
-from iostudy.host.inventory import detect_virtualisation
+from iostudy.host.inventory import detect_free_page_reporting, detect_virtualisation
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.watch.live import Reading
 
@@ -25,14 +25,14 @@ class DiagnosisTarget:
     mount: str = ""
 
 
-def find_target(reading: Reading, asked_for: Sequence[str] | None) -> DiagnosisTarget:
-    """The devices that were asked for, else the busiest one; in both cases none below another.
+def find_target(reading: Reading, selected: Sequence[str] | None) -> DiagnosisTarget:
+    """Return the selected devices, else the busiest one, without devices below another one.
 
-    Or the busiest mount, if more was moved over it than that device moved and the command can have
-    been who did that.
+    Return the busiest mount instead if it moved more data than that device and the command may
+    have caused it.
     """
-    if asked_for is not None:
-        return DiagnosisTarget(_select_devices(reading, asked_for))
+    if selected is not None:
+        return DiagnosisTarget(_select_devices(reading, selected))
     summary, device = reading.summary, _find_busiest_device(reading)
     mount = _find_busiest_mount(summary)
     if mount and _has_more_io(summary.nfs[mount], summary.devices.get(device, {})):
@@ -48,6 +48,7 @@ def build_watch_context(reading: Reading, target: DiagnosisTarget) -> DiagnosisC
         [InventoryMount(target.mount, source="", filesystem="nfs")] if target.mount else [],
         collect_operating_points([reading.summary]),
         virtual_machine=detect_virtualisation() is not None,
+        free_page_reporting=detect_free_page_reporting(),
     )
 
 
@@ -60,14 +61,17 @@ def _find_busiest_device(reading: Reading) -> str:
 
 
 def _select_devices(reading: Reading, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of them on which no other of them lies; for one that counts nothing, what does."""
+    """Return the names without underlying devices.
+
+    A device without counters is replaced by its members.
+    """
     counting = dict.fromkeys(each for name in names for each in _counting_devices(reading, name))
     below = {each for name in counting for each in _underlying_devices(name)}
     return tuple(name for name in _exclude_members(reading, counting) if name not in below)
 
 
 def _exclude_members(reading: Reading, names: Collection[str]) -> tuple[str, ...]:
-    """Those of them that are no members of others."""
+    """Return the names that are not members of others."""
     there = (name for name in names if name in reading.devices)
     below = {member for name in there for member in reading.members_of(name)}
     return tuple(name for name in names if name not in below)
@@ -78,7 +82,7 @@ def _counting_devices(reading: Reading, name: str) -> tuple[str, ...]:
 
 
 def _underlying_devices(name: str) -> Iterator[str]:
-    """All that the device lies on, also what is not shown as its member: a disk, a file's disk."""
+    """Return all underlying devices, including those that are not listed as members."""
     try:
         below = stack.whole_stack(name)
     except TargetError:  # it has gone meanwhile
@@ -87,7 +91,7 @@ def _underlying_devices(name: str) -> Iterator[str]:
 
 
 def _find_busiest_mount(summary: TelemetrySummary) -> str:
-    """By what was read and written, of those that may be the command's; "" if there is none."""
+    """Return the mount with the most data moved that the command may use; "" without any."""
     own = {
         name: figures
         for name, figures in summary.nfs.items()
@@ -101,12 +105,12 @@ def _find_busiest_mount(summary: TelemetrySummary) -> str:
 def _has_more_io(mount: Figures, device: Figures) -> bool:
     """Whether the mount moved more data than the device.
 
-    All counts beside a device that was too little busy to be a limit, for who lists and removes
-    files reads and writes none.
+    All operations count if the device was too idle to be a limit: listing and removing files
+    moves no data.
     """
     is_idle = device.get("%util", 0.0) < MINIMUM_HELD
-    beside = mount.get("okB/s", 0.0) if is_idle else 0.0
-    return compute_data_rate_kb(mount) + beside > compute_data_rate_kb(device)
+    operations_kb = mount.get("okB/s", 0.0) if is_idle else 0.0
+    return compute_data_rate_kb(mount) + operations_kb > compute_data_rate_kb(device)
 
 
 def _describe_device(reading: Reading, name: str) -> InventoryDevice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -12,19 +13,22 @@ from socket import AF_INET6
 from socketserver import TCPServer
 from typing import Any
 
+from prometheus_client.exposition import choose_encoder, generate_latest
+
 from iostudy.durable import replace_whole
 from iostudy.errors import RecordError, UsageError
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.watch.live import Live, next_due
-from iostudy.watch.openmetrics import Dialect, format_metrics
+from iostudy.watch.openmetrics import LastSample
 
 LOOPBACK = "127.0.0.1"
 PATH = "/metrics"
 _READ_TIMEOUT_SECONDS = 10
+_format_openmetrics, _MEDIA_TYPE = choose_encoder("application/openmetrics-text")
 
 
 def address(text: str) -> tuple[str, int]:
-    """Of ``PORT``, which is on the loopback interface, or ``HOST:PORT``; UsageError else."""
+    """Parse ``PORT``, on the loopback interface, or ``HOST:PORT``; UsageError otherwise."""
     host, _, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise UsageError(
@@ -37,12 +41,13 @@ def address(text: str) -> tuple[str, int]:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers ``GET /metrics`` with the counters as they are then, and all else with 404."""
+    """Answers ``GET /metrics`` with the counters of that moment, and all else with 404."""
 
     daemon_threads = True
 
     def __init__(self, live: Live, where: tuple[str, int]) -> None:
         self._live, self._lock = live, threading.Lock()
+        self._failure: BaseException | None = None
         if ":" in where[0]:
             self.address_family = AF_INET6
         try:
@@ -55,18 +60,42 @@ class Server(ThreadingHTTPServer):
                 remedy="give an address of this machine and an unused port",
             ) from error
 
-    def metrics(self) -> bytes:
-        """The document; one reader at a time."""
-        with self._lock:
-            samples, devices = self._live.now()
-        return format_metrics(samples, devices, Dialect.OPENMETRICS).encode()
+    def serve(self) -> None:
+        """Answer until a signal arrives. An error of a sample ends it and is raised here."""
+        self.serve_forever()
+        if self._failure is not None:
+            raise self._failure
+
+    def metrics(self) -> bytes | None:
+        """Take a sample and return the document; None if that failed, which ends `serve`."""
+        try:
+            with self._lock:
+                samples, devices = self._live.now()
+        except BaseException as error:  # noqa: BLE001 - `serve` raises it in the main thread
+            self._failure = error
+            self.shutdown()
+            return None
+        return _format_openmetrics(LastSample(samples, devices))
+
+    def handle_error(self, *_: Any) -> None:
+        """Ignore a connection that its client gave up; raise anything else."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, OSError):
+            raise error
 
     def server_bind(self) -> None:
-        """Without http.server's own, which asks the name service what this machine is called."""
+        """Bind without http.server's query of the name service for this machine's name."""
         TCPServer.server_bind(self)
+
+    def server_close(self) -> None:
+        """Close, and keep the lock: no thread may sample while the interpreter ends."""
+        super().server_close()
+        self._lock.acquire()
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """The handler of prometheus_client answers any path, and fails on a malformed Accept header."""
+
     server: Server
     timeout = _READ_TIMEOUT_SECONDS
 
@@ -75,14 +104,17 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         content = self.server.metrics()
+        if content is None:
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR)
+            return
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", Dialect.OPENMETRICS)
+        self.send_header("Content-Type", _MEDIA_TYPE)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: a scrape each second is no news."""
+        """Log nothing: a scrape every few seconds is no news."""
 
 
 def write_textfile(
@@ -92,10 +124,10 @@ def write_textfile(
     count: int | None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Put the metrics into ``path`` at once whole, every ``interval`` seconds.
+    """Write the metrics atomically to ``path`` every ``interval`` seconds.
 
-    What was written is removed at the end, whatever that is, so that nobody scrapes what is long
-    over. RecordError if it cannot be written.
+    The file is removed at the end, even after an error, so that no outdated values are scraped.
+    RecordError if it cannot be written.
     """
     try:
         _keep_writing(live, path, interval, count, sleep)
@@ -119,7 +151,7 @@ def _keep_writing(
             sleep(max(0.0, due - time.monotonic()))
             samples, devices = live.now()
             with defer_signals():
-                replace_whole(path, format_metrics(samples, devices, Dialect.PROMETHEUS).encode())
+                replace_whole(path, generate_latest(LastSample(samples, devices)))
                 is_written = True
             count = None if count is None else count - 1
     finally:

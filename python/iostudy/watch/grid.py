@@ -55,13 +55,13 @@ def _digits(column: str) -> int:
 
 
 _FIGURE_WIDTHS = {column: max(len(column), _digits(column)) + 1 for column in COLUMNS}
-"""How wide each is, with a blank before it."""
+"""Width of each column, with a leading blank."""
 _ALL_FIGURES = sum(_FIGURE_WIDTHS.values())
 
 
 @dataclass(frozen=True)
 class _Widths:
-    """In cells, of what stands before the figures; the history with a blank before it."""
+    """Widths in cells of the columns before the figures; the history has a leading blank."""
 
     name: int
     history: int
@@ -135,7 +135,7 @@ class Grid(ScrollView, can_focus=True):
 
     @property
     def cursor(self) -> int:
-        """The row that the cursor is on; it stays with its device when rows are sorted anew."""
+        """The row of the cursor, which follows its device when rows are sorted."""
         return self._places.get(self._cursor, 0) if self._cursor else 0
 
     def show(self, rows: Sequence[Row], view: View, history: History) -> None:
@@ -251,15 +251,15 @@ def _name(row: Row) -> str:
 
 @lru_cache
 def _figure_cells(values: tuple[float | None, ...], under: str) -> _Line:
-    """Each of COLUMNS, those side by side that look alike as one; kept, as idle devices are."""
+    """Return the cells of COLUMNS, with neighbours of the same style merged; cached."""
     kinds = (under or _shade(*each) for each in zip(COLUMNS, values, strict=True))
     texts = map(str.rjust, map(_number, values), _FIGURE_WIDTHS.values())
-    alike = groupby(zip(texts, kinds, strict=True), itemgetter(1))
-    return tuple(("".join(text for text, _ in cells), kind) for kind, cells in alike)
+    groups = groupby(zip(texts, kinds, strict=True), itemgetter(1))
+    return tuple(("".join(text for text, _ in cells), kind) for kind, cells in groups)
 
 
 def _shade(column: str, value: float | None) -> str:
-    """Nothing to be done is pale; a device that is always at work stands out."""
+    """Return the style: dim for zero, highlighted for a saturated device."""
     if not value:
         return "idle"
     return "busy" if column == _UTIL and value >= _BUSY_PERCENT else _PLAIN

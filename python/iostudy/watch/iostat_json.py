@@ -1,10 +1,9 @@
-"""Readings as the JSON document of ``iostat -xt -o JSON``, for whatever reads that (pure).
+"""Readings as the JSON document of ``iostat -xt -o JSON`` (pure).
 
-Source: sysstat 12.6.1, iostat.c, write_json_ext_stat and write_json_cpu_stat; times and day are in
-the form that it has with S_TIME_FORMAT=ISO. The document is the same to the byte, but for its
-values. Two things of our own are added behind iostat's, where its readers look up what they want by
-name: ``called`` where people call the device otherwise than the kernel, and, when asked for, the
-figures of sysstat's old names.
+Source: sysstat 12.6.1, iostat.c, write_json_ext_stat and write_json_cpu_stat; times and dates have
+the form of S_TIME_FORMAT=ISO. Except for its values the document is identical to the byte. Two
+additions follow iostat's keys, which readers find by name: ``called`` is the display name of a
+device if it differs from the kernel's, and, on request, the figures with sysstat's old names.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ DISK = (
     *("%rrqm", "%wrqm", "%drqm", "r_await", "w_await", "d_await", "f_await"),
     *("rareq-sz", "wareq-sz", "dareq-sz", "aqu-sz", "%util"),
 )
-"""The figures of a device in iostat's order here; the keys are without the percent sign."""
+"""The figures of a device in iostat's order; the keys have no percent sign."""
 
 _END = "\n\t\t\t]\n\t\t}\n\t]\n}}\n"
 
 
 @dataclass
 class IostatJson:
-    """One document; valid as soon as ``end`` is written, also without a reading."""
+    """One document, valid once ``end`` is written, even without a reading."""
 
     host: Machine
     day: date
@@ -60,7 +59,7 @@ class IostatJson:
         return before + "\t\t\t\t{\n" + "".join(f"\t\t\t\t\t{part}" for part in parts) + "\t\t\t\t}"
 
     def end(self) -> str:
-        """All that is open is closed."""
+        """Close all open elements."""
         return _END
 
     def _disks(self, reading: Reading) -> str:

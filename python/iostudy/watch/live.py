@@ -32,7 +32,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class BusiestProcess:
-    """The process that did most, of those that are not the workload's, over so many ``seconds``."""
+    """The busiest process outside of the workload over ``seconds``."""
 
     process: ForeignProcess
     seconds: float
@@ -42,8 +42,8 @@ class BusiestProcess:
 class Reading:
     """Figures of the interval that ended ``at``; ``devices`` describes each device of ``summary``.
 
-    Devices are in the order in which they were asked for, else in the kernel's. ``busiest`` is of
-    the last time between two scans of the processes, which are longer than most intervals.
+    Devices have the order of the selection, else the kernel's. ``busiest`` covers the last time
+    between two scans of the processes, which is longer than most intervals.
     """
 
     at: datetime
@@ -68,7 +68,7 @@ class DeviceSelection:
     """
 
     def __init__(self, places: Sequence[str] = ()) -> None:
-        self.asked_for = select_devices(places) if places else None
+        self.selected = select_devices(places) if places else None
         """The kernel's names of them; None for all."""
         self._host = read_machine()
         self._known: dict[str, tuple[float, WatchedDevice]] = {}
@@ -80,26 +80,24 @@ class DeviceSelection:
         )
 
         watched = self.watched(samples)
-        seen = summarize_samples(samples, watched)
-        figures = {name: seen.devices[name] for name in watched if name in seen.devices}
+        summary = summarize_samples(samples, watched)
+        figures = {name: summary.devices[name] for name in watched if name in summary.devices}
         at = datetime.fromtimestamp(
             samples.columns["clock.realtime_ns"][-1] / _NANOSECONDS, UTC
         ).astimezone()
-        return Reading(at, self._host, replace(seen, devices=figures), watched)
+        return Reading(at, self._host, replace(summary, devices=figures), watched)
 
     def watched(self, samples: Samples) -> dict[str, WatchedDevice]:
-        """By the kernel's names, in the order in which they were asked for, else in its own."""
+        """Return the devices by kernel name, in the order of the selection or of the kernel."""
         disks = samples.keyed("disk")
-        if self.asked_for is not None:
-            return {
-                name: self._named(name, disks[name]) for name in self.asked_for if name in disks
-            }
+        if self.selected is not None:
+            return {name: self._named(name, disks[name]) for name in self.selected if name in disks}
         busy = (name for name, columns in disks.items() if _has_io(columns))
         found = (self._named(name, disks[name]) for name in busy)
         return {each.name: each for each in found if not each.is_partition}
 
     def _named(self, name: str, columns: Mapping[str, Values]) -> WatchedDevice:
-        """Asked of the kernel once for each device; another number is another device."""
+        """Ask the kernel once for each device; another number is another device."""
         number = float(columns["number"][-1])
         before, known = self._known.get(name, (None, None))
         if known is None or before != number:
@@ -119,7 +117,7 @@ class Live:
         self._watch = DeviceSelection(places)
         self._busiest: BusiestProcess | None = None
         self._since_scan = 0.0
-        self._reader = Reader(self._watch.asked_for, workload)
+        self._reader = Reader(self._watch.selected, workload)
 
     def read(self) -> Reading:
         """Return the figures since the last reading, or since the first sample."""
@@ -127,11 +125,11 @@ class Live:
         reading = self._watch.reading(samples)
         return replace(reading, busiest=self._last_busiest(samples, reading.summary))
 
-    def _last_busiest(self, samples: Samples, seen: TelemetrySummary) -> BusiestProcess | None:
-        """Processes are scanned as seldom as their number asks for: what the last scan told."""
-        self._since_scan += seen.seconds
+    def _last_busiest(self, samples: Samples, summary: TelemetrySummary) -> BusiestProcess | None:
+        """Return the busiest process of the last scan; more processes are scanned less often."""
+        self._since_scan += summary.seconds
         if has_processes(samples):
-            first = next(iter(seen.foreign), None)
+            first = next(iter(summary.foreign), None)
             self._busiest = BusiestProcess(first, self._since_scan) if first else None
             self._since_scan = 0.0
         return self._busiest
@@ -149,10 +147,10 @@ def readings(
     sleep: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.monotonic,
 ) -> Iterator[Reading]:
-    """A reading every ``interval`` seconds, ``count`` of them or without end.
+    """Yield a reading every ``interval`` seconds, ``count`` of them or without end.
 
-    They are due at whole intervals after the first sample, so that delays do not add up; one whose
-    time has passed while the machine or the program stood still is left out.
+    They are due at whole intervals after the first sample, so that delays do not accumulate. A
+    reading whose time has passed is skipped.
     """
     due = now()
     while count is None or count > 0:
@@ -163,13 +161,13 @@ def readings(
 
 
 def next_due(due: float, interval: float, now: float) -> float:
-    """The first of ``due`` + n * ``interval``, n at least 1, that is not over."""
+    """Return the first of ``due`` + n * ``interval``, n at least 1, that is not in the past."""
     missed = max(0.0, (now - due) // interval)
     return due + (missed + 1) * interval
 
 
 def read_machine() -> Machine:
-    """The machine that this is."""
+    """Return the description of this machine."""
     kernel = os.uname()
     cpus = os.sysconf("SC_NPROCESSORS_ONLN")
     return Machine(kernel.nodename, kernel.sysname, kernel.release, kernel.machine, cpus)

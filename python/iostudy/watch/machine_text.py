@@ -17,12 +17,12 @@ def format_processors(figures: Figures) -> str:
 
 
 def format_pressure(figures: Figures) -> str:
-    """In how much of the time some task stood still for want of what; empty if not known."""
+    """Return the share of time with stalled tasks by resource; empty if unknown."""
     return _titled("pressure", _STALLED, figures)
 
 
 def format_dirty(figures: Figures) -> str:
-    """Memory that is to be written, and whether writers are paused because of it."""
+    """Return the dirty memory, and whether writers are throttled by it."""
     if "dirty_kB" not in figures:
         return ""
     limit = f" of {_size(figures['dirty_limit_kB'])}" if "dirty_limit_kB" in figures else ""
@@ -33,7 +33,7 @@ def format_dirty(figures: Figures) -> str:
 
 
 def format_busiest(last: BusiestProcess | None) -> str:
-    """The process that did most, with what it moved and computed; empty if it is not known."""
+    """Return the busiest process with its I/O and CPU time; empty if unknown."""
     if last is None:
         return ""
     first, seconds = last.process, last.seconds

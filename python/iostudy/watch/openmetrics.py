@@ -1,16 +1,14 @@
-"""The counters of the last sample as metrics, for Prometheus and what reads the same (pure).
-
-Source: the OpenMetrics specification 1.0, and Prometheus' text format 0.0.4 for node_exporter's
-textfile collector. They differ in the name that a counter's head has, the unit, and the last line.
-"""
+"""Collects the counters of the last sample as metric families of prometheus_client (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
+from prometheus_client import metrics_core
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from iostudy.telemetry.samples import Samples, Values
 from iostudy.units import KIB
@@ -19,14 +17,8 @@ from iostudy.watch.device_selection import WatchedDevice
 _SECTOR_BYTES = 512.0
 _MILLI, _MICRO = 1e-3, 1e-6
 
-Labels = tuple[tuple[str, str], ...]
-
-
-class Dialect(StrEnum):
-    """A text format, by its media type."""
-
-    OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-    PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+Labels = Mapping[str, str]
+Family = CounterMetricFamily | GaugeMetricFamily
 
 
 @dataclass(frozen=True)
@@ -43,6 +35,11 @@ class Metric:
         """The base unit that the name ends in; empty for a plain number."""
         last = self.name.rpartition("_")[2]
         return last if last in ("seconds", "bytes") else ""
+
+    def family(self, labels: Labels) -> Family:
+        """Return a family of these labels without values."""
+        kind = CounterMetricFamily if self.is_counter else GaugeMetricFamily
+        return kind(self.name, self.help, labels=list(labels), unit=self.unit)
 
 
 _DISK = {
@@ -65,14 +62,14 @@ _DISK = {
     "weighted_io_ms": Metric(
         "iostudy_disk_weighted_io_time_seconds", "Time of all requests together.", _MILLI
     ),
-    "in_flight": Metric("iostudy_disk_in_flight", "Requests under way.", is_counter=False),
+    "in_flight": Metric("iostudy_disk_in_flight", "Requests in flight.", is_counter=False),
 }
 _PRESSURE = {
     "some": Metric(
-        "iostudy_pressure_some_seconds", "Time in which some task stood still for it.", _MICRO
+        "iostudy_pressure_some_seconds", "Time in which at least one task was stalled.", _MICRO
     ),
     "full": Metric(
-        "iostudy_pressure_full_seconds", "Time in which all tasks stood still for it.", _MICRO
+        "iostudy_pressure_full_seconds", "Time in which all tasks were stalled.", _MICRO
     ),
 }
 _MEMORY = {
@@ -83,10 +80,10 @@ _MEMORY = {
 }
 _PAGES = {
     "nr_dirty": Metric(
-        "iostudy_memory_dirty_bytes", "Memory that is to be written.", KIB, is_counter=False
+        "iostudy_memory_dirty_bytes", "Memory with changes not yet written.", KIB, is_counter=False
     ),
     "nr_writeback": Metric(
-        "iostudy_memory_writeback_bytes", "Memory that is being written.", KIB, is_counter=False
+        "iostudy_memory_writeback_bytes", "Memory under writeback.", KIB, is_counter=False
     ),
 }
 _NETWORK = {
@@ -98,14 +95,20 @@ _NETWORK = {
 }
 
 
-def format_metrics(samples: Samples, devices: Mapping[str, WatchedDevice], dialect: Dialect) -> str:
-    """All metrics as they were at the last sample; what was missing in it is left out."""
-    families: dict[Metric, list[tuple[Labels, float]]] = {}
-    for metric, labels, value in _values(samples, devices):
-        families.setdefault(metric, []).append((labels, metric.scale * value))
-    lines = [line for metric, own in families.items() for line in _lines(metric, own, dialect)]
-    end = ["# EOF"] if dialect is Dialect.OPENMETRICS else []
-    return "\n".join((*lines, *end, ""))
+@dataclass(frozen=True, eq=False)
+class LastSample(Collector):
+    """Metric families of the last sample; a counter that it lacks is left out."""
+
+    samples: Samples
+    devices: Mapping[str, WatchedDevice]
+
+    def collect(self) -> Iterator[metrics_core.Metric]:
+        """Yield each family with its values."""
+        families: dict[str, Family] = {}
+        for metric, labels, value in _values(self.samples, self.devices):
+            family = families.setdefault(metric.name, metric.family(labels))
+            family.add_metric(list(labels.values()), metric.scale * value)
+        yield from families.values()
 
 
 def _values(
@@ -113,20 +116,20 @@ def _values(
 ) -> Iterator[tuple[Metric, Labels, float]]:
     disks = samples.keyed("disk")
     for name, device in devices.items():
-        labels = (("device", name), ("called", device.label))
+        labels = {"device": name, "called": device.label}
         yield from _build_metric(_DISK, disks[name], labels)
     pressure = samples.group("pressure")
     for column, values in pressure.items():
         resource, _, kind = column.rpartition("_")
-        yield from _build_metric(_PRESSURE, {kind: values}, (("resource", resource),))
-    yield from _build_metric(_MEMORY, samples.group("memory"), ())
+        yield from _build_metric(_PRESSURE, {kind: values}, {"resource": resource})
+    yield from _build_metric(_MEMORY, samples.group("memory"), {})
     pages = samples.group("vm")
     if "page_kb" in pages:
         size = float(pages["page_kb"][0])
         in_kb = {name: size * pages[name] for name in _PAGES if name in pages}
-        yield from _build_metric(_PAGES, in_kb, ())
+        yield from _build_metric(_PAGES, in_kb, {})
     for interface, columns in samples.keyed("net").items():
-        yield from _build_metric(_NETWORK, columns, (("interface", interface),))
+        yield from _build_metric(_NETWORK, columns, {"interface": interface})
 
 
 def _build_metric(
@@ -135,20 +138,3 @@ def _build_metric(
     for column, metric in metrics.items():
         if column in columns and np.isfinite(last := float(columns[column][-1])):
             yield metric, labels, last
-
-
-def _lines(metric: Metric, values: list[tuple[Labels, float]], dialect: Dialect) -> Iterator[str]:
-    sample = f"{metric.name}_total" if metric.is_counter else metric.name
-    family = metric.name if dialect is Dialect.OPENMETRICS else sample
-    yield f"# TYPE {family} {'counter' if metric.is_counter else 'gauge'}"
-    if metric.unit and dialect is Dialect.OPENMETRICS:
-        yield f"# UNIT {family} {metric.unit}"
-    yield f"# HELP {family} {metric.help}"
-    for labels, value in values:
-        formatted = ",".join(f'{name}="{escape(text)}"' for name, text in labels)
-        yield f"{sample}{{{formatted}}} {value!r}" if formatted else f"{sample} {value!r}"
-
-
-def escape(text: str) -> str:
-    """A label's value as it stands between quotes."""
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

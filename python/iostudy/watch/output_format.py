@@ -25,10 +25,10 @@ class OutputFormat(Protocol):
 def write_readings(
     form: OutputFormat, readings: Iterable[Reading], write: Callable[[str], None]
 ) -> None:
-    """Write each reading as it comes.
+    """Write each reading at once.
 
-    A document that has begun is ended, whatever ends the readings, also before the first. A signal
-    waits until the piece under way is written, so that none is cut in two.
+    A begun document is completed whatever ends the readings. Signals are delayed until the
+    current part is written.
     """
     with defer_signals():
         write(form.begin())

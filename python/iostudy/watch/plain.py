@@ -20,18 +20,18 @@ _WIDTHS = dict(
         EXTENDED_FIGURES + OLD_FIGURES, _OF_OPERATION * 3 + (7, 7, 7, 6) + (8, 8, 7, 6), strict=True
     )
 )
-"""Of each figure in iostat, again at least: lines stay in place from one reading to the next."""
+"""At least iostat's width of each figure, so that lines stay aligned between readings."""
 _CPU_WIDTHS = dict.fromkeys(CPU, 7) | {CPU[0]: 6}
 
 
 @dataclass(frozen=True)
 class PlainText:
-    """Time, CPUs and a line for each device by the name that people call it; heads each time.
+    """Time, CPUs and a line per device with its display name; heads in each reading.
 
-    Below stands where the requests to a volume were merged or split, if they were.
+    Merged and split requests of a volume follow below.
 
-    With ``old`` the figures of sysstat's old names stand behind the others. Columns are as wide as
-    iostat's, or wider where a number would push the others aside.
+    With ``old`` the figures of sysstat's old names follow the others. Columns have iostat's
+    width, or more for large numbers.
     """
 
     host: Machine

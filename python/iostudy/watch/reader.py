@@ -21,20 +21,21 @@ _ACCUMULATED = ("workload.", "foreign.")
 
 
 class Reader:
-    """Takes a sample at once, and one more for each look: none is ever of the time since boot.
+    """Takes a sample at once, and one more for each look, so none covers the time since boot.
 
-    A native reader keeps a column for all that it has ever seen. Where containers, volumes and
-    their interfaces come and go it would take more memory and time without end, so another one
-    takes its place when most of what it knows is gone.
+    A native reader keeps a column for every device or interface that ever existed. On hosts
+    with short-lived containers it would grow without limit, so a new reader replaces it when
+    most of its columns are gone.
 
-    ``devices`` are all or those of these names, ``workload`` processes as `_native.Reader` has it.
+    ``devices`` are all or those of these names; ``workload`` are processes as for
+    `_native.Reader`.
     """
 
     def __init__(self, devices: Sequence[str] | None, workload: Sequence[int]) -> None:
         self._devices, self._workload = devices, workload
         self._native = self._opened()
         self._before: Samples | None = None
-        """The last of the reader that was given up, until the new one has been looked at."""
+        """The last sample of the replaced reader, until the first look of the new one."""
 
     def look(self) -> Samples:
         """The counters at the last look, or when this was made, and now."""
@@ -52,7 +53,7 @@ class Reader:
         return samples
 
     def _opened(self) -> _native.Reader:
-        """Another one, whose first sample is taken."""
+        """Return a new reader with its first sample."""
         reader = _native.Reader(self._devices, self._workload)
         reader.sample()
         reader.take()
@@ -60,7 +61,7 @@ class Reader:
 
 
 def has_processes(samples: Samples) -> bool:
-    """Whether the last sample has the processes."""
+    """Whether the last sample includes a scan of the processes."""
     used = samples.group("foreign").get("cpu_us")
     return used is not None and isfinite(used[-1])
 

@@ -13,14 +13,14 @@ from iostudy.watch.device_selection import WatchedDevice
 from iostudy.watch.live import Reading
 
 DEVICE = "Device"
-"""The column that has the names; to sort by it is the order in which devices were read."""
+"""The column of names; sorting by it restores the order of devices."""
 
 COLUMNS = (
     *("%util", "r/s", "w/s", "rkB/s", "wkB/s", "r_await", "w_await", "aqu-sz"),
     *("rareq-sz", "wareq-sz", "rrqm/s", "wrqm/s", "%rrqm", "%wrqm"),
     *("f/s", "f_await", "d/s", "dkB/s", "drqm/s", "%drqm", "d_await", "dareq-sz"),
 )
-"""iostat's, with those first that are seen on a narrow terminal."""
+"""iostat's columns, with the most important first for narrow terminals."""
 
 BARS = "▁▂▃▄▅▆▇█"
 _HISTORY = 240
@@ -29,7 +29,7 @@ _PERCENT = "%"
 _FULL_PERCENT = 100.0
 
 Path = tuple[str, ...]
-"""From a volume down to one of its members, by kernel names: a member may be in several."""
+"""From a volume to one of its members, by kernel names: a member may be in several."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class View:
 
 @dataclass(frozen=True)
 class Row:
-    """A device in the place where it stands; ``figures`` are empty if it has only just come."""
+    """A device at its position; ``figures`` are empty for a new one."""
 
     path: Path
     device: WatchedDevice
@@ -95,7 +95,7 @@ class History:
         return max(values, default=0.0)
 
     def _of_all(self, figure: str) -> deque[Mapping[str, float]]:
-        """By device, of each reading; kept, as it is asked for again and again for one figure."""
+        """Return the figure of every reading, by device; cached, because it is read often."""
         if figure != self._figure:
             self._figure = figure
             self._values = deque((_values(past, figure) for past in self._past), maxlen=_HISTORY)
@@ -117,14 +117,14 @@ def sparkline(values: tuple[float | None, ...], scale: float, width: int) -> str
 
 
 def next_sorting(view: View, column: str) -> tuple[str, bool]:
-    """By what and whether descending, after a column was chosen: again is the other way round."""
+    """Return the new sorting: the same column again reverses the order."""
     if view.sorted_by == column:
         return column, not view.descending
     return column, True
 
 
 def adjacent_column(column: str, steps: int) -> str:
-    """The column that many places to the right, round about."""
+    """Return the column that many places to the right, cyclically."""
     places = (DEVICE, *COLUMNS)
     return places[(places.index(column) + steps) % len(places)]
 
@@ -137,7 +137,7 @@ def _bar(value: float | None, scale: float) -> str:
 
 
 class _Table:
-    """One reading in the view that is wanted."""
+    """One reading in the requested view."""
 
     def __init__(self, reading: Reading, view: View) -> None:
         self._reading, self._devices, self._view = reading, reading.devices, view

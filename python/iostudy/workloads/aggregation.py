@@ -13,9 +13,10 @@ T = TypeVar("T")
 
 
 def average_rounds(rounds: Sequence[Measurement]) -> Measurement:
-    """The mean of every figure that all rounds have, and their histograms added up.
+    """Return the mean of every figure that all rounds have, and their pooled histograms.
 
-    Parts are those of the same labels. One round is given back as it is, none gives nothing.
+    Parts with the same labels are averaged. One round is returned unchanged; without rounds the
+    result is empty.
     """
     return Measurement(
         _means([each.figures for each in rounds]),
@@ -26,27 +27,33 @@ def average_rounds(rounds: Sequence[Measurement]) -> Measurement:
     )
 
 
-def combine_workloads(told: Mapping[str, Measurement]) -> Measurement:
-    """What several workloads measured at the same time, everything under the label of its own.
+def combine_workloads(measured: Mapping[str, Measurement]) -> Measurement:
+    """Combine the measurements of concurrent workloads, each under its label.
 
-    ``neighbour.aggregate`` is a figure, ``neighbour.write`` the latencies of an operation; parts
-    have the label ``workload`` before their own.
+    ``neighbour.aggregate`` is a figure, ``neighbour.write`` the latencies of an operation.
+    Parts get the label ``workload`` before their own.
     """
     return Measurement(
-        {f"{label}.{name}": v for label, each in told.items() for name, v in each.figures.items()},
+        {
+            f"{label}.{name}": v
+            for label, each in measured.items()
+            for name, v in each.figures.items()
+        },
         {
             f"{label}.{name}": h
-            for label, each in told.items()
+            for label, each in measured.items()
             for name, h in each.latencies.items()
         },
-        tuple(_labelled(label, part) for label, each in told.items() for part in each.parts),
-        tuple(f"{label}: {note}" for label, each in told.items() for note in each.notes),
-        tuple(f"{label}: {own}" for label, each in told.items() for own in each.departures),
+        tuple(_labelled(label, part) for label, each in measured.items() for part in each.parts),
+        tuple(f"{label}: {note}" for label, each in measured.items() for note in each.notes),
+        tuple(f"{label}: {own}" for label, each in measured.items() for own in each.departures),
     )
 
 
-def _prefixed(told: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
-    return {f"{label}.{name}": value for label, own in told.items() for name, value in own.items()}
+def _prefixed(measured: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
+    return {
+        f"{label}.{name}": value for label, own in measured.items() for name, value in own.items()
+    }
 
 
 def _labelled(label: str, part: Part) -> Part:
@@ -68,10 +75,10 @@ def _sums(rounds: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
 
 
 def _mean_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
-    alike: dict[tuple[tuple[str, str], ...], list[Part]] = {}
+    by_labels: dict[tuple[tuple[str, str], ...], list[Part]] = {}
     for part in parts:
-        alike.setdefault(tuple(part.labels.items()), []).append(part)
+        by_labels.setdefault(tuple(part.labels.items()), []).append(part)
     return tuple(
         Part(dict(labels), _means([part.figures for part in found]))
-        for labels, found in alike.items()
+        for labels, found in by_labels.items()
     )

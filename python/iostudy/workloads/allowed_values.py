@@ -28,11 +28,11 @@ _KINDS = {
 }
 _LIMITS = {"ge": "{} or more", "gt": "more than {}", "le": "{} or less", "lt": "less than {}"}
 _MOST_KEYS = 8
-"""As many keys as are worth naming; the description says what the others are."""
+"""The largest number of keys that is listed; the description covers more."""
 
 
 def describe_allowed(field: FieldInfo) -> str:
-    """What is allowed for an option: ``a whole number, 1 to 4096``."""
+    """Describe the allowed values of an option: ``a whole number, 1 to 4096``."""
     return _form(field.annotation, field.metadata)
 
 
@@ -65,7 +65,7 @@ def _composed(origin: Any, inner: tuple[Any, ...]) -> str:
 
 
 def _single(metadata: Any) -> Sequence[Any]:
-    """What stands in a Field(ge=1) inside Annotated; anything else as it is."""
+    """Return the constraint of a Field(ge=1) inside Annotated; anything else unchanged."""
     return metadata.metadata if isinstance(metadata, FieldInfo) else (metadata,)
 
 

@@ -55,10 +55,10 @@ _ALL = _ALONE | {mix.NAME: mix.definition(_IN_A_MIX)}
 
 
 def names() -> tuple[str, ...]:
-    """All names, in the order they are shown."""
+    """Return all names in display order."""
     return tuple(_ALL)
 
 
 def get(name: str) -> WorkloadDefinition:
-    """The definition of that name; KeyError if there is none."""
+    """Return the definition of that name; KeyError if there is none."""
     return _ALL[name]

@@ -14,7 +14,7 @@ from iostudy.workloads.definition import Measurement, Tick
 _ASK_SECONDS = 0.05
 
 Span = tuple[float, float]
-"""From when to when, in seconds of CLOCK_MONOTONIC."""
+"""Start and end in seconds of CLOCK_MONOTONIC."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Round:
 
 @dataclass
 class ConcurrentRun:
-    """One of those that run at the same time.
+    """A workload that runs concurrently with others.
 
-    ``run`` carries out a round and heeds its tick; ``renew`` makes the next round begin like the
-    first one. ``rounds`` are those that came to their end, ``spans`` the times of all, and
-    ``cut_off`` is what the round that was stopped had told its tick; None: none was stopped.
+    ``run`` executes a round and obeys its tick; ``renew`` restores the initial state for the
+    next round. ``rounds`` are the complete ones and ``spans`` the times of all. ``cut_off`` is
+    the last value of the tick in a stopped round, None without one.
     """
 
     run: Callable[[Tick], Measurement]
@@ -42,7 +42,7 @@ class ConcurrentRun:
     done: int = 0
 
     def play(self, stop: Event, *, repeat: bool) -> None:
-        """One round, or one after another until ``stop``, which may cut the last one off."""
+        """Run one round, or repeat until ``stop``, which may cut off the last one."""
         self._round(stop)
         while repeat and not stop.is_set():
             self.renew()
@@ -68,19 +68,19 @@ class ConcurrentRun:
 def run_concurrently(
     first: ConcurrentRun, others: Sequence[ConcurrentRun], tick: Tick, *, repeat_others: bool
 ) -> bool:
-    """Play all at the same time; False if ``tick`` put an end to it.
+    """Run all workloads concurrently; return False if ``tick`` stopped them.
 
-    With ``repeat_others`` the others play again and again until the first has ended, and are then
-    stopped. Whatever is raised here - by a player, by ``tick``, by the handler of a signal, which
-    Python calls in the main thread alone - goes on up when every player has been stopped.
+    With ``repeat_others`` the others repeat until the first has ended, and are then stopped. An
+    exception of a workload, of ``tick`` or of a signal handler propagates after all workloads
+    have stopped. Python runs signal handlers only in the main thread.
     """
     stop = Event()
     players = (first, *others)
     with ThreadPoolExecutor(len(players), thread_name_prefix="mix") as pool:
         try:
             foremost = pool.submit(first.play, stop, repeat=False)
-            beside = [pool.submit(each.play, stop, repeat=repeat_others) for each in others]
-            futures = [foremost, *beside]
+            companions = [pool.submit(each.play, stop, repeat=repeat_others) for each in others]
+            futures = [foremost, *companions]
             completed = _attend(futures, [foremost] if repeat_others else futures, players, tick)
         finally:
             stop.set()
@@ -107,7 +107,7 @@ def _attend(
 
 
 def overlap_share(first: ConcurrentRun, others: Sequence[ConcurrentRun]) -> float:
-    """The share of the first player's time during which all the others played too, 0 to 1."""
+    """Return the share of the first workload's time in which all others ran too, 0 to 1."""
     common = first.spans
     for other in others:
         common = [

@@ -28,7 +28,7 @@ from iostudy.hadoop.client import Client
 from iostudy.workloads.windows import SteadyRun
 
 BYTES = "bytes"
-"""The figure by which a workload tells what it moved on the target; foreign I/O is judged by it."""
+"""The figure with the bytes moved on the target, from which foreign I/O is computed."""
 
 
 class _OrText:
@@ -56,16 +56,16 @@ def at_most(limit: N, written: Callable[[N], str]) -> AfterValidator:
 
 
 MAX_COUNT = 10**12
-"""Of rows, records and files: TeraSort's largest published run has so many rows (100 TB)."""
+"""Largest count of rows, records or files: TeraSort's largest published run (100 TB)."""
 
 MAX_SECONDS = 7 * 24 * 3600
-"""Of a time in a trial: a week, in which no host stays as it was."""
+"""Longest time in a trial: a week, in which every host changes."""
 
 MAX_MEMORY_BYTES = 1 << 40
-"""Of a workload's own tables and buffers; few hosts have more."""
+"""Largest memory of a workload's tables and buffers; few hosts have more."""
 
 MAX_PAUSE_SECONDS = 3600
-"""Of what a trial spends without counting, and of one pause: an hour, at each trial or record."""
+"""Longest uncounted time of a trial and longest pause: an hour."""
 
 SIZE_FORM = WithJsonSchema({"type": ["number", "string"], "pattern": units.SIZE_PATTERN})
 PERCENT_FORM = WithJsonSchema({"type": "string", "pattern": units.PERCENT_PATTERN})
@@ -146,7 +146,7 @@ TextList = Annotated[
 
 
 class Options(BaseModel):
-    """What the options of a workload have in common: they are fixed, and none is unknown."""
+    """Base of all options: frozen, without unknown names."""
 
     # A schema is built when it is first used: those of all workloads take a fifth of a start.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -154,7 +154,7 @@ class Options(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _refuse_true_for_1(cls, value: Any, info: ValidationInfo) -> Any:
-        """Pydantic takes true for 1, which nobody means who writes it for a number."""
+        """Refuse booleans for numbers, which pydantic would accept as 0 and 1."""
         field = cls.model_fields[str(info.field_name)]
         parsed = any(isinstance(each, BeforeValidator) for each in field.metadata)
         if isinstance(value, bool) and field.annotation in _NUMBERS and not parsed:
@@ -164,7 +164,7 @@ class Options(BaseModel):
 
 @dataclass(frozen=True)
 class Figure:
-    """One measurement of a workload: its name, its unit, what it says, and which way is better."""
+    """One measurement of a workload: name, unit, documentation, and the better direction."""
 
     name: str
     unit: str
@@ -174,12 +174,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class SerialResource:
-    """What a workload has that serves its operations one after the other: a lock, or its log.
+    """A resource of a workload that serves one operation at a time: a lock or a log.
 
-    ``name`` is it in words: "the tree", or of a log how it is written: "synced batch by batch".
-    Its figures are shares in percent: those of ``waited`` say together for how much of their time
-    the operations waited for it, ``used`` for how much of the run it was at work, "" where none
-    does. It ``stores`` what it is given on the workload's devices; else it is in memory alone.
+    ``name`` describes it: "the tree", or how a log is written: "synced batch by batch". Its
+    figures are shares in percent. The sum of ``waited`` is the share of their time for which
+    operations waited. ``used`` is the share of the run in which it was busy, "" if unknown.
+    ``stores`` says whether it writes to the workload's devices or is in memory only.
     """
 
     name: str
@@ -210,13 +210,13 @@ def _nothing() -> None:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one run gives: figures by name, and what stands behind them.
+    """The result of one run: figures by name, and their details.
 
-    ``latencies`` are histograms by operation (``read``); ``notes`` tell what the run did otherwise
-    than asked, or what a reader of its figures must know. ``departures`` are what of it a trial of
-    a study is not to be compared with others for, as a log that was given up in mid-run. Whoever
-    lets it run calls ``verify`` after the measured time and before anything is reset or cleaned: it
-    compares what was written with what should have been, and raises WorkloadError.
+    ``latencies`` are histograms by operation (``read``). ``notes`` report deviations from the
+    request and what readers of the figures must know. ``departures`` make a trial incomparable
+    with others, such as a log that was abandoned during the run. The caller calls ``verify``
+    after the measured time, before any reset or cleaning. It compares the written data with the
+    expected data and raises WorkloadError.
     """
 
     figures: Mapping[str, float]
@@ -228,22 +228,22 @@ class Measurement:
 
 
 Tick = Callable[[int], bool]
-"""Told several times a second what is done so far, in bytes or operations; False: stop now."""
+"""Called several times a second with the bytes or operations done so far; False: stop now."""
 
 
 def continue_run(_: int) -> bool:
-    """The tick of whoever waits to the end."""
+    """The tick of a caller that waits until the end."""
     return True
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a trial works: a folder of the study's own, and what may be done there.
+    """The study's folder of a trial, and the conditions of its run.
 
-    ``seed`` is the same for preparation and trial within a block, so that what was written can be
-    verified when it is read back. ``tick`` belongs to whoever waits for the run. ``hadoop`` is
-    there for the workloads whose definition says that they need a cluster. ``disks`` are those
-    that the study has made beside the one the folder is on, by name: the root of each.
+    ``seed`` is the same for preparation and trial within a block, so that written data can be
+    verified. ``tick`` is the caller's callback during the run. ``hadoop`` exists for workloads
+    that require a cluster. ``disks`` maps the names of the study's further disks to their root
+    folders.
     """
 
     directory: Path
@@ -262,29 +262,29 @@ class Workload(ABC):
 
     @abstractmethod
     def space_bytes(self) -> int:
-        """The largest room its files take on one disk of the study; 0 where nobody can tell."""
+        """Return the largest space of its files on one disk of the study; 0 if unknown."""
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """How long a trial takes on storage of that speed; None where nobody can tell.
+        """Return the time of a trial on storage of that speed; None if unknown.
 
-        Unless something else is said, its files are moved once.
+        By default its files are moved once.
         """
         return self.space_bytes() / bytes_per_second or None
 
     def reads(self) -> bool:
-        """Whether a trial reads what was written before it: the page cache is dropped then."""
+        """Whether a trial reads data written before it: the page cache is dropped then."""
         return False
 
     def disks(self) -> frozenset[str]:
-        """The disks beside the target's that it works on, by the names the study gives them."""
+        """Return the names of the further disks that it uses."""
         return frozenset()
 
     def directories(self) -> tuple[Path, ...]:
-        """Directories beside the target, named by the user, for files whose I/O is measured."""
+        """Return the user's directories outside of the target for files whose I/O is measured."""
         return ()
 
     def places(self, place: Place) -> tuple[Path, ...]:
-        """A directory on each disk or mount that files whose I/O is measured lie on."""
+        """Return a directory on each disk or mount of the files whose I/O is measured."""
         return (place.directory,)
 
     def check(self) -> None:
@@ -292,7 +292,7 @@ class Workload(ABC):
         return
 
     def preparation(self) -> str:
-        """What prepare makes, as a key: trials of a block with the same key share it."""
+        """Return the key of what prepare creates; trials of a block with the same key share it."""
         return ""
 
     def prepare(self, place: Place) -> None:
@@ -305,9 +305,9 @@ class Workload(ABC):
 
     @abstractmethod
     def run(self, place: Place) -> Measurement:
-        """Carry it out once. Raises WorkloadError, never a partial figure.
+        """Run it once. Raises WorkloadError, never returns partial figures.
 
-        WorkloadStoppedError if ``place.tick`` asked for that.
+        WorkloadStoppedError if ``place.tick`` requested the stop.
         """
 
     def unsteady_reason(self) -> str:
@@ -336,13 +336,13 @@ class WorkloadDefinition:
     unless the study names another. ``part_figures`` does the same for the parts of a run. The
     first sentence of ``models`` stands alone in the list of workloads.
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
-    Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
+    Workload. ``ticks_bytes`` says that the tick of a run gets the bytes moved since its start:
     they are known of a run that was stopped, too. ``needs_hadoop``: its place has a cluster.
     ``at_once`` names the options whose product is how many requests a run has under way at most;
-    where no product tells that, ``requests_at_once`` does. ``one_by_one`` is what its operations
-    wait for within it, by which a diagnosis tells a lock or a log from its devices.
-    ``spins`` tells whether threads of it are on a CPU while they wait: they poll the device, or
-    what other threads do. ``measured_seconds`` is the figure that tells how long it measured, where
+    where no product gives that, ``requests_at_once`` does. ``one_by_one`` is what its operations
+    wait for within it, by which a diagnosis distinguishes a lock or a log from its devices.
+    ``spins`` says whether threads of it are on a CPU while they wait: they poll the device, or
+    what other threads do. ``measured_seconds`` is the figure that says how long it measured, where
     that may be little of a run: telemetry is of all of it.
     ``steady_when`` says in the documentation with which options it has a steady state; "": never.
     ``switchable_options`` may change during its `Workload.steady_run`, whose windows have the
@@ -378,16 +378,20 @@ class WorkloadDefinition:
         return self.models.partition(". ")[0]
 
     def concurrency(self, options: BaseModel) -> int | None:
-        """How many requests a run has under way at most; None where its options do not tell."""
+        """Return the largest number of concurrent requests; None if the options do not give it."""
         if not self.concurrency_options:
             return self.count_requests(options)
         return math.prod(int(getattr(options, name)) for name in self.concurrency_options)
 
+    def uses_page_cache(self, options: BaseModel) -> bool:
+        """Return whether it may use the page cache; other programs than iostudy's always may."""
+        return not getattr(options, "direct", False)
+
     def figure(self, name: str, options: BaseModel) -> Figure:
-        """The figure of that name; KeyError if there is none."""
+        """Return the figure of that name; KeyError if there is none."""
         return {figure.name: figure for figure in self.figures(options)}[name]
 
 
 def fixed_figures(*figures: Figure) -> Callable[[Any], tuple[Figure, ...]]:
-    """The same figures whatever the options are."""
+    """Return a function that gives the same figures for all options."""
     return lambda _: figures

@@ -56,11 +56,11 @@ def _label(text: str) -> str:
 
 
 Label = Annotated[str, AfterValidator(_label)]
-"""What a member is called: the folder it works in, and the beginning of its figures' names."""
+"""The name of a member: its working folder and the prefix of its figures."""
 
 
 class Member(Options):
-    """One workload of a mix with its options: a field for each that it may be, one of them set."""
+    """One workload of a mix with its options: a field per workload, exactly one of them set."""
 
     @model_validator(mode="before")
     @classmethod
@@ -93,8 +93,8 @@ class Member(Options):
         return options
 
     @model_serializer
-    def _as_written(self, asked: SerializationInfo) -> dict[str, Any]:
-        dumped = self.options.model_dump(mode="json", exclude_defaults=asked.exclude_defaults)
+    def _as_written(self, info: SerializationInfo) -> dict[str, Any]:
+        dumped = self.options.model_dump(mode="json", exclude_defaults=info.exclude_defaults)
         return {self.name: dumped}
 
 
@@ -104,13 +104,13 @@ class MixOptions(Options):
     workloads: dict[str, Member]
     others: Literal["repeat", "once"] = Field(
         "repeat",
-        description="what all but the first do: begin again until the first has ended, which stops "
-        "them (repeat), or run once, whichever takes longest (once)",
+        description="all but the first: repeat until the first has ended, which stops them "
+        "(repeat), or run once each, so that the slowest determines the time (once)",
     )
 
     @property
     def repeats(self) -> bool:
-        """Whether the others begin again."""
+        """Whether the other members repeat."""
         return self.others == "repeat"
 
 
@@ -145,7 +145,7 @@ class MixMember:
             drop_folder(own.directory)
 
     def clean(self, place: Place) -> None:
-        """Let it remove its files, then its folder with whatever it has left."""
+        """Let it remove its files, then remove its folder."""
         own = self.place(place)
         if own.directory.exists():
             try:
@@ -154,15 +154,15 @@ class MixMember:
                 remove(own.directory)
 
     def moved(self, player: ConcurrentRun) -> float | None:
-        """The bytes of all its rounds, the one that was cut off included; None: unknown."""
-        told = [each.measured.figures.get(BYTES, math.nan) for each in player.rounds]
+        """Return the bytes of all its rounds, including a stopped one; None if unknown."""
+        counts = [each.measured.figures.get(BYTES, math.nan) for each in player.rounds]
         if player.cut_off is not None:
-            told.append(player.cut_off if self.definition.ticks_bytes else math.nan)
-        moved = math.fsum(told)
+            counts.append(player.cut_off if self.definition.ticks_bytes else math.nan)
+        moved = math.fsum(counts)
         return None if math.isnan(moved) else moved
 
     def player(self, place: Place) -> ConcurrentRun:
-        """It as one that runs with others."""
+        """Return it as a concurrent run."""
         return ConcurrentRun(run=partial(self.run, place), renew=partial(self.renew, place))
 
     def run(self, place: Place, tick: Tick) -> Measurement:
@@ -174,17 +174,17 @@ class MixMember:
 
 @dataclass(frozen=True)
 class Mix(Workload):
-    """Its members each in a folder of its own; the first one is the one in question."""
+    """Workloads that run concurrently, each in its folder; the first one is the subject."""
 
     members: tuple[MixMember, ...]
     repeats: bool
 
     def space_bytes(self) -> int:
-        """That of all members together, as far as they can tell."""
+        """Return the sum over all members that know theirs."""
         return sum(member.workload.space_bytes() for member in self.members)
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """Unknown: members share the storage, and nobody can tell how."""
+        """Return None: members share the storage, so the time is unknown."""
         return None
 
     def reads(self) -> bool:
@@ -192,20 +192,20 @@ class Mix(Workload):
         return any(member.workload.reads() for member in self.members)
 
     def disks(self) -> frozenset[str]:
-        """Those of all members."""
+        """Return the disks of all members."""
         return frozenset().union(*(member.workload.disks() for member in self.members))
 
     def directories(self) -> tuple[Path, ...]:
-        """Those of all members."""
+        """Return the directories of all members."""
         return tuple(path for member in self.members for path in member.workload.directories())
 
     def places(self, place: Place) -> tuple[Path, ...]:
-        """Those of all members, each once."""
+        """Return the places of all members, each once."""
         found = (path for member in self.members for path in member.workload.places(place))
         return tuple(dict.fromkeys(found))
 
     def check(self) -> None:
-        """What any member lacks is lacking."""
+        """Check the requirements of all members."""
         for member in self.members:
             member.workload.check()
 
@@ -255,7 +255,7 @@ class Mix(Workload):
             label: [each.measured for each in player.rounds if each.ended <= until]
             for label, player in players.items()
         }
-        told = combine_workloads(
+        combined = combine_workloads(
             {label: average_rounds(rounds) for label, rounds in counted.items()}
         )
         own = {OVERLAP: 100 * overlap_share(first, others)}
@@ -263,12 +263,14 @@ class Mix(Workload):
             own |= {f"{m.label}.{ROUNDS}": float(len(counted[m.label])) for m in self.members[1:]}
         moved, notes = self._moved(players)
         notes += tuple(_without_figures(label) for label, rounds in counted.items() if not rounds)
-        return replace(told, figures={**told.figures, **own, **moved}, notes=told.notes + notes)
+        return replace(
+            combined, figures={**combined.figures, **own, **moved}, notes=combined.notes + notes
+        )
 
     def _moved(
         self, players: Mapping[str, ConcurrentRun]
     ) -> tuple[dict[str, float], tuple[str, ...]]:
-        """The bytes of all, if each can tell them; else a note of who cannot."""
+        """Return the bytes of all members if known, else a note on those that are not."""
         moved = {member.label: member.moved(players[member.label]) for member in self.members}
         unknown = [label for label, known in moved.items() if known is None]
         if unknown:
@@ -286,16 +288,16 @@ def _without_figures(label: str) -> str:
 
 def _figures(known: Mapping[str, WorkloadDefinition], options: MixOptions) -> tuple[Figure, ...]:
     first = next(iter(options.workloads))
-    told = [
-        _told(label, figure, mean=options.repeats and label != first)
+    found = [
+        _figure_of(label, figure, mean=options.repeats and label != first)
         for label, member in options.workloads.items()
         for figure in known[member.name].figures(member.options)
     ]
     if options.repeats:
-        told += [_rounds(label, first) for label in options.workloads if label != first]
+        found += [_rounds(label, first) for label in options.workloads if label != first]
     overlap = f"share of the time of {first} during which all the others were at work"
     moved = "bytes that all moved, those of rounds that were stopped included"
-    return (*told, Figure(OVERLAP, "%", overlap, True), Figure(BYTES, "B", moved, True))
+    return (*found, Figure(OVERLAP, "%", overlap, True), Figure(BYTES, "B", moved, True))
 
 
 def _part_figures(
@@ -303,13 +305,13 @@ def _part_figures(
 ) -> tuple[Figure, ...]:
     first = next(iter(options.workloads))
     return tuple(
-        _told(label, figure, mean=options.repeats and label != first)
+        _figure_of(label, figure, mean=options.repeats and label != first)
         for label, member in options.workloads.items()
         for figure in known[member.name].part_figures(member.options)
     )
 
 
-def _told(label: str, figure: Figure, *, mean: bool) -> Figure:
+def _figure_of(label: str, figure: Figure, *, mean: bool) -> Figure:
     words = f"{label}: {figure.documentation}"
     if mean:
         words += " (mean over its complete rounds)"
@@ -336,21 +338,21 @@ def _options_model(known: Iterable[WorkloadDefinition]) -> type[MixOptions]:
     members = dict[Label, member]  # type: ignore[valid-type]
     described = Field(
         min_length=2,
-        description="the workloads by labels of your own, as {label: {name: {option: value}}}; the "
-        "first one is the one in question",
+        description="workloads by label, as {label: {name: {option: value}}}; the first one is "
+        "the subject",
     )
     return create_model("MixOptions", __base__=MixOptions, workloads=(members, described))
 
 
 def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
-    """The mix of any of these workloads, by name; a mix of mixes is none."""
+    """Return the mix of any of these workloads by name; mixes do not nest."""
     return WorkloadDefinition(
         name=NAME,
-        models="users of the same storage at the same time: what a neighbour does to the first. "
-        "So it is on a shared /home; the effect of the first on the neighbour is reported as well",
-        not_modelled="processes and hosts of their own: all members are threads of this process, "
-        "so that a member which computes in Python slows the others' Python down, though not their "
-        "I/O loops; shares and limits of users, which a cgroup would set",
+        models="concurrent users of one storage: how a neighbour slows the first, as on a shared "
+        "/home. The effect of the first on the neighbour is reported as well",
+        not_modelled="separate processes and hosts: all members are threads of this process, so a "
+        "member that computes in Python slows the Python code of others, but not their I/O "
+        "loops; shares and limits of users, which a cgroup would set",
         source="report R3: jobs of a cluster that overloaded its shared /home",
         options=_options_model(known.values()),
         figures=partial(_figures, known),

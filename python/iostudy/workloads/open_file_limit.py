@@ -18,7 +18,7 @@ from pathlib import Path
 from iostudy.errors import UsageError, WorkloadError
 
 _SPARE = 32
-"""For whatever else opens a file meanwhile: telemetry, the ledger, a library."""
+"""Reserve for other open files: telemetry, the ledger, libraries."""
 
 _MOST = Path("/proc/sys/fs/nr_open")
 _LIMIT = resource.RLIMIT_NOFILE

@@ -57,9 +57,9 @@ def format_flow(value: Any) -> str:
 
 
 def list_options(definition: WorkloadDefinition) -> list[tuple[str, str, str, str]]:
-    """Each option: its name, its default as it is written, what is allowed, what it means."""
+    """Return each option: name, default as written, allowed values, meaning."""
     fields = definition.options.model_fields
-    # A workload with a required option has no whole set of defaults; what has one is told.
+    # A workload with a required option has no complete set of defaults; the known ones are listed.
     defaults = format_options(definition.options.model_construct())
     return [
         (
@@ -78,7 +78,7 @@ def example_options(definition: WorkloadDefinition) -> BaseModel:
 
 
 def example_figures(definition: WorkloadDefinition) -> tuple[Figure, ...]:
-    """The figures of the example; the first one decides."""
+    """Return the figures of the example, the decisive one first."""
     return definition.figures(example_options(definition))
 
 

@@ -9,16 +9,15 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.build import build_report
 from iostudy.report.render.charts import palette
 from iostudy.report.section import Chart
+from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.verdicts.chart import (
     build_interval_chart,
     build_run_order_chart,
-    build_telemetry_charts,
 )
 from iostudy.report.values import Report
 from tests.report.factory import (
     disturbed,
     outlying,
-    renamed,
     report,
     rows,
     span,
@@ -38,9 +37,9 @@ def points(drawn: Chart) -> list[list[dict[str, Any]]]:
     return [layer["values"] if "values" in layer else data[layer["name"]] for layer in layers]
 
 
-def told() -> Report:
-    asked = study()
-    return build_report(asked, study_row(asked), disturbed(outlying(rows(asked))))
+def example_report() -> Report:
+    experiment = study()
+    return build_report(experiment, study_row(experiment), disturbed(outlying(rows(experiment))))
 
 
 def test_the_interval_plot_shows_every_comparison_in_percent() -> None:
@@ -66,7 +65,7 @@ def test_there_is_no_interval_plot_before_there_is_an_interval() -> None:
 
 
 def test_the_run_order_plot_shows_every_trial_of_its_workload_once_as_a_point() -> None:
-    made = told()
+    made = example_report()
     for workload in made.workloads:
         drawn = build_run_order_chart(workload, made)
         assert drawn is not None
@@ -74,7 +73,7 @@ def test_the_run_order_plot_shows_every_trial_of_its_workload_once_as_a_point() 
         assert shown == {t.number for t in made.trials if t.workload == workload.label}
 
 
-def test_an_interval_that_tells_nothing_is_cut_and_not_left_out() -> None:
+def test_uninformative_interval_is_clipped() -> None:
     made = report()
     workload = made.workloads[0]
     first, wide, *others = workload.results
@@ -103,26 +102,8 @@ def test_there_is_no_run_order_plot_without_a_figure() -> None:
     assert build_run_order_chart(made.workloads[0], made) is None
 
 
-def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
-    made = report()
-    write, read = (build_telemetry_charts(workload, made) for workload in made.workloads)
-    assert "written, MiB/s" in [drawn.spec["title"] for drawn in write]
-    assert "r_await, ms" in [drawn.spec["title"] for drawn in read]
-    assert "r_await, ms" not in [drawn.spec["title"] for drawn in write]
-
-
-def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
-    asked = study()
-    made = build_report(asked, study_row(asked), renamed(rows(asked)))
-    counted = [t for t in made.trials if t.workload == "dfsio-write"]
-    chart = build_telemetry_charts(made.workloads[0], made)[0]
-    spec = chart.spec
-    (shown,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
-    assert len(shown) == len(counted)
-
-
 def test_every_chart_is_one_of_vega_lite() -> None:
-    made = told()
+    made = example_report()
     for workload in made.workloads:
         charts = [build_interval_chart(workload, made), build_run_order_chart(workload, made)]
         for drawn in (*charts, *build_telemetry_charts(workload, made)):
@@ -131,7 +112,7 @@ def test_every_chart_is_one_of_vega_lite() -> None:
 
 
 def test_charts_take_the_width_they_are_given() -> None:
-    made = told()
+    made = example_report()
     for workload in made.workloads:
         charts = [build_interval_chart(workload, made), build_run_order_chart(workload, made)]
         for drawn in (*charts, *build_telemetry_charts(workload, made)):

@@ -12,7 +12,12 @@ from iostudy.settings import kinds, places
 from iostudy.settings.change import WHOLE_HOST, Change, ConflictPolicy
 from iostudy.settings.transaction.journal import Journal, JournalMode, journal_paths
 from iostudy.settings.transaction.locks import lock_devices, lock_host
-from iostudy.settings.transaction.recovery import Recovery, restore_all, restore_stale
+from iostudy.settings.transaction.recovery import (
+    PATIENCE_SECONDS,
+    Recovery,
+    restore_all,
+    restore_stale,
+)
 from iostudy.settings.transaction.transaction import UndoResult
 from tests.fixtures_loop import loop_disk, queue_state
 from tests.settings.note import Note
@@ -255,6 +260,60 @@ def test_a_journal_whose_owner_was_killed_at_its_first_line_goes(state_dir: Path
         (state_dir / "1-1.new").write_bytes(text)
         assert restore_stale() == Recovery()
         assert list(state_dir.iterdir()) == []
+
+
+def test_an_unfinished_journal_goes_also_where_there_is_no_other(state_dir: Path) -> None:
+    state_dir.mkdir(mode=0o700)
+    (state_dir / "1-1.new").touch()
+    stale_changes.recover_stale_changes("doctor")
+    assert list(state_dir.iterdir()) == []
+
+
+class Clock:
+    """A clock that only sleeping advances."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("iostudy.settings.transaction.recovery.time", clock)
+    return clock
+
+
+def test_journals_of_another_pid_namespace_are_waited_for_once(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """Their locks are held, and no process is visible that holds them."""
+    monkeypatch.setattr("iostudy.settings.transaction.recovery.find_users", lambda _: ())
+    stale = leave(state_dir, Note.prepare(note, "new"))
+    held = [Journal.create(state_dir, JournalMode.STUDY, f"iostudy run {n}") for n in range(4)]
+    recovery = restore_stale()
+    assert len(recovery.skip_reasons) == len(held)
+    assert PATIENCE_SECONDS <= clock.seconds < 1.1 * PATIENCE_SECONDS
+    assert recovery.undo_result.restored_values == ("note: new -> original",)
+    assert not stale.exists()
+    for journal in held:
+        journal.close()
+
+
+def test_a_journal_that_its_owner_removes_meanwhile_is_not_waited_for(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    path = leave(state_dir, Note.prepare(note, "new"))
+    monkeypatch.setattr(
+        "iostudy.settings.transaction.recovery.journal_paths", lambda _: (path, state_dir / "gone")
+    )
+    assert restore_stale().undo_result.restored_values == ("note: new -> original",)
+    assert clock.seconds == 0
 
 
 def leave_owner_dead(state_dir: Path, change: Change, seconds: float) -> subprocess.Popen[bytes]:

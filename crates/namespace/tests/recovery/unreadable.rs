@@ -79,8 +79,8 @@ fn an_unreadable_file_without_another_copy_is_an_error() {
         let message = recover(own).unwrap_err().to_string();
         let path = format!("{}/{name}", own[0].display());
         assert!(message.contains(path.trim_end_matches('/')), "{message}");
-        let told_of = format!("transaction {transaction} may lie there");
-        assert!(message.contains(&told_of), "{message}");
+        let expected = format!("transaction {transaction} may lie there");
+        assert!(message.contains(&expected), "{message}");
         assert!(
             message.contains("give the directory of an intact copy"),
             "{message}"

@@ -316,18 +316,18 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_is_heard_while_it_is_made_sorted_and_cleared() {
+    fn a_stop_ends_creation_sorting_and_clearing() {
         let calls = Cell::new(0);
-        let ask = || {
+        let check = || {
             calls.set(calls.get() + 1);
             check_stop()
         };
-        let mut table = Table::new(4 << 20, 1, ask).unwrap();
+        let mut table = Table::new(4 << 20, 1, check).unwrap();
         assert_eq!(calls.replace(0), 4);
         table.add(&Word::alone(b"the")).unwrap();
-        table.sort(ask).unwrap();
+        table.sort(check).unwrap();
         assert_eq!(calls.replace(0), 4 + 1);
-        table.clear(ask).unwrap();
+        table.clear(check).unwrap();
         assert_eq!(calls.get(), 4);
         let stop = || Err(());
         assert!(table.sort(stop).is_err() && table.clear(stop).is_err());

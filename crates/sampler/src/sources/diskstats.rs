@@ -176,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_told_from_another_of_its_name_by_its_number() {
+    fn a_device_number_distinguishes_devices_of_one_name() {
         let line = b" 259       3 nvme0n1 1 2 3 4 5 6 7 8 9 10 11";
         assert_eq!(parse(line).unwrap().number, 259 << 20 | 3);
     }
 
     #[test]
-    fn a_disk_behind_one_whose_partitions_did_not_fit_is_there() {
+    fn a_disk_after_omitted_partitions_is_there() {
         let pieces = Pieces(&[
             "8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n",
             "8 16 sdb 1 2 3 4 5 6 7 8 9 10 11\n8 17 sdb1 1 2 3 4 5 6 7 8 9 10 11\n",

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_amd_cpu_what_was_measured_is_told() {
+    fn an_amd_cpu_gives_measured_temperatures_not_the_control_value() {
         let names = found(&[
             ("hwmon0/name", "nvme\n"),
             ("hwmon0/temp1_input", "48850\n"),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_alone_counts() {
+    fn a_lone_temperature_is_used() {
         let newer = [
             ("hwmon0/name", "k10temp\n"),
             ("hwmon0/temp1_input", "60000\n"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn of_each_intel_cpu_the_package_is_told() {
+    fn an_intel_cpu_gives_the_temperature_of_its_package() {
         let names = found(&[
             ("hwmon1/name", "coretemp\n"),
             ("hwmon1/temp1_input", "60000\n"),

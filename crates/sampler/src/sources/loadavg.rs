@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_tells_all() {
+    fn every_column_has_a_value_on_this_machine() {
         let mut columns = Columns::default();
         Loadavg::open(&mut columns).unwrap().sample(&mut columns);
         assert!(columns.row().iter().all(Option::is_some));

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells_all() {
+    fn every_column_has_a_value_on_this_machine() {
         let mut columns = Columns::default();
         Meminfo::open(&mut columns).unwrap().sample(&mut columns);
         assert!(columns.row().iter().all(Option::is_some));

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn only_interfaces_with_counters_are_asked_for_their_speed() {
+    fn only_interfaces_with_counters_have_their_speed_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         for (interface, speed) in [("eth0", "1000\n"), ("lo", "-1\n"), ("elsewhere", "10000\n")] {

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_a_group_stand_beside_those_of_the_machine() {
+    fn pressure_of_a_group_has_columns_of_its_own() {
         let group = tempfile::tempdir().unwrap();
         let mut columns = Columns::default();
         assert!(Pressure::of_group(group.path(), &mut columns).is_none());

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells_its_processors_by_their_numbers() {
+    fn every_processor_of_this_machine_has_its_columns() {
         let mut columns = Columns::default();
         Stat::open(&mut columns).unwrap().sample(&mut columns);
         assert!(columns.names().iter().any(|name| name == "cpu.0.busy"));

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells_all() {
+    fn every_column_has_a_value_on_this_machine() {
         let mut columns = Columns::default();
         Tcp::open(&mut columns).unwrap().sample(&mut columns);
         assert_eq!(columns.names().len(), 4);

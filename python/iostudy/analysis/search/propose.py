@@ -36,19 +36,19 @@ MAX_ENUMERATED_POINTS = 10_000
 
 
 def propose(
-    space: Space, seen: Sequence[CandidateResult], wanted: int, seed: int, rules: SearchPolicy
+    space: Space, candidates: Sequence[CandidateResult], wanted: int, seed: int, rules: SearchPolicy
 ) -> tuple[Point, ...]:
     """Propose new points; fewer than ``wanted`` only if the space has no more.
 
-    Determined by its arguments. ``seen`` are all candidates, including waiting and refused ones;
-    none of them is proposed again.
+    Determined by its arguments. ``candidates`` includes waiting and refused ones; none of them is
+    proposed again.
     """
-    taken = {space.canonical(each.point) for each in seen}
+    taken = {space.canonical(each.point) for each in candidates}
     number = min(wanted, space.size - len(taken))
-    own = np.random.SeedSequence([seed, len(seen)]).generate_state(2)
+    own = np.random.SeedSequence([seed, len(candidates)]).generate_state(2)
     points = chain(
         latin_hypercube(space, rules.first, seed),
-        islice(_parzen_points(space, seen, int(own[0]), rules), number + EXTRA_DRAWS),
+        islice(_parzen_points(space, candidates, int(own[0]), rules), number + EXTRA_DRAWS),
         _random_points(space, int(own[1])),
     )
     return tuple(islice(_new_points(space, points, taken), max(0, number)))
@@ -99,7 +99,7 @@ def _random_point(space: Space, draw: np.random.Generator) -> Point:
 
 
 def _parzen_points(
-    space: Space, seen: Sequence[CandidateResult], seed: int, rules: SearchPolicy
+    space: Space, candidates: Sequence[CandidateResult], seed: int, rules: SearchPolicy
 ) -> Iterator[Point]:
     """Yield points of the tree-structured Parzen estimator without end."""
     # Slow to import, and only searches need it.
@@ -109,7 +109,7 @@ def _parzen_points(
     # Unconditional parameters are sampled jointly, conditional ones individually.
     sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=1)
     study = optuna.create_study(direction="maximize", sampler=sampler)
-    study.add_trials(_past_trials(space, seen, rules))
+    study.add_trials(_past_trials(space, candidates, rules))
     while True:
         trial = study.ask()
         point: dict[str, str] = {}
@@ -130,7 +130,7 @@ def _suggested(trial: Trial, parameter: Parameter) -> str:
 
 
 def _past_trials(
-    space: Space, seen: Sequence[CandidateResult], rules: SearchPolicy
+    space: Space, candidates: Sequence[CandidateResult], rules: SearchPolicy
 ) -> list[FrozenTrial]:
     """Return all results as trials of Optuna.
 
@@ -139,10 +139,10 @@ def _past_trials(
     # Slow to import, as above.
     from optuna.trial import TrialState, create_trial
 
-    entrants = run_race(seen, rules).entrants
+    entrants = run_race(candidates, rules).entrants
     values = iter(_shrink_estimates([entrant for entrant in entrants if entrant.is_known]))
     trials = []
-    for each, entrant in zip(seen, entrants, strict=True):
+    for each, entrant in zip(candidates, entrants, strict=True):
         active = space.active(each.point)
         params = {p.name: _internal(p.domain, each.point[p.name]) for p in active}
         domains = {p.name: _distribution(p.domain) for p in active}

@@ -74,15 +74,15 @@ class Race:
     free: int
 
 
-def run_race(seen: Sequence[CandidateResult], rules: SearchPolicy) -> Race:
+def run_race(candidates: Sequence[CandidateResult], rules: SearchPolicy) -> Race:
     """Evaluate the race from the first block to the last.
 
     A pure function of its arguments: a dropped candidate stays dropped, because each test uses the
     blocks up to its time. Raises ValueError for a wrong number of weights.
     """
-    ratios, shares = stack_ratios(seen, rules)
+    ratios, shares = stack_ratios(candidates, rules)
     judge = _RaceEvaluation(ratios, shares, rules)
-    statuses = [RaceStatus.REFUSED if each.refused else RaceStatus.RACING for each in seen]
+    statuses = [RaceStatus.REFUSED if each.refused else RaceStatus.RACING for each in candidates]
     for blocks in range(1, ratios.shape[2] + 1):
         statuses = judge.after(blocks, statuses)
     return judge.result(statuses)

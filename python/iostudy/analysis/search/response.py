@@ -83,20 +83,20 @@ class ResponseModel:
 
 
 def estimate_response(
-    space: Space, seen: Sequence[CandidateResult], rules: SearchPolicy, seed: int
+    space: Space, candidates: Sequence[CandidateResult], rules: SearchPolicy, seed: int
 ) -> ResponseModel | None:
     """Estimate curves and importance; None with too few candidates or without a variance.
 
     The minimum is 8 candidates, and 3 per parameter.
     """
-    ratios, shares = stack_ratios(seen, rules)
+    ratios, shares = stack_ratios(candidates, rules)
     found = estimate_candidates(ratios, shares)
     known = [
         index
-        for index, each in enumerate(seen)
+        for index, each in enumerate(candidates)
         if np.isfinite(found.value[index]) and not each.refused
     ]
-    points = [seen[index].point for index in known]
+    points = [candidates[index].point for index in known]
     varied = _varied_parameters(space, points)
     enough = len(known) >= max(MIN_CANDIDATES, MIN_CANDIDATES_PER_PARAMETER * len(varied)) and bool(
         found.freedom.all()

@@ -11,7 +11,7 @@ from iostudy.units import KIB, format_significant
 from iostudy.workloads.native.latency import percentiles_us
 
 DeviceRequests = tuple[str, str, Requests]
-"""Of a device and an operation."""
+"""Requests of a device and an operation."""
 
 
 def print_block_requests(measured: BlockRequests) -> None:

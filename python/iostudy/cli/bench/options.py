@@ -18,10 +18,9 @@ _BRACKETS = ("[", "{")
 
 
 def parse_options(definition: WorkloadDefinition, given: Sequence[str]) -> BaseModel:
-    """The options that ``-o`` asks for; UsageError tells all that is wrong with them.
+    """Parse the options of ``-o``; UsageError lists all problems.
 
-    A value that is a list or a mapping in YAML is taken for that, unless the workload refuses it
-    and takes the text.
+    A list or mapping in YAML is parsed as such, unless the workload only accepts the text.
     """
     texts = dict(map(_split_assignment, given))
     parsed = {key: value for key, text in texts.items() if (value := _parse_yaml(text)) is not None}

@@ -11,8 +11,7 @@ from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
-from iostudy.study.hadoop_section import hdfs_target
-from iostudy.study.targets import DirectoryTarget, Target
+from iostudy.study.targets import DirectoryTarget, Target, parse_hdfs_target
 from iostudy.workloads.definition import WorkloadDefinition
 
 _DEFAULT = ClusterSpec()
@@ -39,7 +38,9 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
     if not in_hdfs:
         folder = Path(target)
         own = DirectoryTarget(folder)
-        order = build_cluster_request(own, spec, tell=say) if definition.needs_hadoop else None
+        order = (
+            build_cluster_request(own, spec, on_progress=say) if definition.needs_hadoop else None
+        )
         return BenchPlace(own, folder, order)
     if not definition.needs_hadoop:
         remedy = (
@@ -49,12 +50,14 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
             f"{definition.name} on {target}", "it works on files of this host", remedy
         )
     far = _parse_hdfs(target)
-    return BenchPlace(far, Path(tempfile.gettempdir()), build_cluster_request(far, spec, tell=say))
+    return BenchPlace(
+        far, Path(tempfile.gettempdir()), build_cluster_request(far, spec, on_progress=say)
+    )
 
 
 def _parse_hdfs(text: str) -> Target:
     try:
-        return hdfs_target(text)
+        return parse_hdfs_target(text)
     except ValueError as error:
         raise _usage_error("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
 

@@ -22,7 +22,7 @@ def print_result(
     definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
 ) -> None:
     """All of it on stdout, and the notes on stderr."""
-    # Here and not above: what tells telemetry loads statistics, most of a second of them.
+    # Imported here: the report of telemetry loads statistics, which takes most of a second.
     from iostudy.report.formatting import format_figure
     from iostudy.report.topics.bottlenecks.telemetry import convert_meter_value, format_meter_name
 
@@ -86,7 +86,7 @@ def _print_latencies(latencies: Mapping[str, Histogram]) -> None:
 
 
 def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:
-    """As a matrix of each operation where they are its cells; else a row for each."""
+    """Print matrix cells as a matrix per operation, other parts as a row each."""
     own = [
         (part.labels, part.figures[figure.name]) for part in parts if figure.name in part.figures
     ]

@@ -1,1 +1,1 @@
-"""Hadoop's properties: site files, the variables in them, and what no study gives."""
+"""Hadoop's properties: site files, their variables, and reserved names."""

@@ -22,18 +22,18 @@ _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 _FALLBACK = "{http://www.w3.org/2001/XInclude}fallback"
 _MAX_INCLUDES = 16
 SIZE = re.compile(r"([0-9]+)([kmgtpe]?)", re.IGNORECASE)
-"""A size as properties have it: ``64m``."""
+"""A size in the form of properties: ``64m``."""
 
 
 @dataclass(frozen=True)
 class SiteFile:
-    """The properties of one file; ``final`` are the names that no later file may change."""
+    """The properties of one file; no later file may change the names in ``final``."""
 
     properties: Properties = field(default_factory=dict)
     final: frozenset[str] = frozenset()
 
     def render(self) -> bytes:
-        """The file; UsageError for a name or value that it cannot hold."""
+        """Return the text of the file; UsageError for a name or value that it cannot hold."""
         root = ElementTree.Element("configuration")
         for name, value in self.properties.items():
             require_plain(name, value)
@@ -48,18 +48,18 @@ class SiteFile:
 
 @dataclass(frozen=True)
 class Configuration:
-    """The site files of one conf folder, by their names."""
+    """The site files of one conf folder, by name."""
 
     files: Mapping[str, SiteFile]
 
     @classmethod
     def of(cls, properties: Properties) -> Configuration:
-        """One that says the same in every file, so that every program of Hadoop's reads it."""
+        """Return one with these properties in every file, for all of Hadoop's programs."""
         return cls(dict.fromkeys(SITE_FILES, SiteFile(properties)))
 
     @classmethod
     def read(cls, folder: Path) -> Configuration:
-        """The site files that are there; UsageError if there are none, or one cannot be read."""
+        """Read the existing site files; UsageError if there are none or one is unreadable."""
         paths = [folder / name for name in SITE_FILES if (folder / name).exists()]
         if not paths:
             raise UsageError(
@@ -71,7 +71,7 @@ class Configuration:
         return cls({path.name: read_site_file(path) for path in paths})
 
     def effective(self) -> dict[str, str]:
-        """What holds for a program that reads all the files; ``${...}`` stays as written."""
+        """Return the properties of a program that reads all files; ``${...}`` stays as written."""
         properties: dict[str, str] = {}
         final: frozenset[str] = frozenset()
         for name in SITE_FILES:
@@ -81,13 +81,13 @@ class Configuration:
         return properties
 
     def final(self) -> Mapping[str, str]:
-        """The names that are final, and the file that says so."""
+        """Return the final names, each with the file that declares it."""
         return {name: file for file, site in self.files.items() for name in site.final}
 
     def with_properties(self, properties: Properties) -> Configuration:
-        """The same with these over it, in every file, so that none hides them.
+        """Return a copy in which these properties override all files.
 
-        UsageError for one that is final, unless it has that value already.
+        UsageError for a final property, unless it already has that value.
         """
         held = self.effective()
         for name, file in self.final().items():
@@ -102,13 +102,13 @@ class Configuration:
         )
 
     def write(self, folder: Path) -> None:
-        """Write the files into a folder that is there. OSError as it comes."""
+        """Write the files into an existing folder. Raises OSError."""
         for name, site in self.files.items():
             replace_whole(folder / name, site.render())
 
 
 def require_plain(name: str, value: str) -> None:
-    """UsageError for what is no property: an empty name, a newline, a control character."""
+    """UsageError for an empty name, a newline or a control character."""
     if name and name.isprintable() and not any(map(str.isspace, name)) and value.isprintable():
         return
     raise UsageError(
@@ -120,9 +120,9 @@ def require_plain(name: str, value: str) -> None:
 
 
 def size_bytes(text: str) -> int:
-    """The bytes of a property such as ``64m``, as Configuration.getLongBytes reads it.
+    """Return the bytes of a property such as ``64m``, as Configuration.getLongBytes parses it.
 
-    UsageError for what is no size.
+    UsageError for any other text.
     """
     found = SIZE.fullmatch(text.strip().lower())
     if found is None:
@@ -136,7 +136,7 @@ def size_bytes(text: str) -> int:
 
 
 def read_site_file(path: Path) -> SiteFile:
-    """The properties of a file and of what it includes; UsageError if that cannot be read."""
+    """Return the properties of a file and its includes; UsageError if one is unreadable."""
     properties: dict[str, str] = {}
     final: set[str] = set()
     for name, value, is_final in _entries(path, _parse(path), _MAX_INCLUDES):
@@ -163,7 +163,7 @@ def _parse(path: Path) -> ElementTree.Element:
 def _entries(
     path: Path, parent: ElementTree.Element, includes_left: int
 ) -> Iterator[tuple[str, str, bool]]:
-    """Name, value and whether it is final, in the order of the file."""
+    """Yield name, value and final flag in the order of the file."""
     for element in parent:
         match element.tag:
             case "property":
@@ -196,7 +196,7 @@ def _has(element: ElementTree.Element, part: str) -> bool:
 
 
 def _part(element: ElementTree.Element, part: str) -> str:
-    """Hadoop takes a part of a property as an element, or as an attribute."""
+    """Return a part of a property, which Hadoop accepts as an element or an attribute."""
     return element.findtext(part, "") or element.get(part, "")
 
 

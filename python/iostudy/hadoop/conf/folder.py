@@ -11,9 +11,9 @@ LOGGING = "log4j.properties"
 
 
 def write(folder: Path, configuration: Configuration, log: str | None = None) -> None:
-    """Write all of it: of a daemon with its own ``log`` file, or of jobs, who tell what they do.
+    """Write the conf folder of a daemon, which logs to the file ``log``, or of jobs, without one.
 
-    OSError as it comes.
+    Jobs log to stderr. Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
     configuration.write(folder)
@@ -21,7 +21,7 @@ def write(folder: Path, configuration: Configuration, log: str | None = None) ->
 
 
 def logging(log: str | None) -> bytes:
-    """As Hadoop's own: INFO, no audit log, files of bounded size; of jobs to stderr."""
+    """Return Hadoop's logging configuration: INFO, no audit log, files of bounded size."""
     kind, *options = ("ConsoleAppender", "target=System.err")
     if log is not None:
         file = f"File=${{hadoop.log.dir}}/{log}"
@@ -29,7 +29,7 @@ def logging(log: str | None) -> bytes:
     lines = [
         "log4j.rootLogger=INFO,A",
         "log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=WARN",
-        # Each request over HTTP: what is asked to see how the cluster stands would hide its end.
+        # Each request over HTTP: those for the cluster's state would hide the end of the log.
         "log4j.logger.http.requests=WARN",
         f"log4j.appender.A=org.apache.log4j.{kind}",
         *(f"log4j.appender.A.{option}" for option in options),

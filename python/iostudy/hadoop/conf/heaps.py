@@ -4,4 +4,4 @@ from __future__ import annotations
 
 NAMENODE_HEAP, DATANODE_HEAP, CLIENT_HEAP = "namenode.heap", "datanode.heap", "client.heap"
 HEAPS = (NAMENODE_HEAP, DATANODE_HEAP, CLIENT_HEAP)
-"""As java's -Xmx takes them."""
+"""Values have the form of java's -Xmx."""

@@ -1,7 +1,7 @@
 """Properties that a study may not set, with the reasons (pure).
 
-A rule holds for whole families, such as the addresses: those of a name-node of a name service end
-with the names of both (``dfs.namenode.rpc-address.ns.nn1``).
+A rule covers a whole family. Address properties of a NameNode in a name service end with the names
+of both (``dfs.namenode.rpc-address.ns.nn1``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _Rule:
 
 
 _FREE = frozenset({"dfs.domain.socket.path", "dfs.namenode.fs-limits.max-blocks-per-file"})
-"""No places for files, whatever they are called: the socket of short-circuit reads, a limit."""
+"""Exceptions with path-like names: the socket of short-circuit reads, and a limit."""
 
 _RULES = (
     _Rule(
@@ -74,7 +74,7 @@ _RULES = (
 
 
 def explain_reserved(name: str) -> str:
-    """Why a study may not give the property of that name; empty if it may."""
+    """Return why a study may not set the property; empty if it may."""
     if name in _FREE:
         return ""
     return next((rule.reason for rule in _RULES if rule.holds(name)), "")

@@ -1,4 +1,4 @@
-"""The variables in the values of properties: ``${hadoop.tmp.dir}/dfs``, ``${env.HOME}`` (pure).
+"""Variables in the values of properties: ``${hadoop.tmp.dir}/dfs``, ``${env.HOME}`` (pure).
 
 Source: Configuration.substituteVars (Apache Hadoop 3.4.2).
 """
@@ -16,7 +16,7 @@ _ENVIRONMENT = re.compile(r"env\.(?P<name>[^:-]+)(?:(?P<empty>:?)-(?P<default>.*
 
 
 def resolve_variables(properties: Properties, environ: Mapping[str, str]) -> dict[str, str]:
-    """The properties with those variables replaced that are known here; others stay as written."""
+    """Return the properties with all known variables replaced; unknown ones stay as written."""
     return {name: _resolve(value, properties, environ) for name, value in properties.items()}
 
 

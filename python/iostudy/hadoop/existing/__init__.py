@@ -1,1 +1,1 @@
-"""A cluster that others have started."""
+"""Clusters that iostudy did not start."""

@@ -38,16 +38,16 @@ _HISTORY = "mapreduce.jobhistory.intermediate-done-dir"
 _DEFAULT_REPLICATION = "3"
 _DELETED_WITHIN_SECONDS = 60.0
 _HEARTBEAT_SECONDS = 3.0
-"""How often DataNodes ask what there is to delete, by default (dfs.heartbeat.interval)."""
+"""Default interval at which DataNodes fetch deletions (dfs.heartbeat.interval)."""
 _LOOK_EVERY_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
 class Access:
-    """What it takes to use a cluster from this machine.
+    """Everything that access to a cluster from this machine requires.
 
-    ``conf`` is the user's folder of site files, ``configuration`` what they say; ``web`` is where
-    the active NameNode answers over HTTP, None if it does not.
+    ``conf`` is the user's folder of site files and ``configuration`` its content. ``web`` is
+    the HTTP address of the active NameNode, None without an answer.
     """
 
     conf: Path
@@ -60,22 +60,23 @@ class Access:
 
     @property
     def rpc(self) -> tuple[str, ...]:
-        """The addresses of the NameNodes, of which any may be the active one."""
+        """Return the addresses of the NameNodes, any of which may be active."""
         return tuple(each.rpc for each in self.hdfs.namenodes)
 
     @property
     def classpath(self) -> str:
-        """The user's folder stands behind iostudy's own: it may hold more than site files."""
+        """Return the class path; the user's folder comes last, because it may hold jars."""
         return f"{self.conf}:{self.distribution.classpath}"
 
 
 def find(
-    uri: str, environ: Mapping[str, str] = os.environ, tell: LineHandler = ignore_line
+    uri: str, environ: Mapping[str, str] = os.environ, on_progress: LineHandler = ignore_line
 ) -> Access:
-    """The cluster of that URI, by the site files in HADOOP_CONF_DIR.
+    """Return the access to the cluster of that URI, from the site files in HADOOP_CONF_DIR.
 
-    UsageError where these are missing or do not fit, ClusterError where it does not answer or asks
-    for a Kerberos ticket that is not there: within seconds, and before any JVM is started.
+    UsageError if these are missing or do not match. ClusterError if the cluster does not answer
+    or requires a Kerberos ticket that is missing. Both come within seconds, before a JVM
+    starts.
     """
     conf = _conf(environ)
     configuration = Configuration.read(conf)
@@ -85,24 +86,24 @@ def find(
     if is_kerberized(properties):
         reachability.require_ticket(environ)
     web = overview.find_active(web for each in hdfs.namenodes for web in each.webs)
-    distribution = _distribution(web, environ, tell)
+    distribution = _distribution(web, environ, on_progress)
     java = java_.find_java(distribution.version, environ)
     options = (*java.options, *_kerberos_options(environ))
     return Access(conf, configuration, hdfs, web, java, options, distribution)
 
 
 def is_kerberized(properties: Properties) -> bool:
-    """Whether the cluster asks for a Kerberos ticket."""
+    """Whether the cluster requires a Kerberos ticket."""
     return properties.get("hadoop.security.authentication", "simple").lower() == "kerberos"
 
 
 @dataclass
 class ExistingCluster:
-    """The protocol's Cluster for one that iostudy has not started, and does not stop.
+    """The protocol's Cluster for a cluster that iostudy neither starts nor stops.
 
-    ``home`` is a folder on this machine for the site files of jobs; ``base`` are properties that
-    all configurations of the study have. The folder in HDFS is made, and removed, by
-    `iostudy.settings.clusters.hdfs_folder`.
+    ``home`` is a local folder for the jobs' site files. ``base`` has the properties that all
+    configurations of the study share. `iostudy.settings.clusters.hdfs_folder` creates and
+    removes the HDFS folder.
     """
 
     access: Access
@@ -114,40 +115,40 @@ class ExistingCluster:
 
     @property
     def folder(self) -> str:
-        """The URI of the study's own folder, below the one that the user has named."""
+        """Return the URI of the study's folder, below the user's."""
         return f"{self.access.hdfs.uri}/{own_folder.WORK_PREFIX}{self.identity}"
 
     @property
     def tag(self) -> str:
-        """What the study's jobs carry in YARN."""
+        """Return the YARN tag of the study's jobs."""
         return f"iostudy-{self.identity}"
 
     def runs_on_yarn(self) -> bool:
-        """Whether jobs run in YARN, by the cluster's own files."""
+        """Whether jobs run in YARN, according to the cluster's site files."""
         return _runs_on_yarn(self.access.configuration.effective())
 
     def shell(self) -> Shell:
-        """Hadoop's programs with the cluster's own properties; their conf folder is written."""
+        """Return Hadoop's programs with the cluster's properties; writes their conf folder."""
         conf = self.home / "conf" / "shell"
         folder.write(conf, self.access.configuration)
         return Shell(self.access.java.path, self.access.java_options, self.access.classpath, conf)
 
     def configured(self, properties: Properties, *, restart: bool) -> Client:
-        """Write the site files of a trial's jobs; UsageError for what only its daemons could have.
+        """Write the site files of a trial's jobs; UsageError for properties of daemons.
 
-        ClusterError where the cluster is in safe mode, or does not answer.
+        ClusterError if the cluster is in safe mode or does not answer.
         """
         _refuse_daemons(properties, restart=restart)
-        asked = {**self.base, **properties}
+        merged = {**self.base, **properties}
         self._require_serving()
-        self._properties = asked
-        own = self.access.configuration.with_properties(self._of_jobs(asked))
+        self._properties = merged
+        own = self.access.configuration.with_properties(self._of_jobs(merged))
         conf = self.home / "conf" / "jobs"
         folder.write(conf, own)
         return self._client(conf, resolve_variables(own.effective(), os.environ))
 
     def read_back(self, names: tuple[str, ...]) -> Properties:
-        """What the jobs' site files say; what they do not say, as the NameNode has it."""
+        """Return the values in the jobs' site files, else those of the NameNode."""
         jobs = resolve_variables(
             Configuration.read(self.home / "conf" / "jobs").effective(), os.environ
         )
@@ -160,10 +161,10 @@ class ExistingCluster:
         return {name: value for name, value in values.items() if value is not None}
 
     def settle(self) -> None:
-        """Wait, at most a minute, until the DataNodes have been told what to delete.
+        """Wait at most a minute until the DataNodes have received all deletions.
 
-        What they have deleted by then nobody can see from outside, and what others delete
-        meanwhile counts too; where the NameNode tells nothing over HTTP, there is no wait.
+        Whether they have carried these out is unknown here, and deletions of other users
+        count too. Without HTTP access to the NameNode there is no wait.
         """
         if self.access.web is None:
             return
@@ -175,7 +176,7 @@ class ExistingCluster:
         time.sleep(_HEARTBEAT_SECONDS)
 
     def verify(self) -> None:
-        """ClusterError if no NameNode answers, or if it has lost a DataNode meanwhile."""
+        """ClusterError if no NameNode answers, or if it has lost a DataNode."""
         self._require_reachable()
         if self.access.web is None:
             return
@@ -189,7 +190,7 @@ class ExistingCluster:
             )
 
     def data_dirs(self) -> tuple[Path, ...]:
-        """None: they lie on other machines, or nobody has told where on this one."""
+        """Return nothing: the data lie on other machines, or at unknown places on this one."""
         return ()
 
     def pids(self) -> tuple[int, ...]:
@@ -197,16 +198,16 @@ class ExistingCluster:
         return ()
 
     def facts(self) -> Mapping[str, Any]:
-        """What is known of it, and of what its jobs are run with from here."""
-        seen = overview.read_overview(self.access.web) if self.access.web else None
+        """Return the known facts about the cluster and about the client."""
+        state = overview.read_overview(self.access.web) if self.access.web else None
         effective = self.access.configuration.effective()
         return {
             "description": f"the cluster of {self.access.hdfs.uri}",
             "conf_dir": str(self.access.conf),
             "namenodes": list(self.access.rpc),
             "web": self.access.web,
-            "version": seen.version if seen else None,
-            "datanodes": sorted(seen.datanodes) if seen else None,
+            "version": state.version if state else None,
+            "datanodes": sorted(state.datanodes) if state else None,
             "kerberos": is_kerberized(effective),
             "hadoop": {
                 "version": self.access.distribution.version,
@@ -224,35 +225,36 @@ class ExistingCluster:
         self._require_reachable()
         if self.access.web is None:
             return
-        seen = overview.read_overview(self.access.web)
-        self._datanodes = seen.datanodes
-        if seen.safe_mode:
+        state = overview.read_overview(self.access.web)
+        self._datanodes = state.datanodes
+        if state.safe_mode:
             raise ClusterError(
                 "a cluster that can be written to",
-                found=f"the NameNode is in safe mode: {seen.safe_mode}",
+                found=f"the NameNode is in safe mode: {state.safe_mode}",
                 where=self.access.hdfs.uri,
                 remedy="wait until it has left it; `hdfs dfsadmin -safemode get` shows it",
             )
 
-    def _of_jobs(self, asked: Properties) -> Properties:
-        """Hadoop's properties of a trial, and those by which its jobs leave nothing behind."""
+    def _of_jobs(self, properties: Properties) -> Properties:
+        """Return the properties of a trial's jobs, with their files in the study's folders."""
         own = self.access.configuration.effective()
         tags = ",".join(filter(None, (own.get(_TAGS), self.tag)))
-        told = {name: value for name, value in asked.items() if name not in HEAPS}
-        if _runs_on_yarn(own | told):
-            told |= self._staging(resolve_variables(own, os.environ))
+        of_jobs = {name: value for name, value in properties.items() if name not in HEAPS}
+        if _runs_on_yarn(own | of_jobs):
+            of_jobs |= self._staging(resolve_variables(own, os.environ))
         else:
-            told |= {
+            of_jobs |= {
                 # The local runner stages on the local file system, whatever the default one is.
                 "mapreduce.jobtracker.staging.root.dir": str(self.home / "tmp" / "staging"),
                 "mapreduce.cluster.local.dir": str(self.home / "tmp" / "local"),
             }
-        return {**told, _TAGS: tags}
+        return {**of_jobs, _TAGS: tags}
 
     def _staging(self, own: Properties) -> Properties:
-        """What has jobs in YARN put their own files into the study's folder, where that may be.
+        """Return the properties that move YARN's staging files into the study's folder.
 
-        Of one that is killed they are left. The history of jobs stays where its server looks.
+        A killed job leaves these files there. The job history stays where its server reads
+        it.
         """
         if self.access.configuration.final().keys() & {_STAGING, _HISTORY}:
             return {}
@@ -280,14 +282,14 @@ class ExistingCluster:
 
 
 def _require_reachable(hdfs: Hdfs, properties: Properties) -> None:
-    """ClusterError unless HDFS answers, and YARN where it runs jobs: these would wait for it."""
+    """ClusterError unless HDFS answers, and YARN if it runs jobs: clients would wait for them."""
     reachability.require_listening([each.rpc for each in hdfs.namenodes])
     if _runs_on_yarn(properties):
         reachability.require_listening(resourcemanagers.addresses(properties), "ResourceManager")
 
 
 def _conf(environ: Mapping[str, str]) -> Path:
-    """The user's folder of site files; UsageError if it is not named, or is none."""
+    """Return the user's folder of site files; UsageError if it is not named or not a folder."""
     conf = Path(environ.get(CONF_DIR, ""))
     if environ.get(CONF_DIR) and (conf / "core-site.xml").is_file():
         return conf.resolve()
@@ -299,21 +301,23 @@ def _conf(environ: Mapping[str, str]) -> Path:
     )
 
 
-def _distribution(web: str | None, environ: Mapping[str, str], tell: LineHandler) -> Distribution:
-    """The user's own installation, as the one that fits the cluster; else the cluster's version.
+def _distribution(
+    web: str | None, environ: Mapping[str, str], on_progress: LineHandler
+) -> Distribution:
+    """Return the user's installation, else jars of the cluster's version.
 
-    A version that was never released, as those of vendors, nobody can download: the default then
-    speaks to it, as clients and servers of one major version do.
+    For a version that was never released, such as a vendor's, it is the default version:
+    clients and servers of one major version interoperate.
     """
     if environ.get("HADOOP_HOME"):
-        return artifacts.distribution(environ=environ, tell=tell)
+        return artifacts.distribution(environ=environ, on_progress=on_progress)
     version = overview.read_overview(web).version if web else DEFAULT_VERSION
     released = version if _RELEASED.fullmatch(version) else DEFAULT_VERSION
-    return artifacts.distribution(released, environ=environ, tell=tell)
+    return artifacts.distribution(released, environ=environ, on_progress=on_progress)
 
 
 def _kerberos_options(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Java does not know the variable by which kinit and klist find another krb5.conf."""
+    """Return the option for krb5.conf, because Java ignores the variable of kinit and klist."""
     conf = environ.get("KRB5_CONFIG")
     return (f"-Djava.security.krb5.conf={conf}",) if conf else ()
 
@@ -322,15 +326,15 @@ def _runs_on_yarn(properties: Properties) -> bool:
     return properties.get("mapreduce.framework.name", "local") == "yarn"
 
 
-def _refuse_daemons(asked: Properties, *, restart: bool) -> None:
-    """What daemons read at their start: iostudy does not restart a cluster that it has not started.
+def _refuse_daemons(properties: Properties, *, restart: bool) -> None:
+    """UsageError for daemon properties: iostudy does not restart a cluster that it did not start.
 
-    Of the heaps only that of the client is not theirs.
+    The client's heap is the only heap that is allowed.
     """
-    theirs = sorted(asked.keys() & (set(HEAPS) - {CLIENT_HEAP}))
+    theirs = sorted(properties.keys() & (set(HEAPS) - {CLIENT_HEAP}))
     if not theirs and not restart:
         return
-    named = [f"{name} = {asked[name]}" for name in theirs or sorted(asked)]
+    named = [f"{name} = {properties[name]}" for name in theirs or sorted(properties)]
     raise UsageError(
         f"daemons with {', '.join(named)}" if named else "daemons that have just been started",
         found="that would take a restart, and iostudy does not restart a cluster that others may "

@@ -15,14 +15,14 @@ from iostudy.hadoop.spec import Properties
 
 _RPC_PORT = 8020
 _WEB_PORTS = (9870, 50070)
-"""The default of Hadoop 3, and of Hadoop 2."""
+"""The defaults of Hadoop 3 and of Hadoop 2."""
 
 _ANY_HOST = ("", "0.0.0.0", "::", "[::]")
 
 
 @dataclass(frozen=True)
 class NameNode:
-    """One NameNode: host:port for RPC, and those where it may answer over HTTP."""
+    """One NameNode: host:port for RPC, and its possible HTTP addresses."""
 
     rpc: str
     webs: tuple[str, ...]
@@ -30,7 +30,7 @@ class NameNode:
 
 @dataclass(frozen=True)
 class Hdfs:
-    """A folder in an HDFS, as a whole URI without a slash at its end, and who serves it.
+    """A folder in HDFS, as a full URI without a trailing slash, and its NameNodes.
 
     With High Availability there are several NameNodes, one of which is active.
     """
@@ -40,14 +40,14 @@ class Hdfs:
 
 
 def locate_hdfs(uri: str, properties: Properties, where: str) -> Hdfs:
-    """The folder that a URI means to clients with these properties, which come from ``where``.
+    """Return the folder that a URI denotes for clients with these properties.
 
-    ``uri`` is one that a target can have. UsageError where the site files do not say which cluster
-    that is.
+    ``uri`` is valid for a target, and ``where`` names the source of the properties. UsageError
+    if the site files do not identify the cluster.
     """
-    asked = urlsplit(uri)
-    authority = asked.netloc or _default_authority(properties, where)
-    folder = asked.path.rstrip("/")
+    parsed = urlsplit(uri)
+    authority = parsed.netloc or _default_authority(properties, where)
+    folder = parsed.path.rstrip("/")
     namenodes = tuple(_namenodes(authority, properties, where))
     return Hdfs(f"hdfs://{authority}{folder}", namenodes)
 

@@ -12,10 +12,10 @@ from iostudy.hadoop import jmx
 
 @dataclass(frozen=True)
 class Overview:
-    """A cluster as its NameNode sees it now.
+    """A cluster as its NameNode reports it now.
 
-    ``safe_mode`` is empty once it has been left; ``pending_deletions`` are blocks that DataNodes
-    have not been told yet to delete.
+    ``safe_mode`` is empty outside safe mode. ``pending_deletions`` counts blocks whose deletion
+    no DataNode has received yet.
     """
 
     version: str
@@ -25,9 +25,9 @@ class Overview:
 
 
 def find_active(webs: Iterable[str]) -> str | None:
-    """The one of these addresses where the active NameNode answers; None if none does.
+    """Return the address at which the active NameNode answers; None if there is none.
 
-    A cluster may have closed them, or ask for a password: then nothing can be told from outside.
+    A cluster may close these addresses or require a password; then nothing is known about it.
     """
     answering = []
     for web in webs:
@@ -43,7 +43,7 @@ def find_active(webs: Iterable[str]) -> str | None:
 
 
 def read_overview(web: str) -> Overview:
-    """How the cluster stands now; ClusterError if the NameNode does not answer there."""
+    """Return the current state of the cluster; ClusterError without an answer."""
     info = jmx.read_bean(web, "NameNode", "NameNodeInfo")
     state = jmx.read_bean(web, "NameNode", "FSNamesystem")
     try:

@@ -15,7 +15,7 @@ _KLIST_LIMITS = CommandLimits(seconds=10, silence_seconds=10)
 
 
 def require_listening(addresses: Sequence[str], daemon: str = "NameNode") -> None:
-    """ClusterError unless somebody accepts a connection at one of these (host:port) in seconds."""
+    """ClusterError unless one of these addresses (host:port) accepts a connection."""
     failures = []
     for address in addresses:
         failure = _refusal(address)
@@ -32,9 +32,9 @@ def require_listening(addresses: Sequence[str], daemon: str = "NameNode") -> Non
 
 
 def require_ticket(environ: Mapping[str, str]) -> None:
-    """ClusterError unless there is a valid Kerberos ticket; without klist, nobody can tell.
+    """ClusterError unless there is a valid Kerberos ticket; without klist, no check.
 
-    Hadoop's programs tell it too then, after having started a JVM for each.
+    Hadoop's programs report a missing ticket too, after the start of a JVM for each.
     """
     try:
         status = run_command(("klist", "-s"), _KLIST_LIMITS, environ).status
@@ -51,7 +51,7 @@ def require_ticket(environ: Mapping[str, str]) -> None:
 
 
 def _refusal(address: str) -> str | None:
-    """Why nobody can be reached there."""
+    """Return why a connection fails."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
@@ -66,10 +66,10 @@ def _refusal(address: str) -> str | None:
 
 @dataclass
 class LivenessCheck:
-    """Asks from time to time whether a cluster is there, however often it is itself asked.
+    """Checks at intervals whether a cluster answers, however often it is called.
 
-    ``check`` raises what is to be told; only a second failure in a row counts, as a busy NameNode
-    may let one connection wait.
+    ``check`` raises the error. Only a second failure in a row counts, because a busy NameNode
+    may delay one connection.
     """
 
     check: Callable[[], None]
@@ -78,7 +78,7 @@ class LivenessCheck:
     _failed: bool = False
 
     def __call__(self) -> None:
-        """The error of ``check``, if it is time to ask and this is the second in a row."""
+        """Raise the error of ``check`` if a check is due and is the second failure in a row."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self.every_seconds

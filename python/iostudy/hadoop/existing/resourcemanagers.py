@@ -13,7 +13,10 @@ _PORT = 8032
 
 
 def addresses(properties: Properties) -> tuple[str, ...]:
-    """host:port where clients reach them; with High Availability the active one alone listens."""
+    """Return the client addresses (host:port).
+
+    With High Availability only the active one listens.
+    """
     identities = properties.get(f"{_PREFIX}.ha.rm-ids", "").split(",")
     is_ha = properties.get(f"{_PREFIX}.ha.enabled", "false").strip().lower() == "true"
     suffixes = [f".{identity.strip()}" for identity in identities] if is_ha else [""]

@@ -38,10 +38,10 @@ _LOOK_EVERY_SECONDS = 0.2
 
 
 class LocalCluster:
-    """The protocol's Cluster, as processes of this machine that speak over 127.0.0.1.
+    """The protocol's Cluster as processes of this machine that communicate over 127.0.0.1.
 
-    ``home`` gets conf and logs, and keeps them; what the cluster stores lies in new folders below
-    ``storage`` and the spec's directories, and is gone with `stop`. Any process can `attach` to it.
+    ``home`` keeps conf and logs. Stored data lie in new folders below ``storage`` and the
+    spec's directories, which `stop` removes. Any process can `attach` to the cluster.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -59,7 +59,7 @@ class LocalCluster:
         java: Java,
         distribution: Distribution,
     ) -> LocalCluster:
-        """A new one; nothing is done yet. UsageError for properties that it cannot have."""
+        """Return a new cluster without side effects; UsageError for invalid properties."""
         defaults.require_allowed(spec.properties, fixed_addresses=True)
         memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         layout = Layout(
@@ -75,7 +75,7 @@ class LocalCluster:
 
     @classmethod
     def attach(cls, home: Path) -> LocalCluster:
-        """The one that was started with this home, also if little is left of it.
+        """Return the cluster with this home, even if it is incomplete.
 
         ClusterError if there is none.
         """
@@ -85,48 +85,45 @@ class LocalCluster:
 
     @property
     def layout(self) -> Layout:
-        """What it consists of."""
+        """The folders, ports and daemons of the cluster."""
         return self._layout
 
-    def start(self, tell: LineHandler = ignore_line) -> None:
-        """Make its folders and start all daemons; at its return HDFS and YARN serve.
+    def start(self, on_progress: LineHandler = ignore_line) -> None:
+        """Create its folders and start all daemons; wait until HDFS and YARN serve.
 
-        ClusterError, TargetError or UsageError; then nothing of it runs, and `stop` removes what
-        was made.
+        Raises ClusterError, TargetError or UsageError after ending every process. `stop`
+        then removes the folders.
         """
         self._layout = replace(self._layout, ports=port_assignment.assign_ports(self._layout))
         persistence.make(self._layout)
-        self._launch(tell)
+        self._launch(on_progress)
 
     def stop(self) -> None:
-        """End all its processes and remove what it has stored; conf and logs stay.
+        """End all its processes and remove its data; conf and logs stay.
 
-        To stop one that is ended, or was never started, does no harm. ClusterError if a process
-        cannot be ended, RestoreError if a folder cannot be removed.
+        Has no effect on a stopped cluster. ClusterError if a process does not end,
+        RestoreError if a folder cannot be removed.
         """
         processes.end_processes(self._layout.identity)
         self._running = {}
         persistence.remove(self._layout)
 
     def configured(self, properties: Properties, *, restart: bool) -> Client:
-        """Make ready for a trial, see the protocol; UsageError for what it cannot be given."""
+        """Prepare a trial, see the protocol; UsageError for properties that it cannot have."""
         defaults.require_allowed(properties)
         if restart:
             self._restart(properties)
         else:
-            self._mend()
+            self._restart_ended()
         self._properties = dict(properties)
         return self._client()
 
     def read_back(self, names: tuple[str, ...]) -> Properties:
-        """The values that hold, see the protocol; what has none is left out."""
+        """Return the effective values, see the protocol, without those of unset properties."""
         return read_back.read(self._layout, self._running, self._client_heap(), names)
 
     def settle(self) -> None:
-        """Wait until what was deleted is gone from the disks; ClusterError if it stays.
-
-        It may take as long as something is being deleted.
-        """
+        """Wait until deleted data are gone from the disks; ClusterError if deletion stalls."""
         until = time.monotonic() + _GONE_WITHIN_SECONDS
         before = None
         while not ((left := status.read_pending_deletion(self._layout)).done() and left == before):
@@ -138,13 +135,13 @@ class LocalCluster:
             time.sleep(_LOOK_EVERY_SECONDS)
 
     def require_alive(self) -> None:
-        """ClusterError with the end of its log as soon as a daemon has ended."""
+        """ClusterError with the end of its log if a daemon has ended."""
         for each in self._layout.daemons():
             if not self._runs(each):
                 raise daemon.describe_exit(self._layout, each.name)
 
     def verify(self) -> None:
-        """ClusterError if a daemon has ended, or its master has lost it."""
+        """ClusterError if a daemon has ended, or if its master has lost it."""
         self.require_alive()
         if lost := status.find_lost_services(self._layout):
             raise ClusterError(
@@ -155,7 +152,7 @@ class LocalCluster:
             )
 
     def data_dirs(self) -> tuple[Path, ...]:
-        """The data directories of all DataNodes."""
+        """Return the data directories of all DataNodes."""
         nodes = range(self._layout.spec.datanodes)
         return tuple(path for node in nodes for path in self._layout.data_dirs(node))
 
@@ -164,7 +161,7 @@ class LocalCluster:
         return tuple(process.pid for process in processes.find_processes(self.layout.identity))
 
     def facts(self) -> Mapping[str, Any]:
-        """Versions, directories, daemons with memory and properties, those of the jobs."""
+        """Return versions, directories, daemons with memory and properties, and job properties."""
         layout = self._layout
         return {
             "description": layout.spec.describe(),
@@ -191,11 +188,11 @@ class LocalCluster:
             "properties": defaults.daemon_properties(self._layout, each),
         }
 
-    def _launch(self, tell: LineHandler) -> None:
-        """Start all. Of an attempt that fails, nothing goes on."""
+    def _launch(self, on_progress: LineHandler) -> None:
+        """Start all daemons, at most _ATTEMPTS times. A failed attempt leaves no process."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                self._start_all(tell)
+                self._start_all(on_progress)
             except ClusterError as error:
                 processes.end_processes(self._layout.identity)
                 if attempt == _ATTEMPTS or "BindException" not in error.found:
@@ -205,19 +202,19 @@ class LocalCluster:
                 raise
             else:
                 return
-            tell("a port was taken by somebody else meanwhile: once more, with others")
+            on_progress("a port was taken by somebody else meanwhile: once more, with others")
             self._keep(replace(self._layout, ports=port_assignment.assign_ports(self._layout)))
 
-    def _start_all(self, tell: LineHandler) -> None:
-        """All at once: the DataNodes become ready while the NameNode's folder is formatted."""
-        tell(f"starting {self._layout.spec.describe()}")
+    def _start_all(self, on_progress: LineHandler) -> None:
+        """Start all daemons at once: DataNodes start while the NameNode's folder is formatted."""
+        on_progress(f"starting {self._layout.spec.describe()}")
         self._running = {}
         for each in self._layout.daemons():
             daemon.configure(self._layout, each)
             if each == NAMENODE:
                 daemon.format_namenode(self._layout)
             self._running[each.name] = daemon.start(self._layout, each)
-        self._await_ready(tell)
+        self._await_ready(on_progress)
 
     def _restart(self, properties: Properties) -> None:
         processes.end_processes(self._layout.identity)
@@ -225,30 +222,30 @@ class LocalCluster:
         try:
             self._launch(ignore_line)
         except BaseException:
-            # Who tidies up after properties that no daemon starts with has it mended without them.
+            # Recovery after properties that no daemon starts with then starts without them.
             self._keep(replace(self._layout, properties={}))
             raise
 
-    def _mend(self) -> None:
-        """Start again what has ended."""
+    def _restart_ended(self) -> None:
+        """Restart the daemons that have ended."""
         for each in self._layout.daemons():
             if not self._runs(each):
                 daemon.configure(self._layout, each)
                 self._running[each.name] = daemon.start(self._layout, each)
         self._await_ready(ignore_line)
 
-    def _await_ready(self, tell: LineHandler) -> None:
+    def _await_ready(self, on_progress: LineHandler) -> None:
         until = time.monotonic() + _READY_WITHIN_SECONDS
-        told = ""
+        reported = ""
         while missing := status.find_missing_services(self._layout):
             self.require_alive()
             if status.NO_ROOM in missing:
                 raise _no_room(self._layout)
             if time.monotonic() > until:
                 raise _not_ready(missing, self._layout)
-            if missing != told:
-                tell(f"waiting for {missing}")
-                told = missing
+            if missing != reported:
+                on_progress(f"waiting for {missing}")
+                reported = missing
             time.sleep(_LOOK_EVERY_SECONDS)
 
     def _runs(self, each: Daemon) -> bool:
@@ -286,7 +283,7 @@ class LocalCluster:
 
 
 def _daemons(layout: Layout) -> dict[str, Process]:
-    """Those that run: what a daemon has started may have its marker, too, but no such command."""
+    """Return the running daemons. Their children may carry the marker, but have other commands."""
     classes = {each.name: each.main_class for each in layout.daemons()}
     return {
         process.daemon: process
@@ -320,8 +317,8 @@ def _no_room(layout: Layout) -> ClusterError:
 def _not_deleted(left: status.PendingDeletion, layout: Layout) -> ClusterError:
     return ClusterError(
         "what was deleted in HDFS to be deleted on the disks",
-        found=f"nothing more is, since {_GONE_WITHIN_SECONDS:.0f} s: {left.untold} blocks wait in "
-        f"the NameNode, {left.unheard} on their way to DataNodes, {left.files} files there",
+        found=f"nothing more is, since {_GONE_WITHIN_SECONDS:.0f} s: {left.queued} blocks wait in "
+        f"the NameNode, {left.in_transit} on their way to DataNodes, {left.files} files there",
         where=layout.default_fs,
         remedy=f"see the DataNodes' logs in {layout.logs}",
     )

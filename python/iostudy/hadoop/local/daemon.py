@@ -19,19 +19,19 @@ _FORMAT_LIMIT_SECONDS = 60.0
 _TAIL_BYTES = 1 << 16
 _LINES = 4
 _LINE_CHARACTERS = 300
-_TELLING = re.compile(r"\b(ERROR|FATAL)\b|Exception|Error:|Unrecognized|Invalid maximum heap")
+_ERROR = re.compile(r"\b(ERROR|FATAL)\b|Exception|Error:|Unrecognized|Invalid maximum heap")
 _FRAME = re.compile(r"\s+(at |\.\.\. \d+ more)")
 _NOISE = "RECEIVED SIGNAL"
 
 
 def configure(layout: Layout, daemon: Daemon) -> None:
-    """Write its conf folder. OSError as it comes."""
-    told = Configuration.of(defaults.daemon_properties(layout, daemon))
-    folder.write(layout.conf(daemon.name), told, f"{daemon.name}.log")
+    """Write the conf folder of a daemon. Raises OSError."""
+    configuration = Configuration.of(defaults.daemon_properties(layout, daemon))
+    folder.write(layout.conf(daemon.name), configuration, f"{daemon.name}.log")
 
 
 def start(layout: Layout, daemon: Daemon) -> Process:
-    """Start it with what `configure` has written; ClusterError if Java itself cannot be."""
+    """Start a configured daemon; ClusterError if Java itself does not start."""
     _put_aside(layout.logs, daemon)
     heap = defaults.heap(layout, layout.properties, daemon.role)
     child = _spawn(layout, daemon, layout.command(daemon, heap))
@@ -39,9 +39,9 @@ def start(layout: Layout, daemon: Daemon) -> Process:
 
 
 def format_namenode(layout: Layout) -> None:
-    """Make an empty HDFS, unless there is one; ClusterError with what is wrong.
+    """Create an empty HDFS, unless there is one; ClusterError with the cause.
 
-    Without -force, Hadoop itself refuses a folder that has anything in it.
+    Without -force, Hadoop refuses a folder that is not empty.
     """
     if all((folder / "current/VERSION").exists() for folder in layout.name_dirs()):
         return
@@ -57,25 +57,25 @@ def format_namenode(layout: Layout) -> None:
 
 
 def describe_exit(layout: Layout, name: str, found: str = "it has ended") -> ClusterError:
-    """What is told of a daemon that is no more: its name and the end of its log."""
-    said = " / ".join(log_end(layout.logs, name))
+    """Describe a daemon that has ended: its name and the end of its log."""
+    tail = " / ".join(log_end(layout.logs, name))
     return ClusterError(
         f"a {name} that serves",
-        found=f"{found}; " + (f"its log ends: {said}" if said else "it has logged nothing"),
+        found=f"{found}; " + (f"its log ends: {tail}" if tail else "it has logged nothing"),
         where=f"{layout.logs / name}.log and .out",
         remedy="see its logs; what has ended is started again for the next trial",
     )
 
 
 def log_end(logs: Path, name: str) -> tuple[str, ...]:
-    """The last lines of a daemon's log and output that tell of errors; else just the last."""
+    """Return the last lines of a daemon's log and output, errors first."""
     lines = [line for suffix in ("log", "out") for line in _tail(logs / f"{name}.{suffix}")]
-    telling = [line for line in lines if _TELLING.search(line) and _NOISE not in line]
-    return tuple(line[:_LINE_CHARACTERS] for line in (telling or lines)[-_LINES:])
+    errors = [line for line in lines if _ERROR.search(line) and _NOISE not in line]
+    return tuple(line[:_LINE_CHARACTERS] for line in (errors or lines)[-_LINES:])
 
 
 def _tail(path: Path) -> Iterator[str]:
-    """The last lines, without those of stack traces."""
+    """Return the last lines without stack traces."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
@@ -86,7 +86,7 @@ def _tail(path: Path) -> Iterator[str]:
 
 
 def _put_aside(logs: Path, daemon: Daemon) -> None:
-    """An error of the last time must not be told as one of now."""
+    """Rename the previous logs, so that an old error is not reported as a new one."""
     for suffix in ("log", "out"):
         path = logs / f"{daemon.name}.{suffix}"
         if path.exists():
@@ -108,7 +108,7 @@ def _spawn(layout: Layout, daemon: Daemon, command: tuple[str, ...]) -> subproce
 
 
 def _environment(layout: Layout, daemon: Daemon) -> Mapping[str, str]:
-    """iostudy's own, with the marker of the cluster, and what the daemon's containers need."""
+    """Return iostudy's environment with the cluster's marker and the needs of YARN containers."""
     return {
         **os.environ,
         "JAVA_HOME": str(layout.java.home),

@@ -1,8 +1,7 @@
 """The properties of a cluster on this machine (pure).
 
-Hadoop's own defaults hold wherever this has no reason against them: what is measured is to be
-what a cluster would do. The reasons are two: everything runs on one machine, beside others of its
-kind; and what fails is to fail in seconds, as a study waits for it.
+Hadoop's defaults apply except for two reasons: all daemons share one machine, and a failure must
+appear within seconds because a study waits for it.
 
 Source of names and Hadoop's defaults: core-, hdfs-, mapred- and yarn-default.xml (3.4.2).
 """
@@ -41,9 +40,9 @@ _ALL_ADDRESSES = frozenset(name for names in ADDRESSES.values() for name in name
 
 
 def require_allowed(properties: Properties, *, fixed_addresses: bool = False) -> None:
-    """UsageError for what is no property, or one that is reserved, or no heap.
+    """UsageError for invalid or reserved properties and invalid heaps.
 
-    With ``fixed_addresses`` a daemon may be told where on the loopback interface it listens.
+    With ``fixed_addresses`` a property may set a daemon's address on the loopback interface.
     """
     for name, value in properties.items():
         require_plain(name, value)
@@ -55,7 +54,7 @@ def require_allowed(properties: Properties, *, fixed_addresses: bool = False) ->
 
 
 def heap(layout: Layout, properties: Properties, role: Role) -> str:
-    """The largest heap of a daemon, for -Xmx. As small as serves studies of some 100,000 files."""
+    """Return the maximum heap of a daemon for -Xmx. The default suits some 100,000 files."""
     given = {**layout.spec.properties, **properties}
     match role:
         case Role.NAMENODE:
@@ -69,9 +68,9 @@ def heap(layout: Layout, properties: Properties, role: Role) -> str:
 
 
 def client_heap(layout: Layout, properties: Properties) -> str:
-    """The largest heap of a job's own process; the local runner has as many tasks as cores in it.
+    """Return the maximum heap of a job's process; the local runner runs one task per core in it.
 
-    A task's sort buffer alone is 100 MiB (mapreduce.task.io.sort.mb).
+    The sort buffer of one task takes 100 MiB (mapreduce.task.io.sort.mb).
     """
     tasks = 0 if layout.spec.yarn else layout.machine.cores
     given = {**layout.spec.properties, **properties}
@@ -79,7 +78,7 @@ def client_heap(layout: Layout, properties: Properties) -> str:
 
 
 def daemon_properties(layout: Layout, daemon: Daemon) -> dict[str, str]:
-    """All that a daemon is told, with those of the configuration it is started with."""
+    """Return all properties of a daemon, including those of its configuration."""
     own = {
         **_common(layout),
         # It may be up before its master is: the master is not given up for a minute.
@@ -92,7 +91,7 @@ def daemon_properties(layout: Layout, daemon: Daemon) -> dict[str, str]:
 
 
 def job_properties(layout: Layout, properties: Properties) -> dict[str, str]:
-    """All that a job is told, with those of a trial."""
+    """Return all properties of a job, including those of a trial."""
     own = {
         **_common(layout),
         # A master that does not answer has died: a job is not to wait for it.
@@ -109,7 +108,7 @@ def job_properties(layout: Layout, properties: Properties) -> dict[str, str]:
 
 
 def cluster_tag(layout: Layout) -> str:
-    """What all applications in YARN carry."""
+    """Return the tag of all applications in YARN."""
     return f"iostudy-{layout.identity}"
 
 
@@ -121,7 +120,7 @@ def _with_given(own: dict[str, str], layout: Layout, properties: Properties) -> 
 
 
 def _common(layout: Layout) -> dict[str, str]:
-    """What daemons and jobs agree on."""
+    """Return the properties that daemons and jobs share."""
     return {
         "fs.defaultFS": layout.default_fs,
         "hadoop.tmp.dir": str(layout.hadoop_tmp()),
@@ -134,7 +133,7 @@ def _common(layout: Layout) -> dict[str, str]:
 
 
 def _yarn(layout: Layout) -> dict[str, str]:
-    """What all of YARN's daemons agree on, and those who speak to them."""
+    """Return the properties that YARN's daemons and their clients share."""
     nodes = layout.spec.datanodes
     cores = -(-layout.machine.cores // nodes)
     # A container for each core, one for the application's master; half of memory for the caches.
@@ -162,7 +161,7 @@ def _mapreduce(layout: Layout) -> dict[str, str]:
         "mapreduce.framework.name": "yarn" if layout.spec.yarn else "local",
         "mapreduce.job.tags": cluster_tag(layout),
         "mapreduce.cluster.local.dir": _joined(layout.local_dirs()),
-        # The local runner takes one task after the other, unless it is told how many at a time.
+        # The local runner takes one task after the other, unless this says how many at a time.
         "mapreduce.local.map.tasks.maximum": cores,
         "mapreduce.local.reduce.tasks.maximum": cores,
     }
@@ -205,7 +204,7 @@ def _namenode(layout: Layout) -> dict[str, str]:
         # Safe mode is left as soon as the blocks are reported; a cluster waits 30 s for more.
         "dfs.namenode.safemode.extension": "0",
         "dfs.namenode.safemode.recheck.interval": "100",
-        # All DataNodes are told every second what to delete, so that the next trial finds it gone.
+        # DataNodes get their deletions every second, so that the next trial finds the blocks gone.
         "dfs.namenode.redundancy.interval.seconds": "1",
         "dfs.namenode.invalidate.work.pct.per.iteration": "1.0",
         "dfs.block.invalidate.limit": "10000",
@@ -251,7 +250,7 @@ def _nodemanager(layout: Layout, index: int) -> dict[str, str]:
 
 
 def _addresses(layout: Layout, daemon: Daemon) -> dict[str, str]:
-    """Its own, and those of its master."""
+    """Return the addresses of a daemon and of its masters."""
     return {**_of_addresses(layout, NAMENODE), **_of_addresses(layout, daemon)}
 
 

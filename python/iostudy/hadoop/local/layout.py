@@ -1,7 +1,7 @@
 """Layout of a local cluster: folders, ports and daemons (pure).
 
-A `Layout` is all there is to know about one. It is kept beside the cluster, so that another process
-can go on with it, or end it.
+A `Layout` describes a cluster completely. It is saved with the cluster, so that another process can
+use or end it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHUFFLE_PORT = "mapreduce.shuffle.port"
 
 
 class Role(StrEnum):
-    """What a daemon does."""
+    """The function of a daemon."""
 
     NAMENODE = "namenode"
     DATANODE = "datanode"
@@ -52,7 +52,7 @@ ADDRESSES: Mapping[Role, tuple[str, ...]] = {
         SHUFFLE_PORT,
     ),
 }
-"""The properties by which a daemon is told where to listen."""
+"""The address properties of each role."""
 
 _WEB: Mapping[Role, str] = {
     Role.NAMENODE: "dfs.namenode.http-address",
@@ -71,14 +71,14 @@ _MAIN_CLASSES: Mapping[Role, str] = {
 
 @dataclass(frozen=True)
 class Daemon:
-    """One process of the cluster; ``index`` counts those of its role from 0."""
+    """One process of the cluster; ``index`` counts the daemons of a role from 0."""
 
     role: Role
     index: int = 0
 
     @property
     def name(self) -> str:
-        """``namenode``, ``datanode2``: names its logs and its conf folder, too."""
+        """The name in logs and conf folders: ``namenode``, ``datanode2``."""
         match self.role:
             case Role.NAMENODE | Role.RESOURCEMANAGER:
                 return str(self.role)
@@ -89,7 +89,7 @@ class Daemon:
 
     @property
     def main_class(self) -> str:
-        """The Java class that it runs."""
+        """The Java class of the daemon."""
         return _MAIN_CLASSES[self.role]
 
 
@@ -97,12 +97,12 @@ NAMENODE = Daemon(Role.NAMENODE)
 RESOURCEMANAGER = Daemon(Role.RESOURCEMANAGER)
 
 Ports = Mapping[str, Mapping[str, int]]
-"""For each daemon, by its name: the port behind each of its ADDRESSES."""
+"""The port of each of its ADDRESSES, by name of the daemon."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What the cluster may share out."""
+    """Memory and cores that the cluster may use."""
 
     cores: int
     memory_bytes: int
@@ -112,9 +112,9 @@ class Machine:
 class Layout:
     """A cluster on this machine.
 
-    ``home`` holds conf and logs; ``storage`` is the directory below which all is stored that the
-    spec has no directories for. ``properties`` are those of the configuration that its daemons
-    were last started with, over the spec's.
+    ``home`` holds conf and logs. ``storage`` is the directory of all data for which the spec
+    names no directories. ``properties`` are those of the latest start of the daemons; they
+    override the spec's.
     """
 
     identity: str
@@ -129,7 +129,7 @@ class Layout:
 
     @property
     def logs(self) -> Path:
-        """Logs and outputs of the daemons."""
+        """The folder of the daemons' logs and outputs."""
         return self.home / "logs"
 
     @property
@@ -139,15 +139,15 @@ class Layout:
 
     @property
     def temporary(self) -> Path:
-        """What the daemons' web servers unpack; not on the storage under test."""
+        """The folder of the daemons' unpacked web applications, not on the target."""
         return self.home / "tmp"
 
     def conf(self, name: str) -> Path:
-        """The conf folder of a daemon."""
+        """Return the conf folder of a daemon."""
         return self.home / "conf" / name
 
     def daemons(self) -> tuple[Daemon, ...]:
-        """All of them; the NameNode last, as it waits for its file system to be formatted."""
+        """Return all daemons, the NameNode last: it waits until its file system is formatted."""
         indices = range(self.spec.datanodes)
         datanodes = [Daemon(Role.DATANODE, index) for index in indices]
         if not self.spec.yarn:
@@ -156,55 +156,57 @@ class Layout:
         return (*datanodes, RESOURCEMANAGER, *nodemanagers, NAMENODE)
 
     def address(self, daemon: Daemon, name: str) -> str:
-        """Host and port of one of its ADDRESSES; KeyError where it has no such one."""
+        """Return host and port of one of its ADDRESSES; KeyError without that address."""
         return f"{LOOPBACK}:{self.ports[daemon.name][name]}"
 
     def web(self, daemon: Daemon) -> str:
-        """Host and port where it answers over HTTP."""
+        """Return host and port of a daemon's HTTP server."""
         return self.address(daemon, _WEB[daemon.role])
 
     @property
     def default_fs(self) -> str:
-        """The URI of its HDFS."""
+        """The URI of the cluster's HDFS."""
         return f"hdfs://{self.address(NAMENODE, 'dfs.namenode.rpc-address')}"
 
     def folders(self) -> tuple[Path, ...]:
-        """All that are the cluster's own, outside of home: they are removed with it."""
+        """Return all folders of the cluster outside of home, which are removed with it."""
         parents = (self.storage, *self.spec.data_dirs, *self.spec.name_dirs)
         return tuple(dict.fromkeys(map(self._own, parents)))
 
     def name_dirs(self) -> tuple[Path, ...]:
-        """Where the NameNode keeps image and journal, each time the whole."""
+        """Return the directories of the NameNode's image and journal, each a full copy."""
         return self._below(self.spec.name_dirs, "name")
 
     def data_dirs(self, datanode: int) -> tuple[Path, ...]:
-        """Where a DataNode keeps its blocks."""
+        """Return the block directories of a DataNode."""
         return self._below(self.spec.dirs_of(datanode), f"data{datanode}")
 
     def local_dirs(self, node: int | None = None) -> tuple[Path, ...]:
-        """Where jobs put what is between map and reduce: beside the data, as clusters do.
+        """Return the directories of intermediate map output, on the same disks as the data.
 
-        ``node`` is that of a NodeManager; None is the local runner, which has all of them.
+        ``node`` is the index of a NodeManager; None is the local runner, which uses all of
+        them.
         """
         if node is None:
             return self._below(self.spec.data_dirs, "local")
         return self._below(self.spec.dirs_of(node), f"local{node}")
 
     def hadoop_tmp(self) -> Path:
-        """What Hadoop puts elsewhere nowhere: hadoop.tmp.dir."""
+        """The directory of hadoop.tmp.dir, for files without a directory of their own."""
         return self._own(self.storage) / "tmp"
 
     def format_command(self, heap: str) -> tuple[str, ...]:
-        """How the NameNode is told to make an empty HDFS; it does so only in an empty folder.
+        """Return the command that creates an empty HDFS; it requires an empty folder.
 
-        Nothing of it is measured, so it may have the options of a short run: half the CPU time.
+        It is not measured, so it uses the JVM options of a short run, which halve its CPU
+        time.
         """
         short = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
         program, *rest = self.command(NAMENODE, heap)
         return (program, *short, *rest, "-format", "-nonInteractive")
 
     def command(self, daemon: Daemon, heap: str) -> tuple[str, ...]:
-        """How the daemon is started. Its JIT and collector are Java's own choice."""
+        """Return the command of a daemon, with Java's default compiler and collector."""
         classpath = f"{self.conf(daemon.name)}:{self.distribution.classpath}"
         return (
             str(self.java.path),

@@ -1,7 +1,7 @@
 """Saved layout and folders of a local cluster.
 
-The layout is there before the first folder and the first daemon, and goes after the last of them:
-whoever finds it can end the cluster.
+The layout is written before the first folder and the first daemon, and removed after the last of
+them. Any process that finds it can end the cluster.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _PLAIN = re.compile(r"[\w./+@=~-]+")
 
 
 def save(layout: Layout) -> None:
-    """Write it down, durably. OSError as it comes."""
+    """Write the layout durably. Raises OSError."""
     write_whole(layout.home / FILE, _LAYOUT.dump_json(layout, indent=2) + b"\n")
 
 
 def load(home: Path) -> Layout:
-    """What was saved; ClusterError if nothing was, or if that is not to be believed."""
+    """Return the saved layout; ClusterError if it is missing or invalid."""
     path = home / FILE
     try:
         layout = from_record(json.loads(path.read_bytes()))
@@ -44,13 +44,13 @@ def load(home: Path) -> Layout:
 
 
 def to_record(layout: Layout) -> dict[str, Any]:
-    """It as plain JSON values."""
+    """Return the layout as plain JSON values."""
     plain: dict[str, Any] = _LAYOUT.dump_python(layout, mode="json")
     return plain
 
 
 def from_record(record: Mapping[str, Any]) -> Layout:
-    """What was `to_record`; ValueError if that is no layout, or not one of iostudy's folders."""
+    """Return the layout of a record; ValueError if it is invalid or names foreign folders."""
     layout = _LAYOUT.validate_python(record)
     for folder in layout.folders():
         own_folder.parse_recorded(str(folder), FOLDER_PREFIX)
@@ -58,12 +58,12 @@ def from_record(record: Mapping[str, Any]) -> Layout:
 
 
 def exists(home: Path) -> bool:
-    """Whether there is a cluster, or what is left of one."""
+    """Whether there is a cluster or a part of one."""
     return (home / FILE).exists()
 
 
 def make(layout: Layout) -> None:
-    """Make its folders, all of them new; TargetError, ClusterError or OSError."""
+    """Create its folders, all of them new; TargetError, ClusterError or OSError."""
     _require_plain(layout)
     layout.home.mkdir(parents=True, exist_ok=True)
     if exists(layout.home):
@@ -89,13 +89,13 @@ def make(layout: Layout) -> None:
 
 
 def stored_bytes(layout: Layout) -> int:
-    """The room that its folders take, logs and conf left out, as du(1) counts it."""
+    """Return the space of its folders without logs and conf, as du(1) counts it."""
     paths = (path for folder in layout.folders() for path in folder.rglob("*"))
     return sum(path.lstat().st_blocks * 512 for path in paths)
 
 
 def remove(layout: Layout) -> None:
-    """Remove all that was made, but logs and conf. RestoreError where that cannot be."""
+    """Remove all its folders but logs and conf. RestoreError if that fails."""
     for folder in layout.folders():
         own_folder.remove_folder(own_folder.parse_recorded(str(folder), FOLDER_PREFIX))
     if exists(layout.home) and not _is_of_another(layout):
@@ -104,7 +104,7 @@ def remove(layout: Layout) -> None:
 
 
 def _is_of_another(layout: Layout) -> bool:
-    """Whether a cluster has been started meanwhile with the same home; a file alone is nobody's."""
+    """Whether the home now belongs to another cluster; a file without a layout belongs to none."""
     try:
         return load(layout.home).identity != layout.identity
     except ClusterError:
@@ -112,7 +112,7 @@ def _is_of_another(layout: Layout) -> bool:
 
 
 def _require_plain(layout: Layout) -> None:
-    """Hadoop takes lists of URIs: commas, colons, blanks and the like have a meaning there."""
+    """Refuse paths with characters that have a meaning in Hadoop's lists of URIs."""
     for folder in (layout.home, *layout.folders()):
         if not _PLAIN.fullmatch(str(folder)):
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Port assignment for daemons: the port that a property fixes, else a free one."""
+"""Port assignment for daemons: the port of a property, else a free one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from iostudy.hadoop.local.layout import ADDRESSES, SHUFFLE_PORT, Daemon, Layout,
 
 
 def assign_ports(layout: Layout) -> Ports:
-    """Ports that are free now; somebody else may still take one before the daemon does.
+    """Return ports that are free now; another process may still take one.
 
-    ClusterError if a fixed one is taken; UsageError if it is no address on the loopback interface,
-    or one for several daemons.
+    ClusterError if a fixed port is in use. UsageError if its address is not on the loopback
+    interface, or belongs to several daemons.
     """
     wanted = [(daemon, name) for daemon in layout.daemons() for name in ADDRESSES[daemon.role]]
     fixed = {(daemon, name): _fixed(layout, daemon, name) for daemon, name in wanted}
@@ -28,7 +28,7 @@ def assign_ports(layout: Layout) -> Ports:
 
 
 def _fixed(layout: Layout, daemon: Daemon, name: str) -> int:
-    """The port that the properties fix; 0 for any."""
+    """Return the port that the properties fix; 0 for any."""
     value = layout.spec.properties.get(name)
     if value is None:
         return 0

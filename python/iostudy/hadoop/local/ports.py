@@ -1,7 +1,7 @@
 """Free TCP ports of this machine, and the owners of used ones.
 
-Ports are taken from outside the range that the kernel gives to outgoing connections (ip(7),
-ip_local_port_range): HDFS has many of those, and a daemon that starts anew needs its port again.
+Ports lie outside the kernel's range for outgoing connections (ip(7), ip_local_port_range): HDFS
+opens many of those, and a restarted daemon needs its port again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LISTEN = "0A"
 
 
 def free(count: int) -> tuple[int, ...]:
-    """So many ports that nobody listens on; ClusterError if there are not as many."""
+    """Return that number of free ports; ClusterError if there are fewer."""
     candidates = _candidates()
     random.shuffle(candidates)
     found: list[int] = []
@@ -44,7 +44,7 @@ def free(count: int) -> tuple[int, ...]:
 
 
 def is_free(port: int) -> bool:
-    """Whether a daemon can listen there now."""
+    """Whether a daemon can listen on the port now."""
     with socket.socket() as probe:
         # As Java does: what only waits for its last packets does not keep a port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -56,7 +56,7 @@ def is_free(port: int) -> bool:
 
 
 def require_free(name: str, port: int) -> None:
-    """ClusterError with who has it, as far as can be seen, unless it is free."""
+    """ClusterError with the owner, if visible, unless the port is free."""
     if is_free(port):
         return
     holder = _holder(port)
@@ -75,7 +75,7 @@ def _candidates() -> list[int]:
 
 
 def _holder(port: int) -> str:
-    """The program and its pid, by the inode of its socket (proc(5)); empty if it is hidden."""
+    """Return the program and pid of a socket's inode (proc(5)); empty if hidden."""
     wanted = {f"socket:[{inode}]" for inode in _listening(port)}
     for process in Path("/proc").glob("[0-9]*"):
         # It may end while it is looked at.
@@ -86,7 +86,7 @@ def _holder(port: int) -> str:
 
 
 def _opened(process: Path) -> set[str]:
-    """What its descriptors are; none of another user's."""
+    """Return the targets of its descriptors; none for another user's process."""
     found = set()
     try:
         for link in (process / "fd").iterdir():
@@ -99,7 +99,7 @@ def _opened(process: Path) -> set[str]:
 
 
 def _listening(port: int) -> set[str]:
-    """The inodes of the sockets that listen on it."""
+    """Return the inodes of the sockets that listen on the port."""
     found = set()
     for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
         lines = table.read_text().splitlines()[1:] if table.exists() else []

@@ -1,7 +1,7 @@
 """Processes of a local cluster, identified by a marker in their environment.
 
-The marker is an environment variable. Whatever a daemon starts inherits it, so all are found in
-/proc/PID/environ, by any process of iostudy and whatever has become of the one that started them.
+Children of a daemon inherit this environment variable. So any iostudy process finds them all in
+/proc/PID/environ, even after the end of the process that started them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from iostudy.errors import ClusterError
 from iostudy.host.processes import read_start_ticks
 
 CLUSTER = "IOSTUDY_CLUSTER"
-"""Names the cluster that a process belongs to."""
+"""The variable that names the cluster of a process."""
 DAEMON = "IOSTUDY_DAEMON"
-"""Names the daemon that a process is; what a daemon starts may have it too."""
+"""The variable that names the daemon of a process or of its parent."""
 
 _PROC = Path("/proc")
 _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -29,14 +29,14 @@ _KILLED_WITHIN_SECONDS = 10.0
 _LOOK_EVERY_SECONDS = 0.05
 
 _children: list[subprocess.Popen[bytes]] = []
-"""What this process has started, and has to wait for when it ends: else it stays as a zombie."""
+"""Children of this process, which it must wait for: otherwise they remain as zombies."""
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process; pid and start time together are never used again.
+    """A process, identified for all time by pid and start time.
 
-    ``started_ticks`` is as of `iostudy.host.processes`, None of one that has ended by then.
+    ``started_ticks`` is that of `iostudy.host.processes`, None for a process that has ended.
     """
 
     pid: int
@@ -44,15 +44,15 @@ class Process:
     daemon: str = ""
 
     def runs(self) -> bool:
-        """Whether it is there still, and no zombie."""
+        """Whether it exists and is no zombie."""
         return self.started_ticks is not None and read_start_ticks(self.pid) == self.started_ticks
 
     def arguments(self) -> tuple[str, ...]:
-        """Its command line; empty if it has ended."""
+        """Return its command line; empty if it has ended."""
         return tuple(_read(self.pid, "cmdline").decode(errors="replace").split("\0")[:-1])
 
     def resident_bytes(self) -> int:
-        """What it has in memory (VmRSS); 0 if it has ended."""
+        """Return its resident memory (VmRSS); 0 if it has ended."""
         for line in _read(self.pid, "status").splitlines():
             if line.startswith(b"VmRSS:"):
                 return int(line.split()[1]) * 1024
@@ -62,9 +62,9 @@ class Process:
 def start(
     arguments: Sequence[str], environment: Mapping[str, str], directory: Path, output: Path
 ) -> subprocess.Popen[bytes]:
-    """Start one in a session of its own, with both outputs in a file. OSError as it comes.
+    """Start a process in a new session, with both outputs in a file. Raises OSError.
 
-    It has none of iostudy's files open: a lock that it held would outlive its owner.
+    It inherits no open file of iostudy: an inherited lock would outlive its owner.
     """
     reap()
     with os.fdopen(os.open(output, _OUTPUT, 0o644), "wb") as file:
@@ -83,17 +83,17 @@ def start(
 
 
 def reap() -> None:
-    """Wait for those children that have ended."""
+    """Wait for the children that have ended."""
     _children[:] = [child for child in _children if child.poll() is None]
 
 
 def identify_child(pid: int, daemon: str) -> Process:
-    """A child that was just started."""
+    """Return a child that was just started."""
     return Process(pid, read_start_ticks(pid), daemon)
 
 
 def find_processes(cluster: str) -> tuple[Process, ...]:
-    """All that belong to the cluster, of those whose environment this user may read."""
+    """Return all processes of the cluster whose environment this user may read."""
     marker = f"{CLUSTER}={cluster}".encode()
     found = []
     for pid in (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdecimal()):
@@ -106,7 +106,7 @@ def find_processes(cluster: str) -> tuple[Process, ...]:
 
 
 def end_processes(cluster: str) -> None:
-    """End all that belong to the cluster, first by SIGTERM; ClusterError if one stays."""
+    """End all processes of the cluster, first by SIGTERM; ClusterError if one remains."""
     for number, limit_seconds in (
         (signal.SIGTERM, _GRACE_SECONDS),
         (signal.SIGKILL, _KILLED_WITHIN_SECONDS),
@@ -123,16 +123,16 @@ def end_processes(cluster: str) -> None:
 
 
 def _signalled(cluster: str, number: signal.Signals, until: float) -> bool:
-    """Signal all, those too that appear meanwhile; whether all are gone before that time."""
-    told: set[Process] = set()
+    """Signal all processes, including new ones; return whether all end in time."""
+    signalled: set[Process] = set()
     unseen = 0
     # A process that is becoming another program (execve(2)) has no environment for a moment.
     while unseen < 2:
         found = find_processes(cluster)
         unseen = 0 if found else unseen + 1
-        for process in set(found) - told:
+        for process in set(found) - signalled:
             _signal(process, number)
-        told.update(found)
+        signalled.update(found)
         reap()
         if time.monotonic() > until:
             return False
@@ -154,7 +154,7 @@ def _daemon(variables: Sequence[bytes]) -> str:
 
 
 def _read(pid: int, name: str) -> bytes:
-    """A file of the process; empty if it is gone, or another user's."""
+    """Return a file of the process; empty if it is gone or belongs to another user."""
     try:
         return (_PROC / str(pid) / name).read_bytes()
     except OSError:

@@ -20,7 +20,7 @@ _READERS: Mapping[str, Role] = {
     "yarn.nodemanager.": Role.NODEMANAGER,
     "mapreduce.shuffle.": Role.NODEMANAGER,
 }
-"""Whose a property is, by the beginning of its name, as Hadoop names them."""
+"""The role that reads a property, by the prefix of its name."""
 
 _HEAP_OF = {
     NAMENODE_HEAP: Role.NAMENODE,
@@ -32,11 +32,11 @@ _MAX_HEAP = "-Xmx"
 def read(
     layout: Layout, running: Mapping[str, Process], client_heap: str, names: tuple[str, ...]
 ) -> Properties:
-    """The values; ClusterError if those differ whose it is.
+    """Return the effective values; ClusterError if daemons of one role differ.
 
-    A daemon's property is asked of all daemons of its role, a heap of their command lines. Any
-    other is a job's, as the jobs' conf folder has it, and what is not there the NameNode knows;
-    where the daemons were started with it as well, all of them are asked, too.
+    The value of a daemon's property comes from all daemons of its role, a heap from their
+    command lines. Other properties come from the jobs' conf folder, else from the NameNode. If
+    the daemons were started with such a property, all of them must agree.
     """
     jobs = Configuration.read(layout.job_conf).effective()
     values = {name: _value(layout, running, client_heap, jobs, name) for name in names}
@@ -62,14 +62,14 @@ def _value(
     role = next((role for start, role in _READERS.items() if name.startswith(start)), None)
     daemons = [each for each in layout.daemons() if each.role is role]
     if daemons:
-        return _agreed(name, _told(layout, daemons, name))
+        return _agreed(name, _daemon_values(layout, daemons, name))
     if name in layout.properties:
-        told = _told(layout, layout.daemons(), name)
-        return _agreed(name, {**told, "the jobs": jobs.get(name)})
+        by_daemon = _daemon_values(layout, layout.daemons(), name)
+        return _agreed(name, {**by_daemon, "the jobs": jobs.get(name)})
     return jobs.get(name) or jmx.read_property(layout.web(NAMENODE), name)
 
 
-def _told(layout: Layout, daemons: Iterable[Daemon], name: str) -> dict[str, str | None]:
+def _daemon_values(layout: Layout, daemons: Iterable[Daemon], name: str) -> dict[str, str | None]:
     return {each.name: jmx.read_property(layout.web(each), name) for each in daemons}
 
 
@@ -78,13 +78,13 @@ def _heap(process: Process) -> str | None:
     return options[-1].removeprefix(_MAX_HEAP) if options else None
 
 
-def _agreed(name: str, told: Mapping[str, str | None]) -> str | None:
-    values = set(told.values())
+def _agreed(name: str, by_daemon: Mapping[str, str | None]) -> str | None:
+    values = set(by_daemon.values())
     if len(values) == 1:
         return values.pop()
     raise ClusterError(
         f"one value of {name} in the whole cluster",
-        found=", ".join(f"{daemon}: {value}" for daemon, value in told.items()),
+        found=", ".join(f"{daemon}: {value}" for daemon, value in by_daemon.items()),
         where="the cluster on this machine",
         remedy="restart the daemons: they have been started with different values",
     )

@@ -13,13 +13,13 @@ from iostudy.hadoop import jmx
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, Layout, Role
 
 NO_ROOM = "Resources are low"
-"""What safe mode says of itself when it does not end: the NameNode's folders lack room."""
+"""The message of a safe mode that does not end because the NameNode's folders lack space."""
 
 
 def find_missing_services(layout: Layout) -> str:
-    """What the cluster lacks to serve, in words; empty when it is ready.
+    """Return the missing services in words; empty when the cluster is ready.
 
-    It is ready when safe mode is left, every DataNode has reported its blocks, and every
+    A ready cluster has left safe mode, every DataNode has reported its blocks, and every
     NodeManager runs.
     """
     try:
@@ -29,7 +29,7 @@ def find_missing_services(layout: Layout) -> str:
 
 
 def find_lost_services(layout: Layout) -> str:
-    """What the masters have lost, in words; empty if nothing. ClusterError if one is silent."""
+    """Return the lost services in words; empty without any. ClusterError if a master is silent."""
     state = jmx.read_bean(layout.web(NAMENODE), "NameNode", "FSNamesystemState")
     alive = state["NumLiveDataNodes"]
     if alive < layout.spec.datanodes:
@@ -45,37 +45,37 @@ def find_lost_services(layout: Layout) -> str:
 
 @dataclass(frozen=True)
 class PendingDeletion:
-    """How much is still to be deleted.
+    """Blocks and files that are still to be deleted.
 
-    ``untold`` blocks wait in the NameNode, ``unheard`` are on their way to DataNodes, ``files``
-    wait there to be removed.
+    ``queued`` blocks wait in the NameNode, ``in_transit`` blocks are on their way to DataNodes,
+    and ``files`` wait there for their removal.
     """
 
-    untold: int
-    unheard: int
+    queued: int
+    in_transit: int
     files: int
 
     def done(self) -> bool:
-        """Whether everything is gone."""
+        """Whether everything is deleted."""
         return self == PendingDeletion(0, 0, 0)
 
 
 def read_pending_deletion(layout: Layout) -> PendingDeletion:
-    """What is still to be deleted now. ClusterError if a daemon does not answer.
+    """Return the pending deletions now. ClusterError if a daemon does not answer.
 
-    A block waits in the NameNode until its DataNode is told (PendingDeletionBlocks); it is on its
-    way until the DataNode has as many blocks as the NameNode thinks; at last it is a file to remove
-    (PendingAsyncDeletions). Those that the NameNode has only just marked are seen nowhere, for some
-    10 ms: `done` is to be true twice. None of these beans is of the metrics system, whose
-    figures may be 10 s old.
+    A block waits in the NameNode until its DataNode receives the order (PendingDeletionBlocks).
+    It is on its way until the DataNode's block count equals the NameNode's. Then its file waits
+    for removal (PendingAsyncDeletions). For about 10 ms after marking, a block appears in none
+    of these; so require `done` twice. These beans are not of the metrics system, whose figures
+    may be 10 s old.
     """
     web = layout.web(NAMENODE)
     pending = jmx.read_bean(web, "NameNode", "FSNamesystemState")["PendingDeletionBlocks"]
     known = _known_blocks(web)
     held = {address: _held_blocks(address) for _, address in _datanodes(layout)}
     files = sum(_pending_files(address) for address in held)
-    unheard = sum(abs(count - known.get(address, 0)) for address, count in held.items())
-    return PendingDeletion(int(pending), unheard, files)
+    in_transit = sum(abs(count - known.get(address, 0)) for address, count in held.items())
+    return PendingDeletion(int(pending), in_transit, files)
 
 
 def _of_hdfs(layout: Layout) -> str:
@@ -108,11 +108,11 @@ def _running(layout: Layout) -> int:
 
 
 def _known_blocks(web: str) -> Mapping[str, int]:
-    """Blocks of each DataNode that the NameNode hears of, by its HTTP address."""
-    told: Mapping[str, Any] = json.loads(
+    """Return the NameNode's block count of each DataNode, by its HTTP address."""
+    nodes: Mapping[str, Any] = json.loads(
         jmx.read_bean(web, "NameNode", "NameNodeInfo")["LiveNodes"]
     )
-    return {node["infoAddr"]: node["numBlocks"] for node in told.values()}
+    return {node["infoAddr"]: node["numBlocks"] for node in nodes.values()}
 
 
 def _held_blocks(web: str) -> int:
@@ -126,7 +126,7 @@ def _pending_files(web: str) -> int:
 
 
 def _datanodes(layout: Layout) -> list[tuple[str, str]]:
-    """Names and HTTP addresses."""
+    """Return names and HTTP addresses of the DataNodes."""
     return [
         (each.name, layout.web(each)) for each in layout.daemons() if each.role is Role.DATANODE
     ]

@@ -16,9 +16,9 @@ from iostudy.hadoop.spec import DEFAULT_VERSION, VERSION
 
 @dataclass(frozen=True)
 class Distribution:
-    """Hadoop's jars, with its tests and examples: ``classpath`` is for ``java -cp``.
+    """Hadoop's jars with tests and examples; ``classpath`` is for ``java -cp``.
 
-    ``source`` says where they come from, for a person and for the circumstances.
+    ``source`` names their origin, for messages and the circumstances.
     """
 
     version: str
@@ -30,13 +30,13 @@ def distribution(
     version: str | None = None,
     *,
     environ: Mapping[str, str] = os.environ,
-    tell: LineHandler = ignore_line,
+    on_progress: LineHandler = ignore_line,
 ) -> Distribution:
-    """The Hadoop of this version; of none: that of HADOOP_HOME, or else DEFAULT_VERSION.
+    """Return the Hadoop of this version; without one, that of HADOOP_HOME, else DEFAULT_VERSION.
 
-    The installation in HADOOP_HOME is taken if it has this version. Else Maven is asked for the
-    jars, the first time that a version is wanted: that takes a minute, and ``tell`` hears of it.
-    UsageError if there is no such version, or no way to get it.
+    An installation in HADOOP_HOME is used if it has this version. Otherwise Maven downloads the
+    jars once per version. That takes a minute, and ``on_progress`` gets its messages. UsageError
+    if the version does not exist or cannot be downloaded.
     """
     if version is not None and not VERSION.fullmatch(version):
         raise _no_version(version)
@@ -47,9 +47,9 @@ def distribution(
     folder = cache_directory(environ) / "hadoop" / wanted
 
     def fetch(into: Path) -> None:
-        maven.fetch(wanted, into, environ, tell)
+        maven.fetch(wanted, into, environ, on_progress)
 
-    fetch_once(folder, f"Hadoop {wanted}", fetch, tell)
+    fetch_once(folder, f"Hadoop {wanted}", fetch, on_progress)
     return Distribution(wanted, f"{folder}/*", f"Maven, kept in {folder}")
 
 

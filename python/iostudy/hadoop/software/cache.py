@@ -19,13 +19,13 @@ CACHE_DIR = "IOSTUDY_CACHE_DIR"
 _MANIFEST = "sha256.json"
 
 Fetch = Callable[[Path], None]
-"""Puts the jars into the folder, which is there and empty."""
+"""Writes the jars into an existing, empty folder."""
 
 
 def cache_directory(environ: Mapping[str, str]) -> Path:
-    """``IOSTUDY_CACHE_DIR``; else /var/cache/iostudy as root, else below ``XDG_CACHE_HOME``.
+    """Return ``IOSTUDY_CACHE_DIR``, /var/cache/iostudy for root, or one below ``XDG_CACHE_HOME``.
 
-    Source: XDG Base Directory Specification: ~/.cache by default, relative paths are ignored.
+    Source: XDG Base Directory Specification: ~/.cache by default; relative paths are ignored.
     """
     if environ.get(CACHE_DIR):
         return Path(environ[CACHE_DIR]).absolute()
@@ -35,21 +35,21 @@ def cache_directory(environ: Mapping[str, str]) -> Path:
     return (home if home.is_absolute() else Path.home() / ".cache") / "iostudy"
 
 
-def fetch_once(folder: Path, what: str, fetch: Fetch, tell: LineHandler) -> Path:
-    """The folder, with all the jars; they are fetched if they are not there, or are damaged.
+def fetch_once(folder: Path, what: str, fetch: Fetch, on_progress: LineHandler) -> Path:
+    """Return the folder with all jars; fetch them if they are missing or damaged.
 
-    Whoever comes while another iostudy fetches them waits. UsageError if the folder cannot be made;
-    whatever ``fetch`` raises, and then the folder is as it was.
+    Waits while another iostudy fetches them. UsageError if the folder cannot be created. Any
+    exception of ``fetch`` leaves the folder unchanged.
     """
     try:
         if _damage(folder) is None:
             return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(folder, what, tell):
+        with _alone(folder, what, on_progress):
             damage = _damage(folder)
             if damage is None:
                 return folder
-            tell(f"{what}: {damage} in {folder}; fetching it, which takes up to a minute")
+            on_progress(f"{what}: {damage} in {folder}; fetching it, which takes up to a minute")
             _fill(folder, fetch)
     except OSError as error:
         raise _unusable(folder, what, error) from error
@@ -57,7 +57,7 @@ def fetch_once(folder: Path, what: str, fetch: Fetch, tell: LineHandler) -> Path
 
 
 def _damage(folder: Path) -> str | None:
-    """What keeps the jars from being used; None if they are those that were fetched."""
+    """Return why the jars are unusable; None if they match their checksums."""
     try:
         known = json.loads((folder / _MANIFEST).read_bytes())
     except FileNotFoundError:
@@ -83,14 +83,14 @@ def _sha256(path: Path) -> str:
 
 
 @contextmanager
-def _alone(folder: Path, what: str, tell: LineHandler) -> Iterator[None]:
-    """Hold the lock beside the folder. It is flock(2)'s, so it does not outlive a process."""
+def _alone(folder: Path, what: str, on_progress: LineHandler) -> Iterator[None]:
+    """Hold the folder's lock file with flock(2), which ends with the process."""
     descriptor = os.open(f"{folder}.lock", os.O_RDONLY | os.O_CREAT, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell(f"{what}: waiting for another iostudy that fetches it")
+            on_progress(f"{what}: waiting for another iostudy that fetches it")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
@@ -98,22 +98,22 @@ def _alone(folder: Path, what: str, tell: LineHandler) -> Iterator[None]:
 
 
 def _fill(folder: Path, fetch: Fetch) -> None:
-    """Fetch beside it and rename, so that the folder is never there in part.
+    """Fetch into a temporary folder and rename it, so that the folder is complete or absent.
 
-    In a folder with a name of its own: of a process that was killed, Maven may still be at work.
+    Its name is unique: the Maven of a killed process may still be running.
     """
     for left in folder.parent.glob(f"{folder.name}.new-*"):
         shutil.rmtree(left, ignore_errors=True)  # or else the next time
-    beside = folder.with_name(f"{folder.name}.new-{os.getpid()}")
-    beside.mkdir()
+    partial = folder.with_name(f"{folder.name}.new-{os.getpid()}")
+    partial.mkdir()
     try:
-        fetch(beside)
-        write_whole(beside / _MANIFEST, json.dumps(_checksums(beside), indent=1).encode())
+        fetch(partial)
+        write_whole(partial / _MANIFEST, json.dumps(_checksums(partial), indent=1).encode())
         if folder.exists():
             shutil.rmtree(folder)
-        beside.rename(folder)
+        partial.rename(folder)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _unusable(folder: Path, what: str, error: OSError) -> UsageError:

@@ -38,7 +38,7 @@ class Installation:
     version: str
 
     def classpath(self) -> str:
-        """For ``java -cp``; UsageError names the jars that the cluster or the benchmarks lack."""
+        """Return the class path for ``java -cp``; UsageError names missing jars."""
         needed = (self.share / name.format(self.version) for name in _NEEDED)
         missing = [path.name for path in needed if not path.is_file()]
         if missing:
@@ -48,7 +48,7 @@ class Installation:
 
 
 def read(home: str) -> Installation:
-    """What is installed in HADOOP_HOME; UsageError if that is no Hadoop."""
+    """Return the installation in HADOOP_HOME; UsageError if it is not Hadoop."""
     share = Path(home).absolute() / "share/hadoop"
     versions = [
         path.name.removeprefix("hadoop-common-").removesuffix(".jar")

@@ -1,7 +1,7 @@
 """Finds a Java for Hadoop and refuses versions that are known to fail.
 
-Source: Hadoop's wiki, Hadoop Java Versions, says what is supported. Beyond it a newer Java is
-let through unless it is known to fail: a distribution seldom has the Java of the table.
+Source: Hadoop's wiki, Hadoop Java Versions, lists the supported versions. A newer Java is accepted
+unless it is known to fail, because few distributions ship the listed ones.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from iostudy.hadoop.spec import numbers
 _LIMITS = CommandLimits(seconds=20, silence_seconds=20)
 _ENCAPSULATED_SINCE = 16
 _OPENED = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
-"""JEP 396 closes what YARN's Guice opens by reflection: without, no ResourceManager starts."""
+"""JEP 396 blocks the reflection of YARN's Guice; without this no ResourceManager starts."""
 
 
 @dataclass(frozen=True)
 class Java:
-    """A Java that can run the Hadoop that was asked for.
+    """A Java that can run the requested Hadoop.
 
-    ``path`` is the program itself, no link or wrapper. ``options`` have to be given to every JVM
-    that runs a part of Hadoop.
+    ``path`` is the program itself, not a link or wrapper. Every JVM that runs a part of Hadoop
+    needs ``options``.
     """
 
     path: Path
@@ -37,30 +37,30 @@ class Java:
 
     @property
     def home(self) -> Path:
-        """What JAVA_HOME is to be for scripts that start this Java."""
+        """The JAVA_HOME for scripts that start this Java."""
         return self.path.parent.parent
 
 
 NOT_SHARED = "-XX:+PerfDisableSharedMem"
-"""jps would find a JVM by a file in /tmp that outlives a SIGKILL."""
+"""Prevents a file in /tmp for jps, which would survive a SIGKILL."""
 
 
 def process_options(heap: str | None, temporary: Path) -> tuple[str, ...]:
-    """What a process of a cluster is started with: its largest heap, and where it unpacks."""
+    """Return the options of a cluster process: its maximum heap and its temporary folder."""
     largest = () if heap is None else (f"-Xmx{heap}",)
     return (*largest, NOT_SHARED, f"-Djava.io.tmpdir={temporary}")
 
 
 @dataclass(frozen=True)
 class _Support:
-    """What runs a Hadoop from some version on; ``newest`` is None if no limit is known."""
+    """Supported versions of Java from some Hadoop version on; ``newest`` None: no limit."""
 
     since: tuple[int, ...]
     oldest: int
     newest: int | None
 
 
-# Java 23 has taken away what UserGroupInformation calls; HADOOP-19212 mends it, in 3.4.3.
+# Java 23 has taken away what UserGroupInformation calls; HADOOP-19212 fixes it, in 3.4.3.
 _SUPPORT = (
     _Support(since=(3, 5), oldest=17, newest=None),
     _Support(since=(3, 4, 3), oldest=8, newest=None),
@@ -70,10 +70,10 @@ _SUPPORT = (
 
 
 def find_java(hadoop_version: str, environ: Mapping[str, str] = os.environ) -> Java:
-    """The Java in JAVA_HOME, else in the PATH.
+    """Return the Java in JAVA_HOME, else in the PATH.
 
-    UsageError if there is none, if it is broken, or too old or too new for this Hadoop. A Java
-    that JAVA_HOME names is never passed over for another.
+    UsageError if there is none, or if it is broken, too old or too new for this Hadoop. A Java
+    named by JAVA_HOME is never replaced by another.
     """
     program = _program(hadoop_version, environ)
     version, home = _version_and_home(program, hadoop_version, environ)
@@ -102,26 +102,26 @@ def _program(hadoop_version: str, environ: Mapping[str, str]) -> Path:
 def _version_and_home(
     program: Path, hadoop_version: str, environ: Mapping[str, str]
 ) -> tuple[str, Path]:
-    """What Java says of itself: a program in the PATH may be a link, or a wrapper."""
+    """Return what Java reports: a program in the PATH may be a link or a wrapper."""
     command = (str(program), "-XshowSettings:properties", "-version")
     try:
-        said = run_command(command, _LIMITS, environ)
+        output = run_command(command, _LIMITS, environ)
     except CommandFailedError as error:
         raise _refused(str(error), str(program), hadoop_version) from error
-    version, home = _property(said, "java.version"), _property(said, "java.home")
-    if said.status or not re.match(r"\d", version) or not home:
-        found = f"it ended with exit code {said.status}, and said: {said.end() or 'nothing'}"
+    version, home = _property(output, "java.version"), _property(output, "java.home")
+    if output.status or not re.match(r"\d", version) or not home:
+        found = f"it ended with exit code {output.status}, and said: {output.end() or 'nothing'}"
         raise _refused(found, str(program), hadoop_version)
     return version, Path(home)
 
 
-def _property(said: CommandOutput, name: str) -> str:
-    values = (line.partition("=") for line in said.lines)
+def _property(output: CommandOutput, name: str) -> str:
+    values = (line.partition("=") for line in output.lines)
     return next((value.strip() for key, _, value in values if key.strip() == name), "")
 
 
 def _major(version: str) -> int:
-    """Java 8 and before call themselves 1.8 (JEP 223)."""
+    """Return the major version; Java 8 and older call themselves 1.8 (JEP 223)."""
     first, *rest = numbers(version)
     return rest[0] if first == 1 and rest else first
 

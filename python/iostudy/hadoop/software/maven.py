@@ -19,17 +19,17 @@ from iostudy.hadoop.command import (
 )
 from iostudy.hadoop.spec import DEFAULT_VERSION, numbers
 
-# A slow line has half an hour for 105 MB; Maven tells of every file, so that silence is a hang.
+# A slow line has half an hour for 105 MB; Maven reports every file, so that silence is a hang.
 _LIMITS = CommandLimits(seconds=1800, silence_seconds=120)
-_TOLD_EVERY_FILES = 50
+_REPORT_EVERY_FILES = 50
 _LONGEST_CHARACTERS = 400
 _TIMELINE_SINCE = (2, 9)
 
 
-def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: LineHandler) -> None:
-    """Put the jars of this Hadoop, with all that they need, into the folder.
+def fetch(version: str, folder: Path, environ: Mapping[str, str], on_progress: LineHandler) -> None:
+    """Download the jars of this Hadoop with all dependencies into the folder.
 
-    UsageError if Maven is missing, fails, or hangs.
+    UsageError if Maven is missing, fails or hangs.
     """
     program = shutil.which("mvn", path=environ.get("PATH", os.defpath))
     if program is None:
@@ -37,11 +37,13 @@ def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: LineHand
     with resources.as_file(resources.files("iostudy.hadoop.software") / "pom.xml") as pom:
         command = (program, *_arguments(version, pom, folder))
         try:
-            said = run_command(command, _LIMITS, environ, _Progress(version, tell).hear)
+            output = run_command(
+                command, _LIMITS, environ, _Progress(version, on_progress).count_line
+            )
         except CommandFailedError as error:
             raise _failed(version, f"Maven: {error}", program, _REACH) from error
-    if said.status or not any(folder.glob("hadoop-common-*.jar")):
-        found = f"Maven ended with exit code {said.status}, and said: {_complaint(said)}"
+    if output.status or not any(folder.glob("hadoop-common-*.jar")):
+        found = f"Maven ended with exit code {output.status}, and said: {_complaint(output)}"
         absent = "Could not find artifact org.apache.hadoop" in found
         raise _failed(version, found, program, _ABSENT if absent else _REACH)
 
@@ -62,7 +64,7 @@ _CAUSE = re.compile(r"Could not (find|transfer) artifact .*?(?= -> \[|$)")
 
 
 def _arguments(version: str, pom: Path, folder: Path) -> list[str]:
-    """In batch mode, with checksums that have to be right, and no trust in old failures."""
+    """Return the arguments: batch mode, strict checksums, and no cached failures."""
     profiles = ["-Ptimeline"] if numbers(version) >= _TIMELINE_SINCE else []
     return [
         *("-B", "-C", "-U", "-f", str(pom), *profiles),
@@ -72,24 +74,24 @@ def _arguments(version: str, pom: Path, folder: Path) -> list[str]:
 
 
 class _Progress:
-    """Tells now and then how many files have come."""
+    """Reports the number of files at intervals."""
 
-    def __init__(self, version: str, tell: LineHandler) -> None:
+    def __init__(self, version: str, on_progress: LineHandler) -> None:
         self._version = version
-        self._tell = tell
+        self._on_progress = on_progress
         self._files = 0
 
-    def hear(self, line: str) -> None:
+    def count_line(self, line: str) -> None:
         if "Downloaded from" in line:
             self._files += 1
-            if self._files % _TOLD_EVERY_FILES == 0:
-                self._tell(f"Hadoop {self._version}: {self._files} files have come")
+            if self._files % _REPORT_EVERY_FILES == 0:
+                self._on_progress(f"Hadoop {self._version}: {self._files} files have come")
 
 
-def _complaint(said: CommandOutput) -> str:
-    """The cause in the first error that Maven tells; the rest is advice on how to call it."""
-    errors = (line.removeprefix("[ERROR] ") for line in said.lines if line.startswith("[ERROR]"))
-    text = next(errors, "") or said.end() or "nothing"
+def _complaint(output: CommandOutput) -> str:
+    """Return the cause in Maven's first error; the rest is advice on its use."""
+    errors = (line.removeprefix("[ERROR] ") for line in output.lines if line.startswith("[ERROR]"))
+    text = next(errors, "") or output.end() or "nothing"
     cause = _CAUSE.search(text)
     return (cause[0] if cause else text)[:_LONGEST_CHARACTERS]
 

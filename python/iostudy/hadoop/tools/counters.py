@@ -1,8 +1,8 @@
 """Job counters, parsed from the output of the job client (pure).
 
 Format: Job.monitorAndPrintJob and AbstractCounters.toString of Apache Hadoop 2.x and 3.x, logged at
-level INFO. Groups and counters have there the names that are for people, such as ``File System
-Counters`` and ``HDFS: Number of bytes read``.
+level INFO. Groups and counters have display names, such as ``File System Counters`` and ``HDFS:
+Number of bytes read``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 Groups = Mapping[str, Mapping[str, int]]
-"""Values by group and name; both without blanks at their ends."""
+"""Values by group and name, both stripped of blanks."""
 
 _OF_JOBS, _OF_RECORDS = "Job Counters", "Map-Reduce Framework"
 
@@ -28,19 +28,19 @@ _TIMES = (
 
 
 class NoCountersError(Exception):
-    """Counters are not there, or not whole; the text says what is there."""
+    """Counters are missing or incomplete; the text quotes what is there."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job, and what it has counted.
+    """A job and its counters.
 
-    ``maps`` is the number of its input splits, each of which is a map task. ``seconds`` are from
-    its submission to the moment when the client heard of its end; None where the log's lines have
-    no time. ``failure`` is why it failed, empty if it did not.
+    ``maps`` is the number of its input splits, each of which is a map task. ``seconds`` run
+    from its submission until the client learns of its end; None if log lines have no time.
+    ``failure`` is the cause of a failure, otherwise empty.
 
-    ``tasks`` are the counters of each task of a local runner. All its tasks are in one process,
-    and what they count of file systems is the sum since that began: the largest is the whole.
+    ``tasks`` has the counters of each task of a local runner. All its tasks share one process,
+    and their file system counters are totals since its start: the largest is the total.
     """
 
     name: str
@@ -52,15 +52,15 @@ class Job:
 
     @property
     def is_local(self) -> bool:
-        """Whether it ran in the one process of the local runner."""
+        """Whether it ran in the single process of the local runner."""
         return self.name.startswith("job_local")
 
     def count(self, group: str, name: str) -> int | None:
-        """The value; None if the job has not counted that."""
+        """Return the value; None if the job has no such counter."""
         return self.groups.get(group, {}).get(name)
 
     def reduces(self) -> int | None:
-        """The number of its reduce tasks; None where it does not follow from what was counted."""
+        """Return the number of its reduce tasks; None if the counters do not give it."""
         shuffled = self.count(_OF_RECORDS, "Shuffled Maps")
         if shuffled is None:  # only a job without reduce tasks does not count them
             return 0 if _OF_RECORDS in self.groups else None
@@ -68,9 +68,9 @@ class Job:
 
 
 def parse(text: str) -> tuple[Job, ...]:
-    """Every job that ended, in the order in which they did; jobs run one after another.
+    """Return all completed jobs in order; jobs run one after another.
 
-    NoCountersError if the counters of one are missing, or fewer than their heading says.
+    NoCountersError if a job has no counters, or fewer than its heading says.
     """
     reader = _Reader()
     lines = iter(text.splitlines())
@@ -87,7 +87,7 @@ def parse(text: str) -> tuple[Job, ...]:
 
 
 class _Reader:
-    """What is known while lines are read."""
+    """The state of the parser."""
 
     def __init__(self) -> None:
         self._jobs: list[Job] = []
@@ -126,7 +126,7 @@ class _Reader:
 
 
 def _groups(lines: Iterator[str], wanted: int) -> tuple[Groups, str | None]:
-    """Counters up to the first line that is none, and that line."""
+    """Return the counters up to the first other line, and that line."""
     groups: dict[str, dict[str, int]] = {}
     group: dict[str, int] = {}
     line = next(lines, None)
@@ -151,11 +151,10 @@ def _time(line: str) -> datetime | None:
 
 
 def describe_problems(jobs: Sequence[Job]) -> tuple[str, ...]:
-    """Why these jobs are not to be trusted, in words; empty if all went as they should.
+    """Describe why these jobs are not valid; empty if they are.
 
-    A task that failed, or ran more than once, has done work that another run does not do. An
-    attempt that was killed before it was started has done none. The local runner counts no
-    attempts: there is one for each task, and the job fails with it.
+    A task that failed or ran more than once did extra work. An attempt killed before its start
+    did none. The local runner counts no attempts: each task has one, and the job fails with it.
     """
     return tuple(reason for job in jobs for reason in _reasons(job))
 

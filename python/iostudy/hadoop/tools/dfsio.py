@@ -1,8 +1,8 @@
 """TestDFSIO: arguments and parser of the result file (pure).
 
-Source: org.apache.hadoop.fs.TestDFSIO, whose results look alike in Hadoop 2.x and 3.x. What it
-calls mb is 2^20 bytes. Some versions print a "Total Throughput mb/sec" between its lines, which
-divides by milliseconds and so is wrong by a factor of 1000; nothing is read of it.
+Source: org.apache.hadoop.fs.TestDFSIO, with the same results in Hadoop 2.x and 3.x. Its mb is 2^20
+bytes. Some versions also print "Total Throughput mb/sec", which is wrong by a factor of 1000 and
+ignored here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FLOAT_ROUNDING = 1e-6
 
 
 class Operation(StrEnum):
-    """What is done with each file, by the name that results have."""
+    """The operation on each file, under its name in results."""
 
     WRITE = "write"
     READ = "read"
@@ -50,7 +50,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True)
 class DfsioResult:
-    """A result, in the units that it has. ``stddev`` is over the files of this one run."""
+    """A result in TestDFSIO's units. ``stddev`` is over the files of this run."""
 
     operation: str
     files: int
@@ -63,9 +63,9 @@ class DfsioResult:
 
 @dataclass(frozen=True)
 class DfsioRun:
-    """A run, with its own options' names; ``left_bytes`` is the size that truncate leaves.
+    """A run with TestDFSIO's option names; ``left_bytes`` is the size after a truncate.
 
-    ``skip_bytes`` 0: as many as the buffer has.
+    ``skip_bytes`` 0 means the size of the buffer.
     """
 
     operation: Operation
@@ -78,9 +78,9 @@ class DfsioRun:
     storage_policy: str | None = None
 
     def arguments(self, base: str, results: Path) -> tuple[str, ...]:
-        """The command line; ``base`` is the folder for all that it makes in HDFS."""
+        """Return the command line; ``base`` is its folder in HDFS."""
         size = self.left_bytes if self.operation is Operation.TRUNCATE else self.file_bytes
-        asked = {
+        options = {
             "-nrFiles": str(self.files),
             "-size": f"{size}B",
             "-bufferSize": str(self.buffer_bytes),
@@ -89,13 +89,13 @@ class DfsioRun:
             "-storagePolicy": self.storage_policy,
             "-resFile": str(results),
         }
-        named = [text for name, value in asked.items() if value for text in (name, value)]
+        named = [text for name, value in options.items() if value for text in (name, value)]
         return (f"-Dtest.build.data={base}", *_OPTIONS[self.operation], *named)
 
     def result(self, text: str) -> DfsioResult:
-        """What the result file says of this run; NoResultError if it is not whole, or of another.
+        """Return this run's result; NoResultError if it is incomplete or of another run.
 
-        Its numbers of files and bytes have to be those that were asked for.
+        Its numbers of files and bytes must match the request.
         """
         found = parse(text)
         least, most = self._processed_bytes()
@@ -104,13 +104,13 @@ class DfsioRun:
         if (found.operation, found.files) != (self.operation, self.files) or not is_whole:
             raise NoResultError(
                 f"it is of {found.operation} with {found.files} files and {found.processed_mib} "
-                f"MiB; asked for was {self.operation} with {self.files} files and "
+                f"MiB; requested was {self.operation} with {self.files} files and "
                 f"{least / MIB:.2f} MiB" + (f" to {most / MIB:.2f} MiB" if most > least else "")
             )
         return found
 
     def _processed_bytes(self) -> tuple[int, int]:
-        """The least and the most that all files together can have."""
+        """Return the smallest and the largest possible total of bytes."""
         size, buffer = self.file_bytes, self.buffer_bytes
         match self.operation:
             case Operation.WRITE | Operation.READ | Operation.APPEND:
@@ -129,7 +129,7 @@ class DfsioRun:
 
 
 def parse(text: str) -> DfsioResult:
-    """The last result of a file; NoResultError says what is missing."""
+    """Return the last result of a file; NoResultError names what is missing."""
     heads = list(_HEAD.finditer(text))
     if not heads:
         raise NoResultError("there is no result of TestDFSIO")

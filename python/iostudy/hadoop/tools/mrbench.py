@@ -22,7 +22,7 @@ _TABLE = re.compile(
 
 @dataclass(frozen=True)
 class MRBenchRun:
-    """A run of MRBench, with its own options' names."""
+    """A run of MRBench, with MRBench's option names."""
 
     jobs: int
     maps: int
@@ -31,8 +31,8 @@ class MRBenchRun:
     input_type: str
 
     def arguments(self, base_dir: str) -> tuple[str, ...]:
-        """The command line, with the time of every job asked for."""
-        asked = {
+        """Return the command line, which requests the time of every job."""
+        options = {
             "baseDir": base_dir,
             "numRuns": self.jobs,
             "maps": self.maps,
@@ -40,28 +40,28 @@ class MRBenchRun:
             "inputLines": self.input_lines,
             "inputType": self.input_type,
         }
-        named = (text for name, value in asked.items() for text in (f"-{name}", str(value)))
+        named = (text for name, value in options.items() for text in (f"-{name}", str(value)))
         return (*named, "-verbose")
 
 
 @dataclass(frozen=True)
 class MRBenchResult:
-    """Its mean, which has lost its fraction, and the time of every job, in their order."""
+    """The mean, truncated to whole milliseconds, and the times of all jobs in order."""
 
     mean_milliseconds: int
     job_milliseconds: tuple[int, ...]
 
 
 def parse(text: str, jobs: int) -> MRBenchResult:
-    """The result in what was printed; NoResultError if it does not have all ``jobs``."""
+    """Return the result in the output; NoResultError if it lacks any of the ``jobs``."""
     table = _TABLE.search(text)
     if table is None:
         raise NoResultError("no table with AvgTime (milliseconds)")
-    told = _JOB.findall(text)
-    numbers = [int(number) for number, _ in told]
+    report = _JOB.findall(text)
+    numbers = [int(number) for number, _ in report]
     if numbers != list(range(1, jobs + 1)):
-        raise NoResultError(f"the times of {len(told)} jobs instead of {jobs}")
-    result = MRBenchResult(int(table[1]), tuple(int(milliseconds) for _, milliseconds in told))
+        raise NoResultError(f"the times of {len(report)} jobs instead of {jobs}")
+    result = MRBenchResult(int(table[1]), tuple(int(milliseconds) for _, milliseconds in report))
     if sum(result.job_milliseconds) // jobs != result.mean_milliseconds:
         raise NoResultError(f"jobs whose mean is {result.mean_milliseconds} ms, as the table says")
     return result

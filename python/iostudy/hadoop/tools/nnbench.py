@@ -1,9 +1,9 @@
 """NNBench: arguments and output parser (pure).
 
-Source: org.apache.hadoop.hdfs.NNBench, which prints the same lines in Hadoop 0.20 to 3.4. What they
-are worth has changed: up to 2.7, maps of the same host work on the same files; up to 2.x, files
-that could not be renamed or deleted count as done, and exceptions do not show in the exit code. In
-3.x a map that misses the barrier begins at once and is counted nowhere.
+Source: org.apache.hadoop.hdfs.NNBench, which prints the same lines in Hadoop 0.20 to 3.4. Their
+meaning differs. Up to 2.7, maps of one host use the same files. Up to 2.x, files that could not be
+renamed or deleted count as done, and exceptions do not change the exit code. In 3.x a map that
+misses the barrier starts at once and is not counted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from iostudy.hadoop.tools.results import NoResultError
 
 MAIN_CLASS = "org.apache.hadoop.hdfs.NNBench"
 RESULT_FILE = "NNBench_results.log"
-"""Written into its working directory; another run adds to it."""
+"""Written to its working directory; runs append to it."""
 
 Operation = Literal["create_write", "open_read", "rename", "delete"]
 
@@ -27,7 +27,7 @@ LATENCIES: Mapping[Operation, tuple[str, ...]] = {
     "rename": ("rename",),
     "delete": ("delete",),
 }
-"""The steps of each operation whose mean latency is told; "read" only if files are read."""
+"""The steps of each operation with a mean latency; "read" only if files are read."""
 
 TRANSACTIONS: Mapping[Operation, int] = {
     "create_write": 2,
@@ -35,7 +35,7 @@ TRANSACTIONS: Mapping[Operation, int] = {
     "rename": 1,
     "delete": 1,
 }
-"""What one file counts in TPS."""
+"""Transactions per file in TPS."""
 
 _WAITING = re.compile(r"Waiting in barrier for: \d+ ms")
 _BEGIN = "-------------- NNBench --------------"
@@ -43,10 +43,10 @@ _BEGIN = "-------------- NNBench --------------"
 
 @dataclass(frozen=True)
 class NNBenchRun:
-    """A run of NNBench, with its own options' names and units.
+    """A run of NNBench, with NNBench's option names and units.
 
-    It is not asked for reduces: of several it reads the output of the first alone, and loses
-    exceptions, operations and times that went to the others.
+    It always uses one reduce task: NNBench reads only the output of the first, and loses
+    exceptions, operations and times of the others.
     """
 
     operation: Operation
@@ -59,8 +59,8 @@ class NNBenchRun:
     read_after_open: bool
 
     def arguments(self, base_dir: str, start_time_seconds: int) -> tuple[str, ...]:
-        """The command line; the start is a whole number of seconds since the epoch."""
-        asked = {
+        """Return the command line; the start is in whole seconds since the epoch."""
+        options = {
             "operation": self.operation,
             "maps": self.maps,
             "reduces": 1,
@@ -73,17 +73,17 @@ class NNBenchRun:
             "baseDir": base_dir,
             "readFileAfterOpen": str(self.read_after_open).lower(),
         }
-        return tuple(text for name, value in asked.items() for text in (f"-{name}", str(value)))
+        return tuple(text for name, value in options.items() for text in (f"-{name}", str(value)))
 
 
 @dataclass(frozen=True)
 class NNBenchResult:
-    """The lines of one result, whether the run is worth something or not.
+    """The lines of one result, valid or not.
 
-    ``transactions_per_second`` (TPS) has lost its fraction. ``mean_milliseconds`` is what a file
-    took its map, ``latencies_milliseconds`` what each step of that took; both can be infinite or
-    no number. ``map_milliseconds`` is the sum of the times of all maps, and
-    ``longest_milliseconds`` lies between the first map's start and the last one's end.
+    ``transactions_per_second`` (TPS) is truncated. ``mean_milliseconds`` is the mean time per
+    file in a map, ``latencies_milliseconds`` that of each step; both can be infinite or NaN.
+    ``map_milliseconds`` is the sum of the times of all maps. ``longest_milliseconds`` lie
+    between the start of the first map and the end of the last.
     """
 
     operation: str
@@ -97,10 +97,10 @@ class NNBenchResult:
     longest_milliseconds: float
 
     def overlap(self, maps: int) -> float:
-        """How many of all maps were at work on average, as a share.
+        """Return the mean share of maps that ran at the same time.
 
-        1 if all of them began and ended at the same time; a map that was late takes it down. 0 if
-        they took no time that the clock could tell.
+        1 if all started and ended together; a late map lowers it. 0 if the clock shows no
+        time.
         """
         if not self.longest_milliseconds:
             return 0.0
@@ -108,7 +108,7 @@ class NNBenchResult:
 
 
 def parse(text: str) -> NNBenchResult:
-    """The last result in a result file or in a log; NoResultError if it is not whole."""
+    """Return the last result of a result file or log; NoResultError if it is incomplete."""
     _, begin, last = text.rpartition(_BEGIN)
     if not begin:
         raise NoResultError(f"no line {_BEGIN!r}")
@@ -127,7 +127,7 @@ def parse(text: str) -> NNBenchResult:
 
 
 def count_waiting_maps(log: str) -> int:
-    """How many maps waited in the barrier, as the log of their processes has it."""
+    """Return how many maps waited in the barrier, according to their log."""
     return len(_WAITING.findall(log))
 
 
@@ -139,5 +139,5 @@ def _value(text: str, label: str) -> str:
 
 
 def _number(text: str) -> float:
-    """As Java writes it: also ``Infinity`` and ``NaN``, which Python reads."""
+    """Parse a number of Java, including ``Infinity`` and ``NaN``."""
     return float(text)

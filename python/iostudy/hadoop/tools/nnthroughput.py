@@ -1,8 +1,8 @@
 """NNThroughputBenchmark: arguments and log parser (pure).
 
-Source: org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark, Hadoop 3.4.2. A thread of it
-that meets an exception logs it and ends; the benchmark then waits for that thread for ever. Nobody
-there looks at what a renaming or deletion returns: what was done, the number of transactions tells.
+Source: org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark, Hadoop 3.4.2. After an
+exception a thread logs it and ends, and the benchmark waits for it forever. It ignores the results
+of renames and deletions; only the number of transactions shows what was done.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _TRANSACTIONS: Mapping[str, int] = {
     "mkdirs": 1,
     "fileStatus": 2,
 }
-"""The least that the log has of each file: it is made and closed where it has to be there."""
+"""The minimum of log records per file, including its creation and closing where needed."""
 
 ALONE_IN_LOG = frozenset(("create", "mkdirs"))
-"""The operations before which no files are made, so that the whole log is theirs."""
+"""Operations without setup files, so that the whole log is theirs."""
 
 _ERROR = re.compile(r"^\S+ \S+ (?:ERROR|FATAL) \S+: (?!Log level = )(.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class NNThroughputRun:
-    """One operation of NNThroughputBenchmark, in its own words, on ``files`` files or directories.
+    """One operation of NNThroughputBenchmark on ``files`` files or directories.
 
-    Not -op all: it does every operation that it knows, block reports among them, makes the files of
-    each anew into the same log, and tells no figure before the last has ended.
+    Never -op all: that runs every operation, including block reports, creates the files of each
+    anew in the same log, and prints no figure before the last has ended.
     """
 
     operation: str
@@ -46,30 +46,30 @@ class NNThroughputRun:
     files_per_directory: int
 
     def arguments(self) -> tuple[str, ...]:
-        """The command line, for a name-node of its own; the local file system names no other."""
+        """Return the command line, for a NameNode of its own on the local file system."""
         files, per = ("-files", "-filesPerDir")
         if self.operation == "mkdirs":
             files, per = ("-dirs", "-dirsPerDir")
-        asked = {
+        options = {
             "-fs": "file:///",
             "-op": self.operation,
             "-threads": self.threads,
             files: self.files,
             per: self.files_per_directory,
         }
-        return tuple(text for name, value in asked.items() for text in (name, str(value)))
+        return tuple(text for name, value in options.items() for text in (name, str(value)))
 
     def result(self, log: str) -> NNThroughputResult:
-        """What the log tells; NoResultError if that is not whole, or not all that was asked for."""
-        _, begin, told = log.rpartition(f"--- {self.operation} stats  ---")
+        """Return the figures in the log; NoResultError if they are incomplete."""
+        _, begin, report = log.rpartition(f"--- {self.operation} stats  ---")
         if not begin:
             raise NoResultError(f"no figures of {self.operation}")
         result = NNThroughputResult(
-            operations=_count(told, "# operations"),
-            milliseconds=_count(told, "Elapsed Time"),
-            mean_milliseconds=_count(told, "Average Time"),
-            transactions=_count(told, "Number of transactions"),
-            syncs=_count(told, "Number of syncs"),
+            operations=_count(report, "# operations"),
+            milliseconds=_count(report, "Elapsed Time"),
+            mean_milliseconds=_count(report, "Average Time"),
+            transactions=_count(report, "Number of transactions"),
+            syncs=_count(report, "Number of syncs"),
         )
         if result.operations != self.files:
             raise NoResultError(f"{result.operations} of {self.files} operations")
@@ -85,10 +85,9 @@ class NNThroughputRun:
 class NNThroughputResult:
     """The figures of one operation.
 
-    ``milliseconds`` lie between the start of the first thread and the end of the last,
-    ``mean_milliseconds`` is the mean time of an operation without its fraction. ``transactions``
-    and ``syncs`` are those of the name-node's whole life: what was made before, and removed after,
-    is among them.
+    ``milliseconds`` lie between the start of the first thread and the end of the last.
+    ``mean_milliseconds`` is the truncated mean time of an operation. ``transactions`` and
+    ``syncs`` cover the whole life of the NameNode, including setup and removal.
     """
 
     operations: int
@@ -99,7 +98,7 @@ class NNThroughputResult:
 
 
 def find_errors(log: str) -> tuple[str, ...]:
-    """What the lines of a log say that tell of errors; exceptions follow in lines of their own."""
+    """Return the log messages of errors; exceptions follow in separate lines."""
     return tuple(_ERROR.findall(log))
 
 

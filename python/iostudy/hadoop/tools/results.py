@@ -2,4 +2,4 @@
 
 
 class NoResultError(Exception):
-    """What a tool has printed is no result; the text says what is missing."""
+    """The output of a tool has no result; the text names what is missing."""

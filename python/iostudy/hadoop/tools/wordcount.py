@@ -1,11 +1,11 @@
 """WordCount: arguments (pure). Its only results are the counters of its job.
 
-Source: org.apache.hadoop.examples.WordCount, alike in Hadoop 2.x and 3.x.
+Source: org.apache.hadoop.examples.WordCount, the same in Hadoop 2.x and 3.x.
 """
 
 MAIN_CLASS = "org.apache.hadoop.examples.WordCount"
 
 
 def arguments(reduces: int, text: str, into: str) -> tuple[str, ...]:
-    """The command line."""
+    """Return the command line."""
     return (f"-Dmapreduce.job.reduces={reduces}", text, into)

@@ -23,10 +23,10 @@ _NOT_IN_QUOTES = re.compile(rb"[^ -~]|['\\\\]")
 
 
 def format_command(words: Sequence[str | Path]) -> str:
-    r"""One command of these words, on one line.
+    r"""Return one shell command of these words on one line.
 
-    A word with a character that a terminal would not show, or with a byte that is no UTF-8, is
-    written as ``$'\012'``, which bash, zsh and ksh read.
+    A word with unprintable characters or invalid UTF-8 is written as ``$'\012'``, which bash,
+    zsh and ksh read.
     """
     return " ".join(_quoted(str(word)) for word in words)
 
@@ -53,9 +53,9 @@ def set_command(setting: str, value: str | int, on: str | Path | None = None) ->
 def study_command(
     place: MountEntry, factor: str, levels: Levels, workload: str, **options: Any
 ) -> str:
-    """Write a study of one factor on that mount into a file, and run it.
+    """Return commands that write a study of one factor on that mount and run it.
 
-    JSON is YAML as well, and goes on one line.
+    JSON is also YAML and fits on one line.
     """
     study: Mapping[str, Any] = {
         "question": f"Does {factor} matter for {workload} on {place.mount.point}?",
@@ -75,10 +75,10 @@ def write_command(path: str | Path, value: str) -> str:
 
 
 def comment_out_command(assignment: Assignment, folder: str) -> str:
-    """Make the lines of an assignment a comment, in a copy below /etc if the file is elsewhere.
+    """Return commands that comment out the lines of an assignment, in a copy below /etc if needed.
 
-    A file in /etc goes before one of the same name that a package has brought. A copy that is there
-    already is kept: the command for another line may have made it.
+    A file in /etc overrides a package's file of the same name. An existing copy is kept,
+    because the command for another line may have created it.
     """
     file = assignment.file
     if file.is_relative_to("/etc"):

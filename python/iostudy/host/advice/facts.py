@@ -29,12 +29,12 @@ def is_storage(key: str) -> bool:
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """A device with the attributes that rules look at.
+    """A device with the attributes that rules read.
 
-    ``queue`` are the texts of the queue's attributes, of the whole disk for a partition;
-    ``start_bytes`` and ``alignment_offset_bytes`` are None where the kernel tells none.
-    ``queue_depth`` is how many commands a SCSI or ATA device is given at a time; ``is_ata``: it is
-    an ATA disk on an ATA or SAS controller, not behind a bridge of USB.
+    ``queue`` has the texts of the queue's attributes, those of the whole disk for a partition.
+    ``start_bytes`` and ``alignment_offset_bytes`` are None if the kernel has none.
+    ``queue_depth`` is the command limit of a SCSI or ATA device. ``is_ata``: an ATA disk on an
+    ATA or SAS controller, not behind a USB bridge.
     """
 
     node: DeviceNode
@@ -74,7 +74,7 @@ class Space:
 
     @property
     def used_inodes(self) -> float:
-        """The share of inodes in use; 0 for file systems that make them as needed."""
+        """The share of inodes in use; 0 for file systems that allocate them on demand."""
         return 1 - self.free_inodes / self.inodes if self.inodes else 0.0
 
 
@@ -146,7 +146,7 @@ class Facts:
         return next(iter((*targets, *self.writable)), None)
 
     def device(self, name: str) -> DeviceFacts:
-        """The device of that kernel name."""
+        """Return the device of that kernel name."""
         return next(device for device in self.devices if device.name == name)
 
     def place_over(self, name: str) -> MountEntry | None:

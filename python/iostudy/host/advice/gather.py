@@ -86,7 +86,7 @@ def parse_kernel(release: str) -> tuple[int, int]:
 
 
 def _target(place: str, root: Path) -> MountEntry | None:
-    """The mount that a directory or file is on; None for a device, or where nothing is."""
+    """Return the mount of a directory or file; None for a device or a missing path."""
     path = Path(place)
     if not path.is_absolute() and volumes.find_device_by_name(place, root):
         return None
@@ -160,7 +160,7 @@ def _host(reader: Reader, more_keys: set[str]) -> HostFacts:
 
 
 def _chosen(text: str | None) -> str:
-    """The name that holds; empty on a kernel without huge pages."""
+    """Return the selected name; empty on a kernel without huge pages."""
     return parse_choice(text).current if text else ""
 
 

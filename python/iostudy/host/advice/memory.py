@@ -15,7 +15,7 @@ _DIRTY_RATIO = "sysctl.vm.dirty_ratio"
 _SWAPPINESS = "sysctl.vm.swappiness"
 _RECLAIM = "sysctl.vm.zone_reclaim_mode"
 LARGE_DIRTY_BYTES = 6 * GIB
-"""What a disk of 200 MB/s writes in the 30 s of vm.dirty_expire_centisecs' default."""
+"""The writes of a disk of 200 MB/s in 30 s, the default of vm.dirty_expire_centisecs."""
 CLOUDERA_MOST_SWAPPINESS = 10
 
 
@@ -35,7 +35,7 @@ def _dirty(facts: Facts) -> Iterator[Observation]:
 
 
 def _dirty_bytes(host: HostFacts) -> int | None:
-    """The most that vm.dirty_ratio can stand for; None where vm.dirty_bytes sets the limit."""
+    """Return the bytes of vm.dirty_ratio; None if vm.dirty_bytes sets the limit."""
     ratio, memory = host.sysctl("vm.dirty_ratio"), host.memory_bytes
     if not ratio or memory is None or host.sysctl("vm.dirty_bytes"):
         return None

@@ -33,7 +33,7 @@ RULES: tuple[AdviceRule, ...] = (
     *atime.RULES,
     *conflicts.RULES,
 )
-"""In the order of the report: problems that make measurements pointless or unsafe come first."""
+"""In report order: first the problems that make measurements useless or unsafe."""
 
 
 def evaluate_rules(facts: Facts) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ _SETTING = "block.scheduler"
 _NONE = ("none", "noop")
 _DEADLINE = ("mq-deadline", "deadline")
 _ZONE_LOCKING = ((4, 16), (6, 10))
-"""From Linux 4.16 until before 6.10 only deadline and mq-deadline keep the order of writes to a """
+"""From Linux 4.16 until before 6.10, only deadline and mq-deadline order writes to a zone."""
 """zone."""
 _RED_HAT = "Red Hat Enterprise Linux 8 and 9, Setting the disk scheduler"
 

@@ -34,7 +34,7 @@ class PartReadings(Value):
 
 
 class RequestLatencyDistribution(Value):
-    """From the issue of requests to the driver to their completion, in microseconds."""
+    """Latencies in microseconds, from the issue of requests to the driver to their completion."""
 
     mean: FiniteFloat
     percentiles: dict[str, FiniteFloat]
@@ -53,16 +53,16 @@ class RequestSummary(Value):
 
 
 class BlockRequestReport(Value):
-    """What the block layer did."""
+    """Requests in the block layer."""
 
     devices: dict[str, dict[str, RequestSummary]]
-    """By device and operation: ``read``, ``write``, ``discard`` or ``flush``."""
+    """Requests by device and operation: ``read``, ``write``, ``discard`` or ``flush``."""
     events: int
-    """How many were read from the kernel."""
+    """Events read from the kernel."""
     lost_events: int
-    """How many were overwritten before that: their requests are missing."""
+    """Events overwritten before they were read: their requests are missing."""
     unmatched_events: int
-    """Ends of requests whose other end was not seen."""
+    """Starts or ends of requests without a counterpart."""
     reader_cpu_seconds: FiniteFloat
 
 
@@ -78,7 +78,7 @@ class BenchReport(Value):
     """All of them, as a study file has them."""
     figures: dict[str, FigureReading]
     latencies_us: dict[str, LatencyDistribution]
-    """By operation; those that the workload did not measure are left out."""
+    """Latencies by operation, for the operations that the workload measures."""
     parts: tuple[PartReadings, ...]
     device: str
     """The first of ``devices`` that the target lies on; empty if there is none."""
@@ -86,7 +86,7 @@ class BenchReport(Value):
     """iostat's figures by device."""
     machine: dict[str, FiniteFloat | None]
     block_requests: BlockRequestReport | None
-    """Null unless it was asked for, by ``--block-latency``."""
+    """Null without ``--block-latency``."""
     limited_by: DiagnosisReport
     phases_seconds: dict[str, FiniteFloat | None]
     """Spent outside and inside the workload, in the order in which it happened."""

@@ -13,7 +13,7 @@ Figures = dict[str, FiniteFloat | None]
 
 
 class ProcessReport(Value):
-    """What a process did, with children of its that were too short to be seen."""
+    """Resources used by a process, including its short-lived children."""
 
     pid: int
     name: str
@@ -21,9 +21,9 @@ class ProcessReport(Value):
     """Whether it is of the command."""
     cpu_seconds: FiniteFloat
     read_bytes: int
-    """What it caused to be read from storage."""
+    """Bytes read from storage."""
     written_bytes: int
-    """What it caused to be written to storage, sooner or later."""
+    """Bytes written to storage, possibly later."""
 
 
 class WatchReport(Value):
@@ -39,20 +39,20 @@ class WatchReport(Value):
     ended: str
     """When it did: ISO 8601 with the offset from UTC."""
     seconds: FiniteFloat
-    """From just before it began to its end."""
+    """Time from just before its start to its end."""
     device: str
     """The first of ``devices`` that are judged; empty if none did anything."""
     devices: dict[str, Figures]
     """iostat's figures by the kernel's names."""
     called: dict[str, str]
-    """What people call each device."""
+    """The display name of each device."""
     machine: Figures
     network: dict[str, Figures]
     """sar's figures by interface."""
     nfs: dict[str, Figures]
     """nfsiostat's figures by mount."""
     workload: Figures
-    """What the command and its descendants used."""
+    """Resources used by the command and its descendants."""
     processes: tuple[ProcessReport, ...]
     """The busiest five of the command, then the busiest five others."""
     limited_by: DiagnosisReport

@@ -15,12 +15,12 @@ from iostudy.report.render.charts.drawing import Spec
 from iostudy.report.section import Chart
 from iostudy.report.topics import registry
 from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
+from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.measurements.chart import build_latency_charts
 from iostudy.report.topics.measurements.section import build_measurement_sections
 from iostudy.report.topics.verdicts.chart import (
     build_interval_chart,
     build_run_order_chart,
-    build_telemetry_charts,
 )
 from iostudy.report.topics.verdicts.values import WorkloadReport
 from iostudy.report.values import Report
@@ -33,9 +33,9 @@ _PNG_SCALE = 2.0
 
 
 def write_charts(report: Report, folder: Path) -> tuple[Path, ...]:
-    """Write all charts of the report into a folder, made if need be; OSError as it comes.
+    """Write all charts of the report into a folder, created if needed; OSError.
 
-    A name tells what is drawn and of which workload: ``run-order-dfsio-write.svg``.
+    A name contains the chart and its workload: ``run-order-dfsio-write.svg``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     return tuple(
@@ -80,7 +80,7 @@ def _title(drawn: Chart) -> str:
 
 def _write(path: Path, drawn: Chart) -> Iterator[Path]:
     spec, version = make_print_spec(drawn.spec), drawing.SCHEMA_VERSION
-    # A chart has all its data in it: no address is allowed, and none is asked.
+    # A chart has all its data in it: no address is allowed, and none is needed.
     svg = vl_convert.vegalite_to_svg(spec, version, allowed_base_urls=[])
     png = vl_convert.vegalite_to_png(spec, version, scale=_PNG_SCALE, allowed_base_urls=[])
     for ending, content in ((".svg", svg.encode()), (".png", png)):

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import jinja2
-import vl_convert
 from markupsafe import Markup, escape
 
 from iostudy import units
@@ -38,12 +37,13 @@ from iostudy.report.formatting import (
     introduce_reference,
 )
 from iostudy.report.render import json_
-from iostudy.report.render.charts import drawing
+from iostudy.report.render.chart_library import read_library
 from iostudy.report.render.page_data import compress_text, pack_charts
 from iostudy.report.section import Chart, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
 from iostudy.report.topics.bottlenecks.section import BUSY, LIMITS
+from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.measurements.chart import build_latency_charts
 from iostudy.report.topics.measurements.heat_map import Operation, build_heat_maps
 from iostudy.report.topics.measurements.section import LATENCY
@@ -51,7 +51,6 @@ from iostudy.report.topics.verdicts.answer import quote_label
 from iostudy.report.topics.verdicts.chart import (
     build_interval_chart,
     build_run_order_chart,
-    build_telemetry_charts,
 )
 from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
 from iostudy.report.topics.verdicts.values import WorkloadReport
@@ -59,7 +58,7 @@ from iostudy.report.values import Report
 from iostudy.visible import visible
 
 _LAYOUT = "\n\r\t"
-"""Of a text that is shown line by line."""
+"""Control characters allowed in a text that is shown line by line."""
 _WHOLE = re.compile(r"([+-]?[\d.]+ %(?: \[[^\]]{1,20}\])?|\b[\w-]{1,24}-[\w-]{1,24}\b)")
 
 
@@ -73,7 +72,7 @@ class PlacedChart:
 
 @dataclass(frozen=True)
 class PlacedSection:
-    """A section at its place in the page, with the charts there; ``about`` tells its tables."""
+    """A section with its position and charts; ``about`` names its tables."""
 
     id: str
     about: str
@@ -103,16 +102,19 @@ class WorkloadPart:
 
 def render(report: Report) -> str:
     """The whole page."""
-    beside = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
+    summary = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
     workloads = [_workload(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
-    charts = [*(c for own in beside for c in own.charts), *(c for w in workloads for c in w.charts)]
-    library = _library()
+    charts = [
+        *(c for own in summary for c in own.charts),
+        *(c for w in workloads for c in w.charts),
+    ]
+    library = read_library()
     return (
         _environment()
         .get_template("report.html")
         .render(
             report=report,
-            beside=beside,
+            summary_sections=summary,
             workloads=workloads,
             charts=_packed_charts(charts),
             data=Markup(compress_text(json_.render_compact(report))),
@@ -146,7 +148,7 @@ def _workload(workload: WorkloadReport, report: Report, number: int) -> Workload
 
 
 def _sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
-    """Those of the workload, with the charts that only a page has."""
+    """Return the sections of the workload, with the charts that only a page has."""
     for section in registry.build_workload_sections(workload, report):
         yield replace(section, charts=_drawn(section.name, workload, report))
 
@@ -170,12 +172,12 @@ def _packed_charts(charts: Iterable[PlacedChart]) -> Markup:
 
 
 def _digest(script: str) -> str:
-    """What the page's policy knows a script by (Content Security Policy 3, hash-source)."""
+    """Return the script's hash in the Content Security Policy (level 3, hash-source)."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _code(text: str) -> Markup:
-    """Text with what stands between backticks as code."""
+    """Mark text between backticks as code."""
     return _alternating(text.split("`"), Markup("<code>{}</code>"))
 
 
@@ -197,12 +199,6 @@ def _levels(label: str) -> Markup:
     element = Markup('<span class="whole">{}</span>')
     levels = (element.format(level) for level in visible(label).split(", "))
     return Markup(", ").join(levels)
-
-
-@functools.cache
-def _library() -> str:
-    """Vega, Vega-Lite and vega-embed with the few lines that draw the page's charts, as one."""
-    return vl_convert.javascript_bundle(_source("charts.js"), vl_version=drawing.SCHEMA_VERSION)
 
 
 def _source(name: str) -> str:
@@ -245,7 +241,7 @@ _GLOBALS = {
 
 
 def _readable(value: Any) -> Any:
-    """A specification whose texts are as they are read."""
+    """Return a specification with readable texts."""
     if isinstance(value, dict):
         return {name: _readable(own) for name, own in value.items()}
     if isinstance(value, list):
@@ -254,7 +250,7 @@ def _readable(value: Any) -> Any:
 
 
 def _shown(value: object) -> object:
-    """What is put into the page: text as it is read, and markup that was made of such text."""
+    """Return readable text, or markup made from such text."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value, keep=_LAYOUT)
     return value

@@ -36,7 +36,7 @@ from iostudy.report.values import Report
 from iostudy.visible import visible
 
 _LAYOUT = "\n\r\t"
-"""Of a text that is shown line by line."""
+"""Control characters allowed in a text that is shown line by line."""
 _SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
 
 
@@ -46,7 +46,7 @@ def render(report: Report) -> str:
         f"# {_text(report.question)}",
         f"**{_text(report.headline)}**",
         _list(*report.answer),
-        _todo(report),
+        _next_steps(report),
         _list(*report.notes),
         *(_section(section, "##") for section in registry.build_summary_sections(report)),
         *(_workload(workload, report) for workload in report.workloads),
@@ -82,8 +82,8 @@ def _origin(report: Report) -> str:
     return f"{_text(report.name)}, started {started}, iostudy {version}, seed {seed}."
 
 
-def _todo(report: Report) -> str:
-    texts = (f"{_text(step.text)}{_command(step.command)}" for step in report.todo)
+def _next_steps(report: Report) -> str:
+    texts = (f"{_text(step.text)}{_command(step.command)}" for step in report.next_steps)
     return f"## Next steps\n\n{_numbered(texts)}"
 
 
@@ -92,7 +92,7 @@ def _numbered(items: Iterable[str]) -> str:
 
 
 def _with_code(text: str) -> str:
-    """Text, with what stands between backticks as code."""
+    """Return text with code between backticks."""
     return "".join(
         _code(part) if index % 2 else _escaped(visible(part))
         for index, part in enumerate(text.split("`"))
@@ -104,7 +104,7 @@ def _command(command: str) -> str:
 
 
 def _code(text: str) -> str:
-    """As code in a line, between more backticks than it has itself."""
+    """Return inline code, between more backticks than it contains."""
     ticks = "`" * (_longest_run(text) + 1)
     return f"{ticks}{_one_line(text)}{ticks}"
 
@@ -251,11 +251,11 @@ def _shut(summary: str, markdown: str) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
-    """A code block whose fence is longer than any run of backticks in it."""
+    """Return a code block whose fence is longer than any run of backticks in it."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{visible(text.rstrip(), keep=_LAYOUT)}\n{fence}"
 
 
 def _longest_run(text: str) -> int:
-    """Of backticks."""
+    """Return the length of the longest run of backticks."""
     return max((len(run) for run in re.findall(r"`+", text)), default=0)

@@ -13,11 +13,11 @@ from iostudy.report.render.charts.drawing import Rows, Spec
 
 Column = tuple[JsonValue, ...]
 Places = dict[tuple[frozenset[type], Column], int]
-"""Where each column stands among all. Its kinds of value tell true from 1, which are equal."""
+"""The index of each column. Types of values distinguish true from 1, which are equal."""
 
 
 _LEVEL = 6
-"""Of 9; the last three take up to five times as long, to save a fortieth of what is left."""
+"""Compression level; 7 to 9 take up to five times as long for 2.5 % less."""
 
 
 def compress_text(text: str) -> str:
@@ -29,9 +29,9 @@ def compress_text(text: str) -> str:
 
 
 def pack_charts(specs: Mapping[str, Spec]) -> dict[str, Any]:
-    """Specifications whose ``datasets`` name columns, and the columns, each of which stands once.
+    """Return specifications whose ``datasets`` name columns, and each column once.
 
-    Charts of one workload are of the same trials, and so have most columns in common.
+    Charts of one workload show the same trials, so they share most columns.
     """
     places: Places = {}
     packed = {name: _packed(spec, places) for name, spec in specs.items()}

@@ -63,7 +63,7 @@ _SHARED = "{unit}: mean over all own blocks; {against}: paired, over common bloc
 def render(report: Report) -> RenderableType:
     """Render the summary and the details of all workloads."""
     shut = (
-        _told(own.title, own.folded, ())
+        _render_tables(own.title, own.folded, ())
         for own in registry.build_summary_sections(report)
         if own.folded
     )
@@ -77,7 +77,8 @@ def render_document(document: Document) -> RenderableType:
     listing = document.listing
     listed = (Text(listing.title, style="bold"), Text(listing.text)) if listing else ()
     sections = (
-        _told(own.title, (*own.leading_tables, *own.tables), own.notes) for own in document.sections
+        _render_tables(own.title, (*own.leading_tables, *own.tables), own.notes)
+        for own in document.sections
     )
     return Group(Text(document.title, style="bold"), *known, Text(), *sections, *listed)
 
@@ -87,9 +88,9 @@ def render_summary(report: Report) -> RenderableType:
     verdicts = [render_workload_table(workload) for workload in report.workloads]
     legend = format_blocks_legend(r for workload in report.workloads for r in workload.results)
     legends = [Padding(_text(legend, style="dim"), (0, 1, 1, 1))] if legend else []
-    beside = map(_section, registry.build_summary_sections(report))
+    sections = map(_section, registry.build_summary_sections(report))
     sentences = [Padding(_text(sentence), (0, 1)) for sentence in report.answer]
-    todo = (line for step in report.todo for line in _step(step))
+    next_steps = (line for step in report.next_steps for line in _step(step))
     notes = [Padding(_text(f"note: {note}", style="dim"), (0, 1)) for note in report.notes]
     published = [_reference(report.reference)] if report.reference else []
     return Group(
@@ -97,9 +98,9 @@ def render_summary(report: Report) -> RenderableType:
         Text(),
         *verdicts,
         *legends,
-        *beside,
+        *sections,
         *sentences,
-        *todo,
+        *next_steps,
         *notes,
         *published,
     )
@@ -112,10 +113,12 @@ def _step(step: Step) -> Iterator[RenderableType]:
 
 
 def _section(section: Section) -> RenderableType:
-    """What is read in passing, and where the rest is."""
+    """Return the summary of a section and a hint to the details."""
     more = [*_counted_charts(section), *(_title_of(section, table) for table in section.folded)]
     hint = (f"Also in report.html: {join_words(more)}.",) if more else ()
-    return _told(section.title, (*section.leading_tables, *section.tables), (*section.notes, *hint))
+    return _render_tables(
+        section.title, (*section.leading_tables, *section.tables), (*section.notes, *hint)
+    )
 
 
 def _counted_charts(section: Section) -> list[str]:
@@ -126,7 +129,7 @@ def _title_of(section: Section, table: TextTable) -> str:
     return table.title or section.title
 
 
-def _told(title: str, shown: Iterable[TextTable], about: Iterable[str]) -> RenderableType:
+def _render_tables(title: str, shown: Iterable[TextTable], about: Iterable[str]) -> RenderableType:
     texts_report = (FittingTable("", _visible(table)) for table in shown)
     texts = (Padding(_text(text, style="dim"), (0, 1)) for text in about)
     return Group(_text(title, style="bold"), *texts_report, *texts, Text())
@@ -187,7 +190,7 @@ def _cells(result: Result) -> tuple[Text, ...]:
 
 def _details(workload: WorkloadReport, report: Report) -> RenderableType:
     texts = (
-        _told(
+        _render_tables(
             f"{workload.label}: {own.title}",
             (*own.leading_tables, *own.tables, *own.folded),
             own.notes,
@@ -198,7 +201,7 @@ def _details(workload: WorkloadReport, report: Report) -> RenderableType:
 
 
 def _reference(reference: ReferenceReport) -> RenderableType:
-    """Published figures beside the user's own, and what has to be known to read them."""
+    """Return published figures next to the user's, and how to read them."""
     if not reference.compared:
         alone = f"{reference.name}: {explain_missing_figures(reference)}"
         return Padding(_text(alone, style="dim"), (0, 1))

@@ -20,7 +20,7 @@ from iostudy.report.values import Report
 
 
 def build_summary_sections(report: Report) -> tuple[Section, ...]:
-    """The sections that stand between the answer and the workloads; none of what was not asked."""
+    """Return the sections between the answer and the workloads that the study has."""
     found = (
         build_screening_section(report),
         *build_scaling_sections(report),
@@ -34,7 +34,7 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
 
 
 def build_workload_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
-    """What stands below the verdicts on a workload."""
+    """Return the sections below the verdicts on a workload."""
     yield from build_bottleneck_sections(workload, report)
     yield from build_block_latency_sections(workload, report)
     yield from build_measurement_sections(workload)

@@ -16,13 +16,13 @@ from iostudy.settings.change import ConflictPolicy, Record
 class StartedCluster:
     """Its daemons and their data; configuration and logs stay after an undo.
 
-    ``tell`` receives progress messages.
+    ``on_progress`` receives progress messages.
     """
 
     kind: ClassVar[str] = "hadoop-cluster"
 
     cluster: LocalCluster
-    tell: LineHandler = ignore_line
+    on_progress: LineHandler = ignore_line
 
     @classmethod
     def from_record(cls, record: Record) -> StartedCluster:
@@ -40,7 +40,7 @@ class StartedCluster:
 
     def apply(self) -> None:
         """Start it; ClusterError, TargetError or UsageError where that cannot be."""
-        self.cluster.start(self.tell)
+        self.cluster.start(self.on_progress)
 
     def affected_resources(self) -> tuple[str, ...]:
         """None: processes and folders are the study's own."""

@@ -31,7 +31,7 @@ def cluster_folder() -> Path:
     return state.state_directory() / "hadoop"
 
 
-def start(spec: ClusterSpec, tell: LineHandler) -> LocalCluster:
+def start(spec: ClusterSpec, on_progress: LineHandler) -> LocalCluster:
     """Start it; it runs until `stop`, or until `iostudy restore`.
 
     UsageError if one exists, or Hadoop or Java is missing; ClusterError or TargetError if the start
@@ -41,7 +41,7 @@ def start(spec: ClusterSpec, tell: LineHandler) -> LocalCluster:
     state.make_directory(folder)
     with lock_directory(folder):
         _require_none(folder)
-        distribution = artifacts.distribution(spec.version, tell=tell)
+        distribution = artifacts.distribution(spec.version, on_progress=on_progress)
         program = java.find_java(distribution.version)
         cluster = LocalCluster.prepare(
             spec,
@@ -51,7 +51,7 @@ def start(spec: ClusterSpec, tell: LineHandler) -> LocalCluster:
             distribution=distribution,
         )
         with Transaction(mode=JournalMode.SET) as transaction:
-            transaction.apply(StartedCluster(cluster, tell))
+            transaction.apply(StartedCluster(cluster, on_progress))
             client = cluster.configured({}, restart=False)
             Shell.of(client).make_folder(f"{cluster.layout.default_fs}{WORK_FOLDER}")
             transaction.commit()

@@ -71,8 +71,8 @@ class HadoopDefinition(SettingDefinition):
     @property
     def applies_to(self) -> str:
         """What it concerns, who reads it, and under which runner it does anything."""
-        told = f"{self.reach}; read by {self.scope}"
-        return told + (f"; effective with {self.runner} only" if self.runner else "")
+        text = f"{self.reach}; read by {self.scope}"
+        return text + (f"; effective with {self.runner} only" if self.runner else "")
 
 
 _SCOPES = {
@@ -158,12 +158,12 @@ def on_demand(name: str) -> HadoopDefinition:
     )
 
 
-def _heap(process: str, whose: str, scope: Scope) -> HadoopDefinition:
+def _heap(process: str, owner: str, scope: Scope) -> HadoopDefinition:
     return definition(
         f"{process}.heap",
         HadoopSize(16 << 20, 1 << 40),
         "as in the cluster's own start-up; without one, a JVM uses up to 1/4 of the memory",
-        f"Maximum heap of {whose} (-Xmx). It is not a Hadoop property.",
+        f"Maximum heap of {owner} (-Xmx). It is not a Hadoop property.",
         "java(1), -Xmx; hadoop-env.sh",
         scope=scope,
     )

@@ -31,7 +31,7 @@ _ANONYMOUS = "0:"
 
 @dataclass(frozen=True)
 class BackingDevice(HostFiles):
-    """The bdi of what is mounted; ``number`` and ``source`` tell when that is something else."""
+    """The bdi of a mounted device; ``number`` and ``source`` identify it."""
 
     kind: ClassVar[str] = "bdi"
 

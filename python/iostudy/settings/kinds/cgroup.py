@@ -46,7 +46,7 @@ _PATIENCE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class GroupLimit:
-    """One value for a group; ``number`` is the device's major:minor, empty for a weight."""
+    """A value for a group; ``number`` is the device's major:minor, empty for a weight."""
 
     control: Control
     number: str
@@ -78,7 +78,7 @@ class CgroupSetting:
         return f"{self.definition.name}@{self.device}" if self.device else self.definition.name
 
     def read(self) -> str:
-        """What holds in the group that this process is in now; SettingError if there is none."""
+        """Return the value in the current group of this process; SettingError without one."""
         hierarchy = cgroups.io_hierarchy()
         found = read_rule(hierarchy.own, hierarchy.version, self.definition.control, self.number)
         if found is None:
@@ -96,7 +96,7 @@ class CgroupSetting:
 
 
 def read_rule(group: Path, version: CgroupVersion, control: Control, number: str) -> str | None:
-    """The value that holds in a group, ``max`` for no limit; None where it has no weight."""
+    """Return the value in a group, ``max`` for no limit; None without a weight."""
     if control is Control.WEIGHT:
         texts = [read_attribute(path) for path in _weight_files(group, version)]
         # "default 100", or "100" alone, before any lines for devices.
@@ -106,7 +106,7 @@ def read_rule(group: Path, version: CgroupVersion, control: Control, number: str
 
 
 def parse_limit(text: str, control: Control, number: str) -> str:
-    """The limit of a device in ``io.max`` (``7:0 rbps=max ...``) or a file of v1 (``7:0 1024``)."""
+    """Return a device's limit in ``io.max`` (``7:0 rbps=max ...``) or a v1 file (``7:0 1024``)."""
     for line in text.splitlines():
         device, *fields = line.split()
         if device == number:
@@ -134,7 +134,7 @@ class TrialGroup:
 
     @classmethod
     def prepare(cls, rules: Iterable[GroupLimit]) -> TrialGroup:
-        """A group of a name that nobody else has; TargetError where none can be made."""
+        """Return a group with a unique name; TargetError if none can be created."""
         hierarchy = cgroups.io_hierarchy()
         parent = cgroups.group_for_children(hierarchy)
         turned_on = hierarchy.version is CgroupVersion.V2 and _to_be_turned_on(parent)
@@ -151,7 +151,7 @@ class TrialGroup:
 
     @classmethod
     def from_record(cls, record: Record) -> TrialGroup:
-        """What the journal has kept."""
+        """Restore it from its journal record."""
         paths = {name: Path(record[name]) for name in ("path", "origin", "top")}
         rules = tuple(
             GroupLimit(**{**r, "control": Control(r["control"])}) for r in record["rules"]
@@ -160,7 +160,7 @@ class TrialGroup:
         return cls(**{**record, **paths, "version": version, "rules": rules})
 
     def record(self) -> Record:
-        """Everything, as plain JSON values."""
+        """Return its journal record as plain JSON values."""
         paths = {name: os.fspath(getattr(self, name)) for name in ("path", "origin", "top")}
         return {**asdict(self), **paths}
 
@@ -170,13 +170,13 @@ class TrialGroup:
         return f"control group {self.path.name}: {rules}"
 
     def affected_resources(self) -> tuple[str, ...]:
-        """None: nobody else's I/O is concerned."""
+        """Return nothing: it affects no other process's I/O."""
         return ()
 
     def apply(self) -> None:
         """Make the group, write its rules, read them back, and move this process into it.
 
-        SettingError where the kernel refuses; `undo` puts back what was done by then.
+        SettingError where the kernel refuses; `undo` reverts what was done by then.
         """
         try:
             self._make()
@@ -249,7 +249,7 @@ class TrialGroup:
                 continue
 
     def _turn_off(self) -> bool:
-        """Whether it was on, and is off now; it stays while another group needs it."""
+        """Disable the controller; return whether it was enabled. It stays on for other groups."""
         parent = self.path.parent
         if CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL) or _needed(parent):
             return False
@@ -283,7 +283,7 @@ def bind(definition: CgroupSettingDefinition, place: str) -> tuple[CgroupSetting
 
 
 def changes(wanted: Mapping[CgroupSetting, str]) -> tuple[TrialGroup, ...]:
-    """One group for all."""
+    """Return one group for all settings."""
     rules = [GroupLimit(s.definition.control, s.number, value) for s, value in wanted.items()]
     return (TrialGroup.prepare(rules),) if rules else ()
 
@@ -292,12 +292,12 @@ KIND = SettingKind(CgroupSettingDefinition, bind, changes)
 
 
 def _weight_files(group: Path, version: CgroupVersion) -> tuple[Path, ...]:
-    """Those that this kernel has now; the root has none."""
+    """Return the weight files of this kernel; the root group has none."""
     return tuple(p for p in (group / name for name in _WEIGHT_FILES[version]) if p.exists())
 
 
 def _to_be_turned_on(parent: Path) -> bool:
-    """Whether the controller is off, or on for iostudy's sake: then the last group turns it off."""
+    """Whether iostudy must enable the controller, or has done so: the last group disables it."""
     return CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL) or _needed(parent)
 
 

@@ -29,13 +29,13 @@ _WITH_TUNABLES = ("ondemand", "conservative", "schedutil")
 
 @dataclass(frozen=True)
 class CpuPolicies(HostFiles):
-    """The files of all policies."""
+    """The cpufreq files of all policies."""
 
     kind: ClassVar[str] = "cpu-policies"
 
     @property
     def side_effects(self) -> SideEffects:
-        """The tunables of governors, whether a policy has its own or all share them."""
+        """The tunables of governors, per policy or shared."""
         return {
             f"{policy}/{GOVERNOR.attribute}": (
                 f"{policy}/scaling_setspeed",
@@ -46,7 +46,7 @@ class CpuPolicies(HostFiles):
         }
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
-        """What the policy offers."""
+        """Return the available values of the policy."""
         text = self.read(str(Path(attribute).with_name("scaling_available_governors")))
         return tuple(text.split()) if text else ()
 
@@ -63,7 +63,7 @@ class PolicySetting(AttributeSetting):
 
 
 def bind(definition: CpuDefinition, place: str) -> tuple[PolicySetting, ...]:
-    """The setting of every policy, whatever the place; TargetError where there is none."""
+    """Return the setting of every policy for any place; TargetError without policies."""
     owner = CpuPolicies(boot_id())
     found = tuple(
         PolicySetting(definition, owner, f"{policy}/{definition.attribute}")

@@ -44,7 +44,7 @@ class FilesystemSetting:
             raise self._unreadable(found, "run as root, and see dmesg") from error
 
     def available_values(self) -> tuple[str, ...]:
-        """Of types those whose tools are installed; all values of what has names otherwise."""
+        """Return the types with installed tools, or all values of a named choice."""
         choices = self.definition.choices
         if self.definition is not FILESYSTEM_TYPE:
             return choices
@@ -60,12 +60,12 @@ class FilesystemSetting:
 
 
 def bind(definition: FilesystemSettingDefinition, place: str) -> tuple[FilesystemSetting, ...]:
-    """The setting of the file system that holds ``place``, or that is mounted from the device."""
+    """Return the setting of the file system of ``place``, or of the one mounted from it."""
     return (FilesystemSetting(definition, _mount(place)),)
 
 
 def changes(wanted: Mapping[FilesystemSetting, str]) -> tuple[Change, ...]:
-    """None; SettingError if any is wanted."""
+    """Return no change; SettingError if one is requested."""
     if not wanted:
         return ()
     raise SettingError(

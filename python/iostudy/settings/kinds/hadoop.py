@@ -24,7 +24,7 @@ def bind(definition: HadoopDefinition, place: str) -> tuple[Never, ...]:
 
 
 def changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
-    """None, as nothing was bound."""
+    """Return no change, because no setting was bound."""
     assert not wanted, "no setting of this kind is bound to the host"
     return ()
 

@@ -25,11 +25,11 @@ class HostFiles:
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """What the journal has kept."""
+        """Restore it from its journal record."""
         return cls(**record)
 
     def record(self) -> Record:
-        """The boot, with which the values go, and what else tells the owner."""
+        """Return the boot, whose end resets the values, and the owner's identity."""
         return asdict(self)
 
     @property
@@ -43,11 +43,11 @@ class HostFiles:
         return {}
 
     def absence_reason(self) -> str | None:
-        """Whether the kernel has started with its own values since."""
+        """Return the reason if the kernel has rebooted since."""
         return None if self.boot == boot_id() else "the host has been rebooted"
 
     def affected_resources(self) -> tuple[str, ...]:
-        """What the host has once."""
+        """Return the host's single resource."""
         return (WHOLE_HOST,)
 
     def matching(self, pattern: str) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ class HostFiles:
         return tuple(str(path.relative_to(ROOT)) for path in paths)
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
-        """What others hang on first."""
+        """Return the attributes, those with dependants first."""
         return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
 
     def read(self, attribute: str) -> str | None:
@@ -64,7 +64,7 @@ class HostFiles:
         return read_attribute(self.path(attribute))
 
     def write(self, attribute: str, value: str) -> None:
-        """One write."""
+        """Write one value."""
         write_attribute(self.path(attribute), value)
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
@@ -85,5 +85,5 @@ class HostFiles:
 
     @staticmethod
     def path(attribute: str) -> Path:
-        """Where the attribute is."""
+        """Return the path of the attribute."""
         return ROOT / attribute

@@ -44,7 +44,7 @@ _ROOM = {
     "fsize": 64 * units.MIB,
     "cpu": 3600,
 }
-"""What iostudy itself needs beyond what it uses: a telemetry file, an analysis, a journal."""
+"""Reserve above iostudy's current use: a telemetry file, an analysis, a journal."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Limits:
 
     @classmethod
     def from_record(cls, record: Record) -> Limits:
-        """What the journal has kept."""
+        """Restore it from its journal record."""
         return cls(ProcessIdentity.from_record(record))
 
     def record(self) -> Record:
-        """The identity of the process."""
+        """Return the identity of the process."""
         return self.process.record()
 
     @property
@@ -71,11 +71,11 @@ class Limits:
         return f"process {self.process.pid}"
 
     def absence_reason(self) -> str | None:
-        """Whether the process has ended."""
+        """Return the reason if the process has ended."""
         return self.process.absence_reason()
 
     def affected_resources(self) -> tuple[str, ...]:
-        """None: limits are the process's own."""
+        """Return nothing: limits belong to the process alone."""
         return ()
 
     def matching(self, pattern: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ class Limits:
         return ()
 
     def location(self, attribute: str) -> str:
-        """The file that shows all of them."""
+        """Return the file that shows all limits."""
         del attribute
         return f"/proc/{self.process.pid}/limits"
 
@@ -130,7 +130,7 @@ class LimitSetting:
         return self.definition.name
 
     def read(self) -> str:
-        """The limit that holds now; SettingError if the process has ended."""
+        """Return the current limit; SettingError if the process has ended."""
         text = self.owner.read(self.definition.resource)
         if text is None:
             raise SettingError(
@@ -147,16 +147,16 @@ class LimitSetting:
 
 
 def bind(definition: LimitSettingDefinition, place: str) -> tuple[LimitSetting, ...]:
-    """The limit of this process, whatever the place."""
+    """Return the limit of this process, for any place."""
     del place
     return (LimitSetting(definition, Limits(ProcessIdentity.current())),)
 
 
 def changes(wanted: Mapping[LimitSetting, str]) -> tuple[AttributeChange, ...]:
-    """One change for all limits.
+    """Return one change for all limits.
 
-    SettingError, before anything is changed, for those that cannot be set, cannot be put back, or
-    would keep iostudy itself from working.
+    SettingError before any change for limits that cannot be set or restored, or that would stop
+    iostudy itself.
     """
     by_owner: dict[Limits, dict[str, dict[Bound, str]]] = {}
     for setting, value in wanted.items():
@@ -222,7 +222,7 @@ def _check_privilege(owner: Limits, name: str, before: str, after: str) -> None:
 
 
 def _used(name: str) -> int:
-    """What this process uses now, in the unit of the limit."""
+    """Return the current use of this process in the limit's unit."""
     memory = {"as": "VmSize", "data": "VmData", "stack": "VmStk"}
     if name in memory:
         return int(_status()[memory[name]].split()[0]) * units.KIB
@@ -234,7 +234,7 @@ def _used(name: str) -> int:
 
 
 def _may_raise() -> bool:
-    """Whether this process has CAP_SYS_RESOURCE where it counts: not in a user namespace."""
+    """Whether this process has an effective CAP_SYS_RESOURCE: not in a user namespace."""
     users = (read_attribute(ROOT / "proc/self/uid_map") or "").split()
     return users == _ALL_USERS and bool(int(_status()["CapEff"], 16) >> _CAP_SYS_RESOURCE & 1)
 

@@ -1,6 +1,6 @@
 """Transparent huge pages, including the RHEL 6 paths.
 
-With them on, the kernel wants more memory free to put pages together, and less with them off.
+Enabling them raises the kernel's minimum of free memory, and disabling them lowers it.
 
 Source: Documentation/admin-guide/mm/transhuge.rst; set_recommended_min_free_kbytes() in
 mm/khugepaged.c of the kernel.
@@ -32,7 +32,7 @@ class HugePages(HostFiles):
 
     @property
     def side_effects(self) -> SideEffects:
-        """The memory that the kernel keeps free."""
+        """The kernel's minimum of free memory."""
         return {f"{folder}/{ENABLED.attribute}": (_MIN_FREE,) for folder in _FOLDERS}
 
     def read(self, attribute: str) -> str | None:
@@ -41,13 +41,13 @@ class HugePages(HostFiles):
         return text if text is None or attribute == _MIN_FREE else parse_choice(text).current
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
-        """All choices."""
+        """Return all choices."""
         text = super().read(attribute)
         return parse_choice(text).available if text else ()
 
 
 def bind(definition: HugePageDefinition, place: str) -> tuple[AttributeSetting, ...]:
-    """The one that the host has, whatever the place; TargetError where its kernel has none."""
+    """Return the host's setting for any place; TargetError if the kernel has none."""
     names = (f"{folder}/{definition.attribute}" for folder in _FOLDERS)
     found = next((name for name in names if (ROOT / name).is_file()), None)
     if found is None:

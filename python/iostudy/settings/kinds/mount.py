@@ -1,8 +1,8 @@
 """Options of mounts and of mounted file systems.
 
-Some options belong to a mount (atime), all others to its file system, and so to every mount of it
-also in other namespaces: these are two owners. A device whose file system is mounted at several
-places has one value of an option like commit, and several of atime.
+Some options belong to a mount (atime). All others belong to its file system, and so to every mount
+of it, also in other namespaces. These are two owners. A device that is mounted several times has
+one value of an option like commit, and several of atime.
 
 Source: mount(2), "Remounting an existing mount"; /proc/self/mountinfo in proc_pid_mountinfo(5).
 """
@@ -45,7 +45,7 @@ class OptionsSetting:
         return f"{self.definition.name}@{self.flags.name}"
 
     def read(self) -> str:
-        """All options in force, with the defaults that are known; SettingError if it is gone."""
+        """Return all options in force, with known defaults; SettingError if the mount is gone."""
         values = self.flags.values() | self.filesystem.values()
         if not values:
             raise SettingError(
@@ -61,7 +61,7 @@ class OptionsSetting:
         return ()
 
     def owner(self, key: str) -> Owner:
-        """What an option belongs to."""
+        """Return the owner of an option: the mount or its file system."""
         return self.flags if key in mount_options.PER_MOUNT else self.filesystem
 
 
@@ -69,19 +69,19 @@ MountSetting = AttributeSetting | OptionsSetting
 
 
 def bind(definition: MountDefinition, place: str) -> tuple[MountSetting, ...]:
-    """The setting of the mount that holds a path, or of all mounts of a device.
+    """Return the setting of the mount of a path, or of all mounts of a device.
 
-    TargetError if there is no such place, or if the device is mounted nowhere.
+    TargetError for a missing place or a device without a mount.
     """
     found = (_bound(definition, mount) for mount in _mounts(place))
     return tuple(dict.fromkeys(found))
 
 
 def changes(wanted: Mapping[MountSetting, str]) -> tuple[AttributeChange, ...]:
-    """One change for each mount and one for each file system.
+    """Return one change per mount and one per file system.
 
-    SettingError where two settings want an option to be different things, or where a file system
-    does not know an option or shows no way back from it: nothing has been changed by then.
+    SettingError before any change if two settings conflict, or if a file system does not know
+    an option or cannot restore it.
     """
     by_owner, requested = _Wanted(), _Wanted()
     for setting, value in wanted.items():
@@ -144,7 +144,7 @@ def _mounts(place: str) -> tuple[Mount, ...]:
 
 
 def _mounts_of_devices(place: str) -> tuple[Mount, ...]:
-    """Every mount of a device that can be reached; of a btrfs by any of its devices."""
+    """Return every reachable mount of a device; of a btrfs by any of its devices."""
     given = stack.find_devices(place)
     members = {member.name: member for each in given for member in stack.btrfs_members(each)}
     found = (m for m in mounts.read_mounts() if _lies_on(m, members))
@@ -160,7 +160,7 @@ def _mounts_of_devices(place: str) -> tuple[Mount, ...]:
 
 
 def _lies_on(mount: Mount, members: Mapping[str, BlockDevice]) -> bool:
-    """A btrfs has a number of its own, but names one of its devices.
+    """Whether the mount lies on one of these; a btrfs has its own number but names a device.
 
     It never accesses the mount itself: an unavailable server would block.
     """

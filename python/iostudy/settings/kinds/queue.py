@@ -36,11 +36,11 @@ from iostudy.settings.identity import DeviceIdentity
 
 SCHEDULER = "scheduler"
 _FIRST = (SCHEDULER, "nr_requests", "iosched/strict_guarantees")
-"""In this order before all others, which they reset or raise."""
+"""Written first in this order, because they reset or raise the others."""
 
 _READ_AHEAD = "read_ahead_kb"
 _LIMITS = ("max_sectors_kb", "rotational", "write_cache", "iostats", "add_random")
-"""What the kernel keeps among the limits of the queue."""
+"""Attributes among the kernel's queue limits."""
 
 _TWO_VIEWS = ("slice_idle", "group_idle", "slice_sync", "slice_async", "target_latency")
 """Tunables of bfq and cfq that there are in milliseconds and in microseconds (Linux 4.8)."""
@@ -70,11 +70,11 @@ class Queue:
 
     @classmethod
     def from_record(cls, record: Record) -> Queue:
-        """What the journal has kept."""
+        """Restore it from its journal record."""
         return cls(DeviceIdentity.from_record(record))
 
     def record(self) -> Record:
-        """The identity of the device."""
+        """Return the identity of the device."""
         return self.device.record()
 
     @property
@@ -83,7 +83,7 @@ class Queue:
         return self.device.name
 
     def absence_reason(self) -> str | None:
-        """Whether the device has gone."""
+        """Return the reason if the device is gone."""
         return self.device.absence_reason()
 
     def affected_resources(self) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ class Queue:
         return tuple(str(path.relative_to(folder)) for path in paths)
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
-        """What resets others first; milliseconds before the microseconds that are finer."""
+        """Return attributes that reset others first; milliseconds before finer microseconds."""
         rank = {name: number for number, name in enumerate(_FIRST)}
         rank[_READ_AHEAD] = len(rank) + 1
         return sorted(attributes, key=lambda name: (rank.get(name, len(_FIRST)), name))
@@ -110,11 +110,11 @@ class Queue:
         return parse_scheduler(text).current if attribute == SCHEDULER else text
 
     def write(self, attribute: str, value: str) -> None:
-        """One write."""
+        """Write one value."""
         write_attribute(self._folder / attribute, value)
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
-        """The schedulers that this queue offers; nothing for others."""
+        """Return the schedulers of this queue; nothing for other attributes."""
         text = read_attribute(self._folder / SCHEDULER) if attribute == SCHEDULER else None
         return parse_scheduler(text).available if text else ()
 
@@ -142,11 +142,12 @@ class Queue:
 class QueueSetting(AttributeSetting):
     """An attribute of a queue, which may belong to a scheduler.
 
-    Schedulers have tunables of the same name: the file alone does not tell whose it is.
+    Several schedulers have tunables of the same name, so the file does not identify the
+    scheduler.
     """
 
     def read(self) -> str:
-        """The value that holds now; SettingError if it cannot be read, or is another's."""
+        """Return the current value; SettingError if unreadable or of another scheduler."""
         self.require(self.owner.read(SCHEDULER))
         return super().read()
 
@@ -172,7 +173,7 @@ def bind(definition: QueueSettingDefinition, place: str) -> tuple[QueueSetting, 
 
 
 def changes(wanted: Mapping[QueueSetting, str]) -> tuple[AttributeChange, ...]:
-    """One change for each queue; SettingError for a tunable whose scheduler will not be there."""
+    """Return a change per queue; SettingError for a tunable without its scheduler."""
     schedulers = {s.owner: value for s, value in wanted.items() if s.attribute == SCHEDULER}
     for setting in wanted:
         setting.require(schedulers.get(setting.owner) or setting.owner.read(SCHEDULER))

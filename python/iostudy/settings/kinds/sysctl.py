@@ -61,14 +61,15 @@ class Sysctls(HostFiles):
                 f"to read {attribute}",
                 found=error.strerror or str(error),
                 where=self.location(attribute),
-                remedy="run as root, unless it can only be written: `ls -l` tells",
+                remedy="run as root, unless it can only be written: `ls -l` shows it",
             ) from error
         return None if text is None else normalise_blanks(text)
 
     def write(self, attribute: str, value: str) -> None:
-        """One write, as sysctl(8) does it; an amount of 0 by way of the percentage.
+        """Write one value as sysctl(8) does; an amount of 0 through the percentage.
 
-        One of a pair is left alone where it has the value already, for it would clear the other.
+        Of a pair, an unchanged value is not written, because that would clear the other
+        one.
         """
         if attribute in COUNTERPARTS and self.read(attribute) == value:
             return
@@ -94,15 +95,15 @@ class Sysctls(HostFiles):
 
 @dataclass(frozen=True)
 class ProvenChange(AttributeChange):
-    """A change of which the ``unproven`` attributes are first written as they are.
+    """A change that first rewrites the current values of the ``unproven`` attributes.
 
-    No description tells whether the kernel takes their old values back. It is undone as any other.
+    No description says whether the kernel accepts these values. It is undone like any other.
     """
 
     unproven: tuple[str, ...] = ()
 
     def apply(self) -> None:
-        """Prove, then write and read back; SettingError, with all put back, if either fails."""
+        """Prove, then write and read back; SettingError, with all restored, if either fails."""
         for attribute in self.unproven:
             self._prove(attribute, self.before[attribute])
         super().apply()
@@ -129,7 +130,7 @@ class SysctlSetting(AttributeSetting):
 
 
 def bind(definition: SysctlDefinition, place: str) -> tuple[SysctlSetting, ...]:
-    """The one that the host has, whatever the place; TargetError where its kernel has none."""
+    """Return the host's setting for any place; TargetError if the kernel has none."""
     if not Sysctls.path(definition.key).is_file():
         replaced = f"use {definition.replaced_by}; " if definition.replaced_by else ""
         raise TargetError(
@@ -142,7 +143,7 @@ def bind(definition: SysctlDefinition, place: str) -> tuple[SysctlSetting, ...]:
 
 
 def changes(wanted: Mapping[SysctlSetting, str]) -> tuple[AttributeChange, ...]:
-    """One change for all; SettingError, before anything is written, for what has no way back."""
+    """Return one change for all; SettingError before any write for irreversible values."""
     if not wanted:
         return ()
     keys = {setting.attribute: value for setting, value in wanted.items()}
@@ -161,7 +162,7 @@ KIND = SettingKind(SysctlDefinition, bind, changes)
 
 
 def _cleared(owner: Attributes, wanted: Iterable[str]) -> dict[str, str]:
-    """The counterparts of what is wanted, as far as this kernel has them."""
+    """Return the counterparts of these settings that this kernel has."""
     counterparts = (COUNTERPARTS[key] for key in wanted if key in COUNTERPARTS)
     return {key: "0" for key in counterparts if owner.matching(key)}
 
@@ -176,7 +177,7 @@ def _refuse_without_return(setting: SysctlSetting) -> None:
     if why is not None:
         raise SettingError(
             f"to change {setting.label} for a while",
-            found=f"{why}, so it could not be put back",
+            found=f"{why}, so iostudy could not restore it",
             where=setting.owner.location(key),
             remedy="leave it out, and set it yourself if it is to stay",
         )

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from fnmatch import filter as matching
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from iostudy.errors import OutOfReachError, SettingError
 from iostudy.host.mounts import Mount, find_mounts_of_device
@@ -80,6 +80,20 @@ class _RemountOwner(ABC):
         return f"{self.point} ({self.filesystem} on {self.source})"
 
 
+def _identify(mount: Mount) -> dict[str, Any]:
+    """Return the common attributes of both owners, from a current mount."""
+    disk = next(iter(find_lower_devices(mount)), "")
+    return {
+        "point": str(mount.point),
+        "device": mount.device,
+        "filesystem": mount.filesystem,
+        "source": mount.source,
+        "disk": disk,
+        "instance": read_instance(disk),
+        "boot": boot_id(),
+    }
+
+
 @dataclass(frozen=True)
 class MountFlags(_RemountOwner):
     """The options of one mount. ``point`` is its original mount point; it may be moved."""
@@ -100,18 +114,7 @@ class MountFlags(_RemountOwner):
     @classmethod
     def from_mount(cls, mount: Mount) -> MountFlags:
         """Build from a current mount."""
-        disk = next(iter(find_lower_devices(mount)), "")
-        return cls(
-            point=str(mount.point),
-            id=mount.id,
-            device=mount.device,
-            filesystem=mount.filesystem,
-            source=mount.source,
-            disk=disk,
-            instance=read_instance(disk),
-            boot=boot_id(),
-            namespace=MountNamespace.current(),
-        )
+        return cls(id=mount.id, namespace=MountNamespace.current(), **_identify(mount))
 
     @classmethod
     def from_record(cls, record: Record) -> MountFlags:
@@ -209,16 +212,7 @@ class FileSystemOptions(_RemountOwner):
     @classmethod
     def from_mount(cls, mount: Mount) -> FileSystemOptions:
         """Build from a current mount."""
-        disk = next(iter(find_lower_devices(mount)), "")
-        return cls(
-            point=str(mount.point),
-            source=mount.source,
-            device=mount.device,
-            filesystem=mount.filesystem,
-            disk=disk,
-            instance=read_instance(disk),
-            boot=boot_id(),
-        )
+        return cls(**_identify(mount))
 
     @classmethod
     def from_record(cls, record: Record) -> FileSystemOptions:

@@ -29,7 +29,11 @@ MOUNT = "mount"
 
 @dataclass(frozen=True)
 class LoopbackDisk:
-    """A file attached as a disk with direct I/O."""
+    """A file attached as a disk with direct I/O.
+
+    A detached loop device keeps its queue. Changes of the queue follow the disk in the journal, so
+    they are undone before it is detached.
+    """
 
     kind: ClassVar[str] = "loopback-disk"
 

@@ -1,6 +1,6 @@
 """Steps to create and remove a scratch disk: allocate, attach, mount and their inverses.
 
-The ways forth fail with TargetError. The ways back do nothing where nothing is to be done, have
+The ways forth fail with TargetError. The ways back do nothing where nothing is left to do, have
 patience with what is busy for a moment, and fail with RestoreError.
 """
 

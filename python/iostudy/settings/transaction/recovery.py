@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,7 @@ from iostudy.settings.transaction.state import state_directory
 from iostudy.settings.transaction.transaction import JournaledChange, UndoResult, undo
 
 PATIENCE_SECONDS = 5.0
-"""Time to wait for commands of an ended owner; they were killed with the owner."""
+"""Time to wait for commands of ended owners, once for all journals; they were killed as well."""
 
 _POLL_SECONDS = 0.1
 
@@ -81,9 +81,7 @@ def restore_kind(kind: str, directory: Path | None = None) -> Recovery:
     """
     paths = journal_paths(directory or state_directory())
     own = [path for path in paths if _kinds_in(path) == {kind}]
-    return sum(
-        (_restore(path, ConflictPolicy.REPORT, include_committed=True) for path in own), Recovery()
-    )
+    return _restore_each(own, ConflictPolicy.REPORT, include_committed=True)
 
 
 def require_restored(devices: AbstractSet[str], directory: Path | None = None) -> None:
@@ -125,17 +123,28 @@ def _restore_all(
 ) -> Recovery:
     directory = directory or state_directory()
     paths = (*journal_paths(directory), *unfinished_paths(directory))
+    return _restore_each(paths, policy, include_committed=include_committed)
+
+
+def _restore_each(
+    paths: Iterable[Path], policy: ConflictPolicy, *, include_committed: bool
+) -> Recovery:
+    deadline = time.monotonic() + PATIENCE_SECONDS
     return sum(
-        (_restore(path, policy, include_committed=include_committed) for path in paths), Recovery()
+        (_restore(path, policy, deadline, include_committed=include_committed) for path in paths),
+        Recovery(),
     )
 
 
-def _restore(path: Path, policy: ConflictPolicy, *, include_committed: bool) -> Recovery:
-    """Restore one journal; wait a bounded time for commands of an ended owner."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+def _restore(
+    path: Path, policy: ConflictPolicy, deadline: float, *, include_committed: bool
+) -> Recovery:
+    """Restore one journal; wait until ``deadline`` for commands of an ended owner."""
     while (
         recovery := _restore_unlocked(path, policy, include_committed=include_committed)
     ) is None:
+        if not path.exists():  # removed or renamed by its owner since it was listed
+            return Recovery()
         try:
             lock = _Lock.read(path)
         except RestoreError as error:

@@ -49,40 +49,42 @@ class CommandOptions(Options):
     """Options of command."""
 
     run: Arguments = Field(
-        description="the program and its arguments: a list, or a text that is split at blanks, "
-        "with quotes but with nothing expanded. {target} stands for the trial's folder, {seed} for "
-        "a number that is the same in all trials of a block"
+        description="the program and its arguments: a list, or a text that is split at blanks and "
+        "quotes without expansion. {target} is replaced by the trial's folder, {seed} by a "
+        "number that all trials of a block share"
     )
     shell: bool = Field(
         default=False,
-        description="hand run, setup, prepare and cleanup, as texts, to sh -c; there folder and "
-        'number are "$IOSTUDY_TARGET" and $IOSTUDY_SEED',
+        description="pass run, setup, prepare and cleanup as texts to sh -c; the folder and the "
+        "number are in $IOSTUDY_TARGET and $IOSTUDY_SEED",
     )
     setup: Arguments | None = Field(
-        None, description="run once per block, unmeasured, before its trials"
+        None, description="program that runs once per block before its trials, unmeasured"
     )
-    prepare: Arguments | None = Field(None, description="run before every trial, unmeasured")
+    prepare: Arguments | None = Field(
+        None, description="program that runs before every trial, unmeasured"
+    )
     cleanup: Arguments | None = Field(
-        None, description="run after the trials of a block, also when one has failed"
+        None, description="program that runs after the trials of a block, also after a failure"
     )
     figures: dict[str, Extract] = Field(
         default={},
         description="figures by name: {regex: ..., unit: MiB/s, higher_is_better: true}, or with "
-        "jmespath in place of regex; the first one decides. Without any, exec_time does",
+        "jmespath instead of regex; the first one decides, without any exec_time",
     )
     environment: dict[str, str] = Field(default={}, description="additional environment variables")
     directory: str = Field(
-        "{target}", description="the working directory; a relative one is below the trial's folder"
+        "{target}", description="working directory; a relative one is below the trial's folder"
     )
     limit: Seconds = Field(
-        3600.0, description="after so long it is ended, and the trial has failed"
+        3600.0, description="time limit: the program is then killed, and the trial fails"
     )
     reads: bool = Field(
         default=False,
-        description="drop the whole page cache before every trial; then the program itself is "
-        "read from its disk in the trial as well",
+        description="drop the whole page cache before every trial; the trial then also reads the "
+        "program from its disk",
     )
-    space: Size | None = Field(None, description="the room that its files take on the target")
+    space: Size | None = Field(None, description="space of its files on the target")
     steady: bool = Field(
         default=False,
         description="run repeats one load without an end until it is stopped, so that a study may "
@@ -153,7 +155,7 @@ class Command(Workload):
     options: CommandOptions
 
     def space_bytes(self) -> int:
-        """What the user says; 0 where that is nothing."""
+        """Return the space from the options; 0 if not given."""
         return self.options.space or 0
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
@@ -161,7 +163,7 @@ class Command(Workload):
         return None
 
     def reads(self) -> bool:
-        """What the user says."""
+        """Return the option ``reads``."""
         return self.options.reads
 
     def check(self) -> None:
@@ -188,7 +190,7 @@ class Command(Workload):
         return not self.options.shell and not made_there
 
     def preparation(self) -> str:
-        """What is set up alike is shared."""
+        """Trials with the same set-up share it."""
         return self.options.model_dump_json(include={"setup", "shell", "directory", "environment"})
 
     def prepare(self, place: Place) -> None:
@@ -251,17 +253,17 @@ class Command(Workload):
             arguments: tuple[str, ...] = ("sh", "-c", str(given))
         else:
             arguments = tuple(_filled(argument, values) for argument in _split(given))
-        told = {variable: values[each] for each, variable in _PLACEHOLDERS.items()}
+        variables = {variable: values[each] for each, variable in _PLACEHOLDERS.items()}
         return Program(
             arguments,
             directory=place.directory / _filled(self.options.directory, values),
             limit_seconds=self.options.limit,
-            environment={**self.options.environment, **told},
+            environment={**self.options.environment, **variables},
         )
 
 
 def _filled(text: str, values: dict[str, str]) -> str:
-    """In one pass, so that nothing in a value is taken for a placeholder."""
+    """Replace all placeholders in one pass, so that values are never expanded."""
     pattern = "|".join(map(re.escape, values))
     return re.sub(pattern, lambda match: values[match[0]], text)
 
@@ -283,9 +285,14 @@ def _notes(ended: ProgramResult) -> tuple[str, ...]:
 
 _ALWAYS = (
     Figure("exec_time", "s", "from its start to its end", False),
-    Figure("user_time", "s", "CPU time in the program and those it has waited for", False),
-    Figure("system_time", "s", "CPU time in the kernel for the same", False),
-    Figure("peak_rss", "B", "the most memory that one of them had resident", False),
+    Figure(
+        "user_time",
+        "s",
+        "CPU time in user mode of the program and of the children it has waited for",
+        False,
+    ),
+    Figure("system_time", "s", "CPU time in kernel mode of the same", False),
+    Figure("peak_rss", "B", "peak resident memory of the largest of these processes", False),
 )
 
 
@@ -297,9 +304,9 @@ def _figures(options: CommandOptions) -> tuple[Figure, ...]:
 
 COMMAND = WorkloadDefinition(
     name="command",
-    models="any program that an argument list starts, measured as hyperfine does",
-    not_modelled="what the program does: iostudy neither verifies its data nor knows how many "
-    "bytes it moves, so that foreign I/O is not noticed",
+    models="any program, started with an argument list and measured as by hyperfine",
+    not_modelled="the program's purpose: iostudy neither verifies its data nor knows its bytes, "
+    "so it cannot detect foreign I/O",
     source="wait4(2), getrusage(2); jmespath.org; hyperfine's setup, prepare and cleanup",
     options=CommandOptions,
     figures=_figures,

@@ -21,7 +21,7 @@ _MAX_PATTERN = 1000
 
 
 class Extract(Options):
-    """Where a figure stands in the output of a program, its unit, and which way is better."""
+    """The place of a figure in a program's output, its unit, and the better direction."""
 
     unit: Annotated[str, Field(min_length=1, max_length=20)] = Field(
         description="the unit, such as MiB/s"
@@ -52,7 +52,7 @@ class Extract(Options):
         return self
 
     def figure(self, name: str) -> Figure:
-        """The figure that it gives."""
+        """Return the figure that it extracts."""
         way = f"what {self.regex} finds" if self.jmespath is None else f"what is at {self.jmespath}"
         return Figure(name, self.unit, f"{way} in {self.stream}", self.higher_is_better)
 

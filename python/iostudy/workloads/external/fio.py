@@ -36,11 +36,11 @@ class FioOptions(Options):
 
     job: str = Field(
         min_length=1,
-        description="the path of a job file, from the folder in which iostudy is started; or the "
-        "name of one that comes with iostudy, such as random-read.fio",
+        description="path of a job file, relative to the working directory of iostudy; or the "
+        "name of a bundled one, such as random-read.fio",
     )
     limit: Seconds = Field(
-        3600.0, description="after so long fio is ended, and the trial has failed"
+        3600.0, description="time limit: fio is then killed, and the trial fails"
     )
 
 
@@ -51,7 +51,7 @@ class Fio(Workload):
     options: FioOptions
 
     def space_bytes(self) -> int:
-        """0: sizes can depend on the file system (size=80%), so that nobody can tell before."""
+        """Return 0: sizes can depend on the file system (size=80%) and are unknown before."""
         return 0
 
     def check(self) -> None:
@@ -160,16 +160,16 @@ def _require_phases(job: JobFile, report: Report) -> None:
 
 FIO = WorkloadDefinition(
     name="fio",
-    models="whatever an fio job file describes",
+    models="the jobs of any fio job file",
     not_modelled="job files that name a device or a path outside of the target, replay a log, "
-    "change the scheduler or run shell commands: these are refused. fio verifies what it reads "
-    "only where the job file says so",
+    "change the scheduler or run shell commands: iostudy refuses them. fio verifies data "
+    "only if the job file says so",
     source="fio(1); https://fio.readthedocs.io",
     options=FioOptions,
     figures=fixed_figures(
         *fio_report.FIGURES,
-        Figure("exec_time", "s", "from the start of fio to its end", False),
-        Figure("cpu_time", "s", "CPU time of fio, in its own code and in the kernel", False),
+        Figure("exec_time", "s", "from the start to the end of fio", False),
+        Figure("cpu_time", "s", "CPU time of fio in user and kernel mode", False),
         Figure(BYTES, "B", "bytes read and written", True),
     ),
     part_figures=fixed_figures(*fio_report.PART_FIGURES),

@@ -80,13 +80,13 @@ class JobFile:
 
     @property
     def makes_files(self) -> bool:
-        """Whether files are made while the jobs run, which is I/O that fio does not count."""
+        """Whether the jobs create files while they run: I/O that fio does not count."""
         return any(n in _MADE_IN_THE_RUN and value != _OFF for n, value in self.parameters)
 
     def phases(self) -> tuple[int, ...]:
-        """For each reporting group the phase it runs in; phases run one after another.
+        """Return the phase of each reporting group; phases run one after another.
 
-        A job begins a group by new_group or stonewall, and a phase by stonewall.
+        A job starts a group by new_group or stonewall, and a phase by stonewall.
         """
         everywhere, *jobs = self._sections()
         found = [0]
@@ -113,7 +113,7 @@ class JobFile:
         return sections
 
     def refusals(self) -> Iterator[str]:
-        """Each parameter that the study cannot have, and why."""
+        """Return each parameter that a study cannot have, with the reason."""
         for name, value in self.parameters:
             if name in _REFUSED and value != _OFF:
                 yield f"{name} {_REFUSED[name]}"
@@ -134,13 +134,14 @@ def find_job_file(job: str) -> Path:
 
 
 def read(path: Path) -> JobFile:
-    """What fio takes a job file for.
+    """Parse a job file with fio.
 
-    UsageError with fio's words if it takes it for none, or if the study cannot have what it asks.
+    UsageError with fio's message if fio rejects it, or if it has parameters that a study cannot
+    have.
     """
     _require_file(path)
-    asked = Program(("fio", "--showcmd", str(path)), Path("/"), _PARSING_SECONDS)
-    job = parse(path, _accepted(path, program.run(asked)).stdout.text)
+    showcmd = Program(("fio", "--showcmd", str(path)), Path("/"), _PARSING_SECONDS)
+    job = parse(path, _accepted(path, program.run(showcmd)).stdout.text)
     if not any(name == "name" for name, _ in job.parameters):
         raise _invalid(path, "it has no job", "add a section such as [job]")
     refusals = list(dict.fromkeys(job.refusals()))
@@ -162,7 +163,7 @@ def parse(path: Path, shown: str) -> JobFile:
 
 
 def _paths(name: str, value: str) -> list[str]:
-    """The paths that a parameter names; in lists a backslash keeps a colon from separating."""
+    """Return the paths in a parameter; in lists a backslash escapes a colon."""
     if name in _PATH_LISTS:
         return [part.replace("\\:", ":") for part in re.split(r"(?<!\\):", value)]
     if name in _MEMORY:
@@ -171,7 +172,7 @@ def _paths(name: str, value: str) -> list[str]:
 
 
 def _leads_outside(path: str) -> bool:
-    """Whether a path leads out of the folder that fio works in, before links: it begins empty."""
+    """Whether a path leaves fio's working folder, before links: its first component is empty."""
     depth = 0
     for part in PurePosixPath(path).parts:
         depth += -1 if part == ".." else 1
@@ -181,7 +182,7 @@ def _leads_outside(path: str) -> bool:
 
 
 def _accepted(path: Path, ended: ProgramResult) -> ProgramResult:
-    # fio goes on without an included file that it cannot read, and ends with 0.
+    # fio ignores an included file that it cannot read, and exits with 0.
     if ended.status or "parsing include file" in ended.stderr.text:
         said = ended.stderr.last_lines() or ended.stdout.last_lines()
         raise _invalid(path, f"fio says: {said}", "correct it; `fio --showcmd FILE` checks it")

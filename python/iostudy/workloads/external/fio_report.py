@@ -22,11 +22,11 @@ _SYNC = "sync"
 _NS_PER_US = 1000.0
 
 Entries = Sequence[tuple[int, Mapping[str, Any]]]
-"""What the jobs tell of a direction, each with the group of its job."""
+"""The entries of a direction in all jobs, each with the group of its job."""
 
 
 class NoReportError(ValueError):
-    """The output of fio has no report; the text says what it has instead."""
+    """The output of fio has no report; the text quotes the output."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Report:
     jobs: Sequence[Mapping[str, Any]]
 
     def failures(self) -> list[str]:
-        """The jobs that ended with an error."""
+        """Return the jobs that ended with an error."""
         return [
             f"job {j['jobname']} ended with error {j['error']}" for j in self.jobs if j["error"]
         ]
 
     def notes(self) -> list[str]:
-        """The jobs that met errors and went on, as their job file says."""
+        """Return notes on jobs that continued after errors, as their job file requests."""
         return [
             f"job {job['jobname']} went on after {job['total_err']} errors"
             for job in self.jobs
@@ -51,14 +51,14 @@ class Report:
         ]
 
     def moved_bytes(self) -> int:
-        """What was read and written."""
+        """Return the bytes read and written."""
         return _sum(_together(self.jobs, (_READ, _WRITE)), "io_bytes")
 
     def figures(self, phases: Sequence[int]) -> dict[str, float]:
-        """All jobs together; ``phases`` gives for each group when it ran.
+        """Return the figures of all jobs together; ``phases`` gives the phase of each group.
 
-        A rate is over the time of the longest job of each phase, as fio's own summary of a group
-        has it. What did not happen has no figures.
+        A rate is over the time of the longest job of each phase, as in fio's group summary.
+        Operations that did not occur have no figures.
         """
         found = self._rates(phases, _together(self.jobs, (_READ, _WRITE)), "")
         found |= _latencies(_together(self.jobs, _APART), "latency")
@@ -80,7 +80,7 @@ class Report:
         return {f"{prefix}bandwidth": moved / MIB / seconds, f"{prefix}iops": operations / seconds}
 
     def histograms(self) -> dict[str, Histogram]:
-        """By direction, and of fsync and its like."""
+        """Return the histograms by direction, and those of fsync and similar calls."""
         found = {
             direction: pool_histograms(_bins(entry) for _, entry in _apart(self.jobs, direction))
             for direction in (*_APART, _MIXED, _SYNC)
@@ -88,21 +88,21 @@ class Report:
         return {direction: histogram for direction, histogram in found.items() if histogram}
 
     def parts(self) -> tuple[Part, ...]:
-        """Each entry of the report; clones of a job are numbered from 1."""
-        seen: dict[tuple[str, int], int] = {}
+        """Return each entry of the report; clones of a job are numbered from 1."""
+        clones: dict[tuple[str, int], int] = {}
         found = []
         for job in self.jobs:
             key = (job["jobname"], job["groupid"])
-            seen[key] = seen.get(key, 0) + 1
-            labels = {"job": key[0], "group": str(key[1]), "clone": str(seen[key])}
+            clones[key] = clones.get(key, 0) + 1
+            labels = {"job": key[0], "group": str(key[1]), "clone": str(clones[key])}
             found.append(Part(labels, _part(job)))
         return tuple(found)
 
 
 def parse(text: str) -> Report:
-    """The report in what fio has printed, whatever stands before and after it.
+    """Parse the report in fio's output and ignore other text.
 
-    NoReportError if there is none, or no whole one.
+    NoReportError if it is missing or incomplete.
     """
     decoder = json.JSONDecoder()
     start = text.find("{")
@@ -137,7 +137,7 @@ def _apart(jobs: Sequence[Mapping[str, Any]], direction: str) -> Entries:
 
 
 def _together(jobs: Sequence[Mapping[str, Any]], directions: Sequence[str]) -> Entries:
-    """What a job tells of all directions, which unified_rw_reporting=both tells beside each."""
+    """Return the entries for all directions together of unified_rw_reporting=both."""
     return [
         (job["groupid"], job[direction])
         for job in jobs
@@ -151,7 +151,7 @@ def _sum(entries: Entries, field: str) -> int:
 
 
 def _bins(entry: Mapping[str, Any]) -> Histogram:
-    """The histogram of a direction in microseconds, as finely as fio has it."""
+    """Return the histogram of a direction in microseconds, with fio's resolution."""
     for kind in ("clat_ns", "lat_ns"):
         bins = entry.get(kind, {}).get("bins")
         if bins:

@@ -6,8 +6,13 @@ was forked (getrusage(2), ru_maxrss), and iostudy has many times what a small pr
 
 CONTROL is a socket. The guard reads a request from it (a line of JSON), runs the program, and
 writes a report (likewise). It ends the program as soon as there is anything more to read, or the
-other end is closed - which the kernel does too when iostudy is killed. As the reaper of all
-that the program starts (prctl(2), PR_SET_CHILD_SUBREAPER) it finds what is left, also daemons.
+other end is closed - which the kernel does too when iostudy is killed. The kernel gives it every
+orphan of the program, also daemons (prctl(2), PR_SET_CHILD_SUBREAPER), and it kills them.
+
+A second process, the reaper, is the parent of the guard. If the guard is killed, the reaper adopts
+its children and kills them. If the reaper is killed, the guard ends the program. All their children
+come from the program, so no process of others is killed, even if iostudy is the first process of a
+container and adopts every orphan there. Neither root nor a control group is needed.
 """
 
 from __future__ import annotations
@@ -21,8 +26,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 GRACE_SECONDS = 2.0
 """So long a program may clean up for itself after SIGTERM, before SIGKILL."""
@@ -34,10 +40,25 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(control: int) -> None:
-    """Serve the one request that comes from ``control``."""
+    """Serve the one request that comes from ``control``, in a child; then kill what is left."""
+    _become_subreaper()
+    reaper_ended, held_by_reaper = os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        os.close(held_by_reaper)
+        _serve(control, reaper_ended)
+        return
+    os.close(reaper_ended)
+    _, status = os.waitpid(guard, 0)
+    _end_all()
+    _end_as(os.waitstatus_to_exitcode(status))
+
+
+def _serve(control: int, reaper_ended: int) -> None:
+    """Run the program; end it early if ``control`` or ``reaper_ended`` can be read from."""
+    _become_subreaper()
     request = json.loads(_line(control))
     child_ended = _child_ended()
-    set_subreaper(on=True)
     began = time.monotonic()
     try:
         program = subprocess.Popen(
@@ -50,7 +71,7 @@ def main(control: int) -> None:
     except OSError as error:
         _report(control, errno=error.errno, strerror=error.strerror, filename=error.filename)
         return
-    ended = _wait(program.pid, control, child_ended)
+    ended = _wait(program.pid, (control, reaper_ended), child_ended)
     wall_seconds = time.monotonic() - began
     left = _end_all()
     if ended is None:
@@ -67,9 +88,18 @@ def main(control: int) -> None:
     )
 
 
-def set_subreaper(*, on: bool) -> None:
-    """Whether this process adopts what its descendants leave; OSError if the kernel refuses."""
-    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0):
+def _end_as(code: int) -> None:
+    """End as the guard has ended; ``code`` is negative for a signal."""
+    if code < 0:
+        with contextlib.suppress(OSError):  # SIGKILL cannot be handled
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    sys.exit(code)
+
+
+def _become_subreaper() -> None:
+    """Adopt what the descendants of this process leave; OSError if the kernel refuses."""
+    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl PR_SET_CHILD_SUBREAPER")
 
 
@@ -97,11 +127,11 @@ def _die_with_parent() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def _wait(program: int, control: int, child_ended: int) -> tuple[int, Any] | None:
-    """Wait status and resource usage of the program; None if it was to be ended before."""
+def _wait(program: int, stops: Sequence[int], child_ended: int) -> tuple[int, Any] | None:
+    """Wait status and resource usage of the program; None if one of ``stops`` came first."""
     while True:
-        ready, _, _ = select.select([control, child_ended], [], [])
-        if control in ready:
+        ready, _, _ = select.select([*stops, child_ended], [], [])
+        if any(stop in ready for stop in stops):
             _terminate(program, child_ended)
             return None
         if ended := _reap(program, child_ended):
@@ -134,8 +164,10 @@ def _end_all() -> int:
 
     Only children are killed: what these leave behind becomes a child at once.
     """
-    first = len(_running_children())
+    first = 0
     with contextlib.suppress(ChildProcessError):
+        _require_child()
+        first = len(_running_children())
         while True:
             for pid in _running_children():
                 with contextlib.suppress(ProcessLookupError):
@@ -144,33 +176,26 @@ def _end_all() -> int:
     return first
 
 
+def _require_child() -> None:
+    """ChildProcessError if there is none; to read /proc takes longer."""
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+
 def _running_children() -> list[int]:
-    return [child.pid for child in children() if child.state != "Z"]
-
-
-class Child(NamedTuple):
-    """A child process with its state and session, as /proc/PID/stat has them (proc(5))."""
-
-    pid: int
-    state: str
-    session: int
-
-
-def children() -> list[Child]:
-    """The children of this process, zombies included."""
+    """The children of this process without zombies (proc_pid_stat(5))."""
     own = str(os.getpid())
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with contextlib.suppress(OSError):
-                fields = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()
-                if fields[1] == own:
-                    found.append(Child(int(entry.name), fields[0], int(fields[3])))
+                state, parent = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[:2]
+                if parent == own and state != "Z":
+                    found.append(int(entry.name))
     return found
 
 
 def _report(control: int, **facts: Any) -> None:
-    # Nobody may be there any more to be told.
+    # The reader of the pipe may be gone.
     with contextlib.suppress(BrokenPipeError):
         os.write(control, json.dumps(facts).encode() + b"\n")
 

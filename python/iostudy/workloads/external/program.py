@@ -23,7 +23,6 @@ from iostudy.units import MIB, format_seconds
 from iostudy.workloads.definition import Tick, continue_run
 from iostudy.workloads.external import guard
 from iostudy.workloads.native.core_errors import translate_core_errors
-from iostudy.workloads.orphans import adopt_orphans, start_process
 
 KEPT_BYTES = 32 * MIB
 """So much of the end of each output is kept, in memory: files could lie on the disk under test."""
@@ -61,13 +60,13 @@ class Program:
             )
 
     def request(self) -> bytes:
-        """What the guard is asked for."""
-        asked = {
+        """Return the request to the supervisor."""
+        request = {
             "arguments": self.arguments,
             "directory": str(self.directory),
             "environment": self._environment(),
         }
-        return json.dumps(asked).encode() + b"\n"
+        return json.dumps(request).encode() + b"\n"
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, **self.environment}
@@ -75,7 +74,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Output:
-    """The end of what a program printed; ``lost_bytes`` came before it and were not kept."""
+    """The end of a program's output; ``lost_bytes`` before it were discarded."""
 
     text: str
     lost_bytes: int = 0
@@ -134,13 +133,11 @@ def run(program: Program, tick: Tick = continue_run) -> ProgramResult:
     WorkloadError if it cannot be started or takes longer than it may, WorkloadStoppedError if
     ``tick`` says so. In any case, a signal among them, nothing of it is running afterwards.
     """
-    with adopt_orphans() as orphanage, _guard(program) as (guarding, control):
+    with _guard(program) as (guarding, control):
         try:
             return _Run(program, guarding, control).to_the_end(tick)
         finally:
             _end(guarding, control)
-            if guarding.returncode:
-                orphanage.kill()
 
 
 @contextmanager
@@ -153,9 +150,10 @@ def _guard(program: Program) -> Iterator[tuple[subprocess.Popen[bytes], socket.s
             with theirs:
                 arguments = [sys.executable, "-I", "-S", guard.__file__, str(theirs.fileno())]
                 guarding = held.enter_context(
-                    start_process(
+                    subprocess.Popen(
                         arguments,
                         pass_fds=(theirs.fileno(),),
+                        start_new_session=True,
                         stdin=subprocess.DEVNULL,
                         stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE,
@@ -209,7 +207,7 @@ def _read(descriptor: int) -> bytes:
 
 
 class _Run:
-    """One run: what the guard and the program say, until the guard has ended."""
+    """One run: the messages of supervisor and program until the supervisor ends."""
 
     def __init__(
         self, program: Program, guarding: subprocess.Popen[bytes], control: socket.socket
@@ -262,7 +260,7 @@ class _Run:
             )
 
     def _drain(self) -> None:
-        """Read what is left in the pipes, without waiting for whoever may hold them open."""
+        """Read the rest of the pipes without waiting for other processes that hold them."""
         for descriptor, tail in self._tails.items():
             os.set_blocking(descriptor, False)
             try:

@@ -17,11 +17,11 @@ _MS_PER_SECOND = 1000
 TASK_FIGURES = (
     Figure("map_tasks", "tasks", "map tasks", False),
     Figure("reduce_tasks", "tasks", "reduce tasks", False),
-    Figure("gc_time", "s", "time in the garbage collector, as each task counts it", False),
+    Figure("gc_time", "s", "time in the garbage collector, as counted by each task", False),
     Figure(
         "cpu_time",
         "s",
-        "CPU time of the tasks; with the local runner of the one process that all is in",
+        "CPU time of the tasks; with the local runner that of its process",
         False,
     ),
 )
@@ -29,16 +29,16 @@ TASK_FIGURES = (
 
 FIGURES = (
     Figure("hdfs_read", "B", "bytes that tasks read from HDFS", False),
-    Figure("hdfs_written", "B", "bytes that tasks wrote to HDFS, each once", False),
+    Figure("hdfs_written", "B", "bytes that tasks wrote to HDFS, without replication", False),
     Figure("local_read", "B", "bytes that tasks read from local folders", False),
     Figure("local_written", "B", "bytes that tasks wrote to local folders: spills", False),
-    Figure("spilled_records", "records", "records that were spilled, each time again", False),
+    Figure("spilled_records", "records", "spilled records, counted at each spill", False),
     *TASK_FIGURES,
     Figure(
         BYTES,
         "B",
-        "bytes that the jobs moved: read from HDFS, written to it times the replication, read "
-        "and written in local folders",
+        "bytes moved by the jobs: reads from HDFS, writes times the replication, and I/O in "
+        "local folders",
         True,
     ),
 )
@@ -46,15 +46,15 @@ FIGURES = (
 
 
 def read_figures(ran: HadoopRun, replication: int) -> dict[str, float]:
-    """The figures of a run. What its jobs have not counted is left out."""
-    moved = _told({**_moved(ran.jobs, replication), "spilled_records": _sum(ran.jobs, _SPILLED)})
+    """Return the figures of a run, without those that its jobs did not count."""
+    moved = _known({**_moved(ran.jobs, replication), "spilled_records": _sum(ran.jobs, _SPILLED)})
     return moved | read_task_figures(ran)
 
 
 def read_task_figures(ran: HadoopRun) -> dict[str, float]:
-    """Those of the tasks alone; again without what was not counted."""
+    """Return the figures of tasks, without those that were not counted."""
     jobs = ran.jobs
-    return _told(
+    return _known(
         {
             "map_tasks": _added([job.maps for job in jobs]),
             "reduce_tasks": _added([job.reduces() for job in jobs]),
@@ -64,12 +64,12 @@ def read_task_figures(ran: HadoopRun) -> dict[str, float]:
     )
 
 
-def _told(found: Mapping[str, float | None]) -> dict[str, float]:
+def _known(found: Mapping[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
 def count_records(ran: HadoopRun, name: str) -> int:
-    """How many records of that kind the jobs have counted; WorkloadError if they have not."""
+    """Return the number of records of that kind; WorkloadError if the jobs did not count them."""
     found = _sum(ran.jobs, name)
     if found is None:
         raise WorkloadError(
@@ -93,7 +93,7 @@ def _moved(jobs: Sequence[Job], replication: int) -> dict[str, float | None]:
 
 
 def _bytes(jobs: Sequence[Job], name: str) -> int | None:
-    """Of tasks in one process the largest is the sum of all, see `Job.tasks`."""
+    """Return the bytes; for tasks in one process the largest value is the sum, see `Job.tasks`."""
     if any(job.is_local for job in jobs):
         tasks = [_file_systems(task, name) for job in jobs for task in job.tasks]
         return max(tasks, default=None)

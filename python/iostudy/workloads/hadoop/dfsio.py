@@ -1,4 +1,4 @@
-"""Hadoop's TestDFSIO: files in HDFS, each written or read by a map task of its own."""
+"""Hadoop's TestDFSIO: files in HDFS, each written or read by one map task."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _MAX_BUFFER_BYTES = 1 << 30
 
 
 class DfsioFiles(HadoopOptions):
-    """What every one of them may choose."""
+    """Options that all operations share."""
 
     files: Annotated[int, Field(ge=1, le=4096)] = Field(
-        4, description="number of files, each with a map task of its own (-nrFiles)"
+        4, description="number of files, a map task each (-nrFiles)"
     )
     size: Size = Field(256 * units.MIB, description="size of each file (-size)")
     record_size: Annotated[Size, Field(le=_MAX_BUFFER_BYTES)] = Field(
@@ -43,8 +43,8 @@ class DfsioFiles(HadoopOptions):
     storage_policy: str | None = Field(
         None,
         min_length=1,
-        description="the storage policy of HDFS with which files are written, such as ALL_SSD "
-        "(-storagePolicy, Hadoop 3.2 and later)",
+        description="storage policy of the files in HDFS, such as ALL_SSD (-storagePolicy, Hadoop "
+        "3.2 and later)",
     )
 
 
@@ -54,7 +54,7 @@ class DfsioOptions(DfsioFiles):
     compression: str | None = Field(
         None,
         min_length=1,
-        description="the class of a codec that files are written and read through, such as "
+        description="class of the codec for writing and reading, such as "
         "org.apache.hadoop.io.compress.GzipCodec (-compression)",
     )
 
@@ -64,7 +64,7 @@ class DfsioSkipOptions(DfsioFiles):
 
     skip_size: Size | None = Field(
         None,
-        description="bytes left out after every record, by default as many as it has (-skipSize)",
+        description="bytes skipped after every record, by default the record size (-skipSize)",
     )
 
 
@@ -72,7 +72,7 @@ class DfsioTruncateOptions(DfsioFiles):
     """Options of hadoop.dfsio-truncate."""
 
     new_size: Size | None = Field(
-        None, description="size of each file afterwards (-size); by default half"
+        None, description="size of each file afterwards, by default half (-size)"
     )
 
     @model_validator(mode="after")
@@ -83,7 +83,7 @@ class DfsioTruncateOptions(DfsioFiles):
 
     @property
     def left(self) -> int:
-        """The size of each file afterwards."""
+        """Return the size of each file afterwards."""
         return self.new_size or self.size // 2
 
 
@@ -95,7 +95,7 @@ class Dfsio(HadoopWorkload):
     operation: Operation
 
     def space_bytes(self) -> int:
-        """All files, once each; compressed ones at most."""
+        """Return the size of all files; compressed ones take at most this."""
         return self.options.files * self.options.size
 
     def clean(self, place: Place) -> None:
@@ -104,7 +104,7 @@ class Dfsio(HadoopWorkload):
 
     def run(self, place: Place) -> Measurement:
         """Carry it out once. WorkloadError unless all files are processed whole."""
-        ran, result = self._carry_out(place, self.asked())
+        ran, result = self._carry_out(place, self.program_run())
         return Measurement(
             {
                 "throughput": result.throughput_mib_per_second,
@@ -117,8 +117,8 @@ class Dfsio(HadoopWorkload):
             }
         )
 
-    def asked(self) -> DfsioRun:
-        """What TestDFSIO is asked for."""
+    def program_run(self) -> DfsioRun:
+        """Return the run for TestDFSIO."""
         options = self.options
         return DfsioRun(
             self.operation,
@@ -133,16 +133,16 @@ class Dfsio(HadoopWorkload):
 
     def write_files(self, place: Place) -> None:
         """Write all files anew."""
-        self._carry_out(place, replace(self.asked(), operation=Operation.WRITE))
+        self._carry_out(place, replace(self.program_run(), operation=Operation.WRITE))
 
-    def _carry_out(self, place: Place, asked: DfsioRun) -> tuple[HadoopRun, DfsioResult]:
+    def _carry_out(self, place: Place, program_run: DfsioRun) -> tuple[HadoopRun, DfsioResult]:
         results = job.require_client(place).scratch / _RESULTS
         results.unlink(missing_ok=True)  # TestDFSIO adds to what is there
-        arguments = asked.arguments(_base(place), results)
+        arguments = program_run.arguments(_base(place), results)
         limit = self.options.limit
         ran = job.run_program(place, dfsio.MAIN_CLASS, *arguments, limit_seconds=limit)
         try:
-            return ran, asked.result(results.read_text() if results.exists() else "")
+            return ran, program_run.result(results.read_text() if results.exists() else "")
         except NoResultError as error:
             raise WorkloadError(
                 "the result of the requested run",
@@ -171,11 +171,13 @@ class DfsioRead(Dfsio):
         return True
 
     def preparation(self) -> str:
-        """Trials with the same files share them, in whatever records these are read."""
-        return str(replace(self.asked(), operation=Operation.WRITE, buffer_bytes=1, skip_bytes=0))
+        """Trials with the same files share them, for all record sizes."""
+        return str(
+            replace(self.program_run(), operation=Operation.WRITE, buffer_bytes=1, skip_bytes=0)
+        )
 
     def prepare(self, place: Place) -> None:
-        """Write the files that are to be read."""
+        """Write the files that the trial reads."""
         self.write_files(place)
 
 
@@ -184,7 +186,7 @@ class DfsioChange(Dfsio):
     """Files that are there are changed: appended to, or cut off."""
 
     def space_bytes(self) -> int:
-        """What was there, and what may be appended."""
+        """Return the size of the existing files and of the appended data."""
         return super().space_bytes() * (2 if self.operation is Operation.APPEND else 1)
 
     def reset(self, place: Place) -> None:
@@ -194,7 +196,7 @@ class DfsioChange(Dfsio):
 
 
 def _base(place: Place) -> str:
-    """Where TestDFSIO works; it honours test.build.data in all versions."""
+    """Return TestDFSIO's folder; all versions obey test.build.data."""
     return f"{job.require_client(place).folder}/dfsio"
 
 
@@ -204,7 +206,7 @@ def _figures(of: str) -> tuple[Figure, ...]:
         Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
         Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
         Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
-        Figure("exec_time", "s", "Test exec time: from submitting the job to its end", False),
+        Figure("exec_time", "s", "Test exec time: from the job's submission to its end", False),
         Figure("aggregate", "MiB/s", f"all MiB {of} over exec_time", True),
         job.JOB_TIME,
         job.PROGRAM_TIME,

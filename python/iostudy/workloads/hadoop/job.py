@@ -26,7 +26,7 @@ from iostudy.workloads.external import program
 from iostudy.workloads.external.program import Program, ProgramResult
 
 POLL = "mapreduce.client.progressmonitor.pollinterval"
-"""How often a client asks whether its job has ended; that is the resolution of a job's time."""
+"""The interval at which a client polls its job: the resolution of a job's time."""
 
 _POLL_MS = 100
 _ALIVE_EVERY_SECONDS = 1.0
@@ -38,23 +38,26 @@ _MOST_EXCEPTIONS = 3
 _MOST_CHARACTERS = 300
 
 JOB_TIME = Figure(
-    "job_time", "s", "from a job's submission to its end, to a tenth of a second", False
+    "job_time",
+    "s",
+    "from a job's submission to its end, with a resolution of a tenth of a second",
+    False,
 )
 PROGRAM_TIME = Figure("program_time", "s", "from the start of the program's Java to its end", False)
 
 
 class HadoopOptions(Options):
-    """What every workload on a cluster may choose."""
+    """Options of every workload on a cluster."""
 
     limit: Seconds = Field(
         3600.0,
         gt=0,
-        description="after so long the program and its jobs are killed, and the trial has failed",
+        description="time limit: the program and its jobs are then killed, and the trial fails",
     )
 
 
 class HadoopWorkload(Workload):
-    """What all of them have in common."""
+    """Base of the workloads on a cluster."""
 
     def unsteady_reason(self) -> str:
         """It ends with its work."""
@@ -74,19 +77,19 @@ class HadoopRun:
 
     def times(self) -> dict[str, float]:
         """JOB_TIME, of several jobs the sum, and PROGRAM_TIME; WorkloadError if a job has none."""
-        told = [job.seconds for job in self.jobs if job.seconds]
-        if not told or len(told) < len(self.jobs):
+        times = [job.seconds for job in self.jobs if job.seconds]
+        if not times or len(times) < len(self.jobs):
             raise WorkloadError(
                 "the time of every job",
-                found=f"{len(self.jobs)} jobs, of which {len(told)} have one",
+                found=f"{len(self.jobs)} jobs, of which {len(times)} have one",
                 where=str(self.ended.program),
                 remedy="run it by hand, and see what its log says",
             )
-        return {JOB_TIME.name: sum(told), PROGRAM_TIME.name: self.ended.wall_seconds}
+        return {JOB_TIME.name: sum(times), PROGRAM_TIME.name: self.ended.wall_seconds}
 
 
 def require_client(place: Place) -> Client:
-    """The cluster of a place; UsageError if it has none."""
+    """Return the client of a place; UsageError without a cluster."""
     if place.hadoop is None:
         raise UsageError(
             "a Hadoop cluster",
@@ -98,17 +101,17 @@ def require_client(place: Place) -> Client:
 
 
 def run_program(place: Place, main_class: str, *arguments: str, limit_seconds: float) -> HadoopRun:
-    """Run a main class of Hadoop's to its end, with what it submits.
+    """Run a main class of Hadoop to its end, with the jobs that it submits.
 
-    WorkloadError if it fails or takes longer than it may, if a job of it is unsound, or if its
-    counters cannot be read; WorkloadStoppedError if the tick says so; ClusterError as soon as the
-    cluster is seen to have failed. In any of these cases, and at a signal, all that it has
-    submitted to YARN is dead afterwards, or the error says that it could not be killed.
+    WorkloadError if it fails, exceeds its time, has an invalid job, or its counters cannot be
+    read. WorkloadStoppedError if the tick requests it. ClusterError as soon as the cluster has
+    failed. In all these cases, and at a signal, its YARN applications are killed afterwards, or
+    the error says that this failed.
     """
     client = require_client(place)
-    asked = _program(client, main_class, arguments, limit_seconds)
+    requested = _program(client, main_class, arguments, limit_seconds)
     with _killed_on_failure(client):
-        ended = program.run(asked, _watching(client, place.tick))
+        ended = program.run(requested, _watching(client, place.tick))
         # Programs of Hadoop's end before the cluster is known to be at fault.
         if ended.status:
             client.require_alive()
@@ -125,9 +128,9 @@ def find_exceptions(log: str) -> str:
 def _program(
     client: Client, main_class: str, arguments: tuple[str, ...], limit_seconds: float
 ) -> Program:
-    """Log to stderr whatever the cluster's own configuration says; times in UTC, numbers with dots.
+    """Return the program; it logs to stderr, with times in UTC and decimal points.
 
-    TestDFSIO writes its numbers as they are written where the user lives.
+    TestDFSIO otherwise formats numbers in the user's locale.
     """
     options = (
         *client.java_options,
@@ -155,7 +158,7 @@ def _watching(client: Client, tick: Tick) -> Tick:
 
 
 def _sound_jobs(ended: ProgramResult) -> tuple[Job, ...]:
-    """The jobs of a program that has succeeded; WorkloadError if they are not to be trusted."""
+    """Return the jobs of a successful program; WorkloadError if any is invalid."""
     try:
         jobs = counters.parse(_whole_log(ended))
     except NoCountersError as error:
@@ -179,12 +182,12 @@ def _sound_jobs(ended: ProgramResult) -> tuple[Job, ...]:
 
 
 def _whole_log(ended: ProgramResult) -> str:
-    """What it logged; WorkloadError if the beginning was not kept: jobs would go uncounted."""
+    """Return the log; WorkloadError if its beginning is lost, because jobs would be missed."""
     log = ended.stderr
     if not log.lost_bytes:
         return log.text
     raise WorkloadError(
-        f"a log of at most {format_size(program.KEPT_BYTES)}, in which all jobs are told",
+        f"a log of at most {format_size(program.KEPT_BYTES)}, which contains all jobs",
         found=f"{format_rounded_size(log.lost_bytes)} more",
         where=str(ended.program),
         remedy="give it fewer jobs, or fewer tasks",
@@ -193,7 +196,7 @@ def _whole_log(ended: ProgramResult) -> str:
 
 @contextmanager
 def _killed_on_failure(client: Client) -> Iterator[None]:
-    """What was submitted to YARN goes on when its client is gone: it is killed there."""
+    """Kill the YARN applications on failure, because they outlive their client."""
     try:
         yield
     except BaseException as error:

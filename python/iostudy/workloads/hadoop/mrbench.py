@@ -37,8 +37,8 @@ class HadoopMRBenchOptions(HadoopOptions):
     )
     maps: Annotated[int, Field(ge=1, le=256)] = Field(
         2,
-        description="map tasks of a job (MRBench: -maps). A hint to Hadoop: its local runner takes "
-        "one regardless of this value; a note says so",
+        description="map tasks of a job (MRBench: -maps). For Hadoop this is a hint: its local "
+        "runner always uses one, and a note says so",
     )
     reduces: Annotated[int, Field(ge=1, le=256)] = Field(
         1, description="reduce tasks of a job (MRBench: -reduces)"
@@ -53,37 +53,37 @@ class HadoopMRBenchOptions(HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopMRBench(HadoopWorkload):
-    """All jobs of a trial are one run of MRBench, which makes its input and removes it."""
+    """All jobs of a trial are one run of MRBench, which creates and removes its input."""
 
     options: HadoopMRBenchOptions
 
     def space_bytes(self) -> int:
         """Input and output, and blocks for what a job leaves in HDFS and in its staging folder."""
-        asked = self.options
-        lines = asked.input_lines * (len(str(asked.input_lines)) + 1)
-        files = _FILES_OF_A_JOB + 2 * asked.maps + asked.reduces
-        return lines + asked.jobs * (lines + files * _DISK_BLOCK_BYTES)
+        options = self.options
+        lines = options.input_lines * (len(str(options.input_lines)) + 1)
+        files = _FILES_OF_A_JOB + 2 * options.maps + options.reduces
+        return lines + options.jobs * (lines + files * _DISK_BLOCK_BYTES)
 
     def run(self, place: Place) -> Measurement:
         """Run all jobs."""
-        asked, client = self.options, job.require_client(place)
+        options, client = self.options, job.require_client(place)
         wanted = MRBenchRun(
-            asked.jobs,
-            maps=asked.maps,
-            reduces=asked.reduces,
-            input_lines=asked.input_lines,
-            input_type=asked.input_type,
+            options.jobs,
+            maps=options.maps,
+            reduces=options.reduces,
+            input_lines=options.input_lines,
+            input_type=options.input_type,
         )
         arguments = wanted.arguments(_folder(client))
-        ran = job.run_program(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=asked.limit)
-        result = _result(ran, asked.jobs)
+        ran = job.run_program(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=options.limit)
+        result = _result(ran, options.jobs)
         seconds = [milliseconds / 1000 for milliseconds in result.job_milliseconds]
         figures = {
             "job_time": result.mean_milliseconds / 1000,
             **spread(seconds),
             **counter_figures.read_task_figures(ran),
         }
-        return Measurement(figures, {"job": histogram(seconds)}, notes=_notes(ran, asked.maps))
+        return Measurement(figures, {"job": histogram(seconds)}, notes=_notes(ran, options.maps))
 
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder, in which a run that failed may have left something."""
@@ -111,21 +111,19 @@ def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
     found = sorted({each.maps for each in ran.jobs if each.maps not in (None, maps)})
     if not found:
         return ()
-    told = " or ".join(map(str, found))
+    counts = " or ".join(map(str, found))
     return (
-        f"a job had {told} map tasks instead of the requested {maps}: to Hadoop that is a hint",
+        f"a job had {counts} map tasks instead of the requested {maps}: to Hadoop that is a hint",
     )
 
 
 HADOOP_MRBENCH = WorkloadDefinition(
     name="hadoop.mrbench",
-    models="MRBench: tiny jobs one after another, where starting and committing is all. "
-    "Each is submitted, scheduled, run and committed by Hadoop itself, on YARN or in its local "
-    "runner",
-    not_modelled="bytes: the name-node's journal and the staging of jobs move more than the jobs "
-    "do; so foreign I/O is not noticed. A job's time ends when the client asks for it again: every "
-    "tenth of a second here, every second where MRBench is run by hand "
-    f"({job.POLL})",
+    models="MRBench: tiny jobs one after another, dominated by start and commit. Hadoop itself "
+    "submits, schedules, runs and commits each, on YARN or in its local runner",
+    not_modelled="bytes: the NameNode's journal and the staging of jobs move more than the jobs "
+    "do, so foreign I/O cannot be detected. A job's time ends at the client's next poll: "
+    f"every tenth of a second here, every second in MRBench itself ({job.POLL})",
     source="Apache Hadoop 3.4.2, org.apache.hadoop.mapred.MRBench "
     "(hadoop-mapreduce-client-jobclient)",
     options=HadoopMRBenchOptions,

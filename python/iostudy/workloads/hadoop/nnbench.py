@@ -49,7 +49,7 @@ together; one late map among many takes less from either."""
 
 _DISK_BLOCK_BYTES = 4096
 _INODE_BYTES = 1024
-"""What a file's life takes in the name-node's journal, with two of its operations, and more."""
+"""Upper bound of a file's records in the NameNode's journal."""
 
 _MEANINGS: dict[Operation, str] = {
     "create_write": "a file created, written and closed",
@@ -72,13 +72,13 @@ class HadoopNNBenchOptions(HadoopOptions):
 
     operation: Operation = Field(
         "create_write",
-        description="what is done to every file (NNBench: -operation). Where files must be there, "
-        "NNBench's create_write makes them before, unmeasured: for open_read once per block, for "
-        "rename and delete before every trial",
+        description="operation on every file (NNBench: -operation). Required files are created "
+        "unmeasured by NNBench's create_write: for open_read once per block, for rename and "
+        "delete before every trial",
     )
     maps: Annotated[int, Field(ge=1, le=4096)] = Field(
         2,
-        description="map tasks, which all begin at the same time (NNBench: -maps). On YARN all of "
+        description="map tasks, which start at the same time (NNBench: -maps). On YARN all of "
         f"them need their containers at once; the local runner runs {_LOCAL_MAPS} at a time",
     )
     files: Count = Field(1000, description="files of each map task (NNBench: -numberOfFiles)")
@@ -91,17 +91,17 @@ class HadoopNNBenchOptions(HadoopOptions):
     ] = Field(0, description="size of each file (NNBench: -bytesToWrite)")
     block_size: Size = Field(
         units.MIB,
-        description="block size of the files, whatever dfs.blocksize says (NNBench: -blockSize). "
-        f"Not less than {_MIN_BLOCK}; NNBench's own default, 1, no name-node takes",
+        description="block size of the files, independent of dfs.blocksize (NNBench: -blockSize). "
+        f"At least {_MIN_BLOCK}: NameNodes refuse NNBench's own default of 1",
     )
     bytes_per_checksum: Size = Field(
         512,
-        description="bytes that share a checksum of 4 bytes; divides block_size (NNBench: "
-        "-bytesPerChecksum, by itself 1)",
+        description="bytes per checksum of 4 bytes; divides block_size (NNBench: "
+        "-bytesPerChecksum, default 1)",
     )
     replication: Annotated[int, Field(ge=1, le=512)] = Field(
         1,
-        description="replicas of the files' blocks, whatever dfs.replication says (NNBench: "
+        description="replicas of the files' blocks, independent of dfs.replication (NNBench: "
         "-replicationFactorPerFile)",
     )
     read_after_open: bool = Field(
@@ -110,9 +110,9 @@ class HadoopNNBenchOptions(HadoopOptions):
     )
     start_after: Annotated[Seconds, Field(gt=0, le=540)] | None = Field(
         None,
-        description="so long after its start the maps begin; all have to be ready by then (NNBench:"
-        " -startTime, by itself 2 minutes). By itself "
-        f"{_START_SECONDS_LOCAL:.0f}s with the local runner, {_START_SECONDS_YARN:.0f}s on YARN",
+        description="delay until the maps start; all must be ready by then (NNBench: -startTime, "
+        f"default 2 minutes). Default: {_START_SECONDS_LOCAL:.0f}s with the local runner, "
+        f"{_START_SECONDS_YARN:.0f}s on YARN",
     )
 
     @model_validator(mode="after")
@@ -124,22 +124,22 @@ class HadoopNNBenchOptions(HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopNNBench(HadoopWorkload):
-    """One run of NNBench is a trial; it removes its own data before a create_write."""
+    """A trial is one run of NNBench, which removes its own data before a create_write."""
 
     options: HadoopNNBenchOptions
 
     def space_bytes(self) -> int:
         """Blocks with their checksums on the DataNodes, and the name-node's journal."""
-        asked = self.options
-        checksums = 4 * asked.bytes_to_write / asked.bytes_per_checksum
+        options = self.options
+        checksums = 4 * options.bytes_to_write / options.bytes_per_checksum
         blocks = sum(
-            math.ceil(size / _DISK_BLOCK_BYTES) for size in (asked.bytes_to_write, checksums)
+            math.ceil(size / _DISK_BLOCK_BYTES) for size in (options.bytes_to_write, checksums)
         )
-        each = asked.replication * blocks * _DISK_BLOCK_BYTES + _INODE_BYTES
-        return asked.maps * asked.files * each
+        each = options.replication * blocks * _DISK_BLOCK_BYTES + _INODE_BYTES
+        return options.maps * options.files * each
 
     def reads(self) -> bool:
-        """Where files are read, they are not to come from this machine's page cache."""
+        """Whether files are read; they must not come from this machine's page cache."""
         return self.options.operation == "open_read" and self.options.read_after_open
 
     def preparation(self) -> str:
@@ -155,7 +155,7 @@ class HadoopNNBench(HadoopWorkload):
             self._carry_out(place, "create_write")
 
     def reset(self, place: Place) -> None:
-        """Every trial that changes something begins without files, or with new ones."""
+        """Give every trial that changes files no files or new ones."""
         match self.options.operation:
             case "rename" | "delete":
                 self._carry_out(place, "create_write")
@@ -182,22 +182,22 @@ class HadoopNNBench(HadoopWorkload):
 
     def _carry_out(self, place: Place, operation: Operation) -> tuple[HadoopRun, NNBenchResult]:
         client = job.require_client(place)
-        asked = self.options
+        options = self.options
         wanted = NNBenchRun(
             operation,
-            maps=asked.maps,
-            files=asked.files,
-            block_bytes=asked.block_size,
-            bytes_to_write=asked.bytes_to_write,
-            bytes_per_checksum=asked.bytes_per_checksum,
-            replication=asked.replication,
-            read_after_open=asked.read_after_open,
+            maps=options.maps,
+            files=options.files,
+            block_bytes=options.block_size,
+            bytes_to_write=options.bytes_to_write,
+            bytes_per_checksum=options.bytes_per_checksum,
+            replication=options.replication,
+            read_after_open=options.read_after_open,
         )
         _require_possible(client, wanted)
         default = _START_SECONDS_YARN if client.yarn else _START_SECONDS_LOCAL
-        start = math.ceil(time.time() + (asked.start_after or default))
+        start = math.ceil(time.time() + (options.start_after or default))
         arguments = wanted.arguments(_folder(client), start)
-        return _sound_result(place, wanted, arguments, asked.limit)
+        return _sound_result(place, wanted, arguments, options.limit)
 
 
 def _folder(client: Client) -> str:
@@ -228,30 +228,30 @@ def _require_possible(client: Client, wanted: NNBenchRun) -> None:
 def _sound_result(
     place: Place, wanted: NNBenchRun, arguments: tuple[str, ...], limit_seconds: float
 ) -> tuple[HadoopRun, NNBenchResult]:
-    """What it tells; WorkloadError unless every map has done all its operations."""
+    """Return the result; WorkloadError unless every map has completed all its operations."""
     client = job.require_client(place)
-    told = client.scratch / nnbench.RESULT_FILE
-    told.unlink(missing_ok=True)
+    results = client.scratch / nnbench.RESULT_FILE
+    results.unlink(missing_ok=True)
     try:
         ran = job.run_program(place, nnbench.MAIN_CLASS, *arguments, limit_seconds=limit_seconds)
     except WorkloadError as error:
-        # Hadoop 3 fails after it has told of exceptions: its figures say more.
-        if told.exists():
-            _require_sound(wanted, _result(told), error.found)
+        # Hadoop 3 fails after it has reported exceptions: its figures say more.
+        if results.exists():
+            _require_sound(wanted, _result(results), error.found)
         raise
-    result = _result(told)
+    result = _result(results)
     _require_sound(wanted, result, job.find_exceptions(ran.ended.stderr.text))
     return ran, result
 
 
-def _result(told: Path) -> NNBenchResult:
+def _result(results: Path) -> NNBenchResult:
     try:
-        return nnbench.parse(told.read_text())
+        return nnbench.parse(results.read_text())
     except (OSError, NoResultError) as error:
         raise WorkloadError(
             "the result of NNBench",
             found=str(error),
-            where=str(told),
+            where=str(results),
             remedy="run it by hand, and see what its result is",
         ) from error
 
@@ -306,13 +306,13 @@ def _readings(result: NNBenchResult, options: HadoopNNBenchOptions) -> dict[str,
 
 
 def _steps(options: HadoopNNBenchOptions) -> tuple[str, ...]:
-    """Those whose latency is told."""
+    """Return the steps with a mean latency."""
     steps = LATENCIES[options.operation]
     return steps if options.operation != "open_read" or options.read_after_open else steps[:1]
 
 
 def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what the journal makes of the operations."""
+    """Return the figures, without bytes moved: the journal's volume is unknown."""
     meaning = _MEANINGS[options.operation]
     transactions = TRANSACTIONS[options.operation]
     twice = f"for each file {transactions}: its creation, and its closing"
@@ -332,9 +332,7 @@ def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
             for step, words in _STEPS.items()
             if step in _steps(options)
         ),
-        Figure(
-            "overlap", "%", "share of all maps that were at work, on average over exec_time", True
-        ),
+        Figure("overlap", "%", "mean share of the maps that run, over exec_time", True),
         *counter_figures.TASK_FIGURES,
     )
 
@@ -342,15 +340,14 @@ def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
 HADOOP_NNBENCH = WorkloadDefinition(
     name="hadoop.nnbench",
     models="NNBench: map tasks that create, open, rename or delete small files on a real "
-    "name-node. A run with exceptions, with operations that are missing or with maps that did not "
-    "work at the same time is an error, although NNBench may say so in its figures only",
-    not_modelled="several reduce tasks (-reduces is 1): NNBench reads the output of the first "
-    "alone and would lose the figures of the others. Bytes are not told, as name-node and "
-    "DataNodes write what nobody has counted; so foreign I/O is not noticed. On YARN a single late "
-    "map "
-    f"among many is not noticed, only an overlap below {_LEAST_OVERLAP:.0%}: Hadoop 3 does not "
-    "count late maps. Up to Hadoop 2.7 maps of the same host work on the same files, and up to 2.x "
-    "files that were not there count as renamed and deleted",
+    "NameNode. Exceptions, missing operations and maps that did not overlap are errors, "
+    "although NNBench may show them only in its figures",
+    not_modelled="several reduce tasks (-reduces is 1): NNBench reads only the output of the "
+    "first and would lose the figures of the others. Bytes are unknown, because nobody "
+    "counts the writes of NameNode and DataNodes; so foreign I/O cannot be detected. On "
+    "YARN a single late map among many is not detected, only an overlap below "
+    f"{_LEAST_OVERLAP:.0%}: Hadoop 3 does not count late maps. Up to Hadoop 2.7, maps of one "
+    "host work on the same files. Up to 2.x, missing files count as renamed and deleted",
     source="Apache Hadoop 3.4.2, org.apache.hadoop.hdfs.NNBench "
     "(hadoop-mapreduce-client-jobclient)",
     options=HadoopNNBenchOptions,

@@ -50,10 +50,12 @@ from iostudy.workloads.native.edit_logs import (
 _FOLDER = "hadoop-nnthroughput"
 _LOG = "namenode.log"
 _FILE_BYTES = 640
-"""What the life of a file takes in a log: made, closed, renamed; and more."""
+"""Upper bound of a file's records in a log: creation, closing, renaming."""
 _FREE_BYTES = 102 * MIB
-"""What a name-node wants free, or it goes into safe mode (dfs.namenode.resource.du.reserved), and
-what a log is lengthened by beforehand."""
+"""Free space that a NameNode requires, else it enters safe mode.
+
+It covers dfs.namenode.resource.du.reserved and the preallocation of a log.
+"""
 _MOST_CHARACTERS = 300
 _SHORT_RUN = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
@@ -63,22 +65,22 @@ class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
 
     sync: Literal["fdatasync", "dsync"] = Field(
         "fdatasync",
-        description="what makes a batch durable before it is acknowledged: fdatasync; dsync: the "
-        "log is opened so that every write is (dfs.namenode.edits.noeditlogchannelflush)",
+        description="how a batch becomes durable before its acknowledgement: fdatasync; dsync: "
+        "every write to the log is synchronous (dfs.namenode.edits.noeditlogchannelflush)",
     )
     asynchronous: bool = Field(
         default=True,
-        description="a thread of its own writes and syncs the log (dfs.namenode.edits.asynclogging)"
-        ". It relieves handlers of RPC of waiting; the benchmark has no RPC, and its threads wait "
-        "until their mutations are synced in both cases",
+        description="a separate thread writes and syncs the log "
+        "(dfs.namenode.edits.asynclogging), so that RPC handlers do not wait. The benchmark has "
+        "no RPC, and its threads wait for their sync in both cases",
     )
     version: str | None = Field(
         None,
         pattern=VERSION.pattern,
-        description=f"of Hadoop; by itself that of HADOOP_HOME, else {DEFAULT_VERSION}, by Maven",
+        description=f"of Hadoop; by default that of HADOOP_HOME, else {DEFAULT_VERSION} from Maven",
     )
     heap: Size | None = Field(
-        None, description="the largest heap of the name-node; by itself Java's own choice"
+        None, description="maximum heap of the NameNode; by default Java's own choice"
     )
 
     @field_validator("logs")
@@ -86,7 +88,7 @@ class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
     def _has_a_log(cls, logs: tuple[str, ...]) -> tuple[str, ...]:
         if NO_LOG in logs:
             raise ValueError(
-                "a name-node does not start without an edit log; what it costs, open tells, which "
+                "a name-node does not start without an edit log; open shows its cost, because it "
                 "needs none, and nnthroughput, which can do without"
             )
         return logs
@@ -101,20 +103,20 @@ class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopNNThroughput(HadoopWorkload):
-    """Every operation has a name-node, a namespace and logs of its own, all of them new."""
+    """Every operation has a new NameNode, a new namespace and new logs."""
 
     options: HadoopNNThroughputOptions
 
     def space_bytes(self) -> int:
-        """The logs of one operation: they are removed before the next one begins."""
+        """Return the space of the logs of one operation; they are removed before the next one."""
         return self._logs.most_on_a_disk * (self.options.files * _FILE_BYTES + _FREE_BYTES)
 
     def disks(self) -> frozenset[str]:
-        """Those that hold a log."""
+        """Return the further disks that hold a log."""
         return self._logs.disks
 
     def directories(self) -> tuple[Path, ...]:
-        """Those that hold a log."""
+        """Return the directories that hold a log."""
         return self._logs.directories
 
     def places(self, place: Place) -> tuple[Path, ...]:
@@ -158,13 +160,13 @@ class HadoopNNThroughput(HadoopWorkload):
 
 
 def _home(place: Place) -> Path:
-    """Apart from the logs, whatever their names are."""
+    """Return the working folder, which no log shares."""
     return place.directory / f"{_FOLDER}-home"
 
 
 @dataclass(frozen=True)
 class _NameNode:
-    """The name-node of a place: what it is told, and how it is started."""
+    """The NameNode of a place: its configuration and its command."""
 
     options: HadoopNNThroughputOptions
     home: Path
@@ -183,24 +185,24 @@ class _NameNode:
 
     def benchmark(self, operation: Operation, tick: Tick) -> NNThroughputResult:
         """Carry out one operation on an empty namespace. WorkloadError if anything is amiss."""
-        asked = self._asked(operation)
+        request = self._request(operation)
         image = self.home / "image"
         with translate_core_errors("to give a name-node an empty namespace", self.home):
             for source, made in (("image", image), *(("log", log) for log in self.logs)):
                 made.mkdir(parents=True, exist_ok=True)
                 empty(made)
                 shutil.copytree(self.template / source, made, dirs_exist_ok=True)
-        arguments = (nnthroughput.MAIN_CLASS, *asked.arguments())
+        arguments = (nnthroughput.MAIN_CLASS, *request.arguments())
         ended = self._run((), arguments, image, self.logs, tick)
         log = self._log()
         _require_sound(log, ended.program)
         ended.require_success(job.find_exceptions(f"{log}{ended.stderr.text}"))
         try:
-            return asked.result(log)
+            return request.result(log)
         except NoResultError as error:
             raise _unsound(str(error), ended.program) from error
 
-    def _asked(self, operation: Operation) -> NNThroughputRun:
+    def _request(self, operation: Operation) -> NNThroughputRun:
         options = self.options
         name = "fileStatus" if operation == "file-status" else operation
         return NNThroughputRun(name, options.files, options.threads, options.files_per_directory)
@@ -213,7 +215,7 @@ class _NameNode:
         logs: Sequence[Path],
         tick: Tick,
     ) -> ProgramResult:
-        """Run a class of Hadoop's with a conf folder of its own, and a log of its own."""
+        """Run a Hadoop class with its own conf folder and log."""
         software = _software(self.options.version)
         conf, temporary = self.home / "conf", self.home / "tmp"
         with translate_core_errors("to write the configuration of a name-node", self.home):
@@ -230,17 +232,17 @@ class _NameNode:
             "-Duser.timezone=UTC",
             *("-cp", f"{conf}:{software.distribution.classpath}", *arguments),
         )
-        asked = Program(command, self.home, self.options.limit)
+        requested = Program(command, self.home, self.options.limit)
 
         def watch(done: int) -> bool:
             # A thread that fails ends alone, and the benchmark would wait for it for ever.
-            _require_sound(self._log(), asked)
+            _require_sound(self._log(), requested)
             return tick(done)
 
-        return program.run(asked, watch)
+        return program.run(requested, watch)
 
     def _configuration(self, image: Path, logs: Sequence[Path]) -> Configuration:
-        """All that is on disks lies in folders of the workload's; it listens on this host only."""
+        """Return the configuration: the workload's folders, and addresses on this host only."""
         options = self.options
         return Configuration.of(
             {
@@ -269,23 +271,23 @@ class _Software:
 
 @functools.cache
 def _software(version: str | None) -> _Software:
-    """Found once: whether 100 MB of jars are whole is not asked again in a measured time."""
+    """Return the software, checked once: 100 MB of jars are not verified in a measured time."""
     distribution = artifacts.distribution(version)
     return _Software(java.find_java(distribution.version), distribution)
 
 
-def _require_sound(log: str, asked: Program) -> None:
+def _require_sound(log: str, requested: Program) -> None:
     found = nnthroughput.find_errors(log)
     if found:
         first = f"{found[0][:_MOST_CHARACTERS]} {job.find_exceptions(log)}"
-        raise _unsound(f"{len(found)} errors in its log: {first}", asked)
+        raise _unsound(f"{len(found)} errors in its log: {first}", requested)
 
 
-def _unsound(found: str, asked: Program) -> WorkloadError:
+def _unsound(found: str, requested: Program) -> WorkloadError:
     return WorkloadError(
-        "NNThroughputBenchmark without errors, with all that it was asked for",
+        "NNThroughputBenchmark without errors, with everything that was requested",
         found=found,
-        where=str(asked),
+        where=str(requested),
         remedy="see whether the directories of the logs have room and can be written to; give a "
         "larger heap if memory is short, and more files if they took no time",
     )
@@ -304,11 +306,11 @@ def _readings(results: dict[Operation, NNThroughputResult]) -> dict[str, float]:
 
 
 def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
+    """Return the figures, without bytes moved: syncs of partial pages are unknown."""
     operations = options.operations
     return (
         *rate_figures(operations),
-        Figure("exec_time", "s", "the sum of the times of all phases", False),
+        Figure("exec_time", "s", "sum of the times of all phases", False),
         *(
             Figure(
                 f"{each}_time",
@@ -323,7 +325,7 @@ def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
             Figure(
                 f"{each}_per_sync",
                 "op",
-                "transactions that shared a sync, over the whole life of the name-node",
+                "transactions per sync, over the whole life of the NameNode",
                 True,
             )
             for each in operations
@@ -334,17 +336,16 @@ def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
 
 HADOOP_NNTHROUGHPUT = WorkloadDefinition(
     name="hadoop.nnthroughput",
-    models="NNThroughputBenchmark with a real name-node in its own process: no RPC and no cluster. "
-    "One Java is started for each operation, on an empty namespace with logs of its own; Maven "
-    "fetches the jars where HADOOP_HOME names none. An error in the name-node's log is an error, "
-    "also that of a log directory that a name-node would go on without; and so is a log that has "
-    "fewer transactions than requested",
-    not_modelled="blockReport, and a name-node without a log, which there is none of; with "
-    f"{NO_LOG} see nnthroughput. How much a log is lengthened by is not to be chosen: 1 MiB each "
-    "time. Files that are opened, renamed or deleted are made and closed before, unmeasured, into "
-    "the same log. The benchmark's main thread waits by asking again and again, which takes one "
-    "CPU from the name-node; and its clock counts milliseconds, so that few files give coarse "
-    "rates. No limit on batches, no checkpoint",
+    models="NNThroughputBenchmark with a real NameNode in its own process: no RPC and no cluster. "
+    "One Java is started per operation, on an empty namespace with new logs; Maven fetches "
+    "the jars unless HADOOP_HOME names them. An error in the NameNode's log is an error, "
+    "including that of a log directory that a NameNode would drop; so is a log with fewer "
+    "transactions than requested",
+    not_modelled=f"blockReport, and a NameNode without a log, which does not exist; with {NO_LOG} "
+    "see nnthroughput. Preallocation of the log is fixed at 1 MiB. Files that are opened, "
+    "renamed or deleted are created and closed before, unmeasured, in the same log. The "
+    "benchmark's main thread polls, which takes one CPU from the NameNode. Its clock counts "
+    "milliseconds, so few files give coarse rates. No limit on batches, no checkpoint",
     source="Apache Hadoop 3.4.2, org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark "
     "(hadoop-hdfs, tests); HADOOP-3860",
     options=HadoopNNThroughputOptions,

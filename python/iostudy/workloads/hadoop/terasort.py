@@ -30,20 +30,19 @@ from iostudy.workloads.native.core_errors import translate_core_errors
 
 _CHECKSUM = "hadoop-tera-checksum"
 _SPILLS = 2
-"""What a map task has spilled is merged into one more copy, and is there until a reduce has it."""
+"""Copies of spilled data: map output is merged once and exists until a reduce has it."""
 
 
 class _TeraOptions(HadoopOptions):
-    """What the three have in common."""
+    """Options that all three share."""
 
     rows: Count = Field(
         10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
     )
     maps: Annotated[int, Field(ge=1, le=10_000)] = Field(
         2,
-        description="map tasks of TeraGen, and so files of the unsorted rows "
-        "(mapreduce.job.maps). A hint to Hadoop: its local runner takes one regardless of "
-        "this value; a note says so",
+        description="map tasks of TeraGen, and files of unsorted rows (mapreduce.job.maps). For "
+        "Hadoop this is a hint: its local runner always uses one, and a note says so",
     )
 
 
@@ -55,18 +54,18 @@ class TeraSortOptions(_TeraOptions):
     """Options of hadoop.terasort and hadoop.teravalidate."""
 
     reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        2, description="reduce tasks, and so files of the sorted rows (mapreduce.job.reduces)"
+        2, description="reduce tasks, and files of sorted rows (mapreduce.job.reduces)"
     )
     output_replication: Annotated[int, Field(ge=1, le=512)] = Field(
         1,
-        description="replicas of the sorted rows, whatever dfs.replication is "
+        description="replicas of the sorted rows, independent of dfs.replication "
         "(mapreduce.terasort.output.replication)",
     )
 
 
 @dataclass(frozen=True)
 class _Tera(HadoopWorkload):
-    """What the three have in common."""
+    """Base of all three."""
 
     options: _TeraOptions
 
@@ -89,9 +88,11 @@ class _Tera(HadoopWorkload):
 
     def _generate(self, place: Place) -> HadoopRun:
         """Make the rows, and note the checksum that they keep through the sort."""
-        asked = terasort.teragen_arguments(self.options.rows, self.options.maps, _path(place, "in"))
-        ran = self._run(place, terasort.GEN, *asked, counter="Map output records")
-        with _told(place):
+        arguments = terasort.teragen_arguments(
+            self.options.rows, self.options.maps, _path(place, "in")
+        )
+        ran = self._run(place, terasort.GEN, *arguments, counter="Map output records")
+        with _checksum_errors(place):
             made = "".join(map(terasort.generated_checksum, ran.jobs))
             replace_whole(place.directory / _CHECKSUM, made.encode())
         return ran
@@ -115,11 +116,11 @@ class TeraGen(_Tera):
     """Make rows."""
 
     def space_bytes(self) -> int:
-        """All rows."""
+        """Return the size of all rows."""
         return self.options.rows * ROW_BYTES
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new files."""
+        """Remove the files, so that every trial creates new ones."""
         self._remove(place, "in")
 
     def run(self, place: Place) -> Measurement:
@@ -152,7 +153,7 @@ class TeraSort(_Tera):
         self._generate(place)
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new sorted files."""
+        """Remove the sorted files, so that every trial creates new ones."""
         self._remove(place, "out")
 
     def run(self, place: Place) -> Measurement:
@@ -162,8 +163,10 @@ class TeraSort(_Tera):
     def _sort(self, place: Place) -> HadoopRun:
         options = self.options
         folders = (_path(place, "in"), _path(place, "out"))
-        asked = terasort.terasort_arguments(options.reduces, options.output_replication, *folders)
-        return self._run(place, terasort.SORT, *asked, counter="Reduce output records")
+        arguments = terasort.terasort_arguments(
+            options.reduces, options.output_replication, *folders
+        )
+        return self._run(place, terasort.SORT, *arguments, counter="Reduce output records")
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ class TeraValidate(TeraSort):
         self._remove(place, "in")
 
     def reset(self, place: Place) -> None:
-        """Every trial writes a new report."""
+        """Remove the report, so that every trial writes a new one."""
         self._remove(place, "report")
 
     def run(self, place: Place) -> Measurement:
@@ -197,9 +200,9 @@ class TeraValidate(TeraSort):
     def _require_valid(self, place: Place) -> str:
         where = _path(place, f"report/{terasort.REPORT}")
         shell = "org.apache.hadoop.fs.FsShell"
-        told = job.run_program(place, shell, "-cat", where, limit_seconds=self.options.limit)
-        with _told(place):
-            found = terasort.reported_checksum(told.ended.stdout.text)
+        ran = job.run_program(place, shell, "-cat", where, limit_seconds=self.options.limit)
+        with _checksum_errors(place):
+            found = terasort.reported_checksum(ran.ended.stdout.text)
             made = (place.directory / _CHECKSUM).read_text()
         if found != made:
             raise _other_rows(f"rows with the checksum {made}", found, place)
@@ -207,7 +210,7 @@ class TeraValidate(TeraSort):
 
 
 @contextmanager
-def _told(place: Place) -> Iterator[None]:
+def _checksum_errors(place: Place) -> Iterator[None]:
     with translate_core_errors("to note the checksum of the rows", place.directory):
         try:
             yield
@@ -246,7 +249,7 @@ _LEAVES_OUT = (
 )
 _FIGURES = fixed_figures(
     job.JOB_TIME,
-    Figure("rate", "MiB/s", "bytes of the rows, each once, over job_time", True),
+    Figure("rate", "MiB/s", "bytes of the rows, counted once, over job_time", True),
     Figure("rows_per_second", "rows/s", "rows over job_time", True),
     job.PROGRAM_TIME,
     *counter_figures.FIGURES,

@@ -35,18 +35,18 @@ _THREADS = 2
 class WordcountOptions(HadoopOptions):
     """Options of hadoop.wordcount."""
 
-    size: Size = Field(units.GIB, description="size of the text that is made, all files together")
+    size: Size = Field(units.GIB, description="size of the generated text, all files together")
     files: Annotated[int, Field(ge=1, le=512)] = Field(
-        4, description="files of the text; each of their blocks is a map task"
+        4, description="number of files of the text; each of their blocks is a map task"
     )
-    vocabulary: Count = Field(1_000_000, description="different words that the text is drawn from")
+    vocabulary: Count = Field(1_000_000, description="number of different words in the text")
     exponent: Annotated[float, Field(ge=0, le=10)] = Field(
         1.0,
-        description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
-        "1 is natural language, 0 draws all words with equal probability",
+        description="exponent of Zipf's law: the word of rank r occurs in proportion to "
+        "1/r^exponent; 1 is natural language, 0 gives all words equal probability",
     )
     reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        2, description="reduce tasks, and so files of the counted words (mapreduce.job.reduces)"
+        2, description="reduce tasks, and files of the counts (mapreduce.job.reduces)"
     )
 
 
@@ -84,15 +84,15 @@ class Wordcount(HadoopWorkload):
         remove(local)
 
     def reset(self, place: Place) -> None:
-        """Every trial makes a new output."""
+        """Remove the output, so that every trial creates a new one."""
         Shell.of(job.require_client(place)).remove(_path(place, "out"))
 
     def run(self, place: Place) -> Measurement:
         """Count all words once; WorkloadError unless as many are found as were written."""
         folders = (_path(place, "in"), _path(place, "out"))
-        asked = wordcount.arguments(self.options.reduces, *folders)
+        arguments = wordcount.arguments(self.options.reduces, *folders)
         limit = self.options.limit
-        ran = job.run_program(place, wordcount.MAIN_CLASS, *asked, limit_seconds=limit)
+        ran = job.run_program(place, wordcount.MAIN_CLASS, *arguments, limit_seconds=limit)
         words = self._require_all_words(ran, place)
         times = ran.times()
         figures = {
@@ -143,12 +143,12 @@ def _path(place: Place, name: str) -> str:
 
 WORDCOUNT = WorkloadDefinition(
     name="hadoop.wordcount",
-    models="WordCount on HDFS: how often each word occurs in a text. The text is the one that "
-    "wordcount makes, by Zipf's law from the block's seed; it is made on the target and moved into "
-    "HDFS once per block. That as many words are counted as were written is checked",
-    not_modelled="a sync to disk, for which Hadoop does not ask. With the local runner, as many "
-    "tasks run at a time as mapreduce.local.map.tasks.maximum and "
-    "mapreduce.local.reduce.tasks.maximum say",
+    models="WordCount on HDFS: the frequency of each word in a text. The text is that of "
+    "wordcount, by Zipf's law from the block's seed. It is made on the target and moved "
+    "into HDFS once per block. The number of counted words is verified",
+    not_modelled="a sync to disk, which Hadoop does not request. With the local runner, "
+    "mapreduce.local.map.tasks.maximum and mapreduce.local.reduce.tasks.maximum limit the "
+    "concurrent tasks",
     source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
     options=WordcountOptions,
     figures=fixed_figures(

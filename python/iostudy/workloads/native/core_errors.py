@@ -24,9 +24,9 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "give less depth, or a target with a shorter path",
     errno.ENOENT: "let nobody remove the folder or its files while the workload runs",
     errno.EEXIST: "remove what lies there, if nobody needs it: something of another run was left",
-    errno.EINVAL: "where direct I/O was asked for, the file system may not have it (tmpfs before "
+    errno.EINVAL: "where direct I/O was requested, the file system may not have it (tmpfs before "
     "Linux 6.6), or only in larger multiples: turn direct off, or make record_size larger",
-    errno.EOPNOTSUPP: "the file system cannot do what was asked for, such as fallocate(2): turn "
+    errno.EOPNOTSUPP: "the file system does not support the request, such as fallocate(2): turn "
     "that option off, or name another target",
     errno.EROFS: "the file system went read-only, which it does after errors; see dmesg",
 }
@@ -56,7 +56,7 @@ def translate_core_errors(doing: str, directory: Path) -> Iterator[None]:
 
 
 def io_error(doing: str, error: OSError, directory: Path) -> WorkloadError:
-    """What the system refused, with the note that says where, and what can be done."""
+    """Return the system's error with its place and the remedy."""
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     name = f" ({error.filename})" if error.filename else ""
     return WorkloadError(
@@ -68,9 +68,9 @@ def io_error(doing: str, error: OSError, directory: Path) -> WorkloadError:
 
 
 def _remedy(number: int, directory: Path) -> str:
-    """The kernel says ENOSPC for blocks and for inodes; statvfs(3) tells which it was.
+    """Return the remedy; statvfs(3) distinguishes ENOSPC for blocks and for inodes.
 
-    File systems that make inodes as they go, such as btrfs, say that they have none at all.
+    File systems that allocate inodes on demand, such as btrfs, report none at all.
     """
     if number == errno.ENOSPC:
         found = os.statvfs(directory)

@@ -1,4 +1,4 @@
-"""TestDFSIO on a plain directory: N files by N threads, each moved by a thread of its own."""
+"""TestDFSIO on a plain directory: N files by N threads, one thread per file."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client
 
 @dataclass(frozen=True)
 class Dfsio(Workload):
-    """What all have in common: their files, made of the block's seed."""
+    """Base of all operations: files with contents from the block's seed."""
 
     options: DfsioFiles
 
     def space_bytes(self) -> int:
-        """All files together."""
+        """Return the size of all files."""
         return self.options.files * self.options.size
 
     def preparation(self) -> str:
-        """Trials with the same files share them, whatever their record size."""
+        """Trials with the same files share them, for all record sizes."""
         return f"{self.options.files} x {self.options.size}, {self.compressible} compressible"
 
     def clean(self, place: Place) -> None:
@@ -71,11 +71,11 @@ class Dfsio(Workload):
 
     @property
     def compressible(self) -> float:
-        """The share of the files' content that compresses to nothing."""
+        """Return the compressible share of the files' content."""
         return self.options.compressible if isinstance(self.options, DfsioOptions) else 0.0
 
     def paths(self, place: Place) -> list[Path]:
-        """Every file, in order."""
+        """Return every file in order."""
         return [place.directory / f"part-{index:05d}" for index in range(self.options.files)]
 
     def whole_files(self, place: Place) -> JobSpec:
@@ -95,7 +95,7 @@ class DfsioWrite(Dfsio):
     options: DfsioWriteOptions
 
     def reset(self, place: Place) -> None:
-        """Every write makes new files, as TestDFSIO's does; the file system allocates afresh."""
+        """Remove the files: as in TestDFSIO, every write creates new ones on new space."""
         self.clean(place)
 
     def run(self, place: Place) -> Measurement:
@@ -126,7 +126,7 @@ class DfsioAppend(Dfsio):
     options: DfsioWriteOptions
 
     def space_bytes(self) -> int:
-        """What was there and what is appended."""
+        """Return the size of the existing files and of the appended data."""
         return 2 * super().space_bytes()
 
     def prepare(self, place: Place) -> None:
@@ -159,7 +159,7 @@ class DfsioRead(Dfsio):
         return True
 
     def prepare(self, place: Place) -> None:
-        """Write the files that are to be read."""
+        """Write the files that the trial reads."""
         write_files(self.whole_files(place), place)
 
     def run(self, place: Place) -> Measurement:
@@ -258,7 +258,7 @@ def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measurement:
 
 
 def _readings(file_bytes: int, result: JobResult) -> dict[str, float]:
-    """What TestDFSIO tells of files of which so many bytes each were processed."""
+    """Return TestDFSIO's figures for files of which so many bytes each were processed."""
     seconds = result.thread_seconds
     rates = [mib_per_second(file_bytes, each) for each in seconds]
     mean = statistics.fmean(rates)
@@ -271,7 +271,7 @@ def _readings(file_bytes: int, result: JobResult) -> dict[str, float]:
 
 
 def _figures(of: str) -> tuple[Figure, ...]:
-    """Those that TestDFSIO tells; ``of`` says of which bytes."""
+    """Return the figures of TestDFSIO; ``of`` names the bytes."""
     return (
         Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
         Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),

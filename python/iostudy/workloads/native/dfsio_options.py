@@ -1,4 +1,4 @@
-"""The options of the dfsio workloads, by the names that TestDFSIO's have where they agree."""
+"""Options of the dfsio workloads, with TestDFSIO's names where they agree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iostudy.workloads.native.job_files import refuse_misfit
 
 
 class DfsioFiles(Options):
-    """What every dfsio workload may choose."""
+    """Options of every dfsio workload."""
 
     files: Annotated[int, Field(ge=1, le=4096)] = Field(
         4, description="number of files, each with a thread of its own (TestDFSIO: -nrFiles)"
@@ -66,7 +66,7 @@ class DfsioSkipOptions(DfsioOptions):
 
     @property
     def step(self) -> int:
-        """How many records lie between the starts of two that are read."""
+        """Return the number of records between the starts of two reads."""
         return 1 + (self.skip_size or self.record_size) // self.record_size
 
 
@@ -88,5 +88,5 @@ class DfsioTruncateOptions(DfsioFiles):
 
     @property
     def left(self) -> int:
-        """The size of each file afterwards."""
+        """Return the size of each file afterwards."""
         return self.new_size or self.size // 2

@@ -31,7 +31,7 @@ READ_ONLY_OPERATIONS: frozenset[Operation] = frozenset(("open", "file-status"))
 OPENS_PER_CREATE = Figure(
     "opens_per_create",
     "op",
-    "opens in the time of one create: how much of a namespace's speed waits for its log",
+    "opens in the time of one create: how much a namespace's speed depends on its log",
     higher_is_better=False,
 )
 NO_LOG = "none"
@@ -39,7 +39,7 @@ _ON_DISK = ":"
 
 
 def rate_figures(operations: Sequence[Operation]) -> tuple[Figure, ...]:
-    """Of all operations and of each; and how those that need no log compare to those that do."""
+    """Return the figures of all operations, of each, and the ratio of reads to mutations."""
     return (
         Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
         *(Figure(f"{each}_rate", "op/s", MEANINGS[each], True) for each in operations),
@@ -48,7 +48,7 @@ def rate_figures(operations: Sequence[Operation]) -> tuple[Figure, ...]:
 
 
 def opens_per_create(rates: Mapping[str, float]) -> dict[str, float]:
-    """Of the rates of each operation, by the figures' names; nothing where one is not there."""
+    """Return the ratio of opens to creates; nothing if one is missing."""
     if not {"open_rate", "create_rate"} <= rates.keys():
         return {}
     return {OPENS_PER_CREATE.name: rates["open_rate"] / rates["create_rate"]}
@@ -59,13 +59,13 @@ def _is_elsewhere(log: str) -> bool:
 
 
 def _log(name: str) -> str:
-    """A folder in the target or on a disk beside it, or a whole path; ValueError for others."""
+    """A folder in the target or on a further disk, or an absolute path; ValueError for others."""
     disk, colon, folder = name.rpartition(_ON_DISK)
     is_name = Path(folder).name == folder and folder not in ("", ".", "..")
     if not _is_elsewhere(name) and not (is_name and bool(disk) == bool(colon)):
         raise ValueError(
-            f"{name!r} is neither the name of a folder in the target, nor one on a disk beside it "
-            "such as disk2:log, nor a whole path such as /disk2/journal"
+            f"{name!r} is neither the name of a folder in the target, nor one on a further "
+            "disk such as disk2:log, nor an absolute path such as /disk2/journal"
         )
     return name
 
@@ -80,30 +80,30 @@ def _each_once(logs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 MAX_FILES = 10**9
-"""Of a namespace in memory: HDFS's largest have about so many files and blocks."""
+"""Limit of a namespace in memory: HDFS's largest have about as many files and blocks."""
 
 
 class NamespaceOptions(Options):
-    """What is asked of a namespace, whoever serves it."""
+    """Options of a namespace for all its servers."""
 
     operations: TextList[Operation] = Field(
         ("create", "open", "rename", "delete"),
-        description="the phases in their order, each of them once and after the one before has "
-        f"ended (NNThroughputBenchmark: -op): {', '.join(get_args(Operation))}. Files that one "
-        "needs and that are not there are made before, unmeasured",
+        description="phases in order, each once, one after another (NNThroughputBenchmark: -op): "
+        f"{', '.join(get_args(Operation))}. Missing files that a phase requires are created "
+        "before it, unmeasured",
     )
     files: Annotated[Count, at_most(MAX_FILES, units.format_count)] = Field(
         100_000,
-        description="files, or directories: every phase does its operation once to each "
+        description="number of files or directories: every phase performs one operation on each "
         "(NNThroughputBenchmark: -files)",
     )
     threads: Annotated[int, Field(ge=1, le=65536)] = Field(
         256,
-        description="operations under way at a time (NNThroughputBenchmark: -threads), as a "
-        "name-node has handlers",
+        description="concurrent operations, like the handlers of a NameNode "
+        "(NNThroughputBenchmark: -threads)",
     )
     files_per_directory: Count = Field(
-        100, description="files in one directory (NNThroughputBenchmark: -filesPerDir)"
+        100, description="files per directory (NNThroughputBenchmark: -filesPerDir)"
     )
     logs: Annotated[
         TextList[Annotated[str, AfterValidator(_log)]],
@@ -111,19 +111,19 @@ class NamespaceOptions(Options):
         Field(min_length=1),
     ] = Field(
         ("log",),
-        description="where the edit log lies: names of folders in the target; on a disk that the "
-        "study makes beside that, DISK:FOLDER; or whole paths of directories on other disks and "
-        "mounts. On those and on disks beside, it is in a folder of iostudy's own. Each "
-        f"of several holds a copy (dfs.namenode.edits.dir); {NO_LOG}: no log, so that nothing is "
-        "durable, which a real name-node cannot do",
+        description="directories of the edit log: names of folders in the target; DISK:FOLDER on a "
+        "further disk of the study; or absolute paths on other disks and mounts. On other disks "
+        "iostudy makes a folder of its own. Each directory holds a copy "
+        f"(dfs.namenode.edits.dir); {NO_LOG}: no log. Then nothing is durable, which no real "
+        "NameNode allows",
     )
 
 
 @dataclass(frozen=True)
 class EditLogs:
-    """The folders of the logs that options name.
+    """The directories of the logs in the options.
 
-    Those in the target lie below ``name`` there, all others in folders whose name begins with
+    Logs on the target lie below ``name``; all others in folders whose name starts with
     ``iostudy-`` and ``name``.
     """
 
@@ -132,27 +132,27 @@ class EditLogs:
 
     @classmethod
     def of(cls, options: NamespaceOptions, name: str) -> EditLogs:
-        """Those of the options; none for NO_LOG."""
+        """Return the logs of the options; none for NO_LOG."""
         return cls(() if options.logs == (NO_LOG,) else options.logs, name)
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """Those that the user has named by their paths."""
+        """Return the user's directories, given as absolute paths."""
         return tuple(Path(log) for log in self.logs if _is_elsewhere(log))
 
     @property
     def disks(self) -> frozenset[str]:
-        """The disks beside the target's that hold a log, by their names."""
+        """Return the names of the further disks that hold a log."""
         return frozenset(filter(None, self._disk_of_each))
 
     @property
     def most_on_a_disk(self) -> int:
-        """How many lie on the disk of the study's that holds the most of them."""
+        """Return the largest number of logs on one disk of the study."""
         return max(Counter(self._disk_of_each).values(), default=0)
 
     @property
     def key(self) -> str:
-        """As a preparation: trials with other logs do not share it, so that each cleans its own."""
+        """Return the logs' part of a preparation key, so that each trial cleans its own logs."""
         return " ".join(self.logs)
 
     def check(self) -> None:
@@ -160,7 +160,7 @@ class EditLogs:
         refuse_unfit(self.directories, "for an edit log")
 
     def folders(self, place: Place) -> list[Path]:
-        """One for each log, in their order; TargetError where the place has no such disk."""
+        """Return a folder for each log in order; TargetError if the place lacks its disk."""
         return [self._folder(log, place) for log in self.logs]
 
     def places(self, place: Place) -> tuple[Path, ...]:
@@ -173,13 +173,13 @@ class EditLogs:
 
     def remove(self, place: Place) -> None:
         """Remove the logs, and the folders that they are in."""
-        beside = (*self.directories, *(_root(disk, place) for disk in sorted(self.disks)))
-        for folder in (place.directory / self.name, *self._own(beside, place)):
+        roots = (*self.directories, *(_root(disk, place) for disk in sorted(self.disks)))
+        for folder in (place.directory / self.name, *self._own(roots, place)):
             remove(folder)
 
     @property
     def _disk_of_each(self) -> list[str]:
-        """Of each log on a disk of the study's; that of the target has no name."""
+        """Return the disk of each log on the study's disks, "" for the target's."""
         return [log.rpartition(_ON_DISK)[0] for log in self.logs if not _is_elsewhere(log)]
 
     def _folder(self, log: str, place: Place) -> Path:
@@ -195,15 +195,15 @@ class EditLogs:
 
 
 def _root(disk: str, place: Place) -> Path:
-    """Of the disk of that name; the study's folder on the target's own, which has none."""
+    """Return the root of the disk with that name, the study's folder for ""."""
     if not disk:
         return place.directory
     if disk not in place.disks:
         raise TargetError(
-            f"a disk {disk} beside the target",
+            f"a further disk {disk}",
             found=f"there are {', '.join(place.disks)}" if place.disks else "there is none",
             where=str(place.directory),
             remedy="a study makes one: target: {loopback: {size: 1GiB, beside: "
-            f"{{{disk}: ext4}}}}}}; or give the whole path of a directory",
+            f"{{{disk}: ext4}}}}}}; or give the absolute path of a directory",
         )
     return place.disks[disk]

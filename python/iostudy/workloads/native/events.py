@@ -100,18 +100,18 @@ class EventsOptions(Options):
 
     @property
     def gap_bytes(self) -> int:
-        """What is left out for each event, in multiples of what direct I/O is aligned to."""
+        """Return the gap per event, rounded to the alignment of direct I/O."""
         share = self.gap_percent / (100 - self.gap_percent)
         return round(self.event_size * share / DIRECT_ALIGNMENT) * DIRECT_ALIGNMENT
 
     @property
     def data_files(self) -> int:
-        """How many files there are."""
+        """Return the number of files."""
         return self.files or self.jobs
 
     @property
     def file_bytes(self) -> int:
-        """The size of each: room for the events of all jobs that share it."""
+        """Return the size of each file: room for the events of all jobs that share it."""
         sharers = math.ceil(self.jobs / self.data_files)
         return sharers * self.events * (self.event_size + self.gap_bytes)
 
@@ -123,11 +123,11 @@ class Events(Workload):
     options: EventsOptions
 
     def space_bytes(self) -> int:
-        """All files together."""
+        """Return the size of all files."""
         return self.options.data_files * self.options.file_bytes
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """Reading and computing, one job beside the other, but not beyond the duration."""
+        """Return the time of reading and computing of parallel jobs, at most the duration."""
         reading = self.options.jobs * self.options.events * self.options.event_size
         computing = self.options.events * self.options.compute
         return min(self.options.duration, reading / bytes_per_second + computing)
@@ -137,7 +137,7 @@ class Events(Workload):
         return True
 
     def check(self) -> None:
-        """Each job has its file open."""
+        """Check the open-file limit: each job has its file open."""
         open_file_limit.refuse_impossible(self.options.jobs, "jobs")
 
     def preparation(self) -> str:

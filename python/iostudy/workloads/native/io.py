@@ -53,7 +53,7 @@ class Io(Workload):
     options: IoOptions
 
     def space_bytes(self) -> int:
-        """All files together; 0 where they are not in the target alone."""
+        """Return the size of all files; 0 if they are not only in the target."""
         options = self.options
         return 0 if options.directories else options.jobs * options.files * options.size
 
@@ -68,11 +68,11 @@ class Io(Workload):
         return self.options.prepared
 
     def directories(self) -> tuple[Path, ...]:
-        """Those that its files are dealt out over."""
+        """Return the directories of its files."""
         return self.options.directories
 
     def places(self, place: Place) -> tuple[Path, ...]:
-        """Those directories, or the target."""
+        """Return those directories, or the target."""
         return self.options.directories or (place.directory,)
 
     def check(self) -> None:
@@ -160,7 +160,7 @@ class Io(Workload):
         return own_folders(parents, place.directory, _FOLDER)
 
     def threads(self, place: Place) -> tuple[tuple[str, ...], ...]:
-        """The files of every job, dealt out over the folders in turn."""
+        """Return the files of every job, distributed over the folders in turn."""
         folders, files = self.folders(place), self.options.files
         return tuple(
             tuple(
@@ -181,7 +181,7 @@ class Io(Workload):
 
 
 def _spins(options: IoOptions) -> bool:
-    """With SQPOLL it is the kernel's thread that polls the device (io_uring_enter(2))."""
+    """Whether a thread polls the device; with SQPOLL it is the kernel's (io_uring_enter(2))."""
     return options.iopoll and not options.sqpoll
 
 
@@ -230,13 +230,13 @@ def _notes(result: JobResult) -> tuple[str, ...]:
 
 
 def _figures(options: IoOptions) -> tuple[Figure, ...]:
-    """All that a run with these options gives, the one that decides first."""
+    """Return all figures of a run with these options, the decisive one first."""
     decides = _decisive(options)
     return tuple(sorted(_known(options), key=lambda figure: figure.name != decides))
 
 
 def _decisive(options: IoOptions) -> str:
-    """A rate that is given is no result: then latency tells. Else it is what the order is for."""
+    """Return the decisive figure: latency at a given rate, else that of the order."""
     if options.rate is not None:
         return f"{directions(options.operation)[0]}_latency_p99"
     return "iops" if options.order in _SCATTERED else "bandwidth"

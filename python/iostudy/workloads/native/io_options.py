@@ -14,16 +14,16 @@ from iostudy.workloads.directories import Directories
 from iostudy.workloads.native.job_files import refuse_misfit
 
 MAX_RECORD_BYTES = units.GIB
-"""Of a record: Linux moves at most 2 GiB less a page in one call (read(2), write(2))."""
+"""Largest record: Linux moves at most 2 GiB less a page per call (read(2), write(2))."""
 
 _MAX_FILES = 1_000_000
-"""Of all jobs: an inode each, of which ext4 makes so many on 16 GiB."""
+"""Most files of all jobs: an inode each, of which ext4 has that many on 16 GiB."""
 
 _MAX_BUFFER_BYTES = 64 * units.GIB
-"""Of all records under way: more would be a study of memory."""
+"""Largest total of concurrent records: more would be a study of memory."""
 
 _MAX_RATE = 10**9
-"""Records a second: one each nanosecond, which is what the clock tells apart."""
+"""Highest rate in records per second: one per nanosecond, the clock's resolution."""
 
 
 class IoOptions(Options):
@@ -160,16 +160,16 @@ class IoOptions(Options):
 
     @property
     def prepared(self) -> bool:
-        """Whether the files are there before a trial."""
+        """Whether the files exist before a trial."""
         return self.operation != "write" or self.overwrite
 
     @property
     def syncs(self) -> bool:
-        """Whether files are brought to the disk by calls of their own."""
+        """Whether separate calls sync the files."""
         return self.sync != "none"
 
     def spec(self, threads: tuple[tuple[str, ...], ...], seed: int) -> JobSpec:
-        """What the engine is asked, of these files."""
+        """Return the engine's request for these files."""
         return JobSpec(
             threads=threads,
             operation=self.operation,

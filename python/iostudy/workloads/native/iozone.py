@@ -192,7 +192,7 @@ class Iozone(Workload):
         )
 
     def _seconds(self, phases: tuple[float, float, float, float]) -> float:
-        """What counts of a thread's time."""
+        """Return the counted time of a thread."""
         _, records, sync, close = phases
         return records + sync + (close if self.options.include_close else 0.0)
 

@@ -14,11 +14,11 @@ from iostudy.job import JobSpec, Method, Order
 
 LARGE_FILE_BYTES = 32 * units.MIB
 SMALLEST_RECORD_OF_LARGE_BYTES = 64 * units.KIB
-"""Of files as large as this, -a leaves out smaller records, unless -z is given."""
+"""From this file size on, -a skips smaller records, unless -z is given."""
 
 
 class Operation(StrEnum):
-    """What is timed, in the order in which iozone takes them."""
+    """The timed operations, in iozone's order."""
 
     WRITE = "write"
     REWRITE = "rewrite"
@@ -39,7 +39,7 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """One operation on files of one size by records of one size."""
+    """One operation with one file size and one record size."""
 
     operation: Operation
     file_bytes: int
@@ -48,7 +48,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class AccessMethod:
-    """How an operation moves its records. ``creates``: it begins with files of its own."""
+    """The access method of an operation; ``creates``: it starts with its own files."""
 
     writes: bool
     method: Method
@@ -76,7 +76,7 @@ _ACCESS_METHODS = {
 
 
 def access_method(operation: Operation) -> AccessMethod:
-    """How it moves its records."""
+    """Return the access method of an operation."""
     return _ACCESS_METHODS[operation]
 
 
@@ -96,7 +96,7 @@ def build_cells(
     *,
     all_records: bool,
 ) -> Iterator[Cell]:
-    """Each cell in iozone's order: by file size, by record size, by operation."""
+    """Return each cell in iozone's order: by file size, by record size, by operation."""
     for file_bytes in file_sizes:
         for record_bytes in record_sizes:
             if _fits(file_bytes, record_bytes, all_records=all_records):
@@ -110,7 +110,7 @@ def _fits(file_bytes: int, record_bytes: int, *, all_records: bool) -> bool:
 
 
 def build_job(cell: Cell, paths: tuple[str, ...], *, stride: int, seed: int) -> JobSpec:
-    """What a cell asks of the engine: a thread for each path, timed or not."""
+    """Return the engine's request of a cell: a thread per path, timed or not."""
     how = access_method(cell.operation)
     again = cell.operation is Operation.RECORD_REWRITE
     return JobSpec(

@@ -15,7 +15,7 @@ from iostudy.workloads.definition import Place
 from iostudy.workloads.native.core_errors import io_error, translate_core_errors
 
 DIRECT_ALIGNMENT = 4096
-"""What direct I/O is given in multiples of, bytes: no common device has larger blocks."""
+"""Alignment of direct I/O in bytes: no common device has larger blocks."""
 
 _USUAL_RECORD_BYTES = units.MIB
 
@@ -65,9 +65,9 @@ def write_files(spec: JobSpec, place: Place) -> None:
 
 
 def require_present(paths: Iterable[Path], where: Path, size: int | None = None) -> None:
-    """WorkloadError for a file that somebody has removed, or that has not the size it should have.
+    """WorkloadError for a missing file or one of another size.
 
-    A file that is open can be written and read after it was removed, and nobody is told.
+    An open file can be written and read after its removal without an error.
     """
     for path in paths:
         try:

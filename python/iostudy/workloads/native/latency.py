@@ -18,13 +18,16 @@ _BUCKETS_PER_OCTAVE = 16
 """4.4 % wide: finer than runs of the same configuration agree, and a few hundred at most."""
 
 _SHORTEST_US = 1e-3
-"""A nanosecond: no clock here tells less."""
+"""A nanosecond, the finest resolution of the clocks."""
 _ROUNDING = 1e-4
-"""In buckets: what the six digits of a bound may add to it. So a histogram stays in its buckets."""
+"""Rounding error of a bound's six digits, in buckets; values stay in their buckets."""
 
 
 def latency_figures(of: str, prefix: str = "latency") -> tuple[Figure, ...]:
-    """The figures that `latency_readings` gives, such as "latency_p99"; ``of`` says of what."""
+    """Return the figures of `latency_readings`, such as "latency_p99".
+
+    ``of`` names the operations.
+    """
     known = {f"p{p:g}": words for p, words in PERCENTILES.items()} | {"max": "longest"}
     return tuple(
         Figure(f"{prefix}_{name}", "us", f"{words} latency of {of}", False)
@@ -68,7 +71,7 @@ def merge_buckets(buckets: Iterable[tuple[float, int]]) -> Histogram:
 
 
 def pool_histograms(histograms: Iterable[Histogram]) -> Histogram:
-    """The latencies of several runs as those of one."""
+    """Pool the latencies of several runs."""
     # Runs have most bounds in common: each is put into its bucket once.
     counts: dict[float, int] = {}
     for upper, count in chain.from_iterable(histograms):

@@ -32,7 +32,7 @@ from iostudy.workloads.native.mrbench_job import INPUT, Job, JobTimes, Shape
 from iostudy.workloads.native.mrbench_task import COMMIT, CREATE, READ
 
 _BLOCK_BYTES = 4096
-_FILES_BESIDE = 8
+_OTHER_FILES = 8
 _US_PER_SECOND = 1e6
 
 
@@ -80,9 +80,9 @@ class Mrbench(Workload):
 
         Output stays to the end of a run, as in MRBench.
         """
-        asked = self.options
-        files = 2 * asked.maps + 3 * asked.reduces + _FILES_BESIDE
-        return asked.jobs * (files * _BLOCK_BYTES + 3 * sum(map(len, _lines(asked, seed=0))))
+        options = self.options
+        files = 2 * options.maps + 3 * options.reduces + _OTHER_FILES
+        return options.jobs * (files * _BLOCK_BYTES + 3 * sum(map(len, _lines(options, seed=0))))
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
         """Unknown: starting and committing is no matter of bytes."""
@@ -94,7 +94,7 @@ class Mrbench(Workload):
 
     def prepare(self, place: Place) -> None:
         """Write the input."""
-        with _told(place):
+        with _core_errors(place):
             path = place.directory / INPUT
             path.parent.mkdir(parents=True)
             replace_whole(path, b"".join(_lines(self.options, place.seed)))
@@ -102,19 +102,19 @@ class Mrbench(Workload):
     def reset(self, place: Place) -> None:
         """Remove all but the input."""
         kept = (place.directory / INPUT).parent
-        with _told(place):
+        with _core_errors(place):
             for path in place.directory.iterdir():
                 if path != kept:
                     remove(path)
 
     def run(self, place: Place) -> Measurement:
         """Run all jobs; each has to give the sorted input."""
-        asked = self.options
-        lines = tuple(_lines(asked, place.seed))
-        shape = Shape(place.directory, asked.maps, asked.reduces, asked.fsync, lines)
-        with _told(place):
+        options = self.options
+        lines = tuple(_lines(options, place.seed))
+        shape = Shape(place.directory, options.maps, options.reduces, options.fsync, lines)
+        with _core_errors(place):
             return _measured(
-                [Job(shape, n, _asking(place, done=n)).run() for n in range(asked.jobs)]
+                [Job(shape, n, _asking(place, done=n)).run() for n in range(options.jobs)]
             )
 
     def unsteady_reason(self) -> str:
@@ -149,14 +149,14 @@ def _asking(place: Place, done: int) -> Callable[[], None]:
         if not place.tick(done):
             raise WorkloadStoppedError(
                 "to run all jobs",
-                found=f"it was asked to stop after {done} of them",
+                found=f"it was stopped after {done} of them",
                 where=str(place.directory),
             )
 
     return ask
 
 
-def _told(place: Place) -> AbstractContextManager[None]:
+def _core_errors(place: Place) -> AbstractContextManager[None]:
     return translate_core_errors("to run the jobs", place.directory)
 
 
@@ -191,7 +191,7 @@ def spread(all_seconds: Sequence[float]) -> dict[str, float]:
 
 
 def histogram(all_seconds: Sequence[float]) -> Histogram:
-    """Of times in seconds."""
+    """Return the histogram of times in seconds."""
     return merge_buckets((seconds * _US_PER_SECOND, 1) for seconds in all_seconds)
 
 
@@ -200,7 +200,7 @@ SPREAD = (
     Figure("job_time_min", "s", "time of the fastest job", False),
     Figure("job_time_max", "s", "time of the slowest job", False),
 )
-"""Of the jobs of a trial, beside their mean."""
+"""Spread of the jobs of a trial, in addition to their mean."""
 
 MRBENCH = WorkloadDefinition(
     name="mrbench",

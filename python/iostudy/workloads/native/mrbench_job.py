@@ -8,13 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from iostudy.errors import WorkloadError
-from iostudy.workloads import orphans
 from iostudy.workloads.native import mrbench_task
 from iostudy.workloads.native.mrbench_task import (
     JOB,
@@ -35,7 +34,7 @@ _ASK_EVERY_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Shape:
-    """What all jobs of a run have in common."""
+    """Parameters that all jobs of a run share."""
 
     directory: Path
     maps: int
@@ -46,10 +45,11 @@ class Shape:
 
 @dataclass(frozen=True)
 class JobTimes:
-    """What a job took: its wall time, and what its tasks and its own steps spent on what.
+    """The wall time of a job, and the times of its tasks and its own steps.
 
-    ``starts_seconds`` has for each task the time from starting its process to its first line;
-    ``busy_seconds`` is the life of all tasks up to their last one, and the job's own operations.
+    ``starts_seconds`` has the time from the start of each task's process to its first line.
+    ``busy_seconds`` are the life of all tasks until the last one ends, and the job's own
+    operations.
     """
 
     wall_seconds: float
@@ -67,7 +67,7 @@ class _Task:
 
 @dataclass(frozen=True)
 class Job:
-    """The job of that number in its run. ``ask`` is called while it waits, and raises to stop."""
+    """The job of that number in its run; it calls ``ask`` while it waits, which raises to stop."""
 
     shape: Shape
     number: int
@@ -92,7 +92,7 @@ class Job:
 
     @property
     def output(self) -> str:
-        """Where its parts are when it has ended."""
+        """Return the folder of its parts after its end."""
         return self._folder(_OUTPUT)
 
     def _folder(self, kind: str) -> str:
@@ -114,7 +114,7 @@ class Job:
         storage.commit(f"{staging}/{JOB}.tmp", f"{staging}/{JOB}")
 
     def _tasks(self, kind: str, count: int) -> list[_Task]:
-        """Start all tasks of a kind, and wait for them; none is left, whatever happens."""
+        """Start all tasks of a kind and wait for them; none survives an exception."""
         with ExitStack() as held:
             started = []
             for index in range(count):
@@ -124,10 +124,11 @@ class Job:
                 started.append((process, at))
             return [self._ended(process, at) for process, at in started]
 
-    def _start(self, kind: str, index: int) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    def _start(self, kind: str, index: int) -> subprocess.Popen[bytes]:
         script, staging = mrbench_task.__file__, self._folder(_STAGING)
-        return orphans.start_process(
+        return subprocess.Popen(
             [sys.executable, "-I", "-S", script, kind, str(index), staging],
+            start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -147,7 +148,7 @@ class Job:
         return _Task(began - started, ended - started, operations)
 
     def _commit(self, storage: Storage) -> None:
-        """As FileOutputCommitter does: parts to their place, _SUCCESS, no trace of attempts."""
+        """Commit like FileOutputCommitter: move the parts, write _SUCCESS, remove attempts."""
         for index in range(self.shape.reduces):
             name = part_name(index)
             storage.commit(

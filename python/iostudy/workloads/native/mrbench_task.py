@@ -20,10 +20,10 @@ _OUT, _INDEX = "file.out", "file.out.index"
 
 
 class Storage:
-    """Files that are made, renamed and read, each such operation timed.
+    """Files that are created, renamed and read, with the time of each operation.
 
-    With ``sync``, files and the folders that they are renamed into are durable (fsync) before an
-    operation ends, as for HDFS, whose name-node syncs its edit log before it answers.
+    With ``sync``, files and target folders of renames are durable (fsync) before an operation
+    ends, as in HDFS, whose NameNode syncs its edit log before it answers.
     """
 
     def __init__(self, *, sync: bool) -> None:
@@ -54,7 +54,7 @@ class Storage:
         self._note(COMMIT, began)
 
     def read(self, path: str, offset: int = 0, length: int = -1) -> bytes:
-        """The content of a file, or a stretch of it."""
+        """Return the content of a file or of a range of it."""
         began = time.monotonic()
         with open(path, "rb") as file:
             file.seek(offset)
@@ -67,12 +67,12 @@ class Storage:
 
 
 def task_name(kind: str, index: int) -> str:
-    """The name of a task, as in Hadoop: ``m_000003``."""
+    """Return the name of a task, as in Hadoop: ``m_000003``."""
     return f"{kind[0]}_{index:06d}"
 
 
 def part_name(index: int) -> str:
-    """The name of the output of a reduce: ``part-r-00003``."""
+    """Return the name of a reduce's output: ``part-r-00003``."""
     return f"part-r-{index:05d}"
 
 

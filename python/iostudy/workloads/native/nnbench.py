@@ -52,7 +52,7 @@ _READING: frozenset[Operation] = frozenset(("open_read", "stat", "list"))
 _DOING = "to carry out the metadata operations"
 _BLOCK_BYTES = 4096
 _ENTRY_BYTES = 512
-"""What an inode and its name take at most, in the defaults of ext4 (256) and XFS (512)."""
+"""Upper bound of an inode and its name, with the defaults of ext4 (256) and XFS (512)."""
 
 
 class NNBenchOptions(Options):
@@ -103,7 +103,7 @@ class NNBenchOptions(Options):
 
 @dataclass(frozen=True)
 class NNBench(Workload):
-    """All phases are one run. What the first of them needs is there when it begins."""
+    """All phases are one run, whose initial files exist when it starts."""
 
     options: NNBenchOptions
 
@@ -121,7 +121,7 @@ class NNBench(Workload):
         return None
 
     def reads(self) -> bool:
-        """Where the first phase finds what was made before it, it finds it in no cache."""
+        """Whether the first phase finds existing files; it must not find them in a cache."""
         return bool(self._needs)
 
     def preparation(self) -> str:
@@ -136,7 +136,7 @@ class NNBench(Workload):
             self._make(place)
 
     def reset(self, place: Place) -> None:
-        """Every trial that changes something begins with an empty folder, or with new files."""
+        """Give every trial that changes files an empty folder or new files."""
         if not self._keeps:
             self.clean(place)
             self._make(place)
@@ -233,7 +233,7 @@ def _readings(phases: Sequence[_native.Phase]) -> dict[str, float]:
 
 
 def _figures(options: NNBenchOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what journals, inodes and directories make of it."""
+    """Return the figures, without bytes moved: journals, inodes and directories are unknown."""
     rates = [
         Figure(f"{operation}_rate", "op/s", _MEANINGS[operation], True)
         for operation in options.operations

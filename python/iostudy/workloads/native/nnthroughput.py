@@ -47,9 +47,9 @@ from iostudy.workloads.windows import SteadyRun
 _FOLDER = "nnthroughput"
 _DOING = "to serve a namespace with its edit log"
 _RECORD_BYTES = 64
-"""What a record takes with paths of this length, and more."""
+"""Upper bound of a record with paths of this length."""
 _HEAD_BYTES = 28
-"""What is written before the records that share a sync; a record may have one of its own."""
+"""Bytes before the records that share a sync; a record may have its own."""
 _PAGE_BYTES = 4096
 
 
@@ -58,20 +58,20 @@ class NNThroughputOptions(NamespaceOptions):
 
     workers: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None,
-        description="threads of the system that carry the operations under way; by itself as many "
-        "as there are CPUs. As many as threads: each operation has a thread of its own that sleeps "
-        "until it is acknowledged, and switching between them is measured as well",
+        description="threads that execute the concurrent operations, by default one per CPU. With "
+        "as many as threads, each operation has a thread that sleeps until its "
+        "acknowledgement, and the context switches are measured too",
     )
     order: Literal["in-turn", "parallel"] = Field(
         "in-turn",
-        description="how several logs are written to: one after another, as a name-node does, or "
+        description="order of writes to several logs: one after another, as a NameNode does, or "
         "all at once",
     )
     sync: Literal["fdatasync", "dsync", "none"] = Field(
         "fdatasync",
-        description="what makes a batch durable before it is acknowledged: fdatasync; dsync: the "
-        "log is opened with O_DSYNC; none: nothing, a crash of the machine loses what was "
-        "acknowledged",
+        description="how a batch becomes durable before its acknowledgement: fdatasync; dsync: "
+        "the log is opened with O_DSYNC; none: never, so a crash of the machine loses "
+        "acknowledged operations",
     )
     preallocate: Annotated[
         int,
@@ -81,24 +81,24 @@ class NNThroughputOptions(NamespaceOptions):
         SIZE_FORM,
     ] = Field(
         units.MIB,
-        description="the log is filled with zeros in pieces of this size before it is written to, "
-        "so that a sync need not change the size of the file (HADOOP-2330); 0: not",
+        description="preallocation of the log in pieces of this size, filled with zeros, so that "
+        "a sync does not change the file size (HADOOP-2330); 0: none",
     )
     record_bytes: Annotated[int, Field(ge=0, le=16384)] = Field(
         0,
-        description="the least size of a record of the log, in bytes; the rest is padding. 0: what "
-        "it needs, some 50 bytes",
+        description="minimum size of a log record in bytes, reached by padding; 0: the natural "
+        "size, about 50 bytes",
     )
     batch_records: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
-        0, description="the most mutations that share a sync; 0: any number"
+        0, description="most mutations per sync; 0: no limit"
     )
     batch_wait: Annotated[Seconds, Field(le=1)] = Field(
-        0.0, description="so long the first mutation of a batch waits for others"
+        0.0, description="time for which the first mutation of a batch waits for others"
     )
     checkpoint_every: Annotated[int, Field(ge=0, le=MAX_COUNT)] = Field(
         0,
-        description="an image of the whole tree is written beside each log whenever so many "
-        "mutations have come (dfs.namenode.checkpoint.txns); 0: never",
+        description="mutations between two checkpoints, each an image of the whole tree next to "
+        "each log (dfs.namenode.checkpoint.txns); 0: no checkpoints",
     )
 
     @model_validator(mode="after")
@@ -114,7 +114,7 @@ class NNThroughput(Workload):
     options: NNThroughputOptions
 
     def space_bytes(self) -> int:
-        """Records of all logs on a disk, images beside them, and what is filled beforehand."""
+        """Return the space of all logs on a disk, their images, and the preallocation."""
         options = self.options
         mutations = options.files * (1 + len(set(options.operations) - READ_ONLY_OPERATIONS))
         record = max(_RECORD_BYTES, options.record_bytes) + _HEAD_BYTES
@@ -128,11 +128,11 @@ class NNThroughput(Workload):
         return None
 
     def disks(self) -> frozenset[str]:
-        """Those that hold a log."""
+        """Return the further disks that hold a log."""
         return self._logs.disks
 
     def directories(self) -> tuple[Path, ...]:
-        """Those that hold a log."""
+        """Return the directories that hold a log."""
         return self._logs.directories
 
     def places(self, place: Place) -> tuple[Path, ...]:
@@ -144,15 +144,15 @@ class NNThroughput(Workload):
         self._logs.check()
 
     def preparation(self) -> str:
-        """Nothing is made, but logs are to be removed before there are others."""
+        """Nothing is made, but old logs are removed before new ones are written."""
         return self._logs.key
 
     def reset(self, place: Place) -> None:
-        """Every trial begins without a log."""
+        """Remove the logs, so that every trial starts without one."""
         self.clean(place)
 
     def run(self, place: Place) -> Measurement:
-        """Carry out all phases; what each log tells is compared with the served tree after it."""
+        """Run all phases; compare each log with the served tree afterwards."""
         with translate_core_errors(_DOING, place.directory):
             outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
         phases = outcome.phases
@@ -247,7 +247,7 @@ def _readings(
 
 
 def _of_log(phase: _native.NamespacePhase, options: NNThroughputOptions) -> dict[str, float]:
-    """What the log did in one phase."""
+    """Return the log's figures in one phase."""
     own, wall = f"{phase.operation}_", phase.wall_seconds
     readings = _shares([phase], own, options)
     if phase.batches:
@@ -263,9 +263,9 @@ def _of_log(phase: _native.NamespacePhase, options: NNThroughputOptions) -> dict
 def _shares(
     phases: Sequence[_native.NamespacePhase], own: str, options: NNThroughputOptions
 ) -> dict[str, float]:
-    """Of the workers' time in these phases, and where there is a log of the phases' own.
+    """Return the shares of the workers' time, and with a log those of the phases.
 
-    The names of the figures begin with ``own``.
+    ``own`` is the prefix of the figures' names.
     """
     seconds = math.fsum(phase.wall_seconds for phase in phases)
     of_workers = 100 / (_workers(options) * seconds)
@@ -307,14 +307,14 @@ def _one_by_one(options: NNThroughputOptions) -> tuple[SerialResource, ...]:
 
 
 def _batches_at_once(options: NNThroughputOptions) -> int | None:
-    """However many operations wait for it, one batch is written: log by log, or to all at once."""
+    """Return the number of concurrent batches: one, log by log or to all at once."""
     if options.logs == (NO_LOG,):
         return None
     return len(options.logs) if options.order == "parallel" else 1
 
 
 def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
+    """Return the figures, without bytes moved: syncs of partial pages are unknown."""
     of_each = [
         figure
         for operation in options.operations
@@ -325,7 +325,7 @@ def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
     ]
     return (
         *rate_figures(options.operations),
-        Figure("exec_time", "s", "the sum of the times of all phases", False),
+        Figure("exec_time", "s", "sum of the times of all phases", False),
         *_share_figures("", options),
         *of_each,
     )
@@ -336,18 +336,18 @@ def _log_figures(operation: str, options: NNThroughputOptions) -> tuple[Figure, 
     if options.logs == (NO_LOG,):
         return shares
     syncs = (
-        Figure(f"{operation}_per_sync", "op", "mutations that shared a sync", True),
+        Figure(f"{operation}_per_sync", "op", "mutations per sync", True),
         Figure(f"{operation}_syncs", "1/s", "syncs of each log", True),
     )
     return (
-        Figure(f"{operation}_bytes", "B", "bytes of the log for each mutation", False),
+        Figure(f"{operation}_bytes", "B", "bytes of the log per mutation", False),
         *(syncs if options.sync != "none" else ()),
         *shares,
     )
 
 
 def _share_figures(own: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
-    """Of a phase, or of all; ``own`` begins their names."""
+    """Return the figures of a phase, or of all; ``own`` is the prefix of their names."""
     time = "time" if own else "time in all phases"
     waits = tuple(
         Figure(f"{own}{name}_share", "%", f"of their {time}, workers waited {words}", False)
@@ -365,14 +365,13 @@ def _share_figures(own: str, options: NNThroughputOptions) -> tuple[Figure, ...]
 
 NNTHROUGHPUT = WorkloadDefinition(
     name="nnthroughput",
-    models="NNThroughputBenchmark: operations a name-node serves and makes durable in its edit log"
-    ". Also for a JournalNode, ZooKeeper, etcd or Kafka, which acknowledge what their log has "
-    "synced",
-    not_modelled="RPC, permissions, quotas, snapshots, leases, blocks and their reports; a tree "
-    "that is larger than memory. As many operations are under way as asked for, but a thread for "
-    "each CPU carries them, as a name-node's asynchronous edit log relieves handlers of RPC of "
-    "waiting; NNThroughputBenchmark, without RPC, has a thread for each that waits (workers: as "
-    "many)",
+    models="NNThroughputBenchmark: operations that a NameNode serves and makes durable in its "
+    "edit log. The model also fits a JournalNode, ZooKeeper, etcd or Kafka, which "
+    "acknowledge after a log sync",
+    not_modelled="RPC, permissions, quotas, snapshots, leases, blocks and their reports, and "
+    "trees larger than memory. A thread per CPU executes the concurrent operations, like a "
+    "NameNode with an asynchronous edit log, whose RPC handlers do not wait. "
+    "NNThroughputBenchmark has no RPC and a thread per operation (workers: as many)",
     source="Apache Hadoop, org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark; "
     "HADOOP-3860; HADOOP-2330",
     options=NNThroughputOptions,

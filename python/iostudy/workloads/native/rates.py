@@ -17,7 +17,7 @@ Direction = Literal["read", "write"]
 
 
 def directions(operation: Operation) -> tuple[Direction, ...]:
-    """In which directions an operation moves records."""
+    """Return the directions in which an operation moves records."""
     match operation:
         case "read":
             return ("read",)
@@ -30,7 +30,7 @@ def directions(operation: Operation) -> tuple[Direction, ...]:
 
 
 def tally(result: JobResult, direction: Direction) -> IoStats:
-    """What was done in that direction."""
+    """Return the counts of that direction."""
     return result.read if direction == "read" else result.write
 
 
@@ -40,7 +40,7 @@ def mib_per_second(moved_bytes: int, seconds: float) -> float:
 
 
 def rate_figures(of: str, prefix: str = "") -> tuple[Figure, ...]:
-    """The figures that `rate_readings` gives; ``of`` says of what: "all records"."""
+    """Return the figures of `rate_readings`; ``of`` names the records: "all records"."""
     return (
         Figure(f"{prefix}bandwidth", "MiB/s", f"bytes of {of} over the run's time", True),
         Figure(f"{prefix}iops", "op/s", f"number of {of} over the run's time", True),
@@ -67,13 +67,13 @@ def rates(stats: Sequence[IoStats], seconds: float, prefix: str = "") -> dict[st
 def operations(
     result: JobResult, wanted: Sequence[Direction], *, syncs: bool
 ) -> dict[str, Latencies]:
-    """The latencies of every operation of a run, by its name in figures and histograms."""
-    told: dict[str, Latencies] = {each: tally(result, each).latencies for each in wanted}
-    return told | {"sync": result.sync} if syncs else told
+    """Return the latencies of every operation of a run, by its name in figures and histograms."""
+    found: dict[str, Latencies] = {each: tally(result, each).latencies for each in wanted}
+    return found | {"sync": result.sync} if syncs else found
 
 
 def histograms(counted: dict[str, Latencies]) -> dict[str, Histogram]:
-    """The histogram of every operation."""
+    """Return the histogram of every operation."""
     return {name: compact_histogram(latencies) for name, latencies in counted.items()}
 
 

@@ -46,24 +46,22 @@ _INPUT, _OUTPUT, _CHECKSUM = "tera-in", "tera-out", "tera-checksum"
 
 
 class _TeraOptions(Options):
-    """What the three have in common."""
+    """Options that all three share."""
 
     rows: Count = Field(
         10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
     )
     threads: Annotated[int, Field(ge=1, le=256)] = Field(
-        2, description="how many tasks work at a time, each a thread"
+        2, description="number of concurrent tasks, a thread each"
     )
-    direct: bool = Field(
-        default=False, description="O_DIRECT, past the page cache, instead of buffered"
-    )
+    direct: bool = Field(default=False, description="O_DIRECT, which bypasses the page cache")
 
 
 class TeraGenOptions(_TeraOptions):
     """Options of teragen."""
 
     parts: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        2, description="files that share the rows (mapreduce.job.maps); so many threads at most"
+        2, description="number of files, and the most concurrent threads (mapreduce.job.maps)"
     )
     fsync: bool = Field(
         default=True, description="end each file with fsync, inside the measured time"
@@ -74,23 +72,23 @@ class TeraSortOptions(_TeraOptions):
     """Options of terasort."""
 
     parts: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        2, description="files that the unsorted rows are in"
+        2, description="number of files of unsorted rows"
     )
     reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
-        2, description="files of the sorted rows, in the order of keys (mapreduce.job.reduces)"
+        2, description="number of files of sorted rows, in key order (mapreduce.job.reduces)"
     )
     memory: Memory = Field(
-        256 * units.MIB, description="what buffers and tables of all threads may take together"
+        256 * units.MIB, description="memory limit for buffers and tables of all threads together"
     )
     spill: Directories = Field(
         (),
-        description="folders for intermediate data, in turn (mapreduce.cluster.local.dir), "
-        "perhaps on several devices; none: where the rows are",
+        description="folders for intermediate data, used in turn, possibly on several devices "
+        "(mapreduce.cluster.local.dir); none: next to the rows",
     )
     fsync: bool = Field(
         default=True,
-        description="end each sorted file with fsync, inside the measured time; intermediate "
-        "data are never synced",
+        description="end each sorted file with fsync, inside the measured time; intermediate data "
+        "are never synced",
     )
 
     @model_validator(mode="after")
@@ -103,7 +101,7 @@ class TeraValidateOptions(_TeraOptions):
     """Options of teravalidate."""
 
     reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
-        2, description="files that the sorted rows are in; so many threads at most"
+        2, description="number of files of sorted rows, and the most concurrent threads"
     )
 
 
@@ -123,7 +121,7 @@ def _sorting(options: TeraSortOptions, folder: Path, spill: tuple[Path, ...]) ->
 
 
 class _Tera(Workload):
-    """What the three have in common."""
+    """Base of all three."""
 
     def unsteady_reason(self) -> str:
         """It ends with its work."""
@@ -142,11 +140,11 @@ class TeraGen(_Tera):
     options: TeraGenOptions
 
     def space_bytes(self) -> int:
-        """All rows."""
+        """Return the size of all rows."""
         return self.options.rows * ROW_BYTES
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new files; the file system allocates afresh."""
+        """Remove the files, so that every trial allocates new ones."""
         self.clean(place)
 
     def run(self, place: Place) -> Measurement:
@@ -188,11 +186,11 @@ class TeraSort(_Tera):
         """Make the rows, and note the checksum that they keep through the sort."""
         self.clean(place)  # a preparation that was killed may have left its rows
         made = _generate(place, self.options, parts=self.options.parts)
-        with _told("to note the checksum of the rows", place):
+        with _core_errors("to note the checksum of the rows", place):
             replace_whole(place.directory / _CHECKSUM, made.checksum.encode())
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new sorted files."""
+        """Remove the sorted files, so that every trial creates new ones."""
         remove(place.directory / _OUTPUT)
 
     def run(self, place: Place) -> Measurement:
@@ -200,7 +198,7 @@ class TeraSort(_Tera):
         spill = self.options.spill or (place.directory,)
         job = _sorting(self.options, place.directory, spill)
         open_file_limit.require(job.descriptors, _RUNS, place.directory, instead=_FEWER_RUNS)
-        with _told("to sort the rows", place):
+        with _core_errors("to sort the rows", place):
             sorted_ = job.run(place.tick)
         result = sorted_.result
         _compare(result, place)
@@ -249,7 +247,7 @@ class TeraValidate(_Tera):
         job = _native.TeraValidate(
             str(place.directory / _OUTPUT), threads=options.threads, direct=options.direct
         )
-        with _told("to validate the sorted rows", place):
+        with _core_errors("to validate the sorted rows", place):
             result = job.run(place.tick)
         _compare(result, place)
         if result.rows != options.rows:
@@ -269,17 +267,17 @@ def _generate(
         direct=direct,
         fsync=fsync,
     )
-    with _told("to make the rows", place):
+    with _core_errors("to make the rows", place):
         return job.run(place.tick)
 
 
-def _told(doing: str, place: Place) -> AbstractContextManager[None]:
+def _core_errors(doing: str, place: Place) -> AbstractContextManager[None]:
     return translate_core_errors(doing, place.directory)
 
 
 def _compare(result: _native.TeraResult, place: Place) -> None:
     """Refuse rows that are not those that were made."""
-    with _told("to find the checksum of the rows", place):
+    with _core_errors("to find the checksum of the rows", place):
         made = (place.directory / _CHECKSUM).read_text()
     if result.checksum != made:
         raise _other_rows(f"rows with the checksum {made}", result.checksum, place)
@@ -329,9 +327,14 @@ def _measured(
 def _figures(*more: Figure, operations: tuple[str, ...]) -> Callable[[object], tuple[Figure, ...]]:
     latencies = (latency_figures(f"a {o} call", f"{o}_latency") for o in operations)
     return fixed_figures(
-        Figure("rate", "MiB/s", "bytes of the rows, each once, over the time", True),
+        Figure("rate", "MiB/s", "bytes of the rows, counted once, over the time", True),
         Figure("rows_per_second", "rows/s", "rows over the time", True),
-        Figure("exec_time", "s", "from the first look at a file to the last one in place", False),
+        Figure(
+            "exec_time",
+            "s",
+            "from the first access to a file until the last file is in place",
+            False,
+        ),
         Figure(BYTES, "B", "bytes read and written on the target", True),
         *more,
         *(figure for figures in latencies for figure in figures),
@@ -343,8 +346,8 @@ _LEAVES_OUT = "HDFS with its replication and network, YARN, the JVM and the star
 
 GEN = WorkloadDefinition(
     name="teragen",
-    models="TeraGen: rows with random keys are made, the same bytes as Hadoop's. Map tasks write a "
-    "file each, and files get their names when all are complete",
+    models="TeraGen: generates rows with random keys, the same bytes as Hadoop's. Each map task "
+    "writes one file; files get their names when all are complete",
     not_modelled=_LEAVES_OUT,
     source=f"{_SOURCE}.TeraGen",
     options=TeraGenOptions,
@@ -356,18 +359,18 @@ GEN = WorkloadDefinition(
 )
 SORT = WorkloadDefinition(
     name="terasort",
-    models="TeraSort: rows are sorted within a memory limit. They are read and sorted in pieces, "
-    "spilled once, merged into files in order, and renamed when all are complete. Sampling the "
-    "keys is inside the measured time, as is the checksum of what is written, which must be that "
-    "of the rows that were made; that files hold it is for teravalidate to say",
+    models="TeraSort: sorts rows within a memory limit. It reads and sorts them in pieces, spills "
+    "once, merges into ordered files, and renames them when all are complete. The measured "
+    "time includes sampling of keys, and a checksum of the written data that must equal "
+    "the checksum of the generated rows. teravalidate checks the files themselves",
     not_modelled=f"{_LEAVES_OUT}, copying between hosts, and more than one merge of the same data",
     source=f"{_SOURCE}.TeraSort",
     options=TeraSortOptions,
     figures=_figures(
-        Figure("spill_time", "s", "sampling, and reading, sorting and spilling", False),
-        Figure("merge_time", "s", "merging what was spilled into the sorted files", False),
-        Figure("spilled", "MiB", "intermediate data, written once and read once", False),
-        Figure("memory", "MiB", "the most that buffers and tables took at a time", False),
+        Figure("spill_time", "s", "sampling, reading, sorting and spilling", False),
+        Figure("merge_time", "s", "merging the spilled data into the sorted files", False),
+        Figure("spilled", "MiB", "intermediate data, written and read once", False),
+        Figure("memory", "MiB", "peak memory of buffers and tables", False),
         operations=("read", "write"),
     ),
     example={"rows": "1M", "memory": "64MiB"},
@@ -377,8 +380,8 @@ SORT = WorkloadDefinition(
 )
 VALIDATE = WorkloadDefinition(
     name="teravalidate",
-    models="TeraValidate: sorted rows are read, and their order and checksum verified. So are "
-    "their number and the order from file to file; the checksum is the sum of their CRC-32",
+    models="TeraValidate: reads sorted rows and verifies their order and checksum. It also "
+    "verifies their number and the order between files; the checksum is the sum of their CRC-32",
     not_modelled=_LEAVES_OUT,
     source=f"{_SOURCE}.TeraValidate",
     options=TeraValidateOptions,

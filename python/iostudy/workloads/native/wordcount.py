@@ -154,13 +154,13 @@ class Wordcount(Workload):
             replace_whole(place.directory / _MADE, json.dumps(made).encode())
 
     def reset(self, place: Place) -> None:
-        """Every trial makes a new output."""
+        """Remove the output, so that every trial creates a new one."""
         remove(place.directory / _OUTPUT)
 
     def run(self, place: Place) -> Measurement:
         """Count all words once; the output is verified afterwards."""
         texts, expected = self._own_texts(), None
-        with _told(place, own=bool(texts)):
+        with _text_errors(place, own=bool(texts)):
             if not texts:
                 texts = [str(path) for path in sorted((place.directory / _TEXT).glob("part-*"))]
                 words, checksum = json.loads((place.directory / _MADE).read_text())
@@ -204,8 +204,8 @@ def _unusable(found: str, where: str) -> UsageError:
 
 
 @contextmanager
-def _told(place: Place, *, own: bool) -> Iterator[None]:
-    """What went wrong with the user's own texts is no fault of the device's."""
+def _text_errors(place: Place, *, own: bool) -> Iterator[None]:
+    """Translate errors; those of the user's own texts are not errors of the device."""
     with translate_core_errors("to count the words", place.directory):
         try:
             yield
@@ -246,7 +246,7 @@ def _measured(counts: _native.WordCountResult, options: WordcountOptions) -> Mea
 
 
 def _moves_all_on_target(options: WordcountOptions) -> bool:
-    """Whether nothing is read or spilled elsewhere."""
+    """Whether all reads and spills are on the target."""
     return not (options.input or options.spill)
 
 

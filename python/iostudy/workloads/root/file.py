@@ -42,9 +42,9 @@ def require_uproot() -> None:
 
 @dataclass(frozen=True)
 class Content:
-    """What a file of our own holds: in each column ``values`` numbers for each event.
+    """The content of a generated file: ``values`` numbers per event in each column.
 
-    They are a pure function of seed, column and event, and do not compress.
+    The numbers are a pure function of seed, column and event, and do not compress.
     """
 
     seed: int
@@ -61,7 +61,7 @@ class Content:
         return tuple(f"column{index:04d}" for index in range(self.columns))
 
     def bases(self) -> dict[str, Values]:
-        """What the numbers of each branch are made from; to be made once."""
+        """Return the base numbers of each branch, computed once."""
         import numpy as np
 
         draw = np.random.default_rng(self.seed)
@@ -70,7 +70,7 @@ class Content:
 
 
 def make_rows(base: Values, start: int, stop: int) -> Values:
-    """The numbers of a branch for the events from ``start`` to before ``stop``, one row each."""
+    """Return the numbers of a branch for the events from ``start`` to before ``stop``."""
     import numpy as np
 
     events = np.arange(start, stop, dtype=np.uint64) * np.uint64(_GOLDEN)
@@ -106,16 +106,16 @@ def require_tree(path: Path, name: str | None) -> None:
 
 @contextmanager
 def open_tree(path: Path, name: str | None) -> Iterator[Any]:
-    """The tree of that name, or the only one of the file; WorkloadError where there is none.
+    """Return the tree of that name, or the only one of the file; WorkloadError without one.
 
-    Read with pread(2), one request after the other and without a cache, basket by basket.
+    Reads with pread(2), one request after another, without a cache, basket by basket.
     """
     uproot = importlib.import_module("uproot")
     handler = importlib.import_module("uproot.source.file").MultithreadedFileSource
-    with _told(path):
+    with _uproot_errors(path):
         file = uproot.open(path, handler=handler, num_workers=1, array_cache=None)
     with file:
-        with _told(path):
+        with _uproot_errors(path):
             kinds = file.classnames(cycle=False)
             trees = {key: file[key] for key, kind in kinds.items() if kind == "TTree"}
         wanted = next(iter(trees), "") if name is None and len(trees) == 1 else name
@@ -134,7 +134,7 @@ def read(tree: Any, branches: str, events: range, bases: Mapping[str, Values]) -
 
     path = Path(tree.file.file_path)
     started = time.perf_counter()
-    with _told(path):
+    with _uproot_errors(path):
         arrays = tree.arrays(
             filter_name=branches, entry_start=events.start, entry_stop=events.stop, library="ak"
         )
@@ -150,13 +150,13 @@ def read(tree: Any, branches: str, events: range, bases: Mapping[str, Values]) -
 
 
 def requested_bytes(tree: Any) -> int:
-    """What has been asked of the file since it was opened."""
+    """Return the bytes requested from the file since it was opened."""
     return int(tree.file.source.num_requested_bytes)
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """WorkloadError for whatever uproot and its decompressors raise: errors of many kinds."""
+def _uproot_errors(path: Path) -> Iterator[None]:
+    """Translate any exception of uproot and its decompressors to WorkloadError."""
     try:
         yield
     except Exception as error:

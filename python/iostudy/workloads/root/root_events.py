@@ -55,27 +55,26 @@ class RootEventsOptions(Options):
 
     jobs: Annotated[int, Field(ge=1, le=1024)] = Field(4, description="number of jobs")
     file: Path | None = Field(
-        None, description="a ROOT file of your own, which is only read; without it one is made"
+        None, description="a ROOT file of the user, opened read-only; by default one is generated"
     )
     tree: str | None = Field(
-        None, description="the name of the TTree; without it the only one of the file"
+        None, description="name of the TTree; by default the only one of the file"
     )
-    branches: str = Field(_ALL, description="which branches are read, as a pattern: Muon_*")
-    step: Count = Field(
-        5, description="number of events read at once, and of those in a basket of a file made here"
-    )
-    events: Count = Field(80, description="number of events in a file made here")
+    branches: str = Field(_ALL, description="pattern of the branches to read: Muon_*")
+    step: Count = Field(5, description="events per read, and per basket of a generated file")
+    events: Count = Field(80, description="number of events in a generated file")
     event_size: Size = Field(
-        1760 * units.KIB, description="bytes of an event in a file made here (R5: 1.7 to 1.9 MB)"
+        1760 * units.KIB, description="bytes per event in a generated file (R5: 1.7 to 1.9 MB)"
     )
     columns: Annotated[int, Field(ge=1, le=9999)] = Field(
-        16, description="number of branches in a file made here"
+        16, description="number of branches in a generated file"
     )
     compute: Pause = Field(
-        0.3, description="time slept after each event, in place of computing (R5: about 0.3s)"
+        0.3, description="sleep after each event, in place of computing (R5: about 0.3s)"
     )
     duration: Annotated[Seconds, Field(gt=0)] = Field(
-        30.0, description="when all jobs end, if the events have not run out before (R5: 40min)"
+        30.0,
+        description="time limit of all jobs; they end earlier if the events run out (R5: 40min)",
     )
 
     @model_validator(mode="after")
@@ -111,7 +110,7 @@ class RootEvents(Workload):
             file.require_tree(self.options.file, self.options.tree)
 
     def preparation(self) -> str:
-        """What makes a file."""
+        """Return the parameters that define a file."""
         made = self.options.model_dump_json(include={"file", "events", "event_size", "columns"})
         return f"{made} {self.options.step}"
 
@@ -162,7 +161,7 @@ class RootEvents(Workload):
         return file.Content.of(place.seed, self.options.columns, self.options.event_size)
 
     def _shares(self, place: Place) -> list[range]:
-        """The events of each job, whole baskets of a file that is made here."""
+        """Return the events of each job, in whole baskets of a generated file."""
         with file.open_tree(self._path(place), self.options.tree) as tree:
             entries = int(tree.num_entries)
         steps, jobs = math.ceil(entries / self.options.step), self.options.jobs
@@ -172,7 +171,7 @@ class RootEvents(Workload):
     def _job(
         self, place: Place, events: range, bases: Mapping[str, file.Values], tick: Tick
     ) -> Measurement:
-        """One job: what it ended in time, and how long it took to read each step of that."""
+        """Run one job; return its completed events and the time of each read."""
         started, ended, read_bytes, reading = time.monotonic(), 0, 0, list[float]()
         deadline = started + self.options.duration
         with file.open_tree(self._path(place), self.options.tree) as tree:
@@ -248,12 +247,12 @@ def _no_event(options: RootEventsOptions) -> WorkloadError:
 
 ROOT_EVENTS = WorkloadDefinition(
     name="root-events",
-    models="batch jobs of high-energy physics that read a real ROOT file with uproot. They read it "
-    "basket by basket, as report R5's jobs did with ROOT, and sleep for the time of computing",
-    not_modelled="processes of their own: the jobs are threads of one Python, which interprets one "
-    "at a time: beyond some jobs it is Python that is measured (`events` has no such limit); "
-    "compression and verifying - a file made here is not compressed and is verified, one of your "
-    "own may be compressed and is not verified; TTreeCache",
+    models="batch jobs of high-energy physics that read a real ROOT file with uproot. They read "
+    "it basket by basket, like report R5's jobs with ROOT, and sleep for the computing time",
+    not_modelled="separate processes: the jobs are threads of one Python, which executes one at a "
+    "time, so Python limits the rate beyond some number of jobs (`events` has no such "
+    "limit); compression and verification: a generated file is uncompressed and verified, a "
+    "user's file may be compressed and is not verified; TTreeCache",
     source="report R5; uproot (scikit-hep), an optional dependency: pip install 'iostudy[root]'",
     options=RootEventsOptions,
     figures=fixed_figures(
@@ -262,13 +261,15 @@ ROOT_EVENTS = WorkloadDefinition(
         Figure(
             "read_rate",
             "MB/s",
-            "bytes that uproot read of these events (10^6 B) over the time",
+            "bytes of these events that uproot read (10^6 B) over the time",
             True,
         ),
         Figure("cpu_efficiency", "%", "computing time of these events over the jobs' time", True),
-        Figure("exec_time", "s", "from first start to last end, or to when the time was up", False),
+        Figure(
+            "exec_time", "s", "from the first start to the last end, or to the time limit", False
+        ),
         *latency_figures("reading a step of events into arrays, to 4.4 %"),
-        Figure(BYTES, "B", "bytes that uproot asked for, of a file made here", True),
+        Figure(BYTES, "B", "bytes that uproot requested of a generated file", True),
     ),
     example={"jobs": 2, "events": 20, "step": 2, "compute": "50ms"},
     make=RootEvents,

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_is_told_where_there_is_a_quota() {
+    fn a_group_with_a_quota_has_a_period() {
         let v1 = |quota| {
             let files = [
                 ("cpu.cfs_quota_us", quota),

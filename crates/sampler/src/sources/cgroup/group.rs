@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn those_above_are_told_up_to_what_is_seen_as_root() {
+    fn ancestors_end_at_the_visible_root() {
         let found = find(UNIFIED, "0::/user.slice/user-0.slice\n", "blkio").unwrap();
         let ancestors: Vec<_> = found.ancestors().collect();
         let expected = [

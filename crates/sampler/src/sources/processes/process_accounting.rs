@@ -128,8 +128,8 @@ impl ProcessAccounting {
             }
         }
         let scan = self.scan;
-        let not_seen = |(pid, known): (&u32, &TrackedProcess)| (known.scan != scan).then_some(*pid);
-        let left: Vec<u32> = self.known.iter().filter_map(not_seen).collect();
+        let gone = |(pid, known): (&u32, &TrackedProcess)| (known.scan != scan).then_some(*pid);
+        let left: Vec<u32> = self.known.iter().filter_map(gone).collect();
         for pid in left {
             self.remove(pid);
         }

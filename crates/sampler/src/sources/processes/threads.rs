@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::thread::gettid;
 
 use super::allowed_cpus::AllowedCpus;
+use super::pid_list::list_pids;
 use super::pid_stat::{self, PidStat};
-use super::pids;
 use super::small_file::SmallFile;
 use crate::proc_file::number;
 
@@ -72,24 +72,30 @@ impl Threads {
             let new = children.into_iter().filter(|child| visited.insert(*child));
             unread.extend(new.map(WorkloadProcess::child));
         }
-        let ThreadScan { seen, counts, .. } = scan;
+        let ThreadScan {
+            threads, counts, ..
+        } = scan;
         if self.begun.is_some_and(|at| at.elapsed() < MIN_INTERVAL) {
             return counts;
         }
-        self.end_interval(seen);
+        self.end_interval(threads);
         ThreadCounts {
             busiest_ticks: Some(self.busiest_ticks),
             ..counts
         }
     }
 
-    fn end_interval(&mut self, seen: HashMap<u32, Thread>) {
-        self.busiest_ticks += seen.values().map(|thread| thread.step).max().unwrap_or(0);
+    fn end_interval(&mut self, threads: HashMap<u32, Thread>) {
+        self.busiest_ticks += threads
+            .values()
+            .map(|thread| thread.step)
+            .max()
+            .unwrap_or(0);
         let own = own();
-        for (pid, thread) in seen.iter().filter(|(pid, _)| **pid != own) {
+        for (pid, thread) in threads.iter().filter(|(pid, _)| **pid != own) {
             self.allowed_cpus.note(*pid, thread.step);
         }
-        self.last = seen;
+        self.last = threads;
         self.begun = Some(Instant::now());
     }
 }
@@ -111,7 +117,7 @@ struct ThreadScan<'a> {
     /// Whether new threads started in this interval.
     is_another: bool,
     before: &'a HashMap<u32, Thread>,
-    seen: HashMap<u32, Thread>,
+    threads: HashMap<u32, Thread>,
     counts: ThreadCounts,
 }
 
@@ -121,7 +127,7 @@ impl<'a> ThreadScan<'a> {
             own: own(),
             is_another,
             before,
-            seen: HashMap::new(),
+            threads: HashMap::new(),
             counts: ThreadCounts::default(),
         }
     }
@@ -130,7 +136,7 @@ impl<'a> ThreadScan<'a> {
     fn read(&mut self, process: WorkloadProcess, file: &mut SmallFile) -> Vec<u32> {
         let pid = process.pid;
         let mut children = Vec::new();
-        for thread in pids(&format!("/proc/{pid}/task")) {
+        for thread in list_pids(&format!("/proc/{pid}/task")) {
             let text = file.read(format_args!("/proc/{pid}/task/{thread}/stat"));
             let Some(stat) = text.and_then(pid_stat::parse) else {
                 continue;
@@ -158,7 +164,7 @@ impl<'a> ThreadScan<'a> {
             ticks: stat.ticks,
             step: self.step(stat),
         };
-        self.seen.insert(stat.pid, now);
+        self.threads.insert(stat.pid, now);
     }
 
     /// Ticks of a thread in this interval.

@@ -38,14 +38,14 @@ Sides = tuple[RecordedStudy, RecordedStudy]
 
 
 def build_comparison(
-    first: RecordedStudy, second: RecordedStudy, asked: Sequence[str] = ()
+    first: RecordedStudy, second: RecordedStudy, requested: Sequence[str] = ()
 ) -> StudyComparison:
     """Compare the second study with the first.
 
-    ``asked`` and the errors are those of `match_studies`.
+    ``requested`` and the errors are those of `match_studies`.
     """
     sides = (first, second)
-    found = match_studies(first, second, asked)
+    found = match_studies(first, second, requested)
     rule = unpaired.combine_rules(
         decision_rule(first.study),
         decision_rule(second.study),
@@ -163,7 +163,7 @@ def _text(value: JsonValue, name: str) -> str | None:
 
 
 def _circumstances(side: RecordedStudy) -> dict[str, JsonValue]:
-    """Those of the host, and what the study itself fixed."""
+    """Return the circumstances of the host and of the study."""
     decide = side.study.decide
     return {
         **side.row.circumstances,
@@ -184,7 +184,7 @@ def _circumstances(side: RecordedStudy) -> dict[str, JsonValue]:
 
 
 def _read_back(found: dict[str, tuple[str, ...]]) -> dict[str, JsonValue]:
-    """Without the places, whose names differ for nothing."""
+    """Return the settings without places, whose names do not matter here."""
     by_name: dict[str, tuple[str, ...]] = {}
     for label, values in found.items():
         name = label.partition("@")[0]

@@ -26,7 +26,7 @@ _FIRST_TO_LAST: tuple[KeyPath, ...] = (
     ("versions", "iostudy"),
     ("versions",),
 )
-"""What usually matters most stands first, all else last."""
+"""Keys by importance; all others follow."""
 
 _DISK_NUMBERS = ("number", "diskseq")
 """Given out anew at each start or attachment; they say nothing about a device."""
@@ -83,7 +83,7 @@ def _comparable(circumstances: Circumstances) -> dict[str, JsonValue]:
 
 
 def _placed(noun: str, values: Sequence[JsonValue]) -> dict[str, JsonValue]:
-    """By their places where there are several: ``device 1``, ``device 2``."""
+    """Return the values by place if there are several: ``device 1``, ``device 2``."""
     if len(values) == 1:
         return {noun: values[0]}
     return {f"{noun} {place}": value for place, value in enumerate(values, 1)}

@@ -41,15 +41,15 @@ class ComparableParts:
 
 
 def match_studies(
-    first: RecordedStudy, second: RecordedStudy, asked: Sequence[str]
+    first: RecordedStudy, second: RecordedStudy, requested: Sequence[str]
 ) -> ComparableParts:
-    """What can be compared; ``asked`` are labels, or LABEL=LABEL where they differ.
+    """Return the comparable parts; ``requested`` are labels, or LABEL=LABEL if they differ.
 
-    By default the baselines are compared, and all configurations that have the same label in both.
-    Raises UsageError for a search or a screening, for a traced study beside one that is not, for
-    labels that there are none of, and where nothing is left.
+    By default the baselines and all configurations with the same label are compared. UsageError
+    for a search or a screening, for a traced and an untraced study, for unknown labels, and if
+    nothing is comparable.
     """
-    _refuse_traced_beside_untraced(first, second)
+    _refuse_mixed_tracing(first, second)
     for side in (first, second):
         _refuse_without_configurations_of_its_own(side)
     reasons = dict(_workload_reasons(first.study, second.study))
@@ -62,15 +62,17 @@ def match_studies(
             remedy="run one of them again with the workload of the other",
         )
     labels = _labels(first.study), _labels(second.study)
-    pairs = [_asked(each, labels, (first, second)) for each in asked] or _by_default(*labels)
-    alone = () if asked else tuple(_configuration_reasons(labels, pairs))
+    pairs = [_requested_pair(each, labels, (first, second)) for each in requested] or _by_default(
+        *labels
+    )
+    alone = () if requested else tuple(_configuration_reasons(labels, pairs))
     return ComparableParts(
         tuple(workloads), tuple(dict.fromkeys(pairs)), (*reasons.values(), *alone)
     )
 
 
 def _refuse_without_configurations_of_its_own(side: RecordedStudy) -> None:
-    """What a search tries, and what a screening runs, is chosen to learn from, not to be kept."""
+    """Refuse a search or a screening, whose configurations are not chosen to be kept."""
     if side.study.search is None and side.study.design is None:
         return
     if side.study.search is not None:
@@ -82,9 +84,9 @@ def _refuse_without_configurations_of_its_own(side: RecordedStudy) -> None:
     )
 
 
-def _refuse_traced_beside_untraced(first: RecordedStudy, second: RecordedStudy) -> None:
+def _refuse_mixed_tracing(first: RecordedStudy, second: RecordedStudy) -> None:
     """Refuse a traced and an untraced study: the cost of tracing would look like a difference."""
-    traced = [side.place for side in (first, second) if side.study.block_latency]
+    traced = [side.place for side in (first, second) if side.study.telemetry.block_latency]
     if len(traced) == 1:
         raise UsageError(
             "two studies that are both traced, or both untraced",
@@ -103,7 +105,7 @@ def _by_default(first: Sequence[str], second: Sequence[str]) -> list[tuple[str, 
     return [(first[0], second[0]), *((label, label) for label in first if label in second)]
 
 
-def _asked(
+def _requested_pair(
     text: str,
     labels: tuple[Sequence[str], Sequence[str]],
     sides: tuple[RecordedStudy, RecordedStudy],
@@ -138,7 +140,7 @@ def _workload_reasons(first: Study, second: Study) -> Iterator[tuple[str, str]]:
 
 
 def _difference(first: WorkloadRequest, second: WorkloadRequest) -> str:
-    """In what two workloads of one label differ; empty if in nothing."""
+    """Return the differences of two workloads with one label; empty without any."""
     if first.name != second.name:
         return f"it is {first.name} in the first study and {second.name} in the second"
     figures = [f"{w.figure.name} in {w.figure.unit}" for w in (first, second)]

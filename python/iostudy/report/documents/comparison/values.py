@@ -41,23 +41,23 @@ class ConfigurationComparison(Value):
     first: ConfigurationMean
     second: ConfigurationMean
     change: FiniteFloat | None
-    """Of the figure, from the first study to the second, as a fraction."""
+    """Change of the figure from the first study to the second, as a fraction."""
     interval: Span | None
-    """Of the noise within the studies; what differs between them is in no interval."""
+    """Interval from the noise within the studies; it does not cover differences between them."""
     verdict: Verdict
     by_margin: bool
     flags: tuple[Flag, ...]
-    """What was found in the figures of either study; with any, no difference is claimed."""
+    """Flags of the figures of either study; with any, no difference is claimed."""
 
 
 class PairingLoss(Value):
-    """What the lack of pairs costs on one workload, by what pairs cancelled within the studies."""
+    """Precision lost without pairs on one workload, from the pairs within the studies."""
 
     workload: str
     times_as_wide: FiniteFloat
     """An interval without pairs, as a multiple of one of pairs."""
     times_as_many_blocks: FiniteFloat
-    """For an interval as narrow."""
+    """Factor on the blocks for an interval of the same width."""
 
 
 class CircumstanceDifference(Value):
@@ -81,10 +81,10 @@ class StudyComparison(Value):
     risk: FiniteFloat
     compared: tuple[ConfigurationComparison, ...]
     costs: tuple[PairingLoss, ...]
-    """Of the workloads that have pairs within the studies."""
+    """Losses of the workloads with pairs within the studies."""
     left_out: tuple[str, ...]
-    """What only one of them has, or has otherwise, with the reason."""
+    """Parts that only one study has, or that differ, with the reason."""
     differences: tuple[CircumstanceDifference, ...]
-    """In their circumstances; those that usually matter most first."""
+    """Differences of circumstances, the most important first."""
     study_difference: str
-    """From the first study file to the second, as a unified diff; empty where they are the same."""
+    """Unified diff from the first study file to the second; empty if they are equal."""

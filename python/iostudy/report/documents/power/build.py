@@ -14,7 +14,8 @@ from iostudy.report.finite import build_span, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.measurements.build import describe_figure
-from iostudy.report.topics.noise.section import build_noise, format_noise
+from iostudy.report.topics.noise.causes import build_noise_causes
+from iostudy.report.topics.noise.section import build_noise, describe_causes, format_noise
 from iostudy.results.block_time import estimate_block_time
 from iostudy.results.comparisons import ComparisonResult, compare_configurations, decision_rule
 from iostudy.results.screening import effect_noise_ratio
@@ -27,7 +28,7 @@ from iostudy.units import format_percent, format_seconds
 
 @dataclass(frozen=True)
 class AaMeasurement:
-    """What an A/A has measured: its study, and where its output is."""
+    """A completed A/A study and its output folder."""
 
     study: Study
     rows: Sequence[TrialRow]
@@ -35,15 +36,15 @@ class AaMeasurement:
 
 
 def build_power(
-    asked: Study, same: AaMeasurement, budget_seconds: float | None = None
+    planned: Study, same: AaMeasurement, budget_seconds: float | None = None
 ) -> PowerReport:
-    """What a study can decide with the noise of the A/A of its baseline, which is complete.
+    """Return what a study can detect with the noise of its baseline's A/A study.
 
-    Of a search that is what its confirmation can, of a screening what its effects need, each of
-    which rests on all runs. ``budget_seconds`` asks what a study can decide
-    that may take so long.
+    For a search these are the comparisons of its confirmation, for a screening its effects,
+    each of which uses all runs. ``budget_seconds`` adds what a study of that duration can
+    detect.
     """
-    study = preview_confirmation(asked)
+    study = preview_confirmation(planned)
     found = compare_configurations(same.study, same.rows)
     costs = {each.workload: _cost(study, each.workload, same.rows) for each in found}
     round_seconds = math.fsum(block for _, block in costs.values())
@@ -61,10 +62,11 @@ def build_power(
         fewest_seconds=study.decide.min_blocks * round_seconds,
         most_seconds=study.decide.max_blocks * round_seconds,
         budget=budget,
-        told=(),
+        sentences=(),
+        noise_causes=build_noise_causes(same.study, same.rows),
         folder=same.folder,
     )
-    return text.model_copy(update={"told": (*_of_search(asked.search), *_sentences(text))})
+    return text.model_copy(update={"sentences": (*_of_search(planned.search), *_sentences(text))})
 
 
 def build_power_table(report: PowerReport) -> TextTable:
@@ -152,7 +154,9 @@ def _of_search(search: Search | None) -> Iterator[str]:
 
 
 def _sentences(report: PowerReport) -> Iterator[str]:
-    yield from (f"{each.label}: {each.noise.told}." for each in report.workloads)
+    yield from (f"{each.label}: {each.noise.sentence}." for each in report.workloads)
+    for causes in report.noise_causes:
+        yield from describe_causes(causes)
     least, most = (
         format_seconds(report.fewest_seconds),
         format_seconds(report.most_seconds),
@@ -176,8 +180,8 @@ def _of_budget(report: PowerReport, budget: BudgetReport) -> str:
             "the runs."
         )
     reach = join_words([_reached(each) for each in report.workloads])
-    asked = f"blocks: [{report.min_blocks}, {budget.blocks}]"
-    return f"{time} is enough for {blocks} of each workload ({asked}), which can detect {reach}."
+    setting = f"blocks: [{report.min_blocks}, {budget.blocks}]"
+    return f"{time} is enough for {blocks} of each workload ({setting}), which can detect {reach}."
 
 
 def _reached(workload: WorkloadPower) -> str:

@@ -8,11 +8,11 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.topics.noise.values import NoiseCausesReport, NoiseReport
 
 
 class AaResult(Value):
-    """What came out between two labels of the same."""
+    """The comparison of two labels of the same configuration."""
 
     change: FiniteFloat
     interval: Span | None
@@ -21,11 +21,11 @@ class AaResult(Value):
 
 
 class BudgetReport(Value):
-    """What a time is enough for."""
+    """What a given duration is enough for."""
 
     seconds: FiniteFloat
     blocks: int
-    """Of every workload."""
+    """Blocks of every workload."""
     enough: bool
     """Whether they are at least the study's fewest."""
 
@@ -38,11 +38,11 @@ class WorkloadPower(Value):
     noise: NoiseReport
     same: AaResult
     trial_seconds: FiniteFloat
-    """With the settings of the baseline and what follows a trial."""
+    """Time with the baseline's settings, including the recovery after a trial."""
     block_seconds: FiniteFloat
-    """Of the study, with all its configurations, file systems and data."""
+    """Time of a block of the study with all its configurations, file systems and data."""
     budget_reachable: FiniteFloat | None
-    """What a study of as many blocks as the budget has finds; None without, or if it is too few."""
+    """Difference that a study with the budget's blocks detects; None without enough blocks."""
     budget_reachable_interval: Span | None
 
 
@@ -68,7 +68,9 @@ class PowerReport(Value):
     most_seconds: FiniteFloat
     """The study, if every comparison takes all its blocks."""
     budget: BudgetReport | None
-    told: tuple[str, ...]
-    """All this in sentences."""
+    sentences: tuple[str, ...] = Field(serialization_alias="told")
+    """The results in sentences."""
+    noise_causes: tuple[NoiseCausesReport, ...] = ()
+    """Causes of the noise of the A/A, by workload."""
     folder: str
     """The output folder of the A/A, a study like any other."""

@@ -23,7 +23,7 @@ OPTION = "slow_down"
 
 
 def build_selftest(study: Study, final: Sequence[ComparisonResult], folder: str) -> SelftestReport:
-    """What was to be found, and what was."""
+    """Return the expected and the observed results."""
     true = {c.label: -parse_percent(c.options[OPTION]) for c in study.configurations()}
     expectations = tuple(_expectation(each, true[each.configuration]) for each in final)
     outcomes = {each.outcome for each in expectations}
@@ -31,7 +31,7 @@ def build_selftest(study: Study, final: Sequence[ComparisonResult], folder: str)
     noise = build_workload_noise(study, final[0].workload, final)
     return SelftestReport(
         outcome=outcome,
-        told=_conclusion(outcome, study, noise),
+        sentence=_conclusion(outcome, study, noise),
         expectations=expectations,
         noise=noise,
         folder=folder,
@@ -50,7 +50,7 @@ def build_selftest_table(selftest: SelftestReport) -> TextTable:
             format_change_interval(each.change, each.interval),
             str(each.verdict),
             str(each.blocks),
-            each.told,
+            each.sentence,
         )
         for each in selftest.expectations
     ]
@@ -61,7 +61,7 @@ def _expectation(standing: ComparisonResult, true_change: float) -> ExpectationR
     comparison = standing.comparison
     low, high = comparison.change_interval
     holds = low <= true_change <= high
-    outcome, told = _judged(comparison.verdict, holds=holds, same=true_change == 0)
+    outcome, sentence = _judged(comparison.verdict, holds=holds, same=true_change == 0)
     return ExpectationResult(
         configuration=standing.configuration,
         expected_change=true_change,
@@ -71,12 +71,12 @@ def _expectation(standing: ComparisonResult, true_change: float) -> ExpectationR
         verdict=comparison.verdict,
         blocks=comparison.blocks,
         outcome=outcome,
-        told=told,
+        sentence=sentence,
     )
 
 
 def _judged(verdict: Verdict, *, holds: bool, same: bool) -> tuple[Outcome, str]:
-    """That the same is not told apart is right, whether or not the blocks show that it is equal."""
+    """Judge a verdict; the same configuration may be equivalent or undecided."""
     match verdict:
         case Verdict.INCONCLUSIVE if not same:
             return Outcome.UNDECIDED, "not detected yet"
@@ -101,7 +101,7 @@ def _conclusion(outcome: Outcome, study: Study, noise: NoiseReport | None) -> st
         case Outcome.PASSED:
             return "passed: known slow-downs were detected at their true size, and nothing else"
         case Outcome.UNDECIDED:
-            known = f" ({noise.told})" if noise else ""
+            known = f" ({noise.sentence})" if noise else ""
             blocks = study.decide.max_blocks
             return (
                 f"undecided: this machine is too noisy for {blocks} blocks{known}. Reduce "

@@ -13,7 +13,7 @@ from iostudy.report.topics.noise.values import NoiseReport
 
 
 class Outcome(StrEnum):
-    """What became of an expectation, or of all of them."""
+    """The outcome of an expectation, or of all of them."""
 
     PASSED = "passed"
     UNDECIDED = "undecided"
@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 class ExpectationResult(Value):
-    """What one configuration is known to be, and what was found."""
+    """The known change of a configuration, and the observed one."""
 
     configuration: str
     expected_change: FiniteFloat
@@ -33,7 +33,7 @@ class ExpectationResult(Value):
     verdict: Verdict
     blocks: int
     outcome: Outcome
-    told: str
+    sentence: str = Field(serialization_alias="told")
 
 
 class SelftestReport(Value):
@@ -44,7 +44,7 @@ class SelftestReport(Value):
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     outcome: Outcome
-    told: str
+    sentence: str = Field(serialization_alias="told")
     expectations: tuple[ExpectationResult, ...]
     noise: NoiseReport | None
     folder: str

@@ -56,7 +56,7 @@ def make_chart(
 
 
 def round_value(value: float | None) -> float | None:
-    """To six digits: more than any screen or print can show."""
+    """Round to six digits, more than a screen or print shows."""
     return None if value is None else float(f"{value:.6g}")
 
 

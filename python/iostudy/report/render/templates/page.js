@@ -32,7 +32,7 @@ const csv = (trials) => {
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 };
 
-// Made when it is asked for, and then asked for again: a page of many trials opens no later for it.
+// Made on the first click, not before: a page of many trials opens no later for it.
 const offer = (id, made) => {
   const link = document.getElementById(id);
   link.addEventListener("click", async (event) => {

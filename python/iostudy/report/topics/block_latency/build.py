@@ -39,7 +39,7 @@ def _traced(
     traced: Sequence[tuple[TrialRow, BlockRequests]],
     tested: str,
 ) -> BlockLatencyReport:
-    seen = [requests for _, requests in traced]
+    summaries = [requests for _, requests in traced]
     by_device = [
         rename_tested_device(requests.devices, row.device, tested) for row, requests in traced
     ]
@@ -47,15 +47,15 @@ def _traced(
         workload=workload,
         configuration=configuration,
         trials=len(traced),
-        events=sum(own.events for own in seen),
-        lost_events=sum(own.lost for own in seen),
-        unmatched_events=sum(own.unmatched for own in seen),
+        events=sum(own.events for own in summaries),
+        lost_events=sum(own.lost for own in summaries),
+        unmatched_events=sum(own.unmatched for own in summaries),
         requests=tuple(_requests(by_device)),
     )
 
 
 def _requests(trials: Sequence[Mapping[str, ByOperation]]) -> Iterator[PooledRequests]:
-    """What each device did, operation by operation."""
+    """Return the requests of each device by operation."""
     for device in dict.fromkeys(name for own in trials for name in own):
         here = [own[device] for own in trials if device in own]
         for operation in dict.fromkeys(name for own in here for name in own):

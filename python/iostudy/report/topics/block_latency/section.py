@@ -52,7 +52,7 @@ def _table(rows: Sequence[tuple[str, PooledRequests]], report: Report) -> TextTa
     return TextTable(
         title="",
         heads=("device", "operation", report.noun, "mean", *percentiles, "count"),
-        rows=[_row(configuration, told) for configuration, told in rows],
+        rows=[_row(configuration, requests) for configuration, requests in rows],
         names=3,
     )
 

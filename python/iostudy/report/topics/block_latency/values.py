@@ -11,15 +11,15 @@ class PooledRequests(Value):
     """Requests of one device that do the same, pooled over the trials that count."""
 
     device: str
-    """The one under test by the report's ``device``, whatever each trial called it."""
+    """The tested device has the name in the report's ``device`` in all trials."""
     operation: str
     """``read``, ``write``, ``discard`` or ``flush``."""
     trials: int
-    """In how many trials there were any."""
+    """Number of trials with any."""
     count: int
-    """In all of them."""
+    """Total over these trials."""
     mean_us: FiniteFloat
-    """From the issue of a request to the driver to its completion: the mean of all requests."""
+    """Mean latency of all requests, from their issue to the driver to their completion."""
     percentiles_us: dict[str, FiniteFloat]
     """``p50`` to ``max``: upper bounds of their buckets, which are 4.4 % wide, but none beyond the
     longest."""
@@ -30,17 +30,17 @@ class PooledRequests(Value):
 
 
 class BlockLatencyReport(Value):
-    """What the disks were asked for under one configuration on one workload."""
+    """Requests to the disks under one configuration on one workload."""
 
     workload: str
     configuration: str
     trials: int
     """Trials that count and were traced."""
     events: int
-    """How many were read from the kernel in these trials."""
+    """Events read from the kernel in these trials."""
     lost_events: int
-    """How many were overwritten before that: their requests are missing."""
+    """Events overwritten before they were read: their requests are missing."""
     unmatched_events: int
-    """Ends of requests whose other end was not seen."""
+    """Starts or ends of requests without a counterpart."""
     requests: tuple[PooledRequests, ...]
     """Device by device, from the top."""

@@ -31,10 +31,10 @@ from iostudy.study.model import Study
 from iostudy.telemetry.samples import Samples
 
 MOST_TIMELINES = 40
-"""In a report: each has a file to be read and a chart to be drawn."""
+"""Limit per report: each timeline needs a file and a chart."""
 
 _MOST_SHARE = 0.75
-"""A limit that fewer of the trials have is told with low confidence."""
+"""Share of the trials below which a limit has low confidence."""
 _FROM_OUTSIDE = {
     Bottleneck.FOREIGN: Disturbance.FOREIGN,
     Bottleneck.STEAL: Disturbance.STEAL,
@@ -48,7 +48,7 @@ Diagnoses = Mapping[int, Diagnosis]
 def diagnose_trials(
     study: Study, circumstances: Mapping[str, Any], rows: Sequence[TrialRow]
 ) -> dict[int, Diagnosis]:
-    """What limited each trial that counts, by its id."""
+    """Return the diagnosis of each counted trial by its id."""
     grounds = TrialContexts(study, circumstances, rows)
     return {
         row.id: diagnose(row.summary, grounds.build(row))
@@ -93,7 +93,7 @@ def _limited(
     samples: ReadSamples | None,
 ) -> BottleneckReport:
     limits = Counter(found[row.id].limit for _, row in own)
-    # What is told goes before what is unclear, where as many trials have both.
+    # A known bottleneck precedes an unclear one that as many trials have.
     ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Bottleneck.UNCLEAR))
     number, typical = _typical(own, found, ranked[0], figure)
     diagnosis = found[typical.id]
@@ -121,7 +121,7 @@ def _limited(
 def _typical(
     own: Sequence[tuple[int, TrialRow]], found: Diagnoses, limit: Bottleneck, figure: str
 ) -> tuple[int, TrialRow]:
-    """Of the trials with that limit, the one whose figure is nearest the median of all."""
+    """Return the trial with that limit whose figure is nearest the median of all."""
     values = {row.id: (row.figures or {})[figure] for _, row in own}
     middle = statistics.median(values.values())
     having = [(number, row) for number, row in own if found[row.id].limit is limit]
@@ -178,7 +178,7 @@ def build_disturbances(
 
 
 def _disturbances(rows: Iterable[TrialRow], found: Diagnoses) -> dict[Disturbance, list[str]]:
-    """What is said of each disturbance, a sentence a trial."""
+    """Return the sentences on disturbances, one per trial."""
     said: dict[Disturbance, list[str]] = {}
     for row in rows:
         for disturbance, sentence in _of_trial(found[row.id]):

@@ -30,7 +30,7 @@ def build_timeline_charts(workload: WorkloadReport, report: Report) -> tuple[Cha
     return tuple(
         Chart(
             {**common, "title": own.configuration, "datasets": {_COURSE: rows}},
-            f"{own.configuration}, trial {own.typical}: {_told(own)}",
+            f"{own.configuration}, trial {own.typical}: {_describe_timeline(own)}",
             "",
         )
         for own in limited
@@ -80,7 +80,7 @@ def _name(series: TimelineSeries) -> str:
     return " ".join(filter(None, (series.of, series.name)))
 
 
-def _told(own: BottleneckReport) -> str:
+def _describe_timeline(own: BottleneckReport) -> str:
     """The course in words: how far each line reaches."""
     return "; ".join(f"{_name(each)} {_span(each)}" for each in _series(own))
 

@@ -10,7 +10,7 @@ from iostudy.report.base import Value
 
 
 class EvidenceReport(Value):
-    """A figure that a limit was told by."""
+    """A figure that a diagnosis rests on."""
 
     figure: str
     of: str
@@ -27,7 +27,7 @@ class FindingReport(Value):
     of: str
     """The device, interface, mount or process that it is about; empty: the machine."""
     held: FiniteFloat | None
-    """For how much of the time it held the work up, in percent; null where that is not known."""
+    """Share of the time for which it limited the work, in percent; null if unknown."""
     confidence: Confidence
     evidence: tuple[EvidenceReport, ...]
     explains: tuple[Bottleneck, ...]
@@ -35,16 +35,16 @@ class FindingReport(Value):
 
 
 class DiagnosisReport(Value):
-    """What limited one run, and what was looked at."""
+    """The bottleneck of one run, and the examined figures."""
 
     limit: Bottleneck
-    """That of the first finding; unclear where there is none."""
+    """The bottleneck of the first finding; unclear without findings."""
     sentence: str
     no_help: str
-    """What a faster device could save at most, where the limit is elsewhere; else empty."""
+    """The most that a faster device could save if the limit is elsewhere; otherwise empty."""
     findings: tuple[FindingReport, ...]
     """The foremost first."""
     looked_at: tuple[EvidenceReport, ...]
-    """The main figures, whatever was found: the target's device first if it has one."""
+    """The key figures, independent of the result; the target's device first."""
     missing: tuple[str, ...]
-    """What could not be looked at."""
+    """Figures that were not available."""

@@ -26,43 +26,43 @@ _OF_THE_DISK = (
 )
 
 Limited = Mapping[str, BottleneckReport]
-"""By configuration, on one workload."""
+"""Bottlenecks by configuration on one workload."""
 
 
 def explain_equivalence(
-    results: Sequence[Result], limited: Limited, *, of_device: bool = False
+    results: Sequence[Result], limited: Limited, *, device_settings_only: bool = False
 ) -> str:
-    """Why what is equivalent to the baseline is so; empty where trials do not tell.
+    """Explain why configurations are equivalent to the baseline; empty if unknown.
 
-    ``results`` begin with the baseline. Only what is told of all these configurations with
-    confidence is said. Where nothing is decided, and settings ``of_device`` are all that varies, it
-    is why they cannot help.
+    ``results`` begin with the baseline. Only confident diagnoses of all these configurations
+    count. With ``device_settings_only``, an undecided study also gets the reason why they
+    cannot help.
     """
     same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
-    if of_device and _cannot_help(results, limited):
+    if device_settings_only and _cannot_help(results, limited):
         same = list(results[1:])
-    alike = _trusted([limited.get(own.configuration) for own in (results[0], *same)])
-    if not same or not alike:
+    reports = _trusted([limited.get(own.configuration) for own in (results[0], *same)])
+    if not same or not reports:
         return ""
-    first = alike[0]
+    first = reports[0]
     everyone = len(same) == len(results) - 1
     whom = (
-        ("both configurations" if len(alike) == 2 else "all configurations")
+        ("both configurations" if len(reports) == 2 else "all configurations")
         if everyone
-        else _names(alike)
+        else _names(reports)
     )
     said = f"{_subject(first)} was the bottleneck of {whom}: {_figures(first)}"
-    return said + _idle(alike)
+    return said + _idle(reports)
 
 
 def explain_all_workloads(
     workloads: Sequence[WorkloadReport], limited: Sequence[BottleneckReport]
 ) -> str:
-    """What limited every configuration on every workload, where that explains all verdicts.
+    """Return the common bottleneck of all configurations and workloads if it explains all verdicts.
 
-    As the end of a sentence; else empty.
+    It is the end of a sentence, empty otherwise.
     """
-    if not all(workload.because for workload in workloads):
+    if not all(workload.explanation for workload in workloads):
         return ""
     subjects = {_subject(own) for own in limited}
     return (
@@ -85,10 +85,10 @@ def _cannot_help(results: Sequence[Result], limited: Limited) -> bool:
     return not shown and all(own is not None and own.no_help for own in known)
 
 
-def _trusted(alike: Sequence[BottleneckReport | None]) -> Sequence[BottleneckReport]:
+def _trusted(reports: Sequence[BottleneckReport | None]) -> Sequence[BottleneckReport]:
     """All of them, if the same thing limited each as far as one may trust that; else none."""
-    known = [own for own in alike if own is not None and own.confidence in _TRUSTED]
-    agree = len(known) == len(alike) and len({(own.limit, own.of) for own in known}) == 1
+    known = [own for own in reports if own is not None and own.confidence in _TRUSTED]
+    agree = len(known) == len(reports) and len({(own.limit, own.of) for own in known}) == 1
     return known if agree else ()
 
 
@@ -100,15 +100,15 @@ def _figures(own: BottleneckReport) -> str:
     return ", ".join(each.says for each in own.evidence)
 
 
-def _names(alike: Sequence[BottleneckReport]) -> str:
-    return join_words([quote_label(own.configuration) for own in alike])
+def _names(reports: Sequence[BottleneckReport]) -> str:
+    return join_words([quote_label(own.configuration) for own in reports])
 
 
-def _idle(alike: Sequence[BottleneckReport]) -> str:
-    """That the devices had no part in it, where they were idle most of the time."""
-    busy = {own.busy.value or 0.0: own.busy.of for own in alike if own.busy is not None}
+def _idle(reports: Sequence[BottleneckReport]) -> str:
+    """Return the clause on idle devices if they were idle most of the time."""
+    busy = {own.busy.value or 0.0: own.busy.of for own in reports if own.busy is not None}
     most = max(busy, default=MOSTLY_IDLE)
-    if alike[0].limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
+    if reports[0].limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
         return ""
     return (
         f"; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can make a "

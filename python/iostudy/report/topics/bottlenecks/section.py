@@ -40,7 +40,7 @@ _UTILIZATION = (
 
 
 def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
-    """What limited each configuration, and how busy each part was, as far as that is known."""
+    """Return the bottleneck of each configuration, and the utilization of each part if known."""
     limited = [own for own in report.limits if own.workload == workload.label]
     if limited:
         yield Section(
@@ -104,7 +104,7 @@ def _limited_by(own: BottleneckReport) -> str:
 
 
 def _confidence(own: BottleneckReport) -> str:
-    """With the reason where it is not that of the typical trial."""
+    """Return the confidence, with the reason if it differs from the typical trial's."""
     if own.confidence is None:
         return ""
     if own.confidence is own.typical_confidence:
@@ -115,7 +115,7 @@ def _confidence(own: BottleneckReport) -> str:
 
 
 def _evidence(own: BottleneckReport) -> str:
-    """With what follows from it for the device."""
+    """Return the evidence with its consequence for the device."""
     figures = ", ".join(each.says for each in own.evidence)
     return f"{figures}. {own.no_help}." if own.no_help else figures
 
@@ -150,7 +150,7 @@ def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[Tex
 def _layers(
     direction: Direction, own: TelemetryReport, volume: str, below: Mapping[str, tuple[str, ...]]
 ) -> tuple[Layer, ...]:
-    """From the volume down; none where it lies on nothing, or had no such requests."""
+    """Return the layers from the volume down; none without layers or such requests."""
     if volume not in below:
         return ()
     devices = {

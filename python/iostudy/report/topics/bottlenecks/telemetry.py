@@ -23,7 +23,7 @@ _UNITS = {
     "_some": "% of time",
     "_full": "% of time",
 }
-"""How the name of a figure without a unit ends -> its unit."""
+"""Units of figures by the end of their names."""
 _KIB = "kB"
 """iostat's kB are 1024 bytes; they are shown as MiB."""
 
@@ -32,7 +32,9 @@ def build_telemetry(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryRe
     """One for each workload and configuration with a trial that counts, in the study's order."""
     tested = find_tested_device(rows)
     return tuple(
-        _told(*pair, own, tested) for pair, own in group_counted_trials(study, rows).items() if own
+        _average(*pair, own, tested)
+        for pair, own in group_counted_trials(study, rows).items()
+        if own
     )
 
 
@@ -57,7 +59,7 @@ def find_tested_device(rows: Sequence[TrialRow]) -> str:
     return " or ".join(dict.fromkeys(row.device for row in rows if row.device))
 
 
-def _told(
+def _average(
     workload: str, configuration: str, rows: Sequence[TrialRow], tested: str
 ) -> TelemetryReport:
     by_name = [
@@ -75,7 +77,7 @@ def _told(
 
 
 def rename_tested_device(devices: Mapping[str, T], device: str, tested: str) -> dict[str, T]:
-    """What is told by device, with ``tested`` as the name of ``device``, the one under test."""
+    """Rename the tested device ``device`` to ``tested`` in values by device."""
     return {tested if name == device else name: own for name, own in devices.items()}
 
 

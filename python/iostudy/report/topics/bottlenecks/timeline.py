@@ -16,7 +16,7 @@ TOO_SHORT = "the trial was too short"
 
 MOST_POINTS = 60
 _SHORTEST_SECONDS = 0.25
-"""Of what a value is the mean; the kernel counts CPU time in hundredths of a second."""
+"""Shortest averaging time; the kernel counts CPU time in hundredths of a second."""
 _FEWEST = 2
 """Stretches: one alone is a level, and drawn as a line it would look like a course."""
 _BUSY = ("user", "nice", "system", "irq", "softirq")
@@ -24,7 +24,7 @@ _MS_PER_SECOND = 1000
 
 
 def list_timeline_columns(devices: Iterable[str]) -> tuple[str, ...]:
-    """With what the names of the columns begin that a timeline is made of."""
+    """Return the prefixes of the columns of a timeline."""
     return (*(f"disk.{device}.io_ms" for device in devices), "cpu.", "vm.nr_")
 
 
@@ -59,20 +59,20 @@ def _series(samples: Samples, devices: Iterable[str]) -> Iterator[TimelineSeries
             share = counter_increments(disks[device]["io_ms"]) / (
                 samples.intervals * _MS_PER_SECOND
             )
-            yield _told("busy", device, np.minimum(share, 1.0))
+            yield _series_in_percent("busy", device, np.minimum(share, 1.0))
     cpu = samples.group("cpu")
     if set(_BUSY) <= cpu.keys():
-        yield _told("CPUs", "", _share(cpu, _BUSY))
+        yield _series_in_percent("CPUs", "", _share(cpu, _BUSY))
     cores = [_share(own, ("busy",)) for own in samples.keyed("cpu").values()]
     if cores:
-        yield _told("busiest core", "", np.fmax.reduce(cores))
+        yield _series_in_percent("busiest core", "", np.fmax.reduce(cores))
     dirty = _dirty(samples.group("vm"))
     if dirty is not None:
-        yield _told("dirty pages", "", dirty)
+        yield _series_in_percent("dirty pages", "", dirty)
 
 
 def _share(ticks: Mapping[str, Values], of: tuple[str, ...]) -> Values:
-    """Of all ticks in each stretch; NaN where there were none."""
+    """Return the share of all ticks in each interval; NaN without ticks."""
     steps = {name: tick_increments(values) for name, values in ticks.items()}
     every: Values = np.sum(list(steps.values()), axis=0)
     counted: Values = np.sum([steps[name] for name in of], axis=0)
@@ -92,6 +92,6 @@ def _dirty(vm: Mapping[str, Values]) -> Values | None:
     return share
 
 
-def _told(name: str, of: str, shares: Values) -> TimelineSeries:
+def _series_in_percent(name: str, of: str, shares: Values) -> TimelineSeries:
     percents = (None if np.isnan(share) else round(100 * float(share), 1) for share in shares)
     return TimelineSeries(name=name, of=of, values=tuple(percents))

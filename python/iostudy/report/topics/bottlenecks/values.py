@@ -13,20 +13,20 @@ from iostudy.report.topics.bottlenecks.diagnosis_values import EvidenceReport
 
 
 class TimelineSeries(Value):
-    """How busy one part was over a trial."""
+    """Utilization of one part over a trial."""
 
     name: str
     of: str
     """The device that it is of; empty: the machine."""
     values: tuple[FiniteFloat | None, ...]
-    """In percent, one for each of the timeline's ``seconds``; null where it is not known."""
+    """In percent, one for each of the timeline's ``seconds``; null if unknown."""
 
 
 class Timeline(Value):
-    """How busy the parts were over a trial: at most 60 values of each."""
+    """Utilization of the parts over a trial, at most 60 values each."""
 
     seconds: tuple[FiniteFloat, ...]
-    """From the start of the recording to the end of what each value is of."""
+    """End of each interval since the start of the recording."""
     series: tuple[TimelineSeries, ...]
 
 
@@ -37,7 +37,7 @@ class BottleneckReport(Value):
     configuration: str
     trials: int
     limits: dict[Bottleneck, int]
-    """In how many trials each limit was told, the most frequent first."""
+    """Number of trials by limit, the most frequent first."""
     limit: Bottleneck
     """The one of the typical trial."""
     of: str
@@ -46,28 +46,31 @@ class BottleneckReport(Value):
     """Low where less than three trials in four share the limit, else that of the typical trial.
     None where the limit is unclear."""
     typical_confidence: Confidence | None
-    """Of the typical trial alone, as its ``sentence`` tells it."""
+    """Confidence of the typical trial, as in its ``sentence``."""
     typical: int
-    """The number of the trial, of those with the most frequent limit, whose figure is nearest the
-    median of the configuration."""
+    """Number of the typical trial.
+
+    It has the most frequent limit, and a figure nearest the median of the configuration.
+    """
     sentence: str
-    """What is said of the typical trial."""
+    """The diagnosis of the typical trial."""
     no_help: str
-    """What a faster device could save of its time at most, where three trials in four have a limit
-    that is elsewhere; else empty."""
+    """The most that a faster device could save; else empty.
+
+    Present if three trials in four have another limit.
+    """
     busy: EvidenceReport | None
-    """For how much of the time the devices were at work in the typical trial, at most; null where
-    that is not known."""
+    """The largest utilization of a device in the typical trial; null if unknown."""
     evidence: tuple[EvidenceReport, ...]
-    """Of the typical trial."""
+    """Evidence from the typical trial."""
     timeline: Timeline | None
-    """Of the typical trial."""
+    """Timeline of the typical trial."""
     no_timeline: str
-    """Why there is none; empty if there is, or if none was asked for."""
+    """Why there is no timeline; empty with one, or if none was requested."""
 
 
 class Disturbance(StrEnum):
-    """What comes from outside a study: nothing that it varies, and none of its workloads."""
+    """An external disturbance, not caused by the study's factors or workloads."""
 
     FOREIGN = "another process"
     STEAL = "the hypervisor"
@@ -81,6 +84,6 @@ class DisturbanceReport(Value):
     configuration: str
     disturbance: Disturbance
     trials: int
-    """In how many trials that count."""
+    """Number of counted trials with it."""
     sentence: str
-    """What is said of the first of them."""
+    """The sentence on the first of them."""

@@ -32,7 +32,7 @@ def add_flags(
 def find_flags(
     workload: str, figure: str, rows: Sequence[TrialRow], shared: FamilyOfTests
 ) -> tuple[Flag, ...]:
-    """Those of a figure in the trials that count, whatever their configuration."""
+    """Return the flags of a figure in the counted trials of all configurations."""
     own = [row for row in rows if row.counts and row.workload == workload]
     figures = [np.log((row.figures or {})[figure]) for row in own]
     return flag_figures(figures, [row.configuration for row in own], shared)
@@ -47,9 +47,9 @@ def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> Fam
 def add_imbalance(
     workload: WorkloadReport, covariates: Sequence[CovariateReport]
 ) -> WorkloadReport:
-    """The workload with a flag at every configuration on which a covariate fell unevenly.
+    """Add a flag to every configuration with an uneven covariate.
 
-    In a screening, whose results are levels, it is a flag of the workload.
+    A screening, whose results are levels, gets a flag of the workload.
     """
     labels = {
         own.imbalance.configuration

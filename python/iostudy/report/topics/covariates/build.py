@@ -22,7 +22,7 @@ from iostudy.telemetry.covariates import Covariate, compute_covariates
 Array = NDArray[np.float64]
 
 _RELEVANT = 0.5
-"""In margins: a smaller difference of a covariate can hardly change a verdict."""
+"""In margins: a smaller difference of a covariate hardly changes a verdict."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ def _imbalance(study: Study, balance: Balance, results: Sequence[Result]) -> Imb
 
 
 def _general_meaning() -> str:
-    """Of a run of a design, which has no verdict of its own."""
+    """Return the meaning for a run of a design, which has no verdict of its own."""
     return "The effects of its levels may be those of the disturbance."
 
 
 def _meaning(result: Result, *, more: bool) -> str:
-    """What an imbalance means for the verdict of the configuration that deviates."""
+    """Return the meaning of an imbalance for the verdict of its configuration."""
     if result.baseline:
         against = "better" if more else "worse"
         return f"It is the baseline: a verdict of {against} may be an effect of the disturbance."

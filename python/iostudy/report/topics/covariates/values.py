@@ -26,7 +26,7 @@ class Imbalance(Value):
     others: FiniteFloat
     """The mean of the others in the same blocks."""
     meaning: str
-    """What it means for the verdict."""
+    """Its meaning for the verdict."""
 
 
 class CovariateReport(Value):
@@ -35,9 +35,9 @@ class CovariateReport(Value):
     workload: str
     covariate: Covariate
     shares: tuple[CovariateShare, ...]
-    """In the study's order of configurations."""
+    """Shares in the study's order of configurations."""
     p: FiniteFloat | None
-    """Of the randomisation test within blocks; null where no trials of a block differ."""
+    """p-value of the randomisation test within blocks; null if no trials of a block differ."""
     testable: bool
     """Whether so many blocks can show an imbalance at all."""
     imbalance: Imbalance | None
@@ -51,6 +51,6 @@ class GivenUpWorkload(Value):
     block: int
     attempts: int
     reason: str
-    """Of the last attempt."""
+    """Reason of the last attempt."""
     disturbed: bool
-    """By more than a limit of ``validity:`` allows; otherwise a trial failed by itself."""
+    """Whether a limit of ``validity:`` was exceeded; otherwise a trial failed by itself."""

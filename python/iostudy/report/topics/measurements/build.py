@@ -9,7 +9,7 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import FigureDescription
 from iostudy.report.finite import build_span, finite
 from iostudy.report.topics.measurements.means import Values, compare_means
-from iostudy.report.topics.verdicts.values import (
+from iostudy.report.topics.measurements.values import (
     FigureMean,
     LatencyReport,
     OtherFigure,

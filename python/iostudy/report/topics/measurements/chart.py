@@ -11,7 +11,8 @@ import altair as alt
 from iostudy.report.formatting import format_figure
 from iostudy.report.render.charts.drawing import Spec, encode_configuration, make_chart
 from iostudy.report.section import Chart
-from iostudy.report.topics.verdicts.values import LatencyReport, WorkloadReport
+from iostudy.report.topics.measurements.values import LatencyReport
+from iostudy.report.topics.verdicts.values import WorkloadReport
 from iostudy.report.values import Report
 from iostudy.workloads.native.latency import PERCENTILES
 
@@ -20,10 +21,10 @@ _SHARES = (2, 10, 100, 1000, 10_000, 100_000, 1_000_000)
 
 
 def build_latency_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
-    """A chart for each operation that has latencies, a line for each configuration.
+    """Return a chart per operation with latencies, a line per configuration.
 
-    The axis of shares is stretched towards 100 %, as HdrHistogram plots it: each further nine takes
-    the same room, and what is rare and slow can be seen.
+    The axis of shares is stretched towards 100 %, as in HdrHistogram: each further nine takes
+    the same space, which shows rare slow operations.
     """
     for operation in dict.fromkeys(latency.operation for latency in workload.latencies):
         own = [latency for latency in workload.latencies if latency.operation == operation]

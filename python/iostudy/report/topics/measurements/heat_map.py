@@ -1,7 +1,6 @@
 """Heat maps of matrix parts: tables with shaded cells.
 
-They are read as numbers and seen as a picture, on paper and by those who cannot see it too, and
-take no script.
+The cells contain the numbers, so they work on paper and for screen readers, without a script.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from iostudy.report.formatting import format_against, format_figure, format_sign
 from iostudy.report.render.charts import palette
 from iostudy.report.topics.measurements.matrix import CORNER, Matrix
 from iostudy.report.topics.measurements.section import build_part_matrices
-from iostudy.report.topics.verdicts.values import PartReport, PartsReport
+from iostudy.report.topics.measurements.values import PartReport, PartsReport
 
 _STRONGEST = 0.62
-"""Of a shade; ink on it keeps a contrast of 4.5:1 on the light page and on the dark one."""
+"""Strongest shade: text on it keeps a contrast of 4.5:1 on the light and the dark page."""
 _LEAST_CHANGE = 0.05
-"""The strongest shade of a change stands for at least 5 %, so that noise alone stays pale."""
+"""Smallest change with the strongest shade, so that noise alone stays pale."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +114,6 @@ def _map(
 
 
 def _shade(colour: str, strength: float) -> str:
-    """A colour of the palette, more or less of it, over whatever the page is made of."""
+    """Return a colour of the palette with this strength, over any background."""
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgb({red} {green} {blue} / {strength * _STRONGEST:.3f})"

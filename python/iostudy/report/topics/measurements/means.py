@@ -29,7 +29,7 @@ class PairedMeans:
 
 
 def compare_means(base: Values, own: Values, alpha: float) -> PairedMeans | None:
-    """``own`` beside ``base``, with the interval of level ``alpha``; None without common blocks."""
+    """Return ``own`` relative to ``base`` with an interval; None without common blocks."""
     common = sorted(base.keys() & own.keys())
     if not common:
         return None

@@ -13,13 +13,13 @@ from iostudy.report.formatting import (
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.measurements.matrix import Matrix, build_matrices
-from iostudy.report.topics.verdicts.values import (
+from iostudy.report.topics.measurements.values import (
     FigureMean,
     LatencyReport,
     PartReport,
     PartsReport,
-    WorkloadReport,
 )
+from iostudy.report.topics.verdicts.values import WorkloadReport
 from iostudy.units import format_reading
 
 NO_VERDICT = (
@@ -127,7 +127,7 @@ def format_part(part: PartReport, index: int) -> str:
 
 
 def build_measurement_sections(workload: WorkloadReport) -> Iterator[Section]:
-    """Every table of a workload, in the order in which it is told."""
+    """Return all tables of a workload in their order."""
     latency, other = build_latency_table(workload), build_figures_table(workload)
     if latency is not None:
         yield Section(LATENCY, "Latency", (POOLED,), tables=(latency,))

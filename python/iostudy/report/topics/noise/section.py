@@ -1,38 +1,48 @@
-"""Report section on noise and the minimum detectable effect; also for ``iostudy power``."""
+"""Report section on noise, its causes, and the minimum detectable effect.
+
+``iostudy power`` uses its parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from iostudy.analysis.noise import PowerEstimate
+from iostudy.analysis.variance_shares import LEVEL
 from iostudy.report.base import Span
 from iostudy.report.finite import build_span, finite
-from iostudy.report.formatting import LARGEST_CHANGE, MOST_BLOCKS, UNKNOWN
+from iostudy.report.formatting import LARGEST_CHANGE, MOST_BLOCKS, UNKNOWN, join_words
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.topics.noise.values import NoiseCausesReport, NoiseReport
 from iostudy.report.values import Report
 from iostudy.results import power
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study
-from iostudy.units import format_percent
+from iostudy.units import format_percent, format_percent_interval
 
 _KNOWN = (
     "Noise is the standard deviation of paired log-ratios. Brackets hold its 95 % interval, and "
     "the values at the ends of that interval. Effects are detected with a power of 80 %."
 )
+_CAUSES = (
+    "The causes are those that telemetry recorded. Each has its share of the variance, without "
+    "block and configuration effects, and the 95 % interval of that share. On a workload chance "
+    f"alone names a cause in {format_percent(LEVEL)} of studies at most."
+)
+_UNEXPLAINED = "unexplained"
 
 
 def build_workload_noise(
     study: Study, workload: str, current: Sequence[ComparisonResult]
 ) -> NoiseReport | None:
-    """What the comparisons of a workload tell of it; None where they are fewer than two blocks."""
+    """Return the noise of a workload from its comparisons; None below two blocks."""
     known = power.estimate_workload_power(study, workload, current)
     return None if known is None else build_noise(known)
 
 
 def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = None) -> NoiseReport:
-    """The values of an outlook; ``seconds`` gives how long so many blocks take."""
+    """Build the values of a power estimate; ``seconds`` maps blocks to their duration."""
     return NoiseReport(
         sd=known.noise.sd,
         interval=Span(low=known.noise.low, high=known.noise.high),
@@ -43,7 +53,7 @@ def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = N
         blocks=known.blocks,
         blocks_low=known.blocks_low,
         blocks_high=known.blocks_high,
-        told=power.format_power(known, seconds),
+        sentence=power.format_power(known, seconds),
     )
 
 
@@ -52,11 +62,12 @@ def build_noise_section(report: Report) -> Section | None:
     found = [(workload.label, workload.noise) for workload in report.workloads if workload.noise]
     if not found:
         return None
+    causes = report.noise_causes
     return Section(
         name="noise",
         title="Minimum detectable effect",
-        notes=(_KNOWN,),
-        tables=(build_noise_table(found),),
+        notes=(_KNOWN, *([_CAUSES] if causes else [])),
+        tables=(build_noise_table(found), *([_causes_table(causes)] if causes else [])),
     )
 
 
@@ -75,20 +86,19 @@ def build_noise_table(found: Sequence[tuple[str, NoiseReport]]) -> TextTable:
 def format_noise(noise: NoiseReport) -> tuple[str, str, str]:
     """The noise, the reachable margin, and the blocks that the study's margin needs."""
     return (
-        format_percent_interval(noise.sd, noise.interval),
-        format_percent_interval(noise.reachable, noise.reachable_interval),
+        _format_known(noise.sd, noise.interval),
+        _format_known(noise.reachable, noise.reachable_interval),
         _blocks_within(noise),
     )
 
 
-def format_percent_interval(value: float | None, within: Span | None) -> str:
-    """Without signs, for what cannot be negative: ``6 % [4.1, 11]``."""
+def _format_known(value: float | None, within: Span | None) -> str:
+    """Format a value that cannot be negative; a dash if it is unknown or useless."""
     if value is None or value > LARGEST_CHANGE:
         return UNKNOWN
     if within is None or within.high > LARGEST_CHANGE:
         return format_percent(value)
-    low, high = (format_percent(end).removesuffix(" %") for end in (within.low, within.high))
-    return f"{format_percent(value)} [{low}, {high}]"
+    return format_percent_interval(value, within.low, within.high)
 
 
 def _blocks_within(noise: NoiseReport) -> str:
@@ -97,3 +107,33 @@ def _blocks_within(noise: NoiseReport) -> str:
     low, high = noise.blocks_low, noise.blocks_high
     most = str(high) if high <= MOST_BLOCKS else f"more than {MOST_BLOCKS}"
     return f"{noise.blocks} [{low}, {most}]"
+
+
+def _causes_table(found: Sequence[NoiseCausesReport]) -> TextTable:
+    """A line for each cause of each workload, and one for the rest."""
+    heads = ("workload", "cause", "share of the variance", "evidence", "remedy")
+    rows = [row for own in found for row in _cause_rows(own)]
+    return TextTable("Causes of the noise", heads, rows, names=2, words=2)
+
+
+def _cause_rows(own: NoiseCausesReport) -> Iterator[tuple[str, ...]]:
+    for cause in own.causes:
+        share = _format_known(cause.share, cause.interval)
+        yield own.workload, cause.cause, share, cause.evidence, cause.remedy
+    yield own.workload, _UNEXPLAINED, format_percent(own.unexplained), _examined(own), ""
+
+
+def _examined(own: NoiseCausesReport) -> str:
+    return f"{own.trials} trials; examined: {join_words(list(own.examined))}"
+
+
+def describe_causes(own: NoiseCausesReport) -> Iterator[str]:
+    """A sentence for each named cause with its remedy, and one for the rest."""
+    for cause in own.causes:
+        share = _format_known(cause.share, cause.interval)
+        yield (
+            f"{own.workload}: {share} of the variance goes with {cause.cause} ({cause.evidence}); "
+            f"{cause.remedy}."
+        )
+    rest = format_percent(own.unexplained)
+    yield f"{own.workload}: {rest} of the variance is unexplained ({_examined(own)})."

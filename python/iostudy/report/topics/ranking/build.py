@@ -31,7 +31,7 @@ from iostudy.study.model import Study
 
 
 def build_ranking(study: Study, rows: Sequence[TrialRow]) -> RankingReport | None:
-    """The ranking of a study; None where verdicts tell all, or too few blocks are there for one."""
+    """Return the ranking of a study; None if verdicts give the order, or with too few blocks."""
     ranking = rank_configurations(study, rows)
     if ranking is None:
         return None
@@ -65,9 +65,12 @@ def build_ranking(study: Study, rows: Sequence[TrialRow]) -> RankingReport | Non
 def _ranked(
     ranking: Ranking, labels: Sequence[str], workloads: Sequence[str]
 ) -> tuple[RankedConfiguration, ...]:
-    """By their ranks, and those with the same ranks by their difference from the mean."""
+    """Return the configurations by rank, ties by their difference from the geometric mean."""
     order = ranking.combined
-    found = [_told_of(index, label, ranking, workloads) for index, label in enumerate(labels)]
+    found = [
+        _ranked_configuration(index, label, ranking, workloads)
+        for index, label in enumerate(labels)
+    ]
     by_rank = sorted(
         range(len(found)),
         key=lambda index: (
@@ -79,7 +82,7 @@ def _ranked(
     return tuple(found[index] for index in by_rank)
 
 
-def _told_of(
+def _ranked_configuration(
     index: int, label: str, ranking: Ranking, workloads: Sequence[str]
 ) -> RankedConfiguration:
     order, ranks = ranking.combined, ranking.combined.ranks[index]

@@ -39,7 +39,7 @@ def build_ranking_section(report: Report) -> Section | None:
 
 
 def _known(ranking: RankingReport, report: Report) -> str:
-    """What has to be known to read the tables."""
+    """Return the notes on the tables."""
     risk = format_percent(report.method.risk)
     over = "" if len(ranking.workloads) == 1 else f" over {_weighted(ranking)}"
     return (

@@ -31,13 +31,13 @@ class RankedConfiguration(RankRange):
     """Against the baseline; None for itself."""
     interval: Span | None
     worst_workload: str
-    """Where it is the least against the geometric mean of all."""
+    """The workload with the lowest value relative to the geometric mean."""
     worst_from_mean: FiniteFloat
-    """How much that is."""
+    """That value."""
 
 
 class RankedPair(Value):
-    """How much better ``configuration`` is than ``other`` on all workloads together."""
+    """The advantage of ``configuration`` over ``other`` on all workloads together."""
 
     configuration: str
     other: str
@@ -64,11 +64,11 @@ class WorkloadRanking(Value):
 
 
 class RankingReport(Value):
-    """Which configuration may be the best on all workloads together, and the ranks of each."""
+    """The possibly best configurations on all workloads together, and the ranks of each."""
 
     answer: str
     best: tuple[str, ...]
-    """Those that no other is shown to be better than."""
+    """Configurations that no other is shown to be better than."""
     single_order: bool
     """False where on some workload another is better than one of the best."""
     ranked: tuple[RankedConfiguration, ...]

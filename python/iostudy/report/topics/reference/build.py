@@ -41,11 +41,11 @@ def build_publication(name: str) -> ReferenceReport:
 
 
 def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport | None:
-    """The publication that the study names, with the study's own figures; None where it has none.
+    """Return the study's publication with the study's own figures; None without one.
 
-    A study's own figures stand beside published ones of the same configuration, by its label, and
-    of the same workload, by its label or name, and once more those of Hadoop's own program where
-    the published workload is its model here. Their intervals are the study's t intervals.
+    Published figures are matched with configurations by label and with workloads by label or
+    name. Figures of Hadoop's own program follow where the workload models it. Their intervals
+    are the study's t intervals.
     """
     if study.reference is None:
         return None
@@ -54,7 +54,7 @@ def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport |
     return whole.model_copy(
         update={
             "orders": tuple(each for each, o in orders if _has_several(study, published, o)),
-            "figures": tuple(_beside(whole.figures, published, study, rows)),
+            "figures": tuple(_with_own_figures(whole.figures, published, study, rows)),
         }
     )
 
@@ -76,7 +76,7 @@ def _figure(figure: PublishedFigure, published: Publication) -> PublishedFigureR
     )
 
 
-def _beside(
+def _with_own_figures(
     figures: Sequence[PublishedFigureReport],
     published: Publication,
     study: Study,
@@ -128,7 +128,7 @@ def _has_several(study: Study, published: Publication, ranked: PublishedOrder) -
 
 
 def _label(study: Study, published: Publication, name: str) -> str:
-    """What a published configuration is called in the study, where that has one of its own name."""
+    """Return the study's name of a published configuration."""
     if any(configuration.label == name for configuration in study.configurations()):
         return name
     return published.counterparts.get(name, name)

@@ -10,7 +10,7 @@ from iostudy.report.base import Span, Value
 
 
 class MeasuredCounterpart(Value):
-    """The user's own figure beside a published one."""
+    """The user's own figure for a published one."""
 
     configuration: str
     """The published one, or what it is called today."""
@@ -18,7 +18,7 @@ class MeasuredCounterpart(Value):
     value: FiniteFloat
     """Geometric mean over ``blocks``."""
     blocks: int
-    """Those that the published baseline's namesake has run too."""
+    """Blocks that the counterpart of the published baseline has run too."""
     change: FiniteFloat | None
     """Against that namesake; None for itself."""
     interval: Span | None
@@ -32,10 +32,10 @@ class PublishedFigureReport(Value):
     workload: str
     figure: str
     unit: str
-    """As it was published."""
+    """The published unit."""
     value: FiniteFloat
     runs: int
-    """How many runs the value is of."""
+    """Number of runs of the value."""
     load: str = ""
     """Under which load, such as ``20 jobs``; empty where there is only one."""
     change: FiniteFloat | None
@@ -57,7 +57,7 @@ class PublishedOrderReport(Value):
 
 
 class ReferenceReport(Value):
-    """What others have published of the question; no verdict rests on it."""
+    """Published figures on the question; no verdict uses them."""
 
     name: str
     title: str
@@ -69,7 +69,7 @@ class ReferenceReport(Value):
     open_questions: tuple[str, ...]
     baseline: str
     orders: tuple[PublishedOrderReport, ...]
-    """Those of which the study compares at least two configurations."""
+    """Orders with at least two configurations of the study."""
     figures: tuple[PublishedFigureReport, ...]
 
     @property

@@ -94,7 +94,7 @@ class _Logarithm:
 
 
 def _at(estimates: IntervalEstimates, place: int | tuple[int, int], sign: int) -> _Logarithm:
-    """Of the figure itself, whichever way is better."""
+    """Return the estimate of the figure itself, whichever direction is better."""
     low, high = float(estimates.low[place]), float(estimates.high[place])
     interval = Interval(low, high) if sign > 0 else Interval(-high, -low)
     return _Logarithm(sign * float(estimates.value[place]), interval)

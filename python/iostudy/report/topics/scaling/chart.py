@@ -21,7 +21,7 @@ from iostudy.report.values import Report
 
 _HEIGHT = 300
 _APART = 0.012
-"""How far the points of neighbouring configurations stand apart, as a share of the load."""
+"""Distance of neighbouring configurations' points, as a share of the load."""
 
 
 def build_scaling_charts(scaling: ScalingReport, report: Report) -> tuple[Chart, ...]:

@@ -66,7 +66,7 @@ def _known(scaling: ScalingReport, report: Report) -> str:
 
 
 def _remarks(scaling: ScalingReport) -> Iterator[str]:
-    """What estimates alone say, and where others have seen curves cross."""
+    """Return remarks on estimates without tests, and on published crossings."""
     for each in scaling.crossings:
         if each.interval is None:
             said = format_crossing(each, scaling.option, scaling.levels)
@@ -131,7 +131,7 @@ def _crossing_table(scaling: ScalingReport) -> Iterator[TextTable]:
 
 
 def _steps(scaling: ScalingReport, report: Report) -> TextTable:
-    """What each step of load brings, and how much of what proportion would bring is left."""
+    """Return the gain of each step of load, and its share of a proportional gain."""
     first, *others = (level.text for level in scaling.levels)
     steps = [f"{low} to {high}" for low, high in zip((first, *others), others, strict=False)]
     proportion = f"share of proportional growth since {first}, %"
@@ -159,7 +159,7 @@ def _efficiency(point: ScalingPoint) -> str:
 
 
 def _published(published: PublishedCurves, option: str) -> TextTable:
-    """As published, and in brackets how many times the first load's value that is."""
+    """Return the published value, and in brackets its ratio to that of the first load."""
     rows = [
         (level.text, *(_times(values, place) for values in published.values.values()))
         for place, level in enumerate(published.levels)

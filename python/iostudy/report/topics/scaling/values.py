@@ -19,7 +19,7 @@ class LoadLevel(Value):
 
     load: FiniteFloat
     text: str
-    """As the study file, or the publication, has it."""
+    """Text of the study file or of the publication."""
     workload: str
 
 
@@ -63,7 +63,7 @@ class CurveCrossing(Value):
     below: FiniteFloat
     above: FiniteFloat
     load: FiniteFloat
-    """Where the lines between the levels cross, over the logarithm of the load."""
+    """Load at the crossing of the lines between levels, on a logarithmic axis."""
     interval: ValueInterval | None
     """There where both levels have a verdict; else the crossing rests on estimates."""
 
@@ -76,7 +76,7 @@ class PublishedCurves(Value):
     unit: str
     levels: tuple[LoadLevel, ...]
     values: dict[str, tuple[FiniteFloat | None, ...]]
-    """By configuration, in the order of the levels."""
+    """Values by configuration, in the order of the levels."""
     crossings: tuple[CurveCrossing, ...]
 
 
@@ -86,7 +86,7 @@ class ScalingReport(Value):
     workload: str
     """Its label in the study file, which the levels share."""
     option: str
-    """What the load is: ``jobs``."""
+    """The option of the load: ``jobs``."""
     figure: FigureDescription
     levels: tuple[LoadLevel, ...]
     curves: tuple[ScalingCurve, ...]

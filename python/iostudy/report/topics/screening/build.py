@@ -32,7 +32,7 @@ _FOUND = (Verdict.BETTER, Verdict.WORSE)
 
 
 def build_screening(study: Study, rows: Sequence[TrialRow]) -> ScreeningReport | None:
-    """What a screening found; None of a study that compares configurations."""
+    """Return the result of a screening; None for a study that compares configurations."""
     design = study.design
     if design is None:
         return None
@@ -51,7 +51,7 @@ def build_screening(study: Study, rows: Sequence[TrialRow]) -> ScreeningReport |
 
 
 def find_aliases(study: Study, design: Design) -> tuple[AliasReport, ...]:
-    """Effect by effect the pairs of factors whose interaction would move it."""
+    """Return for each effect the pairs of factors whose interaction is aliased with it."""
     factors = varied(study.factors)
     levels = [len(factor.levels) for factor in factors]
     found: dict[Term, dict[str, None]] = {}
@@ -171,7 +171,7 @@ def _was_run(study: Study, levels: Mapping[str, Level]) -> bool:
 
 
 def _confirming(levels: Mapping[str, Level]) -> str:
-    """In one line, whose spaces no format can lose, and quoted as JSON, which YAML reads."""
+    """Return the levels in one line of JSON, which YAML reads and every format keeps."""
     best = ", ".join(
         f"{json.dumps(name)}: {json.dumps(level.label, ensure_ascii=False)}"
         for name, level in levels.items()

@@ -26,7 +26,7 @@ _MOST_NAMED = 6
 
 
 def build_screening_section(report: Report) -> Section | None:
-    """Every effect with Holm's result, what the design cannot tell, and what to try next."""
+    """Return every effect with Holm's result, the aliases, and the next steps."""
     text = report.screening
     if text is None:
         return None
@@ -143,7 +143,7 @@ def _listed(interactions: Sequence[str]) -> str:
 
 
 def _omnibus(tests: Sequence[OmnibusReport]) -> TextTable | None:
-    """For factors with more than two levels."""
+    """Return the tests of factors with more than two levels."""
     if not tests:
         return None
     heads = ("factor", "workload", "F", "degrees of freedom", "p (unadjusted)")

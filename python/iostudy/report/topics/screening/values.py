@@ -9,14 +9,14 @@ from iostudy.report.base import Span, Value
 
 
 class EffectReport(Value):
-    """What one level of a factor does, or an interaction of two levels beyond what each does."""
+    """The effect of one level of a factor, or an interaction of two levels."""
 
     workload: str
     level: str
     """``atime=noatime``, or ``atime=noatime with file-max=64000``."""
     against: str
     change: FiniteFloat | None
-    """Of the figure itself, as a fraction; of an interaction, beyond the product of both."""
+    """Change of the figure as a fraction; for an interaction, beyond the product of both."""
     interval: Span | None
     """Holds the truth for all effects and looks at once, but for the risk."""
     verdict: Verdict
@@ -50,26 +50,26 @@ class PredictedBest(Value):
     """Every factor at the level shown to be best, else at its first: predicted, not measured."""
 
     levels: dict[str, str]
-    """By factor, those that are not the first."""
+    """Levels by factor that differ from the first."""
     changes: dict[str, FiniteFloat]
-    """By workload, against all first levels, as a fraction; as the effects add up."""
+    """Changes by workload against all first levels, as fractions, from additive effects."""
     was_run: bool
     """Whether it is one of the design's runs."""
     confirm: str
-    """A section of a study file that measures it beside the first levels."""
+    """A section of a study file that compares it with the first levels."""
 
 
 class ScreeningReport(Value):
-    """Which factors matter, and what the design can and cannot tell."""
+    """Effects of the factors, and the limits of the design."""
 
     answer: str
     design: str
     runs: int
     effects: tuple[EffectReport, ...]
     interactions: tuple[EffectReport, ...]
-    """All of two factors; none where the design does not tell them apart."""
+    """Interactions of two factors; none where they are aliased."""
     aliases: tuple[AliasReport, ...]
     omnibus: tuple[OmnibusReport, ...]
-    """Of factors with more than two levels."""
+    """Tests of factors with more than two levels."""
     predicted: PredictedBest | None
     """None where no level is shown to be better than the first."""

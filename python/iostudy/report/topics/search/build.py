@@ -30,15 +30,15 @@ def build_search(found: SearchResult) -> SearchReport:
     course = SearchState(found.study, found.row.seed, found.candidates, found.rows)
     ahead = course.incumbent
     space, workloads = course.search.space, found.study.workloads
-    seen = estimate_response(space, course.candidate_results, course.policy, found.row.seed)
+    response = estimate_response(space, course.candidate_results, course.policy, found.row.seed)
     return SearchReport(
         ended=found.outcome is not None,
         incumbent=None if ahead is None else found.candidates[ahead].label,
         workloads=tuple(request.label for request in workloads),
         candidates=tuple(map(_candidate, found.candidates, course.race.entrants)),
         trials=course.spent.trials,
-        curves=_curves(space, seen),
-        importance=tuple(map(_importance, seen.importance)) if seen else (),
+        curves=_curves(space, response),
+        importance=tuple(map(_importance, response.importance)) if response else (),
     )
 
 
@@ -56,7 +56,7 @@ def _candidate(candidate: Candidate, entrant: Entrant) -> CandidateReport:
     )
 
 
-def _curves(space: Space, seen: ResponseModel | None) -> tuple[ResponseCurve, ...]:
+def _curves(space: Space, response: ResponseModel | None) -> tuple[ResponseCurve, ...]:
     domains = {parameter.name: parameter.domain for parameter in space.parameters}
     return tuple(
         ResponseCurve(
@@ -65,7 +65,7 @@ def _curves(space: Space, seen: ResponseModel | None) -> tuple[ResponseCurve, ..
             is_range=isinstance(domain, Range),
             log=isinstance(domain, Range) and domain.log,
         )
-        for curve in (seen.curves if seen else ())
+        for curve in (response.curves if response else ())
         for domain in (domains[curve.parameter],)
     )
 

@@ -60,7 +60,7 @@ def _of_candidate(own: CandidateReport, change: float, curve: ResponseCurve) -> 
         "value": _placed(own.point[curve.parameter], curve),
         "change": drawing.round_value(change),
         "blocks": own.blocks,
-        "told": format_signed_percent(change),
+        "change_text": format_signed_percent(change),
     }
 
 
@@ -81,7 +81,10 @@ def _response(curve: ResponseCurve) -> tuple[alt.Chart, ...]:
 
 
 def _candidates(curve: ResponseCurve) -> alt.Chart:
-    tooltip = [alt.Tooltip(f"{name}:N") for name in ("candidate", "value", "told", "blocks")]
+    tooltip = [
+        *(alt.Tooltip(f"{name}:N") for name in ("candidate", "value", "blocks")),
+        alt.Tooltip("change_text:N", title="change"),
+    ]
     size = alt.Size("blocks:Q", legend=None).scale(range=[20, 120])
     points: alt.Chart = (
         alt.Chart(alt.NamedData("candidates"))

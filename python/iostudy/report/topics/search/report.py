@@ -40,7 +40,7 @@ def build_search_report(
     text = {
         "name": found.study.name,
         "question": found.study.question,
-        "todo": report.todo if decided else (_step(found, folder),),
+        "next_steps": report.next_steps if decided else (_step(found, folder),),
         "answer": (*verdicts, *_answer(found, confirmed)),
         "search": build_search(found),
         "notes": tuple(dict.fromkeys((*found.study.notes, *report.notes))),
@@ -53,13 +53,13 @@ def build_search_report(
 
 
 def _state(found: SearchResult) -> State:
-    """Without a winner there is nothing to confirm."""
+    """Return the state; without a winner nothing is confirmed."""
     over = found.outcome is not None and found.outcome.winner is None
     return State.COMPLETE if over else State.STOPPED
 
 
 def _headline(found: SearchResult) -> str:
-    """Without a confirmation: a search decides nothing by itself."""
+    """Return the headline without a confirmation: a search decides nothing by itself."""
     if found.outcome is None:
         return "No verdict yet: the search has not ended."
     if found.outcome.winner is None:
@@ -68,7 +68,7 @@ def _headline(found: SearchResult) -> str:
 
 
 def _step(found: SearchResult, folder: str) -> Step:
-    """What to do as long as no confirmation has ended: the search's own file goes on with both."""
+    """Return the step before a confirmation: resume the search."""
     if found.outcome is not None and found.outcome.winner is None:
         return Step(text="Keep the default.")
     return suggest_resume("Resume until the winner is confirmed:", found.study, folder)

@@ -16,7 +16,7 @@ class CandidateReport(Value):
     """The value of every parameter that it has."""
     standing: RaceStatus
     blocks: int
-    """In so many it was on every workload."""
+    """Blocks with every workload."""
     change: FiniteFloat | None
     """Over all workloads with their weights; the luckiest candidate's is too high."""
     error: FiniteFloat | None
@@ -39,7 +39,7 @@ class ResponsePoint(Value):
 
 
 class ResponseCurve(Value):
-    """What a parameter does over its range."""
+    """The response of the figure over a parameter's range."""
 
     parameter: str
     points: tuple[ResponsePoint, ...]
@@ -65,10 +65,10 @@ class SearchReport(Value):
     """The label of the candidate that is ahead; None where that is the default."""
     workloads: tuple[str, ...]
     candidates: tuple[CandidateReport, ...]
-    """In the order in which they entered."""
+    """Candidates in the order of their proposal."""
     trials: int
-    """Those of the search that count, with the default's."""
+    """Counted trials of the search, including the default's."""
     curves: tuple[ResponseCurve, ...]
-    """Empty where too few candidates were tried to tell any."""
+    """Response curves; empty with too few candidates."""
     importance: tuple[ImportanceReport, ...]
     """Empty where the candidates do not differ by more than their noise."""

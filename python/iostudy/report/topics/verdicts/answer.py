@@ -33,7 +33,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class AnswerContext:
-    """What the sentences of a study have in common: what varies, and what decides."""
+    """Common context of a study's sentences: the varied factor and the decision rule."""
 
     noun: str
     margin: float
@@ -41,7 +41,7 @@ class AnswerContext:
 
 
 def find_factor_noun(factors: Sequence[Factor]) -> str:
-    """What varies, in a word that can follow "no": ``scheduler``, ``direct value``."""
+    """Return the noun of the varied factor, after "no": ``scheduler``, ``direct value``."""
     if len(factors) != 1:
         return "configuration"
     name = factors[0].name
@@ -51,7 +51,7 @@ def find_factor_noun(factors: Sequence[Factor]) -> str:
 def build_predicate(
     results: Sequence[Result], figure: FigureDescription, topic: AnswerContext
 ) -> str:
-    """What there is to say of one workload; ``results`` begin with the baseline."""
+    """Return the predicate on one workload; ``results`` begin with the baseline."""
     baseline, others = results[0], results[1:]
     if not any(result.blocks for result in results):
         return "there are no data: no block has finished"
@@ -213,7 +213,7 @@ def _nothing_decided(baseline: Result, others: Sequence[Result], topic: AnswerCo
 
 
 def _undecided(chosen: Sequence[Result], topic: AnswerContext) -> list[str]:
-    """Several open comparisons share a clause: the tables tell each one's figures."""
+    """Return one clause for all open comparisons; the tables have their figures."""
     begun = [result for result in chosen if result.blocks]
     empty = [_called(result) for result in chosen if not result.blocks]
     clauses = [_open(begun, topic)] if begun else []

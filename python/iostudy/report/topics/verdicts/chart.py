@@ -1,9 +1,8 @@
-"""Charts of intervals, trials in run order and telemetry, as Vega-Lite specifications."""
+"""Charts of intervals and of trials in run order, as Vega-Lite specifications."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import altair as alt
@@ -20,7 +19,6 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.render.charts import palette
 from iostudy.report.render.charts.drawing import (
-    Spec,
     compute_row_pixels,
     encode_configuration,
     make_chart,
@@ -29,7 +27,6 @@ from iostudy.report.render.charts.drawing import (
     round_value,
 )
 from iostudy.report.section import Chart
-from iostudy.report.topics.bottlenecks.telemetry import convert_meter_value
 from iostudy.report.topics.verdicts.answer import quote_label
 from iostudy.report.topics.verdicts.values import Result, WorkloadReport
 from iostudy.report.trials import TrialReport
@@ -37,30 +34,6 @@ from iostudy.report.values import Report
 from iostudy.units import format_percent
 
 _ROW_PIXELS = 34
-_SMALL_ROW_PIXELS = 22
-_METERED = "trials"
-
-
-@dataclass(frozen=True)
-class Meter:
-    """A telemetry figure with a chart of its own: where it is found, and how it is called."""
-
-    key: str
-    title: str
-    of_device: bool
-
-
-METERS = (
-    Meter("rkB/s", "read, MiB/s", of_device=True),
-    Meter("wkB/s", "written, MiB/s", of_device=True),
-    Meter("r_await", "r_await, ms", of_device=True),
-    Meter("w_await", "w_await, ms", of_device=True),
-    Meter("aqu-sz", "aqu-sz, requests", of_device=True),
-    Meter("%util", "%util of the device", of_device=True),
-    Meter("%iowait", "%iowait of all CPUs", of_device=False),
-    Meter("%system", "%system of all CPUs", of_device=False),
-    Meter("io_some", "io pressure (some), % of time", of_device=False),
-)
 
 
 def build_interval_chart(workload: WorkloadReport, report: Report) -> Chart | None:
@@ -100,10 +73,10 @@ def build_interval_chart(workload: WorkloadReport, report: Report) -> Chart | No
         ),
     )
     spec = make_chart(layers, height=compute_row_pixels(labels, _ROW_PIXELS) * len(rows))
-    return Chart(spec, _results_told(texts), _intervals_legend(report))
+    return Chart(spec, _describe_results(texts), _intervals_legend(report))
 
 
-def _results_told(results: Sequence[Result]) -> str:
+def _describe_results(results: Sequence[Result]) -> str:
     texts = (f"{r.configuration} {format_change(r)}, {format_verdict(r)}" for r in results)
     return "; ".join(texts)
 
@@ -117,10 +90,10 @@ def _intervals_legend(report: Report) -> str:
 
 
 def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | None:
-    """Every trial of the workload in run order; None while none has a figure.
+    """Return a chart of every trial in run order; None without figures.
 
-    A trial that does not count is hollow and crossed out; without a figure it is a cross at the
-    foot. One that stands apart has a ring.
+    A trial that does not count is hollow and crossed out; one without a figure is a cross at
+    the bottom. An outlier has a ring.
     """
     trials = [trial for trial in report.trials if trial.workload == workload.label]
     measured = [trial for trial in trials if trial.value is not None]
@@ -159,66 +132,8 @@ def _points(data: str, **mark: Any) -> alt.Chart:
     return encoded
 
 
-def build_telemetry_charts(workload: WorkloadReport, report: Report) -> tuple[Chart, ...]:
-    """One small chart for each meter that moved: every counted trial, and the mean."""
-    trials = [t for t in report.trials if t.workload == workload.label and t.counts]
-    moved = {meter: own for meter in METERS if (own := _meter_rows(meter, trials))}
-    # They differ in title and data alone, and Altair takes long to make one.
-    common = _meter(report) if moved else {}
-    return tuple(
-        Chart(
-            {**common, "title": meter.title, "datasets": {_METERED: own}, **_high(own, report)},
-            f"{meter.title} of every configuration",
-            "",
-        )
-        for meter, own in moved.items()
-    )
-
-
-def _meter_rows(meter: Meter, trials: Sequence[TrialReport]) -> list[dict[str, Any]]:
-    """None where the meter did not move."""
-    rows = [
-        {"configuration": trial.configuration, "number": trial.number, "value": round_value(value)}
-        for trial in trials
-        if (value := _reading(meter, trial)) is not None
-    ]
-    return rows if any(row["value"] for row in rows) else []
-
-
-def _meter(report: Report) -> Spec:
-    order = [configuration.label for configuration in report.configurations]
-    y = alt.Y("configuration:N", title=None, sort=order, axis=make_label_axis(order))
-    colour, shape = encode_configuration(report, legend=False)
-    x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4)).scale(zero=True)
-    base = alt.Chart(alt.NamedData(_METERED)).encode(y=y)
-    layers = (
-        base.mark_tick(opacity=0.55, size=12, thickness=1.5).encode(
-            x=x, color=colour, tooltip=["configuration:N", "number:Q", _rounded("value")]
-        ),
-        base.mark_point(filled=True, size=70, opacity=1).encode(
-            x=alt.X("mean(value):Q", title=None),
-            color=colour,
-            shape=shape,
-            tooltip=["configuration:N", _rounded("value", "mean")],
-        ),
-    )
-    return make_chart(layers, height=0)
-
-
-def _high(rows: Sequence[Mapping[str, Any]], report: Report) -> dict[str, int]:
-    """A row for each configuration that has a reading."""
-    labels = [configuration.label for configuration in report.configurations]
-    shown = {row["configuration"] for row in rows}
-    return {"height": compute_row_pixels(labels, _SMALL_ROW_PIXELS) * len(shown)}
-
-
-def _reading(meter: Meter, trial: TrialReport) -> float | None:
-    figures = trial.devices.get(trial.device, {}) if meter.of_device else trial.machine
-    return convert_meter_value(meter.key, figures.get(meter.key))
-
-
 def _ends(rows: Sequence[dict[str, Any]], y: alt.Y) -> Iterator[alt.Chart]:
-    """A bar across each end of an interval, and an arrow where it goes on beyond the axis."""
+    """Return a bar at each end of an interval, or an arrow beyond the axis."""
     for end, arrow in (("low", "triangle-left"), ("high", "triangle-right")):
         for cut in (False, True):
             own = [row for row in rows if row[end] is not None and row[f"{end}_cut"] is cut]
@@ -235,10 +150,10 @@ def _ends(rows: Sequence[dict[str, Any]], y: alt.Y) -> Iterator[alt.Chart]:
 
 
 def _reach(results: Sequence[Result], margin: float) -> float:
-    """How far the axis goes to either side, as a fraction.
+    """Return the range of the axis to either side, as a fraction.
 
-    An interval that holds zero and more than doubles the figure says nothing, and would press all
-    others into a line: it does not count here.
+    An interval that contains zero and exceeds 100 % is ignored, because it would compress all
+    others.
     """
     spans = [result.interval for result in results if result.interval is not None]
     telling = [s for s in spans if s.high <= 1 or (s.low > 0 and s.high < LARGEST_CHANGE)]
@@ -247,7 +162,7 @@ def _reach(results: Sequence[Result], margin: float) -> float:
 
 
 def _interval_row(result: Result, reach: float) -> dict[str, Any]:
-    """In percent, no further than ``reach``; None where there is nothing to draw."""
+    """Return the row in percent, limited to ``reach``; None for absent values."""
     span, change = result.interval, result.change
     low, high = (None, None) if span is None else (span.low, span.high)
     return {
@@ -258,7 +173,7 @@ def _interval_row(result: Result, reach: float) -> dict[str, Any]:
         "low_cut": low is not None and low < -reach,
         "high_cut": high is not None and high > reach,
         "verdict": None if result.verdict is None else result.verdict.value,
-        "told": format_change(result),
+        "change_text": format_change(result),
         "blocks": format_blocks(result),
     }
 
@@ -298,11 +213,6 @@ def _verdict_shape() -> alt.Shape:
     )
 
 
-def _rounded(field: str, aggregate: str = "") -> alt.Tooltip:
-    name = f"{aggregate}({field}):Q" if aggregate else f"{field}:Q"
-    return alt.Tooltip(name, format=".3s", title=f"{aggregate} {field}".strip())
-
-
 def _tooltips(*fields: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(field) for field in fields]
 
@@ -312,7 +222,11 @@ _RUN_ORDER_LEGEND = (
     "trials of its configuration, counted."
 )
 _VERDICTS = [verdict.value for verdict in Verdict]
-_INTERVAL_TOOLTIP = _tooltips("configuration:N", "told:N", "verdict:N", "blocks:N")
+_INTERVAL_TOOLTIP = [
+    *_tooltips("configuration:N"),
+    alt.Tooltip("change_text:N", title="change"),
+    *_tooltips("verdict:N", "blocks:N"),
+]
 _TRIAL_TOOLTIP = [
     *_tooltips("number:Q", "configuration:N", "block:Q"),
     alt.Tooltip("value:Q", format=".4r"),

@@ -26,16 +26,19 @@ def build_configurations(study: Study, rows: Sequence[TrialRow]) -> tuple[Config
 
 
 def list_levels(configuration: ConfigurationReport) -> tuple[tuple[str, str, str], ...]:
-    """A row, as in HEADS, for each of its settings and options; nobody reads back an option."""
+    """Return a row of HEADS for each setting and option; options are not read back."""
     settings = (
-        (name, asked, _found(name, configuration)) for name, asked in configuration.settings.items()
+        (name, requested, _found(name, configuration))
+        for name, requested in configuration.settings.items()
     )
-    options = ((f"workload.{name}", asked, "") for name, asked in configuration.options.items())
+    options = (
+        (f"workload.{name}", requested, "") for name, requested in configuration.options.items()
+    )
     return (*settings, *options)
 
 
 def _read_back(rows: Iterable[TrialRow]) -> dict[str, tuple[str, ...]]:
-    """All values that the trials have seen, by name and place."""
+    """Return all values that trials read back, by name and place."""
     found: dict[str, tuple[str, ...]] = {}
     for row in rows:
         for label, value in (row.settings or {}).items():

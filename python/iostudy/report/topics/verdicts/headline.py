@@ -15,6 +15,7 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.topics.verdicts.answer import AnswerContext, quote_label
 from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.results.recommendation import is_better
 
 _MOST_NAMED = 3
 """More workloads or configurations than these are counted."""
@@ -34,7 +35,7 @@ class _Whole:
     baseline: str
     by_workload: dict[str, tuple[Result, ...]]
     by_configuration: dict[str, dict[str, Result]]
-    because: str
+    explanation: str
 
     @property
     def comparisons(self) -> list[Result]:
@@ -43,12 +44,12 @@ class _Whole:
 
     @property
     def undecided(self) -> list[Result]:
-        """Those without a verdict, for want of blocks or of certainty."""
+        """Comparisons without a verdict."""
         return [r for r in self.comparisons if r.verdict in _UNDECIDED]
 
     @property
     def fragile(self) -> int:
-        """How many verdicts are: a few wild blocks would change them."""
+        """Number of verdicts that a few outlying blocks would change."""
         return sum(r.fragile for r in self.comparisons if r.verdict not in _UNDECIDED)
 
     @property
@@ -66,14 +67,17 @@ class _Whole:
 
 
 def build_headline(
-    workloads: Sequence[WorkloadReport], topic: AnswerContext, winner: str | None, because: str = ""
+    workloads: Sequence[WorkloadReport],
+    topic: AnswerContext,
+    winner: str | None,
+    explanation: str = "",
 ) -> str:
     """Who wins, or that nothing differs, or that nothing could be decided and what it would take.
 
     ``winner`` is the one that the rule of ``iostudy persist`` finds, as far as the study has come;
-    ``because`` says why nothing differs, where that is known.
+    ``explanation`` says why nothing differs, where that is known.
     """
-    whole = _whole(workloads, topic, because)
+    whole = _whole(workloads, topic, explanation)
     if not any(result.blocks for workload in workloads for result in workload.results):
         return "No data: no block has finished."
     if not whole.comparisons:
@@ -91,13 +95,13 @@ def build_headline(
 
 
 def _opened(said: str, whole: _Whole) -> str:
-    """With what a sentence begins: labels stay as they are."""
+    """Capitalize the start of a sentence, except for labels."""
     if whole.is_under_way:
         return f"So far, {said}"
     return f"{said[0].upper()}{said[1:]}" if said.startswith(_OPENINGS) else said
 
 
-def _whole(workloads: Sequence[WorkloadReport], topic: AnswerContext, because: str) -> _Whole:
+def _whole(workloads: Sequence[WorkloadReport], topic: AnswerContext, explanation: str) -> _Whole:
     by_configuration: dict[str, dict[str, Result]] = {}
     for workload in workloads:
         for result in _choices(workload):
@@ -107,12 +111,12 @@ def _whole(workloads: Sequence[WorkloadReport], topic: AnswerContext, because: s
         baseline=quote_label(workloads[0].results[0].configuration),
         by_workload={workload.label: _choices(workload) for workload in workloads},
         by_configuration=by_configuration,
-        because=f": {because}" if because else "",
+        explanation=f": {explanation}" if explanation else "",
     )
 
 
 def _choices(workload: WorkloadReport) -> tuple[Result, ...]:
-    """Beside the baseline, without bounds."""
+    """Return the results of all configurations but the baseline, without bounds."""
     return tuple(result for result in workload.results[1:] if not result.bound)
 
 
@@ -126,7 +130,7 @@ def _won(whole: _Whole, winner: str) -> str:
     rivals = [
         label
         for label, results in whole.by_configuration.items()
-        if label != winner and _is_better(results)
+        if label != winner and is_better([result.verdict for result in results.values()])
     ]
     who = f"{quote_label(winner)} is better than {whole.baseline}:"
     if rivals:
@@ -135,11 +139,6 @@ def _won(whole: _Whole, winner: str) -> str:
     rest = [name for name in own if name not in better]
     more = f", and {_no_worse(own, rest, whole)}" if rest else ""
     return f"{who} {_by_how_much(own, better)}{more}"
-
-
-def _is_better(own: dict[str, Result]) -> bool:
-    verdicts = {result.verdict for result in own.values()}
-    return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts
 
 
 def _by_how_much(own: dict[str, Result], better: Sequence[str]) -> str:
@@ -190,7 +189,7 @@ def _none_differs(whole: _Whole) -> str:
         )
         where = " on any workload" if len(whole.by_workload) > 1 else ""
         differs = f"{who} from {whole.baseline} by more than {_margin(whole)}{where}"
-        return f"{differs}{whole.because}"
+        return f"{differs}{whole.explanation}"
     if len(open_) < len(all_):
         return f"no {whole.topic.noun} is shown to differ from {whole.baseline}{_still_open(whole)}"
     noun, verb = ("the comparison", "is") if len(open_) == 1 else ("all comparisons", "are")
@@ -220,7 +219,7 @@ def _takes(whole: _Whole) -> str:
 
 
 def _fragile(whole: _Whole) -> str:
-    """What few outliers decide is told where it is claimed."""
+    """Return the clause on verdicts that few outliers decide."""
     decided = len(whole.comparisons) - len(whole.undecided)
     if not whole.fragile:
         return ""

@@ -40,7 +40,7 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> tuple[
 
 
 def describe_search_method(found: SearchResult) -> str:
-    """How a search came to its winner, and why that is no verdict."""
+    """Describe how a search found its winner, and why that is no verdict."""
     search = found.study.search
     assert search is not None
     *but, last = (str(rung) for rung in build_policy(search).rungs)
@@ -75,7 +75,7 @@ def _design(study: Study, seed: int) -> str:
 
 
 def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
-    """How often file systems were made, and which error each comparison has; if any vary."""
+    """Describe the split plot and the error of each comparison, if file systems vary."""
     own, *others = whole_plots(study.configurations())
     if not own[0].whole_plot:
         return ()
@@ -86,15 +86,15 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
     )
     if study.design is not None:
         return (design, "The error of each effect is that of its own estimates over the blocks.")
-    baseline, *beside = (quote_label(configuration.label) for configuration in own)
+    baseline, *companions = (quote_label(configuration.label) for configuration in own)
     within = (
-        f"On the file system of {baseline} also run {join_words(beside)}: the error of these "
+        f"On the file system of {baseline} also run {join_words(companions)}: the error of these "
         "comparisons is that of runs."
-        if beside
+        if companions
         else ""
     )
     across = (
-        f"All {'others' if beside else 'comparisons'} are across two file systems: their error "
+        f"All {'others' if companions else 'comparisons'} are across two file systems: their error "
         "holds that of making them, too."
         if others
         else ""
@@ -146,8 +146,12 @@ def _ranking(study: Study) -> str:
         return f"The ranking reads the verdicts of all {pairs}, at no additional risk."
     weights = {own.listed_as: study.decide.weight(own.listed_as) for own in study.workloads}
     text = join_words([f"{quote_label(label)} {weight:g}" for label, weight in weights.items()])
-    alike = len(set(weights.values())) == 1
-    shares = "all workloads have equal weights" if alike else f"workloads have the weights {text}"
+    equal_weights = len(set(weights.values())) == 1
+    shares = (
+        "all workloads have equal weights"
+        if equal_weights
+        else f"workloads have the weights {text}"
+    )
     if any(own.load for own in study.workloads):
         shares += ", each one's loads in equal parts"
     return (

@@ -42,13 +42,13 @@ def suggest_next_steps(
 
 
 def suggest_resume(text: str, study: Study, folder: str) -> Step:
-    """To resume the study in its output folder."""
+    """Return the step that resumes the study in its output folder."""
     command = ["iostudy", "run", f"{study.name}.yaml", "--resume", "--out", folder]
     return Step(text=text, command=shlex.join(command))
 
 
 def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
-    """What of the winner is a setting of the host, and what is left to the user's programs."""
+    """Return the step that keeps the winner's host settings, and lists the rest."""
     kept = [name for name, value in own.settings.items() if value != AS_FOUND]
     if kept:
         command = ["iostudy", "persist", folder]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.topics.measurements.values import LatencyReport, OtherFigure, PartsReport
 from iostudy.report.topics.noise.values import NoiseReport
 
 
@@ -18,7 +19,7 @@ class ConfigurationReport(Value):
     settings: dict[str, str]
     options: dict[str, str]
     read_back: dict[str, tuple[str, ...]]
-    """What held in its trials, by name and place of each setting: one value, unless it varied."""
+    """Values in its trials by name and place of each setting; several if they varied."""
 
 
 class Result(Value):
@@ -27,7 +28,7 @@ class Result(Value):
     configuration: str
     baseline: bool
     bound: bool = False
-    """It shows what is possible, and is none to choose."""
+    """A bound that shows what is possible; it cannot be chosen."""
     blocks: int
     """Blocks that count: shared with the baseline, or all of them for the baseline itself."""
     value: FiniteFloat | None
@@ -45,60 +46,7 @@ class Result(Value):
     blocks_needed: int | None = None
     """Blocks that would probably settle an inconclusive comparison, in all."""
     flags: tuple[Flag, ...] = ()
-    """Where its pairs do not look like what the verdict rests on."""
-
-
-class FigureMean(Value):
-    """A figure that no verdict uses, under one configuration."""
-
-    configuration: str
-    value: FiniteFloat | None
-    """Geometric mean over the blocks shared with the baseline; arithmetic if one is not above 0."""
-    change: FiniteFloat | None
-    """Against the baseline in those blocks; None for itself, and for an arithmetic mean."""
-    interval: Span | None
-
-
-class OtherFigure(Value):
-    """A figure that no verdict uses, under every configuration in the study's order."""
-
-    figure: FigureDescription
-    means: tuple[FigureMean, ...]
-
-
-class LatencyReport(Value):
-    """Latencies of one operation under one configuration, pooled over the trials that count."""
-
-    operation: str
-    configuration: str
-    trials: int
-    count: int
-    """How many latencies were measured, in all these trials."""
-    percentiles_us: dict[str, FiniteFloat]
-    """``p50`` to ``max``, in microseconds: upper bounds of their buckets, which are 4.4 % wide."""
-    upper_us: tuple[FiniteFloat, ...]
-    """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
-    counts: tuple[int, ...]
-    """Latencies in each of these buckets."""
-
-
-class PartReport(Value):
-    """A part of a workload under every configuration, in the order of ``configurations``."""
-
-    labels: dict[str, str]
-    """Which part: one of several jobs, a cell of a matrix."""
-    values: tuple[FiniteFloat | None, ...]
-    """Means as of MeanTold; None where a configuration has no such part."""
-    changes: tuple[FiniteFloat | None, ...]
-    """Against the baseline; no verdict rests on them. None for the baseline."""
-
-
-class PartsReport(Value):
-    """One figure of all parts of a workload; ``configurations`` begin with the baseline."""
-
-    figure: FigureDescription
-    configurations: tuple[str, ...]
-    parts: tuple[PartReport, ...]
+    """Flags of its pairs that violate assumptions of the verdict."""
 
 
 class WorkloadReport(Value):
@@ -113,13 +61,15 @@ class WorkloadReport(Value):
     """The one that verdicts use."""
     results: tuple[Result, ...]
     answer: str
-    because: str = ""
-    """Why what is equivalent is so, or why nothing is decided that the study varies, where the
-    trials tell; a sentence without its end."""
+    explanation: str = Field(default="", serialization_alias="because")
+    """Why configurations are equivalent, or why no factor could be decided.
+
+    Part of a sentence; empty if the trials do not show it.
+    """
     others: tuple[OtherFigure, ...] = ()
     latencies: tuple[LatencyReport, ...] = ()
     parts: tuple[PartsReport, ...] = ()
     noise: NoiseReport | None = None
-    """Of its comparisons; None with fewer than two blocks, or a single configuration."""
+    """Noise of its comparisons; None with fewer than two blocks or a single configuration."""
     flags: tuple[Flag, ...] = ()
-    """Where its figures in run order do not look like what means of them rest on."""
+    """Flags of its figures in run order that violate assumptions of their means."""

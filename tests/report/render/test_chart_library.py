@@ -1,0 +1,40 @@
+"""The library of charts comes from the build, or is bundled."""
+
+import sys
+
+from iostudy.report.render import chart_library
+from iostudy.report.render.chart_library import library_path, read_library
+from tools import bundle
+
+
+def test_a_built_library_needs_no_bundler(tmp_path, monkeypatch):
+    built = tmp_path / "built.bundle.js"
+    built.write_text("built")
+    monkeypatch.setattr(chart_library, "library_path", lambda: built)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert read_library.__wrapped__() == "built"
+
+
+def test_a_library_that_was_not_built_is_bundled(tmp_path, monkeypatch):
+    monkeypatch.setattr(chart_library, "library_path", lambda: tmp_path / "none")
+    monkeypatch.setattr(chart_library, "bundle_library", lambda: "bundled")
+    assert read_library.__wrapped__() == "bundled"
+
+
+def test_other_sources_or_another_vega_lite_have_another_library(tmp_path, monkeypatch):
+    source = tmp_path / "charts.js"
+    source.write_text("draw()")
+    before = library_path()
+    monkeypatch.setattr(chart_library, "_SOURCE", source)
+    changed = library_path()
+    monkeypatch.setattr(chart_library.drawing, "SCHEMA_VERSION", "v0.1")
+    assert len({before, changed, library_path()}) == 3
+
+
+def test_the_build_writes_one_library(tmp_path, monkeypatch):
+    (tmp_path / "charts-0.bundle.js").touch()
+    path = tmp_path / "charts-1.bundle.js"
+    monkeypatch.setattr(bundle, "library_path", lambda: path)
+    monkeypatch.setattr(bundle, "bundle_library", lambda: "bundled")
+    assert bundle.main() == 0
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["bundled"]

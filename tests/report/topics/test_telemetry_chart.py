@@ -1,0 +1,25 @@
+"""Charts of telemetry by configuration."""
+
+from __future__ import annotations
+
+from iostudy.report.build import build_report
+from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
+from tests.report.factory import renamed, report, rows, study, study_row
+
+
+def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
+    made = report()
+    write, read = (build_telemetry_charts(workload, made) for workload in made.workloads)
+    assert "written, MiB/s" in [drawn.spec["title"] for drawn in write]
+    assert "r_await, ms" in [drawn.spec["title"] for drawn in read]
+    assert "r_await, ms" not in [drawn.spec["title"] for drawn in write]
+
+
+def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
+    experiment = study()
+    made = build_report(experiment, study_row(experiment), renamed(rows(experiment)))
+    counted = [t for t in made.trials if t.workload == "dfsio-write"]
+    chart = build_telemetry_charts(made.workloads[0], made)[0]
+    spec = chart.spec
+    (shown,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
+    assert len(shown) == len(counted)
