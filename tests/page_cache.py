@@ -13,9 +13,9 @@ def resident_pages(path: Path) -> int:
     """By mincore(2)."""
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
         pages = -(-len(mapped) // mmap.PAGESIZE)
-        told = (ctypes.c_ubyte * pages)()
+        resident = (ctypes.c_ubyte * pages)()
         start = ctypes.c_char.from_buffer(mapped)
         address = ctypes.c_void_p(ctypes.addressof(start))
-        assert _LIBC.mincore(address, ctypes.c_size_t(len(mapped)), told) == 0
+        assert _LIBC.mincore(address, ctypes.c_size_t(len(mapped)), resident) == 0
         del start  # else the mapping cannot be closed
-        return sum(page & 1 for page in told)
+        return sum(page & 1 for page in resident)

@@ -35,7 +35,7 @@ def test_a_file_is_replaced_for_everyone_to_read(tmp_path, write):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_is_like_another_if_that_is_asked_for(tmp_path):
+def test_file_copies_mode_and_owner_on_request(tmp_path):
     model, path = tmp_path / "model", tmp_path / "file"
     model.touch(0o600)
     write_whole(path, b"new", like=model)

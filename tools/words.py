@@ -2,8 +2,8 @@
 
 Reads every identifier of Python and Rust, split at underscores and capitals, every text, and the
 prose for readers of the source: docstrings, comments and templates. `tools/words.toml` has the
-words that count as private vocabulary, and the keys of users' files that keep one. The check prints
-every use and fails if there is any.
+words that count as private vocabulary, and the keys of users' files that keep one. Of tests only
+the identifiers are read. The check prints every use and fails if there is any.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = Path(__file__).with_suffix(".toml")
-FOLDERS = ("python", "crates", "tools", "benches")
+TESTS = "tests"
+FOLDERS = ("python", "crates", "tools", "benches", TESTS)
 
 _GENERATED = ".bundle.js"
 """Ending of generated files: the chart library of `tools.bundle`."""
@@ -57,7 +58,7 @@ def find_places(settings: dict[str, dict[str, list[str]]]) -> Iterator[Place]:
     text_words = _any_word(words["texts"])
     prose_words = _any_word([*words["texts"], *words["prose"]])
     keys = re.compile(rf"\b(?:{'|'.join(allowed['keys'])}): ")
-    for name, source in _sources():
+    for name, source in _sources(tuple(allowed["folders"])):
         for line, identifier in source.names:
             if f"{name}: {identifier}" not in allowed["identifiers"]:
                 found = sorted(_split(identifier) & set(words["identifiers"]))
@@ -73,15 +74,19 @@ def _any_word(words: list[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)
 
 
-def _sources() -> Iterator[tuple[str, Source]]:
-    """Yield the path of each file, and what it has."""
+def _sources(allowed: tuple[str, ...]) -> Iterator[tuple[str, Source]]:
+    """Yield the path of each file outside of the ``allowed`` folders, and what it has."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            is_ours = path != Path(__file__) and not path.name.endswith(_GENERATED)
-            if path.suffix in _READERS and is_ours:
-                source = _READERS[path.suffix](path.read_text("utf-8"))
-                source.names.append((1, path.stem))
-                yield str(path.relative_to(ROOT)), source
+            name = str(path.relative_to(ROOT))
+            skipped = (
+                path == Path(__file__) or name.endswith(_GENERATED) or name.startswith(allowed)
+            )
+            if path.suffix in _READERS and not skipped:
+                names, texts, prose = _READERS[path.suffix](path.read_text("utf-8"))
+                names.append((1, path.stem))
+                is_test = folder == TESTS
+                yield name, Source(names, [], []) if is_test else Source(names, texts, prose)
 
 
 def _split(identifier: str) -> set[str]:

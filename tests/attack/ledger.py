@@ -183,8 +183,8 @@ class Damaged:
 
 
 def _report(folder: Path, _: Path) -> str:
-    told = read_report(folder)
-    return markdown.render(told) + json_.render(told)
+    report = read_report(folder)
+    return markdown.render(report) + json_.render(report)
 
 
 def _comparison(folder: Path, other: Path) -> str:

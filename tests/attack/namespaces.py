@@ -110,10 +110,12 @@ def namespace_lives(host: Host) -> str:
     with in_namespace.kept(host.change_options) as pid:
         restore_stale()
         here = host.shown()
-        seen = host.folder / "seen"
-        in_namespace.inside(pid, lambda: (restore_stale(), seen.write_text(str(host.shown()))))
-        if here != before or seen.read_text() != str(before):
-            return f"{before} became {here}, inside {seen.read_text()}"
+        inner_file = host.folder / "inside"
+        in_namespace.inside(
+            pid, lambda: (restore_stale(), inner_file.write_text(str(host.shown())))
+        )
+        if here != before or inner_file.read_text() != str(before):
+            return f"{before} became {here}, inside {inner_file.read_text()}"
     return "a journal is left" if journals() else ""
 
 

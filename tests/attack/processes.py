@@ -43,9 +43,9 @@ def attack(mark: str, wait_seconds: float, victim: str) -> str:
     """Kill a process of the guard after so long; what went wrong, if anything did."""
     killer = threading.Thread(target=kill, args=(victim, wait_seconds))
     with tempfile.TemporaryDirectory() as folder:
-        asked = Program(("sh", "-c", _TREE.replace("MARK", mark)), Path(folder), _LIMIT_SECONDS)
+        requested = Program(("sh", "-c", _TREE.replace("MARK", mark)), Path(folder), _LIMIT_SECONDS)
         killer.start()
-        failure = _failure_of(lambda: program.run(asked))
+        failure = _failure_of(lambda: program.run(requested))
         killer.join()
     return failure or _survivor(mark)
 

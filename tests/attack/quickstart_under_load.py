@@ -64,8 +64,8 @@ def _quickstart(folder: Path, seed: int) -> str:
     report = out / "report.json"
     if not report.exists():
         return "no report"
-    told = json.loads(report.read_text())
-    left_out = [trial["reason"] for trial in told["trials"] if not trial["counts"]]
+    document = json.loads(report.read_text())
+    left_out = [trial["reason"] for trial in document["trials"] if not trial["counts"]]
     return f"{len(left_out)} trials do not count: {left_out[0]}" if left_out else ""
 
 

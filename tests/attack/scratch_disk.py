@@ -86,8 +86,8 @@ def attempt_race() -> str:
 
 def _judged(scene: Scene, options: list[str], on_prompt: Callable[[], object]) -> str:
     before = {device.name: _digest(device) for device in scene.devices}
-    told = _run(scene, options, on_prompt)
-    confirmed = _CONFIRMED.findall(told)[:1]
+    output = _run(scene, options, on_prompt)
+    confirmed = _CONFIRMED.findall(output)[:1]
     changed = [name for name, digest in before.items() if digest != _digest(Path("/dev") / name)]
     wrong = sorted(set(changed) - set(confirmed))
     return f"{', '.join(wrong)} was destroyed, and {confirmed} was confirmed" if wrong else ""
@@ -128,18 +128,18 @@ def _run(scene: Scene, options: list[str], on_prompt: Callable[[], object]) -> s
 
 
 def _talk(running: Forked, terminal: int, answer: str, on_prompt: Callable[[], object]) -> str:
-    told, answered, deadline = "", False, time.monotonic() + _RUN_SECONDS
+    output, answered, deadline = "", False, time.monotonic() + _RUN_SECONDS
     while running.poll() is None and time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
-                told += os.read(terminal, 4096).decode(errors="replace")
+                output += os.read(terminal, 4096).decode(errors="replace")
             except OSError:
                 break
-        if not answered and _PROMPT in told:
+        if not answered and _PROMPT in output:
             on_prompt()
             os.write(terminal, f"{answer}\n".encode())
             answered = True
-    return told
+    return output
 
 
 def _digest(path: Path) -> str:

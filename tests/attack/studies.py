@@ -89,14 +89,14 @@ def failure(content: bytes) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "study.yaml")
         path.write_bytes(content)
-        told = _told(path)
+        failure_text = _find_failure(path)
     took = time.process_time() - began
     if took > MAX_SECONDS:
         return f"{took:.1f} s for {content[:80]!r}"
-    return f"{told} for {content[-200:]!r}" if told else ""
+    return f"{failure_text} for {content[-200:]!r}" if failure_text else ""
 
 
-def _told(path: Path) -> str:
+def _find_failure(path: Path) -> str:
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             check(os.fspath(path))

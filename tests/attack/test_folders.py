@@ -15,12 +15,10 @@ pytestmark = pytest.mark.root
 
 @pytest.mark.parametrize("options", [(), ("--unsafe-folders",)], ids=["checked", "insisted"])
 @pytest.mark.parametrize("attack", ATTACKS[:6], ids=lambda attack: attack.name)
-def test_the_owner_of_a_folder_gets_nothing_of_roots(
-    attack: Attack, options: tuple[str, ...]
-) -> None:
+def test_folder_owner_gains_nothing_from_root(attack: Attack, options: tuple[str, ...]) -> None:
     with loop_disk(4 * MIB) as victim:
         assert folders.attempt(attack, options, Path("/dev") / victim) == ""
 
 
-def test_what_is_destroyed_is_what_was_confirmed() -> None:
+def test_only_the_confirmed_device_is_destroyed() -> None:
     assert scratch_disk.attempt_prompt() == ""

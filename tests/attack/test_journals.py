@@ -11,11 +11,11 @@ from tests.attack import journals
 DRAW = random.Random(1)
 
 
-def test_a_flipped_bit_loses_nothing_in_silence() -> None:
+def test_flipped_bit_is_reported_or_harmless() -> None:
     assert journals.flip_bits(2, 300, DRAW).failures == []
 
 
-def test_a_cut_loses_nothing_in_silence() -> None:
+def test_truncated_journal_is_reported_or_harmless() -> None:
     assert journals.cut(7).failures == []
 
 

@@ -59,8 +59,8 @@ _MEASURE = """(charts) => charts.map((chart) => [
 
 
 @dataclass
-class Seen:
-    """What a page did that it should not, and every address it asked for."""
+class PageLog:
+    """Errors of a page, and every address that it requested."""
 
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -78,55 +78,55 @@ def browser() -> Iterator[Browser]:
 
 
 def full_report() -> Report:
-    asked = study()
-    return build_report(asked, study_row(asked), disturbed(outlying(rows(asked))))
+    experiment = study()
+    return build_report(experiment, study_row(experiment), disturbed(outlying(rows(experiment))))
 
 
 def hostile_report() -> Report:
     """Hostile strings wherever a string of others can come in."""
-    asked = study(factor("block.scheduler", "none", HOSTILE), question=HOSTILE, text=HOSTILE)
+    experiment = study(factor("block.scheduler", "none", HOSTILE), question=HOSTILE, text=HOSTILE)
     circumstances = {HOSTILE: {HOSTILE: [HOSTILE], "host_name": HOSTILE}}
     figures = compute_iostat_figures(Counter(reads=1, io_ms=500), 1.0)
     hostile = summary.TelemetrySummary(1.0, {HOSTILE: figures}, {})
     trials = [
-        replace(row, reason=HOSTILE, notes=(HOSTILE,), summary=hostile) for row in rows(asked)
+        replace(row, reason=HOSTILE, notes=(HOSTILE,), summary=hostile) for row in rows(experiment)
     ]
     trials[0] = replace(trials[0], counts=False)
-    return build_report(asked, study_row(asked, circumstances), trials)
+    return build_report(experiment, study_row(experiment, circumstances), trials)
 
 
 def opened(
-    browser: Browser, told: Report, folder: Path, width: int = 1280, **options: Any
-) -> tuple[Page, Seen]:
+    browser: Browser, report: Report, folder: Path, width: int = 1280, **options: Any
+) -> tuple[Page, PageLog]:
     """The page of a report; ``options`` as of a browser's page."""
-    write_report_files(told, folder)
+    write_report_files(report, folder)
     page = browser.new_page(viewport={"width": width, "height": 900}, **options)
-    seen = Seen()
-    page.on("console", lambda message: seen.errors.append(message.text))
-    page.on("pageerror", lambda error: seen.errors.append(str(error)))
-    page.on("request", lambda request: seen.requests.append(request.url))
+    log = PageLog()
+    page.on("console", lambda message: log.errors.append(message.text))
+    page.on("pageerror", lambda error: log.errors.append(str(error)))
+    page.on("request", lambda request: log.requests.append(request.url))
     page.goto((folder / "report.html").as_uri())
     page.wait_for_selector(DRAWN, state="attached")
-    return page, seen
+    return page, log
 
 
 @pytest.fixture(scope="module", params=[360, 1280])
 def full(
     request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Page, Seen]]:
+) -> Iterator[tuple[Page, PageLog]]:
     """A report with everything in it, on a phone and on a screen; for tests that only look."""
-    page, seen = opened(browser, full_report(), tmp_path_factory.mktemp("full"), request.param)
-    yield page, seen
+    page, log = opened(browser, full_report(), tmp_path_factory.mktemp("full"), request.param)
+    yield page, log
     page.close()
 
 
-def test_it_opens_silently_and_asks_for_nothing(full: tuple[Page, Seen]) -> None:
-    page, seen = full
-    assert seen.errors == []
-    assert seen.requests == [page.url]
+def test_it_opens_silently_and_asks_for_nothing(full: tuple[Page, PageLog]) -> None:
+    page, log = full
+    assert log.errors == []
+    assert log.requests == [page.url]
 
 
-def test_every_chart_is_drawn_within_its_place(full: tuple[Page, Seen]) -> None:
+def test_every_chart_is_drawn_within_its_place(full: tuple[Page, PageLog]) -> None:
     page, _ = full
     charts = page.locator(".chart")
     assert charts.count() >= 6
@@ -135,7 +135,7 @@ def test_every_chart_is_drawn_within_its_place(full: tuple[Page, Seen]) -> None:
         assert marks > 1
 
 
-def test_every_trial_is_a_point(full: tuple[Page, Seen]) -> None:
+def test_every_trial_is_a_point(full: tuple[Page, PageLog]) -> None:
     page, _ = full
     trials = [t for t in full_report().trials if t.workload == "dfsio-write"]
     points = page.locator("#run-order-1 .mark-symbol path[aria-roledescription=point]")
@@ -145,7 +145,7 @@ def test_every_trial_is_a_point(full: tuple[Page, Seen]) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_charts_are_written_in_the_ink_of_the_page(full: tuple[Page, Seen], scheme: str) -> None:
+def test_charts_are_written_in_the_ink_of_the_page(full: tuple[Page, PageLog], scheme: str) -> None:
     page, _ = full
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     ink = page.evaluate("getComputedStyle(document.body).color")
@@ -154,12 +154,12 @@ def test_charts_are_written_in_the_ink_of_the_page(full: tuple[Page, Seen], sche
 
 
 @pytest.mark.parametrize(
-    "told", [full_report(), hostile_report(), report(blocks=0), parted_report()]
+    "shown", [full_report(), hostile_report(), report(blocks=0), parted_report()]
 )
 def test_the_page_does_not_scroll_sideways_on_a_phone(
-    browser: Browser, tmp_path: Path, told: Report
+    browser: Browser, tmp_path: Path, shown: Report
 ) -> None:
-    page, _ = opened(browser, told, tmp_path, width=360)
+    page, _ = opened(browser, shown, tmp_path, width=360)
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.close()
@@ -176,14 +176,14 @@ def test_a_long_command_and_a_long_line_of_the_study_are_folded(
     page.close()
 
 
-def fragile(told: Report) -> Report:
+def fragile(report: Report) -> Report:
     """The same report with the longest verdict there is, and Hodges-Lehmann intervals."""
-    first, *others = told.workloads
+    first, *others = report.workloads
     ranks = {"fragile": True, "robust_interval": span(-0.25, -0.15)}
     baseline, *compared = first.results
     results = (baseline, *(result.model_copy(update=ranks) for result in compared))
     first = first.model_copy(update={"results": results})
-    return told.model_copy(update={"workloads": (first, *others)})
+    return report.model_copy(update={"workloads": (first, *others)})
 
 
 @pytest.fixture(scope="module", params=[390, 695, 1280])
@@ -209,7 +209,7 @@ def test_verdicts_on_long_labels_fit_the_page(long_labels: Page) -> None:
         assert "worse" in place.inner_text() or "inconclusive" in place.inner_text()
 
 
-def test_charts_tell_long_labels_apart(long_labels: Page) -> None:
+def test_charts_distinguish_long_labels(long_labels: Page) -> None:
     rows = long_labels.locator("#intervals-1 .role-axis-label text").all_text_contents()
     assert {"direct=truerecord_size=64KiB", "direct=falserecord_size=64KiB"} <= set(rows)
     chart = long_labels.locator("#run-order-1")
@@ -222,36 +222,36 @@ def test_charts_tell_long_labels_apart(long_labels: Page) -> None:
 
 
 def test_a_table_that_must_scroll_says_so(browser: Browser, tmp_path: Path) -> None:
-    page, seen = opened(browser, two_factors(), tmp_path, width=390)
+    page, log = opened(browser, two_factors(), tmp_path, width=390)
     page.locator("details:has(.scroll) > summary").first.click()
     page.wait_for_selector("details[open] .scroll.scrolls")
     assert page.locator(".scroll.scrolls:has(.verdicts)").count() == 0
     hint = "(place) => getComputedStyle(place, '::before').content"
     assert "scrolls sideways" in page.locator(".scroll.scrolls").first.evaluate(hint)
-    assert seen.errors == []
+    assert log.errors == []
     page.close()
 
 
 def test_hostile_strings_are_shown_and_do_not_run(browser: Browser, tmp_path: Path) -> None:
-    page, seen = opened(browser, hostile_report(), tmp_path)
+    page, log = opened(browser, hostile_report(), tmp_path)
     page.locator(".chart .mark-symbol path").first.hover(force=True)
     assert page.evaluate("window.ran") is None
     assert page.locator("h1").inner_text() == visible(HOSTILE)
     assert not set("\u202e\x1b\x07") & set(page.locator("body").inner_text())
     assert page.locator("img").count() == 0
-    assert seen.errors == []
-    assert seen.requests == [page.url]
+    assert log.errors == []
+    assert log.requests == [page.url]
     page.close()
 
 
 def test_the_policy_stops_a_script_that_got_in(browser: Browser, tmp_path: Path) -> None:
-    page, seen = opened(browser, full_report(), tmp_path)
+    page, log = opened(browser, full_report(), tmp_path)
     page.evaluate(
         "const s = document.createElement('script'); s.textContent = 'window.ran = 1';"
         "document.body.append(s)"
     )
     assert page.evaluate("window.ran") is None
-    assert any("Content Security Policy" in error for error in seen.errors)
+    assert any("Content Security Policy" in error for error in log.errors)
     page.close()
 
 
@@ -264,42 +264,44 @@ def test_the_download_is_the_json_report(browser: Browser, tmp_path: Path) -> No
     page.close()
 
 
-def trials_csv(browser: Browser, told: Report, folder: Path) -> list[dict[str, str]]:
-    page, seen = opened(browser, told, folder)
+def trials_csv(browser: Browser, report: Report, folder: Path) -> list[dict[str, str]]:
+    page, log = opened(browser, report, folder)
     with page.expect_download() as download:
         page.click("#csv")
     text = Path(download.value.path()).read_text("utf-8")
-    assert seen.errors == []
+    assert log.errors == []
     page.close()
     return list(csv.DictReader(text.splitlines(keepends=True), strict=True))
 
 
 def test_the_trials_can_be_had_as_csv(browser: Browser, tmp_path: Path) -> None:
-    told = full_report()
-    got = trials_csv(browser, told, tmp_path)
-    assert [row["configuration"] for row in got] == [t.configuration for t in told.trials]
-    assert float(got[0]["value"]) == told.trials[0].value
-    assert float(got[0]["device.%util"]) == told.trials[0].devices["loop0"]["%util"]
+    report = full_report()
+    got = trials_csv(browser, report, tmp_path)
+    assert [row["configuration"] for row in got] == [t.configuration for t in report.trials]
+    assert float(got[0]["value"]) == report.trials[0].value
+    assert float(got[0]["device.%util"]) == report.trials[0].devices["loop0"]["%util"]
     assert got[-1]["value"] == ""
-    assert got[0]["settings.block.scheduler@loop0"] == told.trials[0].configuration
+    assert got[0]["settings.block.scheduler@loop0"] == report.trials[0].configuration
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", '=1,"a"\n=2'])
 def test_no_text_in_the_csv_is_a_formula(browser: Browser, tmp_path: Path, text: str) -> None:
-    asked = study()
-    trials = [replace(row, reason=text, counts=False) for row in rows(asked, blocks=2)]
+    experiment = study()
+    trials = [replace(row, reason=text, counts=False) for row in rows(experiment, blocks=2)]
     trials[0] = replace(trials[0], settings={text: "x"}, figures={"aggregate": -5.0})
-    first, *_ = trials_csv(browser, build_report(asked, study_row(asked), trials), tmp_path)
+    first, *_ = trials_csv(
+        browser, build_report(experiment, study_row(experiment), trials), tmp_path
+    )
     assert first["reason"] == f"'{text}"
     assert first["value"] == "-5"
 
 
-@pytest.mark.parametrize("told", [full_report(), parted_report(), hostile_report()])
+@pytest.mark.parametrize("report", [full_report(), parted_report(), hostile_report()])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
 def test_axe_finds_nothing_serious(
-    browser: Browser, tmp_path: Path, told: Report, width: int, scheme: str
+    browser: Browser, tmp_path: Path, report: Report, width: int, scheme: str
 ) -> None:
-    page, _ = opened(browser, told, tmp_path, width, color_scheme=scheme, bypass_csp=True)
+    page, _ = opened(browser, report, tmp_path, width, color_scheme=scheme, bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     # One example of what each rule finds right: to describe them all takes most of the time.
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response
@@ -308,7 +310,7 @@ def test_axe_finds_nothing_serious(
     page.close()
 
 
-def test_the_first_key_leads_to_the_answer(full: tuple[Page, Seen]) -> None:
+def test_the_first_key_leads_to_the_answer(full: tuple[Page, PageLog]) -> None:
     page, _ = full
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the answer"
@@ -318,9 +320,9 @@ def test_the_first_key_leads_to_the_answer(full: tuple[Page, Seen]) -> None:
 
 
 def test_what_is_folded_is_printed_unless_it_is_long(browser: Browser, tmp_path: Path) -> None:
-    asked = study()
-    told = build_report(asked, study_row(asked), rows(asked, blocks=20) * 4)
-    page, _ = opened(browser, told, tmp_path, color_scheme="dark")
+    experiment = study()
+    report = build_report(experiment, study_row(experiment), rows(experiment, blocks=20) * 4)
+    page, _ = opened(browser, report, tmp_path, color_scheme="dark")
     folded = page.locator("details:not([open])").count()
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -335,8 +337,8 @@ def test_what_is_folded_is_printed_unless_it_is_long(browser: Browser, tmp_path:
 def test_latencies_are_drawn_and_the_cells_of_a_matrix_are_shaded(
     browser: Browser, tmp_path: Path
 ) -> None:
-    page, seen = opened(browser, parted_report(cells(["write", "read"])), tmp_path)
-    assert seen.errors == []
+    page, log = opened(browser, parted_report(cells(["write", "read"])), tmp_path)
+    assert log.errors == []
     for number in (1, 2, 3):
         chart = page.locator(f"#latency-1-{number}")
         assert chart.locator(".mark-line path").count() == 4

@@ -16,6 +16,7 @@ from tests.calibration import (
     balance_tables,
     blocks_tables,
     curve_tables,
+    noise_cause_tables,
     ranking_tables,
     screening_tables,
     search_tables,
@@ -43,6 +44,7 @@ TABLES: Mapping[str, Callable[[], list[Row]]] = {
         balance_tables,
         two_studies_tables,
         curve_tables,
+        noise_cause_tables,
     )
     for table in module.TABLES
 }

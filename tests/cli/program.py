@@ -127,7 +127,7 @@ class Program:
             time.sleep(0.02)
         raise AssertionError(process.communicate())
 
-    def leftovers(self) -> list[str]:
+    def residue(self) -> list[str]:
         """Images, work folders, mounts and loop devices below the folder."""
         places = [
             str(p)

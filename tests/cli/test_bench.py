@@ -82,7 +82,7 @@ def test_lists_and_mappings_are_yaml_and_texts_stay_texts(given, option, value):
         ("names", "has no value"),
     ],
 )
-def test_what_is_wrong_with_an_option_is_told_at_its_place(given, words):
+def test_option_error_names_its_place(given, words):
     with pytest.raises(UsageError) as caught:
         parse_options(NESTED, [given])
     assert words in caught.value.found
@@ -127,11 +127,11 @@ def test_on_a_terminal_the_line_is_gone_at_the_end(monkeypatch, capsys):
     monkeypatch.setattr("iostudy.cli.bench.progress.err", console)
     with show_progress(replace(dfsio.WRITE, ticks_bytes=True)) as tick:
         assert tick(1 << 20)
-    told = capsys.readouterr()
-    assert "dfsio-write: " in told.err
-    assert "1.00 MiB" in told.err
-    assert told.err.endswith("\x1b[2K")
-    assert told.out == ""
+    captured = capsys.readouterr()
+    assert "dfsio-write: " in captured.err
+    assert "1.00 MiB" in captured.err
+    assert captured.err.endswith("\x1b[2K")
+    assert captured.out == ""
 
 
 def result(parts=()) -> TrialResult:
@@ -158,15 +158,15 @@ LIMITED = Diagnosis((Finding(Bottleneck.DEVICE, "sda", 99.0, Confidence.HIGH, (E
 
 def test_figures_latencies_and_notes_are_printed(capsys):
     print_result(PARTED, OPTIONS, result(), LIMITED)
-    told = capsys.readouterr()
-    assert "64.0   MiB" in told.out
-    assert "write        10.0  10.0  10.0  1000   1000  100" in told.out
-    assert "read" not in told.out
-    assert "write, up to us" in told.out
-    assert "rate" not in told.out
+    captured = capsys.readouterr()
+    assert "64.0   MiB" in captured.out
+    assert "write        10.0  10.0  10.0  1000   1000  100" in captured.out
+    assert "read" not in captured.out
+    assert "write, up to us" in captured.out
+    assert "rate" not in captured.out
     limit = "The device sda was the bottleneck: busy 99 % of the time (high confidence)."
-    assert limit in told.out.splitlines()
-    assert "note: fell back to psync" in told.err
+    assert limit in captured.out.splitlines()
+    assert "note: fell back to psync" in captured.err
 
 
 def test_what_a_faster_device_could_save_is_printed_last(capsys):
@@ -204,23 +204,23 @@ def test_other_parts_have_a_line_each(capsys):
 
 
 def as_json(of, definition=dfsio.WRITE):
-    told = build_document(definition, OPTIONS, of, LIMITED).model_dump(mode="json")
-    return json.loads(json.dumps(told))
+    document = build_document(definition, OPTIONS, of, LIMITED).model_dump(mode="json")
+    return json.loads(json.dumps(document))
 
 
 def test_json_has_it_all():
-    told = as_json(result(JOBS), PARTED)
-    assert told["figures"]["aggregate"] == {"value": 512.0, "unit": "MiB/s"}
-    assert list(told["latencies_us"]) == ["write"]
-    assert told["latencies_us"]["write"]["percentiles"]["p99.9"] == 1000.0
-    assert told["latencies_us"]["write"]["histogram"][0] == [0.4, 1]
-    assert told["parts"][1] == {
+    document = as_json(result(JOBS), PARTED)
+    assert document["figures"]["aggregate"] == {"value": 512.0, "unit": "MiB/s"}
+    assert list(document["latencies_us"]) == ["write"]
+    assert document["latencies_us"]["write"]["percentiles"]["p99.9"] == 1000.0
+    assert document["latencies_us"]["write"]["histogram"][0] == [0.4, 1]
+    assert document["parts"][1] == {
         "labels": {"job": "1"},
         "figures": {"rate": {"value": 101.0, "unit": "KiB/s"}},
     }
-    assert told["limited_by"]["limit"] == "device"
-    assert told["limited_by"]["findings"][0]["evidence"][0]["value"] == 99.0
-    assert told["notes"] == ["fell back to psync"]
+    assert document["limited_by"]["limit"] == "device"
+    assert document["limited_by"]["findings"][0]["evidence"][0]["value"] == 99.0
+    assert document["notes"] == ["fell back to psync"]
 
 
 def test_the_committed_schema_is_the_one_that_the_values_give():
@@ -230,27 +230,27 @@ def test_the_committed_schema_is_the_one_that_the_values_give():
 
 @pytest.mark.parametrize("lacking", [True, False])
 def test_the_document_has_the_form_of_the_schema(lacking):
-    told = as_json(result(JOBS) if lacking else with_requests(REQUESTS), PARTED)
-    assert_conforms(told, json_.build_schema(BenchReport))
-    assert next(iter(told.items())) == ("schema", "iostudy.bench/1")
+    document = as_json(result(JOBS) if lacking else with_requests(REQUESTS), PARTED)
+    assert_conforms(document, json_.build_schema(BenchReport))
+    assert next(iter(document.items())) == ("schema", "iostudy.bench/1")
 
 
 def test_a_figure_without_a_bound_is_null():
     unbound = replace(result(), figures={"aggregate": math.inf}, phases={"run": math.nan})
-    told = as_json(unbound)
-    assert told["figures"]["aggregate"] == {"value": None, "unit": "MiB/s"}
-    assert told["phases_seconds"] == {"run": None}
+    document = as_json(unbound)
+    assert document["figures"]["aggregate"] == {"value": None, "unit": "MiB/s"}
+    assert document["phases_seconds"] == {"run": None}
 
 
 @given(BUCKETS.filter(bool))
 def test_bars_have_every_power_of_two_and_the_longest_is_full(buckets):
-    told = list(format_bars(merge_buckets(buckets)))
-    assert max(len(bar) for _, _, bar in told) == BAR_LETTERS
-    assert told[0][2]
-    assert told[-1][2]
-    uppers = [float(upper) for upper, _, _ in told]
+    bars = list(format_bars(merge_buckets(buckets)))
+    assert max(len(bar) for _, _, bar in bars) == BAR_LETTERS
+    assert bars[0][2]
+    assert bars[-1][2]
+    uppers = [float(upper) for upper, _, _ in bars]
     assert all(high / low == pytest.approx(2, rel=0.01) for low, high in pairwise(uppers))
-    shares = [float(share) for _, share, _ in told]
+    shares = [float(share) for _, share, _ in bars]
     assert sum(shares) == pytest.approx(100, rel=0.02)
 
 
@@ -273,30 +273,30 @@ REQUESTS = BlockRequests(
 
 def with_requests(requests: BlockRequests) -> TrialResult:
     plain = result()
-    seen = replace(plain.telemetry.summary, requests=requests)
-    return replace(plain, telemetry=replace(plain.telemetry, summary=seen))
+    summary = replace(plain.telemetry.summary, requests=requests)
+    return replace(plain, telemetry=replace(plain.telemetry, summary=summary))
 
 
 def test_requests_of_the_block_layer_are_printed_with_what_was_lost(capsys):
     print_result(dfsio.WRITE, OPTIONS, with_requests(REQUESTS), LIMITED)
-    told = capsys.readouterr()
-    lines = [line.split() for line in told.out.splitlines()]
+    captured = capsys.readouterr()
+    lines = [line.split() for line in captured.out.splitlines()]
     assert ["sda", "read", "91.5", "64.0", "128", "128", "240", "240"] in lines
     assert ["sda", "read", "100", "53.6", "4.00", "128"] in lines
     assert ["read", "of", "sda,", "up", "to", "KiB", "share,", "%"] in lines
     assert ["flush", "of", "sda,", "up", "to", "us", "share,", "%"] in lines
-    assert "flush of sda, up to KiB" not in told.out
-    assert "note: 6 of 210 events" in told.err
+    assert "flush of sda, up to KiB" not in captured.out
+    assert "note: 6 of 210 events" in captured.err
 
 
-def test_that_no_request_was_seen_is_told(capsys):
+def test_missing_requests_are_reported(capsys):
     print_result(dfsio.WRITE, OPTIONS, with_requests(BlockRequests({}, 0, 0, 0, 0.0)), LIMITED)
-    told = capsys.readouterr()
-    assert "requests of" not in told.out
-    assert "note: no request was recorded" in told.err
+    captured = capsys.readouterr()
+    assert "requests of" not in captured.out
+    assert "note: no request was recorded" in captured.err
 
 
-def test_json_has_requests_only_where_they_were_asked_for():
+def test_json_has_requests_only_if_traced():
     assert as_json(result())["block_requests"] is None
     assert as_json(with_requests(REQUESTS))["block_requests"] == {
         "devices": {

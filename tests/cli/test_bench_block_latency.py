@@ -41,22 +41,22 @@ def records(instance: Path) -> bool:
     return False
 
 
-def test_it_tells_of_the_requests_of_every_disk_below_and_leaves_nothing(
+def test_requests_of_every_disk_below_are_reported_and_nothing_is_left(
     tracing: Path, loop: str, place: Path, program: Program
 ) -> None:
     bench = ("bench", "dfsio-write", "--target", str(place), "-o", "files=1", "-o", "size=8MiB")
     done = program(*bench, "--block-latency", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert_conforms(told, json_.build_schema(BenchReport))
-    written = told["block_requests"]["devices"][loop]["write"]
+    document = json.loads(done.stdout)
+    assert_conforms(document, json_.build_schema(BenchReport))
+    written = document["block_requests"]["devices"][loop]["write"]
     assert sum(size * count for size, count in written["size_bytes"]) >= 8 << 20
     assert 0 < written["latency_us"]["mean"] <= written["latency_us"]["percentiles"]["max"]
-    assert told["block_requests"]["lost_events"] == 0
+    assert document["block_requests"]["lost_events"] == 0
     assert instances(tracing) == []
 
 
-def test_what_it_lacks_is_told_before_anything_is_run(program: Program) -> None:
+def test_missing_requirement_fails_before_the_run(program: Program) -> None:
     bench = ("bench", "dfsio-write", "--target", "/dev/shm", "--block-latency")
     done = program(*bench)
     assert done.returncode == 2
@@ -65,7 +65,7 @@ def test_what_it_lacks_is_told_before_anything_is_run(program: Program) -> None:
 
 
 @pytest.mark.process
-def test_killed_while_it_records_it_is_put_back_by_the_next_command(
+def test_next_command_restores_a_killed_recording(
     tracing: Path, place: Path, program: Program
 ) -> None:
     bench = ("bench", "command", "--target", str(place), "-o", "run=[sleep, '60']")

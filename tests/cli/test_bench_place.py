@@ -20,39 +20,41 @@ ONE = ClusterSpec()
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
-    """The clusters that were asked for, none of which is looked for."""
-    asked: list[tuple[object, ...]] = []
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """The requested clusters, none of which is looked for."""
+    requests: list[tuple[object, ...]] = []
 
     def ordered(*arguments: object, **_: object) -> None:
-        asked.append(arguments)
+        requests.append(arguments)
 
     monkeypatch.setattr(place, "build_cluster_request", ordered)
-    return asked
+    return requests
 
 
-def test_a_workload_on_files_takes_a_directory_and_no_cluster(asked: list[object]) -> None:
+def test_a_workload_on_files_takes_a_directory_and_no_cluster(requests: list[object]) -> None:
     place = find_place(dfsio.READ, "some/where", ONE)
     assert (place.target, place.folder) == (DirectoryTarget(Path("some/where")), Path("some/where"))
-    assert asked == []
+    assert requests == []
 
 
-def test_one_of_hadoops_has_a_cluster_of_its_own_in_the_directory(asked: list[object]) -> None:
+def test_one_of_hadoops_has_a_cluster_of_its_own_in_the_directory(requests: list[object]) -> None:
     spec = ClusterSpec(datanodes=3, yarn=True)
     place = find_place(ON_HADOOP, ".", spec)
-    assert asked == [(place.target, spec)]
+    assert requests == [(place.target, spec)]
     assert place.folder == Path()
 
 
-def test_in_hdfs_it_works_beside_it_in_the_folder_for_temporary_files(asked: list[object]) -> None:
+def test_hdfs_target_works_in_the_temporary_folder(
+    requests: list[object],
+) -> None:
     place = find_place(ON_HADOOP, "hdfs://namenode:8020/bench", ONE)
     assert place.target == HdfsTarget("hdfs://namenode:8020/bench")
     assert place.folder == Path(tempfile.gettempdir())
-    assert asked == [(place.target, ONE)]
+    assert requests == [(place.target, ONE)]
 
 
 @pytest.mark.parametrize(
-    ("definition", "target", "spec", "told"),
+    ("definition", "target", "spec", "message"),
     [
         (dfsio.READ, "hdfs://namenode/bench", ONE, "it works on files of this host"),
         (dfsio.READ, ".", ClusterSpec(datanodes=2), "dfsio-read runs on none"),
@@ -61,6 +63,6 @@ def test_in_hdfs_it_works_beside_it_in_the_folder_for_temporary_files(asked: lis
         (ON_HADOOP, "s3://bucket/bench", ONE, "write hdfs://HOST:PORT/FOLDER"),
     ],
 )
-def test_what_does_not_go_together_is_refused(definition, target, spec, told) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_what_does_not_go_together_is_refused(definition, target, spec, message) -> None:
+    with pytest.raises(UsageError, match=message):
         find_place(definition, target, spec)

@@ -26,39 +26,39 @@ def refused(program, text: str, words: str) -> None:
     assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
 
 
-def test_what_is_right_is_told(program):
+def test_valid_study_is_summarized(program):
     program.write(OPTIONS)
     done = program("check", "study.yaml")
     assert done.returncode == 0, done.stderr
-    told = " ".join(done.stdout.split())
-    assert "blocks 5 to 30 of each workload; a block is a trial under each of the 2 conf" in told
-    assert "trials 10 (files of 10 MiB) to 60 (files of 60 MiB)" in told
-    assert "workload dfsio-read: files=1, size=1MiB, and defaults" in told
+    output = " ".join(done.stdout.split())
+    assert "blocks 5 to 30 of each workload; a block is a trial under each of the 2 conf" in output
+    assert "trials 10 (files of 10 MiB) to 60 (files of 60 MiB)" in output
+    assert "workload dfsio-read: files=1, size=1MiB, and defaults" in output
     assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
 
 
-def test_a_study_whose_length_is_fixed_is_told_without_a_range(program):
+def test_fixed_length_study_has_no_range_of_blocks(program):
     program.write(OPTIONS + "decide: {blocks: [3, 3]}\n")
-    told = " ".join(program("check", "study.yaml").stdout.split())
-    assert "blocks 3 of each workload;" in told
-    assert "trials 6 (files of 6 MiB)" in told
+    output = " ".join(program("check", "study.yaml").stdout.split())
+    assert "blocks 3 of each workload;" in output
+    assert "trials 6 (files of 6 MiB)" in output
 
 
-def test_weights_that_the_study_declares_are_told(program):
+def test_declared_weights_are_printed(program):
     program.write(OPTIONS + "decide: {weights: {dfsio-read: 2.5}}\n")
     assert "weight dfsio-read: 2.5" in " ".join(program("check", "study.yaml").stdout.split())
 
 
-def test_a_load_is_told_once_and_its_trials_are_counted_at_each_level(program):
+def test_load_is_printed_once_and_trials_are_counted_per_level(program):
     loaded = OPTIONS.replace("files: 1, ", "") + "load: {workload.files: [1, 3]}\n"
     program.write(loaded + "decide: {blocks: [3, 3]}\n")
-    told = " ".join(program("check", "study.yaml").stdout.split())
-    assert "workload dfsio-read: size=1MiB, and defaults load files of 1, 3;" in told
-    assert "blocks 3 of each workload at each load;" in told
-    assert "trials 12 (files of 24 MiB)" in told
+    output = " ".join(program("check", "study.yaml").stdout.split())
+    assert "workload dfsio-read: size=1MiB, and defaults load files of 1, 3;" in output
+    assert "blocks 3 of each workload at each load;" in output
+    assert "trials 12 (files of 24 MiB)" in output
 
 
-def test_time_is_told_of_workloads_that_say_when_they_end_and_of_no_others(program):
+def test_only_timed_workloads_have_a_time_estimate(program):
     io = "{label: timed, size: 1MiB, duration: 10s, ramp: 5s}"
     mixed = "{workloads: {a: dfsio-read, b: {dfsio-read: {size: 1MiB}}}}"
     program.write(f"""\
@@ -68,22 +68,25 @@ factors: {{workload.record_size: [1MiB, 64KiB]}}
 workloads: [{{io: {io}}}, {{command: {{run: "true"}}}}, {{mix: {mixed}}}]
 decide: {{blocks: [3, 3]}}
 """)
-    told = " ".join(program("check", "study.yaml").stdout.split())
-    assert "time 1 min 30 s, if the storage moves 500 MiB/s; no estimate for" in told
-    assert "no estimate for command, mix" in told
-    assert "timed: io with size=1MiB, duration=10s, ramp=5s, and defaults" in told
-    assert "mix: workloads={a: {dfsio-read: {}}, b: {dfsio-read: {size: 1MiB}}}, and" in told
+    output = " ".join(program("check", "study.yaml").stdout.split())
+    assert "time 1 min 30 s, if the storage moves 500 MiB/s; no estimate for" in output
+    assert "no estimate for command, mix" in output
+    assert "timed: io with size=1MiB, duration=10s, ramp=5s, and defaults" in output
+    assert "mix: workloads={a: {dfsio-read: {}}, b: {dfsio-read: {size: 1MiB}}}, and" in output
 
 
-def test_configurations_that_the_file_names_are_told(program):
+def test_named_configurations_are_printed(program):
     program.write(
         OPTIONS + "configurations: {usual: {}, small ones: {workload.record_size: 64KiB}}\n"
     )
     done = program("check", "study.yaml")
     assert done.returncode == 0, done.stderr
     lines = [line.partition(" ") for line in done.stdout.splitlines()]
-    told = [rest.strip() for word, _, rest in lines if word == "configuration"]
-    assert told == ["usual: the first level of each", "small ones: workload.record_size=64KiB"]
+    configurations = [rest.strip() for word, _, rest in lines if word == "configuration"]
+    assert configurations == [
+        "usual: the first level of each",
+        "small ones: workload.record_size=64KiB",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -143,9 +146,9 @@ def test_file_systems_that_are_made_anew_are_counted(program):
     program.write(study().replace("{block.scheduler: [none, bfq]}", factors))
     done = program("check", "study.yaml")
     assert done.returncode == 0, done.stderr
-    told = " ".join(done.stdout.split())
-    assert "3 beforehand, then 15 to 18: each is recreated in every block" in told
-    assert "by a new file system, as rarely as the plan allows" in told
+    output = " ".join(done.stdout.split())
+    assert "3 beforehand, then 15 to 18: each is recreated in every block" in output
+    assert "by a new file system, as rarely as the plan allows" in output
 
 
 @pytest.mark.root
@@ -161,7 +164,7 @@ def test_a_file_system_that_cannot_be_made(program, target, factor, words):
     refused(program, text.replace("block.scheduler: [none, bfq]", factor), words)
 
 
-def test_a_design_is_told_with_its_runs_and_what_it_mixes(program):
+def test_design_is_printed_with_runs_and_aliases(program):
     text = """\
 question: Which?
 target: .
@@ -173,10 +176,10 @@ workloads: [dfsio-write]
 design: {kind: plackett-burman, fold_over: false}
 """
     program.write(text)
-    told = program("check", "study.yaml").stdout
-    assert "plackett-burman without fold-over: 4 runs" in told
-    assert "direct=true with workload.record_size with workload.files" in told
-    assert "direct=false, record_size=1MiB, files=2" in told
-    assert "baseline" not in told
+    output = program("check", "study.yaml").stdout
+    assert "plackett-burman without fold-over: 4 runs" in output
+    assert "direct=true with workload.record_size with workload.files" in output
+    assert "direct=false, record_size=1MiB, files=2" in output
+    assert "baseline" not in output
     program.write(text.replace("fold_over: false", "fold_over: true"))
     assert "8 runs; no effect is aliased" in program("check", "study.yaml").stdout

@@ -15,23 +15,23 @@ HANDLERS = "hadoop.dfs.datanode.handler.count: [10, 64]"
 
 
 @pytest.fixture
-def told(monkeypatch, tmp_path, capsys):
+def checked(monkeypatch, tmp_path, capsys):
     """What check says of a study file, its blanks as one."""
     add_job(monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
 
-    def told(text: str) -> str:
+    def check_text(text: str) -> str:
         (tmp_path / "study.yaml").write_text(text)
         check("study.yaml")
         return re.sub(r"\s+", " ", capsys.readouterr().out)
 
-    return told
+    return check_text
 
 
-def test_the_cluster_that_is_started(told):
-    text = told(STUDY)
+def test_the_cluster_that_is_started(checked):
+    text = checked(STUDY)
     assert (
         "cluster Hadoop 3.4.2 or that of HADOOP_HOME, 1 DataNode, local runner all of it in" in text
     )
@@ -43,41 +43,41 @@ def test_the_cluster_that_is_started(told):
     assert "needs root" not in text
 
 
-def test_what_was_asked_of_the_cluster(told, tmp_path):
+def test_check_prints_the_requested_cluster(checked, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    asked = f"data_dirs: {disk}, yarn: true, version: 3.3.6, properties: {{dfs.replication: 2}}"
-    text = told(f"{STUDY}hadoop: {{datanodes: 3, {asked}}}\n")
+    requested = f"data_dirs: {disk}, yarn: true, version: 3.3.6, properties: {{dfs.replication: 2}}"
+    text = checked(f"{STUDY}hadoop: {{datanodes: 3, {requested}}}\n")
     assert "cluster Hadoop 3.3.6, 3 DataNodes, YARN" in text
     assert f"data in {disk}; the NameNode's journal in the work folder on the target" in text
     assert "with dfs.replication=2" in text
     assert "trials 10 (files of 1.2 GiB)" in text
 
 
-def test_a_data_directory_that_is_not_there(told):
+def test_a_data_directory_that_is_not_there(checked):
     with pytest.raises(TargetError, match="/no/such/disk"):
-        told(STUDY + "hadoop: {data_dirs: /no/such/disk}\n")
+        checked(STUDY + "hadoop: {data_dirs: /no/such/disk}\n")
 
 
-def test_restarts_are_counted(told):
-    text = told(STUDY.replace("hadoop.dfs.blocksize: [128MiB, 64MiB]", HANDLERS))
+def test_restarts_are_counted(checked):
+    text = checked(STUDY.replace("hadoop.dfs.blocksize: [128MiB, 64MiB]", HANDLERS))
     assert "count of the Hadoop cluster that the study works with, by a restart of its dae" in text
     assert "restarts 10 to 60: all daemons before each trial on the cluster" in text
 
 
-def test_trials_beside_the_cluster_need_no_restart(told):
+def test_trials_without_the_cluster_need_no_restart(checked):
     text = STUDY.replace("hadoop.dfs.blocksize: [128MiB, 64MiB]", HANDLERS)
-    beside = "\n  - dfsio-write: {files: 2, size: 32MiB}\ndecide: {blocks: [3, 3]}\n"
-    assert "restarts 6: all" in told(text.rstrip() + beside)
+    others = "\n  - dfsio-write: {files: 2, size: 32MiB}\ndecide: {blocks: [3, 3]}\n"
+    assert "restarts 6: all" in checked(text.rstrip() + others)
 
 
-def test_a_cluster_that_is_there(told):
-    text = told(STUDY.replace("target: .", "target: hdfs:///bench"))
+def test_a_cluster_that_is_there(checked):
+    text = checked(STUDY.replace("target: .", "target: hdfs:///bench"))
     assert "target a folder in hdfs:///bench" in text
     assert "changes a folder in hdfs:///bench, removed at the end" in text
     assert "cluster on 127.0.0.1" not in text
 
 
-def test_a_property_that_nobody_describes_is_one_to_look_at(told):
-    text = told(STUDY.replace("dfs.blocksize: [128MiB, 64MiB]", "dfs.client.x: [1, 2]"))
+def test_a_property_that_nobody_describes_is_one_to_look_at(checked):
+    text = checked(STUDY.replace("dfs.blocksize: [128MiB, 64MiB]", "dfs.client.x: [1, 2]"))
     assert "caution hadoop.dfs.client.x: Hadoop ignores unknown names: check the spelling" in text

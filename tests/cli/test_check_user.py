@@ -11,7 +11,7 @@ from tests.cli.program import LOOPBACK, study
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch):
+def checked(tmp_path, monkeypatch):
     """``check`` of a study as somebody else than root."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
@@ -26,19 +26,19 @@ def told(tmp_path, monkeypatch):
     return check
 
 
-def test_the_plan_is_told_with_what_needs_root(told):
-    text = told(LOOPBACK.replace("{loopback: {size: 64MiB}}", "."))
+def test_plan_lists_what_needs_root(checked):
+    text = checked(LOOPBACK.replace("{loopback: {size: 64MiB}}", "."))
     assert "block.scheduler none, bfq" in text
     assert "needs root to change block.scheduler" in text
 
 
-def test_a_device_that_only_root_can_look_at_is_left_for_root(told):
-    text = told(LOOPBACK.replace("loopback: {size: 64MiB}", "scratch: {device: /no/such}"))
+def test_a_device_that_only_root_can_look_at_is_left_for_root(checked):
+    text = checked(LOOPBACK.replace("loopback: {size: 64MiB}", "scratch: {device: /no/such}"))
     assert "needs root to format /no/such" in text
 
 
-def test_what_needs_no_root_says_nothing_of_it(told):
-    text = told(
+def test_what_needs_no_root_says_nothing_of_it(checked):
+    text = checked(
         LOOPBACK.replace("{loopback: {size: 64MiB}}", ".").replace(
             "block.scheduler: [none, bfq]", "workload.direct: [true, false]"
         )

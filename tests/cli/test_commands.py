@@ -27,7 +27,7 @@ def test_check_prints_the_plan_and_changes_nothing(program):
     assert list(program.folder.iterdir()) == []
 
 
-def test_a_study_runs_and_tells_its_results_in_every_form(program):
+def test_study_reports_its_results_in_every_format(program):
     program.write(WITHOUT_ROOT)
     done = program.run_study("--seed", "7")
     assert done.returncode == 0, done.stderr
@@ -37,9 +37,9 @@ def test_a_study_runs_and_tells_its_results_in_every_form(program):
     assert {"report.html", "report.md", "report.json", "ledger.sqlite"} <= {
         path.name for path in program.out.iterdir()
     }
-    told = json.loads(program("report", "out", "--format", "json").stdout)
-    assert told == json.loads((program.out / "report.json").read_text())
-    assert told["method"]["seed"] == 7
+    document = json.loads(program("report", "out", "--format", "json").stdout)
+    assert document == json.loads((program.out / "report.json").read_text())
+    assert document["method"]["seed"] == 7
     whole = program("report", "out").stdout
     assert whole.startswith(done.stdout)  # which is the verdicts alone
     assert "latency" in whole
@@ -53,7 +53,7 @@ def test_a_study_runs_and_tells_its_results_in_every_form(program):
     assert (refused.returncode, refused.stdout) == (2, "")  # as --out: a usage error
     assert "not a directory" in refused.stderr.lower()
     assert "remedy: " in refused.stderr
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
 def test_the_same_seed_gives_the_same_order(program):
@@ -61,14 +61,14 @@ def test_the_same_seed_gives_the_same_order(program):
     orders = []
     for out in ("one", "two"):
         assert program("run", "study.yaml", "--out", out, "--seed", "3").returncode == 0
-        told = json.loads((program.folder / out / "report.json").read_text())
-        orders.append([(trial["block"], trial["configuration"]) for trial in told["trials"]])
+        document = json.loads((program.folder / out / "report.json").read_text())
+        orders.append([(trial["block"], trial["configuration"]) for trial in document["trials"]])
     shortest = min(map(len, orders))
     assert orders[0][:shortest] == orders[1][:shortest]
 
 
 @pytest.mark.process
-def test_a_verdict_is_a_failure_only_if_asked_for(program):
+def test_verdict_sets_the_exit_code_only_on_request(program):
     program.write(WITHOUT_ROOT.replace("99%", "0.001%").replace("49%", "0.1%"))
     assert program.run_study().returncode == 0
     done = program("run", "study.yaml", "--out", "other", "--fail-on", "inconclusive")
@@ -87,12 +87,12 @@ def test_bench_prints_figures_with_units(program):
     assert re.search(r"write, up to us +share, %", done.stdout)
     limit = r"^(The bottleneck is unclear|.* was the bottleneck): "
     assert re.search(limit, done.stdout, re.MULTILINE)
-    told = json.loads(program("bench", "dfsio-read", *options, "--json").stdout)
-    assert told["latencies_us"]["read"]["percentiles"]["max"] > 0
-    assert told["parts"] == []
-    assert told["figures"]["aggregate"]["unit"] == "MiB/s"
-    assert told["figures"]["bytes"]["value"] == 1 << 20
-    assert program.leftovers() == []
+    document = json.loads(program("bench", "dfsio-read", *options, "--json").stdout)
+    assert document["latencies_us"]["read"]["percentiles"]["max"] > 0
+    assert document["parts"] == []
+    assert document["figures"]["aggregate"]["unit"] == "MiB/s"
+    assert document["figures"]["bytes"]["value"] == 1 << 20
+    assert program.residue() == []
 
 
 @pytest.mark.parametrize("command", ["settings", "workloads"])
@@ -105,8 +105,8 @@ def test_catalogues(program, command):
 
 
 def test_defaults_of_workloads_are_written_as_in_a_study_file(program):
-    told = program("workloads", "dfsio-write").stdout
-    (line, *_) = [w for w in told.splitlines() if " size " in w]
+    output = program("workloads", "dfsio-write").stdout
+    (line, *_) = [w for w in output.splitlines() if " size " in w]
     assert "256MiB" in line
 
 
@@ -166,7 +166,7 @@ def test_get_set_and_restore(program, loop):
         (("get", "block.scheduler", "--on", "/proc"), "no block device"),
     ],
 )
-def test_a_mistake_is_told_with_its_remedy_and_exit_code_2(program, arguments, words):
+def test_usage_error_has_a_remedy_and_exit_code_2(program, arguments, words):
     done = program(*arguments)
     assert done.returncode == 2, done.stderr
     assert words in done.stderr
@@ -175,7 +175,7 @@ def test_a_mistake_is_told_with_its_remedy_and_exit_code_2(program, arguments, w
     assert done.stdout == ""
 
 
-def test_every_problem_of_a_study_file_is_told_at_once(program):
+def test_every_problem_of_a_study_file_is_printed(program):
     program.write(LOOPBACK.replace("bfq", "bqf").replace("3%", "300%").replace("BLOCKS", "2"))
     for command in (("check", "study.yaml"), ("run", "study.yaml")):
         done = program(*command)
@@ -203,4 +203,4 @@ def test_a_baseline_that_the_host_does_not_offer_is_refused(program):
         done = program(*command)
         assert done.returncode == 2
         assert "bogus" in done.stderr
-    assert program.leftovers() == []
+    assert program.residue() == []

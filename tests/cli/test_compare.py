@@ -14,18 +14,18 @@ def two_studies(program) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def test_two_studies_beside_each_other_in_every_form(program):
+def test_two_studies_are_compared_in_every_format(program):
     two_studies(program)
     done = program("compare", "one", "two")
     assert done.returncode == 0, done.stderr
     assert "Second study compared with the first" in done.stdout
     assert "seed" in done.stdout
-    told = json.loads(program("compare", "one", "two", "--format", "json").stdout)
-    assert [each["first"]["configuration"] for each in told["compared"]] == ["1MiB", "64KiB"]
+    document = json.loads(program("compare", "one", "two", "--format", "json").stdout)
+    assert [each["first"]["configuration"] for each in document["compared"]] == ["1MiB", "64KiB"]
     # They may have begun in the same minute.
-    assert {each["name"] for each in told["differences"]} - {"started"} == {"seed"}
-    asked = ("--configuration", "1MiB=64KiB", "--format", "markdown")
-    assert "| 1MiB / 64KiB |" in program("compare", "one", "two", *asked).stdout
+    assert {each["name"] for each in document["differences"]} - {"started"} == {"seed"}
+    requested = ("--configuration", "1MiB=64KiB", "--format", "markdown")
+    assert "| 1MiB / 64KiB |" in program("compare", "one", "two", *requested).stdout
     unknown = program("compare", "one", "two", "--configuration", "2MiB")
     assert unknown.returncode == 2
     assert "one has 1MiB, 64KiB" in unknown.stderr

@@ -94,22 +94,26 @@ def test_the_document_of_a_host_has_the_form_of_the_schema(
 ):
     root = host(tmp_path)
     facts = gather_facts(root=root, statvfs=lambda _: recorded.room())
-    told = doctor_json.build_document(facts, evaluate_rules(facts), collect_inventory(root=root))
-    assert_conforms(json.loads(json.dumps(told)), doctor_json.build_schema())
-    assert {device["name"] for device in told["stack"]} >= set(told["host"]["block_devices"])
+    document = doctor_json.build_document(
+        facts, evaluate_rules(facts), collect_inventory(root=root)
+    )
+    assert_conforms(json.loads(json.dumps(document)), doctor_json.build_schema())
+    assert {device["name"] for device in document["stack"]} >= set(
+        document["host"]["block_devices"]
+    )
 
 
 def test_the_output_of_the_program_has_the_form_of_the_schema(program):
     done = program("doctor", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert_conforms(told, doctor_json.build_schema())
-    assert next(iter(told.items())) == ("schema", "iostudy.doctor/1")
-    assert told["host"]["cpu"]["count"] >= 1
+    document = json.loads(done.stdout)
+    assert_conforms(document, doctor_json.build_schema())
+    assert next(iter(document.items())) == ("schema", "iostudy.doctor/1")
+    assert document["host"]["cpu"]["count"] >= 1
 
 
 @pytest.mark.root
-def test_a_folder_whose_name_is_no_text_is_told_as_json(program):
+def test_undecodable_folder_name_is_valid_json(program):
     point = program.folder / os.fsdecode(b"\xff\xfe")
     point.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "none", point], check=True)
@@ -122,9 +126,12 @@ def test_a_folder_whose_name_is_no_text_is_told_as_json(program):
 
 
 def test_only_what_lies_below_and_above_a_place(program):
-    told = json.loads(program("doctor", "/", "--json").stdout)
-    assert told["host"]["mounts"]["/"]["point"] == "/"
-    assert any("/" in {m["point"] for m in d["mounts"]} for d in told["stack"]) or told["apart"]
+    document = json.loads(program("doctor", "/", "--json").stdout)
+    assert document["host"]["mounts"]["/"]["point"] == "/"
+    assert (
+        any("/" in {m["point"] for m in d["mounts"]} for d in document["stack"])
+        or document["apart"]
+    )
 
 
 def test_findings_are_no_failure_and_nothing_is_folded_off_a_terminal(program):

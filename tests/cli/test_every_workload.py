@@ -67,12 +67,12 @@ def test_it_runs_once_and_leaves_nothing(program, name, request):
     target.mkdir()
     done = program(*arguments, "--target", str(target), "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert_conforms(told, json_.build_schema(BenchReport))
+    document = json.loads(done.stdout)
+    assert_conforms(document, json_.build_schema(BenchReport))
     first = example_figures(definition)[0].name
-    assert told["figures"][first]["value"] > 0
+    assert document["figures"][first]["value"] > 0
     assert list(target.iterdir()) == []
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
 @pytest.mark.parametrize(
@@ -86,21 +86,21 @@ def test_it_runs_once_in_hdfs_and_leaves_nothing_there(program, hadoop_cluster, 
     webhdfs.write(hadoop_cluster, f"{folder}/mine", b"of the user")
     _, *arguments = shlex.split(bench_command(definition))
     with program.start(*arguments, "--target", f"hdfs://{folder}", "--json") as running:
-        told, said = running.communicate(timeout=HANG_GUARD_SECONDS)
+        output, said = running.communicate(timeout=HANG_GUARD_SECONDS)
     assert running.returncode == 0, said
     first = example_figures(definition)[0].name
-    assert json.loads(told)["figures"][first]["value"] > 0
+    assert json.loads(output)["figures"][first]["value"] > 0
     assert webhdfs.names(hadoop_cluster, folder) == {"mine"}
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
 def test_each_runs_inside_a_study(program):
     names = [name for name in ON_FILES if can_run(name)]
     target = program.folder / "target"
     target.mkdir()
-    asked = [f"  - {name}: {format_flow(small(catalog.get(name).example))}\n" for name in names]
+    requested = [f"  - {name}: {format_flow(small(catalog.get(name).example))}\n" for name in names]
     text = STUDY.replace("BLOCKS", str(BLOCKS)).replace("TARGET", str(target))
-    program.write(text + "".join(asked))
+    program.write(text + "".join(requested))
     with program.start_study() as running:
         _, said = running.communicate(timeout=HANG_GUARD_SECONDS)
     assert running.returncode == 0, said

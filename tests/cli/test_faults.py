@@ -42,7 +42,7 @@ def finished(program):
     [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)],
     ids=["TERM", "INT", "HUP"],
 )
-def test_a_signal_ends_a_study_with_everything_put_back(program, number, code):
+def test_signal_ends_a_study_and_restores_everything(program, number, code):
     program.write(ENDLESS)
     process = program.start_study()
     program.wait_for_trials(process, 3)
@@ -52,7 +52,7 @@ def test_a_signal_ends_a_study_with_everything_put_back(program, number, code):
     assert "Show them with: iostudy report out\n" in stderr
     assert "Resume with: iostudy run study.yaml --resume --out out\n" in stderr
     assert "Traceback" not in stderr
-    assert program.leftovers() == []
+    assert program.residue() == []
     assert len(finished(program)) >= 3
 
 
@@ -67,41 +67,41 @@ def test_a_hail_of_signals_does_not_keep_it_from_putting_everything_back(program
         time.sleep(0.001)
     process.communicate()
     assert process.returncode in (130, 143)
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
-def test_after_kill_9_the_next_command_restores_and_says_so_and_the_study_goes_on(program):
+def test_next_command_restores_after_kill_9_and_the_study_resumes(program):
     program.write(study(blocks=12).replace("3%", "0.01%"))
     process = program.start_study()
     program.wait_for_trials(process, 4)
     process.kill()
     process.communicate()
-    assert program.leftovers() != []
+    assert program.residue() != []
     kept = finished(program)
-    told = program("settings")
-    assert "restored: " in told.stderr
-    assert "scratch disk" in told.stderr
-    assert program.leftovers() == []
+    done = program("settings")
+    assert "restored: " in done.stderr
+    assert "scratch disk" in done.stderr
+    assert program.residue() == []
     done = program.run_study("--resume")
     assert done.returncode == 0, done.stderr
     assert [row.id for row in finished(program)][: len(kept)] == [row.id for row in kept]
     assert sum(row.status is TrialStatus.INTERRUPTED for row in program.rows()) <= 1
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
-def test_after_kill_9_the_disks_beside_the_target_are_gone_too(program):
-    beside = "{loopback: {size: 32MiB, beside: {disk2: ext4, disk3: ext2}}}"
-    program.write(ENDLESS.replace("{loopback: {size: 64MiB}}", beside))
+def test_next_command_removes_further_disks_after_kill_9(program):
+    others = "{loopback: {size: 32MiB, beside: {disk2: ext4, disk3: ext2}}}"
+    program.write(ENDLESS.replace("{loopback: {size: 64MiB}}", others))
     process = program.start_study()
     program.wait_for_trials(process, 1)
     process.kill()
     process.communicate()
     assert len(list(program.out.glob("scratch-*"))) == 3
     assert program("restore").returncode == 0
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
-def test_a_study_that_is_whole_is_only_told_again(program):
+def test_complete_study_is_only_rendered_again(program):
     """No disk is made for it, and whoever asks for its verdicts gets them."""
     program.write(study().replace("3%", "0.01%").replace("1000%", "9999%"))
     first = program.run_study()
@@ -167,7 +167,7 @@ def test_a_level_that_the_kernel_refuses_is_found_before_the_first_trial(program
     assert "bfq" in done.stderr  # what is offered instead
     assert "remedy: " in done.stderr
     assert not (program.out / FILE_NAME).exists()
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
 def test_two_runs_on_one_device(program, mounted):
@@ -286,7 +286,7 @@ def test_a_scratch_device_is_only_destroyed_after_leave(program, loop):
     done = program.run_study("--yes")
     assert done.returncode == 0, done.stderr
     assert queue_state(loop) == before
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_a_reader_of_stdout_that_has_gone_ends_it_as_sigpipe_would(program, argu
 
 
 @pytest.mark.parametrize("gone", ["full", "unread"])
-def test_what_cannot_be_told_on_stderr_leaves_the_exit_code_as_it_is(program, gone):
+def test_closed_stderr_does_not_change_the_exit_code(program, gone):
     reads, writes = os.pipe()
     os.close(reads)
     with Path("/dev/full").open("w") as full, os.fdopen(writes, "w") as unread:
@@ -345,7 +345,7 @@ def test_a_closed_stdout_is_an_error_and_no_file_of_the_program_takes_its_place(
     assert "Traceback" not in stderr
 
 
-def test_a_state_directory_that_cannot_be_looked_into_is_told(program):
+def test_inaccessible_state_directory_is_reported(program):
     state = program.folder / "state"
     state.write_text("no folder")
     done = program("restore")

@@ -24,7 +24,7 @@ def test_the_rest_as_json(program):
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_one_reason_of_several_settings_is_told_once(program, form):
+def test_shared_reason_is_printed_once(program, form):
     done = program("get", "block.nomerges", "block.scheduler", "--on", "/proc", *form)
     assert done.returncode == 2
     assert done.stderr.count("no block device") == 1

@@ -16,8 +16,8 @@ from tests.cli.program import HANG_GUARD_SECONDS, Program
 
 
 def standing(program: Program) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(program("hadoop", "status", "--json").stdout)
-    return told
+    document: dict[str, Any] = json.loads(program("hadoop", "status", "--json").stdout)
+    return document
 
 
 def identity(program: Program) -> str:
@@ -48,7 +48,7 @@ def test_without_a_cluster(program: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("-p", "dfs.replication"), "-p dfs.blocksize=64m"),
         (("-p", "a=1", "-p", "a=2"), "each once"),
@@ -56,14 +56,16 @@ def test_without_a_cluster(program: Program) -> None:
         (("--datanodes", "65"), "--datanodes"),
     ],
 )
-def test_what_cannot_be_asked_for(program: Program, options: tuple[str, ...], told: str) -> None:
+def test_invalid_requests_are_refused(
+    program: Program, options: tuple[str, ...], message: str
+) -> None:
     done = program("hadoop", "up", *options)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("-p", "dfs.namenode.name.dir=/x"), "dfs.namenode.name.dir"),
         (("--data-dir", "nowhere"), "No such file or directory"),
@@ -71,11 +73,11 @@ def test_what_cannot_be_asked_for(program: Program, options: tuple[str, ...], to
 )
 @pytest.mark.usefixtures("java")
 def test_what_cannot_be_had_leaves_nothing(
-    program: Program, options: tuple[str, ...], told: str
+    program: Program, options: tuple[str, ...], message: str
 ) -> None:
     done = program("hadoop", "up", *options)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert left(program) == []
 
 
@@ -90,16 +92,16 @@ def test_a_cluster_from_up_to_down(program: Program) -> None:
     assert done.returncode == 0, done.stderr
     assert "2 DataNodes, local runner: ready after" in done.stdout
     assert "export HADOOP_CONF_DIR=" in done.stdout
-    told = standing(program)
-    assert told["up"] and not told["lacks"]
-    assert set(told["daemons"]) == {"namenode", "datanode0", "datanode1"}
-    assert all(fact["resident_bytes"] > 10 << 20 for fact in told["daemons"].values())
+    status = standing(program)
+    assert status["up"] and not status["lacks"]
+    assert set(status["daemons"]) == {"namenode", "datanode0", "datanode1"}
+    assert all(fact["resident_bytes"] > 10 << 20 for fact in status["daemons"].values())
     assert all(list(disk.iterdir()) for disk in disks)
     assert program("hadoop", "status").returncode == 0
     twice = program("hadoop", "up")
     assert twice.returncode == 2
     assert "iostudy hadoop down" in twice.stderr
-    a_datanode_is_killed(program, told["daemons"]["datanode1"]["pid"])
+    a_datanode_is_killed(program, status["daemons"]["datanode1"]["pid"])
     cluster = identity(program)
     done = program("hadoop", "down")
     assert done.returncode == 0, done.stderr
@@ -116,9 +118,9 @@ def a_datanode_is_killed(program: Program, pid: int) -> None:
     assert done.returncode == 3
     assert "datanode1 ended" in done.stdout
     assert "its log ends:" in done.stdout
-    told = standing(program)
-    assert not told["up"]
-    assert told["log_ends"]["datanode1"]
+    status = standing(program)
+    assert not status["up"]
+    assert status["log_ends"]["datanode1"]
     done = program("hadoop", "logs", "datanode1", "--lines", "3")
     assert len(done.stdout.splitlines()) == 4
     assert program("hadoop", "logs", "datanode7").returncode == 2

@@ -54,7 +54,7 @@ def wait_for(process: subprocess.Popen[str], folder: Path, main_class: str) -> i
 @pytest.fixture
 def clean(program: Program) -> Iterator[Program]:
     yield program
-    assert program.leftovers() == []
+    assert program.residue() == []
     assert processes(program.folder) == []
 
 
@@ -64,11 +64,11 @@ def test_a_datanode_that_dies_costs_its_block_and_the_study_completes(clean: Pro
     process = clean.start_study()
     wait_for(process, clean.folder, JOB)
     os.kill(wait_for(process, clean.folder, DATANODE), signal.SIGKILL)
-    told, said = process.communicate(timeout=HANG_GUARD_SECONDS)
+    output, said = process.communicate(timeout=HANG_GUARD_SECONDS)
     assert process.returncode == 0, said
     assert "starting Hadoop" in said
     assert "the cluster is ready after" in said
-    assert "hadoop.mrbench" in told
+    assert "hadoop.mrbench" in output
     counted = [row for row in clean.rows() if row.counts]
     assert len(counted) == 3
     device = counted[0].device
@@ -91,9 +91,9 @@ def test_after_kill_9_in_mid_job_the_next_command_leaves_nothing(clean: Program)
     process.kill()
     process.communicate()
     assert processes(clean.folder, NAMENODE)
-    assert clean.leftovers()
-    told = clean("settings")
-    assert "Hadoop cluster" in told.stderr
+    assert clean.residue()
+    shown = clean("settings")
+    assert "Hadoop cluster" in shown.stderr
 
 
 def test_a_bench_that_is_interrupted_in_mid_job_takes_its_cluster_with_it(clean: Program) -> None:

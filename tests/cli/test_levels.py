@@ -32,11 +32,11 @@ def settings_by_configuration(program, factors: str) -> dict[str, list[dict[str,
     assert program("check", "study.yaml").returncode == 0
     done = program.run_study()
     assert done.returncode == 0, done.stderr
-    assert program.leftovers() == []
+    assert program.residue() == []
     found: dict[str, list[dict[str, str]]] = {}
     for row in program.rows():
-        told = {label.partition("@")[0]: value for label, value in row.settings.items()}
-        found.setdefault(row.configuration, []).append(told)
+        settings = {label.partition("@")[0]: value for label, value in row.settings.items()}
+        found.setdefault(row.configuration, []).append(settings)
     return found
 
 
@@ -53,15 +53,15 @@ factors:
     )
     for configuration, trials in found.items():
         assert len(trials) == 3
-        for told in trials:
+        for settings in trials:
             names = ["block.nr_requests", "block.scheduler"]
             tunable = "mq-deadline.read_expire" if "mq" in configuration else "bfq.slice_idle"
-            assert sorted(told) == sorted([*names, f"block.{tunable}"])
+            assert sorted(settings) == sorted([*names, f"block.{tunable}"])
             assert configuration == (
-                f"scheduler={told['block.scheduler']}, "
-                f"{tunable.partition('.')[2]}={told[f'block.{tunable}']}"
+                f"scheduler={settings['block.scheduler']}, "
+                f"{tunable.partition('.')[2]}={settings[f'block.{tunable}']}"
             )
-            assert told["block.nr_requests"].isdigit()
+            assert settings["block.nr_requests"].isdigit()
     assert len(found) == 4
 
 
@@ -70,8 +70,8 @@ def test_one_level_on_two_other_devices(program, pair):
     program.write(
         f"factors:\n  block.scheduler: {{levels: [none, bfq], on: [{', '.join(pair)}]}}\n" + REST
     )
-    told = program("check", "study.yaml").stdout
-    assert f"block.scheduler of {pair[0]}, {pair[1]}, for each trial" in told
+    output = program("check", "study.yaml").stdout
+    assert f"block.scheduler of {pair[0]}, {pair[1]}, for each trial" in output
     done = program.run_study()
     assert done.returncode == 0, done.stderr
     for row in program.rows():
@@ -111,9 +111,7 @@ configurations:
         ("run", "members of no-such-group", "block.scheduler: [none]", "no-such-group"),
     ],
 )
-def test_what_is_not_there_is_told_before_the_first_trial(
-    program, loop, command, on, factor, words
-):
+def test_missing_level_fails_before_the_first_trial(program, loop, command, on, factor, words):
     name, _, levels = factor.partition(": ")
     place = on.replace("LOOP", loop)
     program.write(f"factors:\n  {name}: {{levels: {levels}, on: {place}}}\n" + REST)
@@ -123,7 +121,7 @@ def test_what_is_not_there_is_told_before_the_first_trial(
     assert "remedy: " in done.stderr
     assert "Traceback" not in done.stderr
     assert not (program.out / FILE_NAME).exists()
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
 def test_another_place_of_a_study_is_locked(program, loop):

@@ -37,7 +37,7 @@ workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_every_command_tells_of_a_path_that_cannot_be_looked_at(program, arguments):
+def test_every_command_reports_an_inaccessible_path(program, arguments):
     program.write(study(OPTIONS.replace("PLACE", TOO_LONG)))
     done = program(*arguments)
     assert done.returncode == 2, (done.stdout, done.stderr)

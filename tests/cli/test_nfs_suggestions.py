@@ -24,35 +24,35 @@ LEFT_OUT = (
 )
 
 
-def told(name: str, mounts: bytes = MOUNTS) -> list[str]:
+def suggestions(name: str, mounts: bytes = MOUNTS) -> list[str]:
     return list(
         nfs_suggestions.suggest_nfs(load(library.find_study(name)), parse_mountinfo(mounts))
     )
 
 
-def test_the_line_that_takes_it_is_told():
-    (line,) = told("edit-log")
+def test_suggestion_is_the_line_to_add():
+    (line,) = suggestions("edit-log")
     assert line == (
         "NFS at /mnt/journal is not used; for a log there add to workload.logs: "
         '`1 NFS disk: "/mnt/journal"`'
     )
 
 
-def test_with_that_line_the_study_has_it_and_others_are_told_for_the_next_of_the_report():
+def test_suggested_line_adds_the_factor_and_leaves_the_other_suggestions():
     text = load(library.find_study("edit-log")).text
     added = text.replace("    4 local disks:", '    1 NFS disk: "/mnt/journal"\n    4 local disks:')
-    asked = parse(added, where="edit-log.yaml", name="edit-log")
-    assert "1 NFS disk" in {own.label for own in asked.configurations()}
-    assert list(nfs_suggestions.suggest_nfs(asked, parse_mountinfo(MOUNTS))) == []
+    study = parse(added, where="edit-log.yaml", name="edit-log")
+    assert "1 NFS disk" in {own.label for own in study.configurations()}
+    assert list(nfs_suggestions.suggest_nfs(study, parse_mountinfo(MOUNTS))) == []
     (line,) = nfs_suggestions.suggest_nfs(
-        asked, parse_mountinfo(MOUNTS.replace(b"/mnt/a,b", b"/mnt/b"))
+        study, parse_mountinfo(MOUNTS.replace(b"/mnt/a,b", b"/mnt/b"))
     )
     assert line.startswith("NFS at /mnt/b is not used;")
     assert '`1 NFS filer: "/mnt/b"`' in line
 
 
 def test_a_study_that_names_its_configurations_needs_two_lines():
-    (line,) = told("edit-log-native")
+    (line,) = suggestions("edit-log-native")
     assert line.endswith(
         'add to workload.logs: `nfs: "/mnt/journal"`, and to configurations: '
         "`1 NFS disk: {workload.logs: nfs}`"
@@ -61,16 +61,16 @@ def test_a_study_that_names_its_configurations_needs_two_lines():
 
 def test_without_one_that_can_be_written_to_it_says_what_is_left_out():
     without = b"".join(line for line in MOUNTS.splitlines(True) if b"/mnt/journal" not in line)
-    assert told("edit-log", without) == [LEFT_OUT]
+    assert suggestions("edit-log", without) == [LEFT_OUT]
 
 
 @pytest.mark.parametrize("name", ["quickstart", "schedulers", "noatime-and-limits"])
 def test_of_other_studies_nothing_is_said(name):
-    assert told(name) == []
+    assert suggestions(name) == []
 
 
 @pytest.mark.child
-def test_check_tells_it(program, monkeypatch):
+def test_check_prints_the_suggestion(program, monkeypatch):
     monkeypatch.setattr(check, "read_mounts", lambda: parse_mountinfo(MOUNTS))
     done = program("check", "edit-log")
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ import json
 from tests.cli.test_commands import WITHOUT_ROOT
 
 
-def test_it_runs_the_baseline_twice_and_tells_what_the_study_can_decide(program):
+def test_power_runs_the_baseline_twice_and_reports_detectable_effects(program):
     program.write(WITHOUT_ROOT)
     done = program("power", "study.yaml", "--blocks", "3", "--out", "out", "--budget", "1h")
     assert done.returncode == 0, done.stderr
@@ -15,7 +15,7 @@ def test_it_runs_the_baseline_twice_and_tells_what_the_study_can_decide(program)
     assert "1 h 00 min is enough for" in done.stdout
     report = json.loads((program.out / "report.json").read_text())
     assert {trial["configuration"] for trial in report["trials"]} == {"baseline", "the same again"}
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
 def test_as_json_and_resumed(program):

@@ -36,12 +36,12 @@ class Watched(Listener):
         self.file = file
         self.screen = Screen()
         self.read = 0
-        self.seen: list[str] = []
+        self.texts: list[str] = []
 
     def trial_began(self, row, trials):
         self.screen.write(self.file.getvalue()[self.read :])
         self.read = len(self.file.getvalue())
-        self.seen.append(self.screen.text())
+        self.texts.append(self.screen.text())
 
 
 def show(folder, monkeypatch, *, terminal, text=TEXT, script=None, effects=None, height=24):
@@ -63,7 +63,7 @@ def show(folder, monkeypatch, *, terminal, text=TEXT, script=None, effects=None,
         prepare_session(study, folder, root=True, resume=False).execute(
             node, root=True, seed=1, listeners=[listening, watched]
         )
-    return screen.file.getvalue(), watched.seen
+    return screen.file.getvalue(), watched.texts
 
 
 def left_over(text):
@@ -93,19 +93,19 @@ def test_how_much_there_is_stays(stays):
     assert "study: 2 configurations x 1 workload, up to 8 blocks, seed 1" in stays
 
 
-def test_a_repeated_block_is_told_with_its_reason(stays):
+def test_repeated_block_is_reported_with_its_reason(stays):
     assert "attempt 1 does not count" in stays
     assert "the hypervisor took 90 %" in stays
     assert "waiting 5.0 s for a quieter machine" in stays
 
 
-def test_a_workload_given_up_is_told_with_its_reason(tmp_path, monkeypatch):
+def test_abandoned_workload_is_reported_with_its_reason(tmp_path, monkeypatch):
     script = {n: Disturbance(steal=0.9) for n in range(3)}
     text, _ = show(tmp_path, monkeypatch, terminal=False, text=LIMITED, script=script)
     assert "dfsio-write is given up in block 1: none of 3 attempts counts" in text
 
 
-def test_what_the_noise_allows_is_told_once(stays):
+def test_detectable_effect_is_printed_once(stays):
     assert stays.count("will probably stay inconclusive in 8 blocks") == 1
 
 
@@ -119,7 +119,7 @@ def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, mon
 
 
 @pytest.mark.parametrize(
-    ("factor", "told"),
+    ("factor", "message"),
     [
         (
             "hadoop.dfs.datanode.handler.count: [10, 20]",
@@ -128,7 +128,7 @@ def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, mon
         ("block.scheduler: [none, bfq]", ""),
     ],
 )
-def test_what_it_costs_to_try_each_configuration_is_told(tmp_path, monkeypatch, factor, told):
+def test_cost_of_preflight_is_printed(tmp_path, monkeypatch, factor, message):
     on_hadoop = TEXT.replace("dfsio-write", "hadoop.mrbench")
     text, _ = show(
         tmp_path,
@@ -136,21 +136,21 @@ def test_what_it_costs_to_try_each_configuration_is_told(tmp_path, monkeypatch, 
         terminal=False,
         text=on_hadoop.replace("block.scheduler: [none, bfq]", factor),
     )
-    for_each = f"{told} for each" if told else ""
+    for_each = f"{message} for each" if message else ""
     assert text.splitlines()[0] == f"checking that the host takes 2 configurations{for_each}"
 
 
 def test_a_terminal_shows_which_trial_it_is(tmp_path, monkeypatch):
-    _, seen = show(tmp_path, monkeypatch, terminal=True, text=LIMITED, script=STOLEN)
-    assert re.search(r"block 1/8 dfsio-write: trial 1 of 2: (none|bfq)$", seen[0])
-    assert "block 1/8 dfsio-write, attempt 2: trial 1 of 2: " in seen[2]
-    assert re.search(r"block 2/8 dfsio-write: trial 2 of 2: \w+\nat most .* left\n", seen[5])
+    _, texts = show(tmp_path, monkeypatch, terminal=True, text=LIMITED, script=STOLEN)
+    assert re.search(r"block 1/8 dfsio-write: trial 1 of 2: (none|bfq)$", texts[0])
+    assert "block 1/8 dfsio-write, attempt 2: trial 1 of 2: " in texts[2]
+    assert re.search(r"block 2/8 dfsio-write: trial 2 of 2: \w+\nat most .* left\n", texts[5])
 
 
-def test_a_terminal_shows_where_each_workload_stands(tmp_path, monkeypatch):
+def test_terminal_shows_the_state_of_each_workload(tmp_path, monkeypatch):
     effects = {"scheduler=kyber, read_ahead_kb=512": 4.0}
-    _, seen = show(tmp_path, monkeypatch, terminal=True, text=WIDE, effects=effects)
-    status, left, *workloads = seen[-1].splitlines()[-4:]
+    _, texts = show(tmp_path, monkeypatch, terminal=True, text=WIDE, effects=effects)
+    status, left, *workloads = texts[-1].splitlines()[-4:]
     assert status.startswith("block 8/8 dfsio-")
     assert re.fullmatch("at most .* left", left)
     for label, line in zip(("dfsio-write", "dfsio-read"), workloads, strict=True):
@@ -158,9 +158,9 @@ def test_a_terminal_shows_where_each_workload_stands(tmp_path, monkeypatch):
 
 
 def test_the_live_lines_are_drawn_in_place_and_leave_nothing_behind(tmp_path, monkeypatch):
-    text, seen = show(tmp_path, monkeypatch, terminal=True, text=WIDE)
-    assert {shown.count(": trial ") for shown in seen} == {1}
-    assert max(shown.count(" decided") for shown in seen) == 2
+    text, texts = show(tmp_path, monkeypatch, terminal=True, text=WIDE)
+    assert {shown.count(": trial ") for shown in texts} == {1}
+    assert max(shown.count(" decided") for shown in texts) == 2
     assert "trial" not in left_over(text)
     assert "decided" not in left_over(text)
 
@@ -168,8 +168,8 @@ def test_the_live_lines_are_drawn_in_place_and_leave_nothing_behind(tmp_path, mo
 def test_more_workloads_than_lines_are_counted(tmp_path, monkeypatch):
     workloads = ", ".join(f"{{dfsio-write: {{label: w{n}}}}}" for n in range(9))
     text = TEXT.replace("[dfsio-write]", f"[{workloads}]")
-    written, seen = show(tmp_path, monkeypatch, terminal=True, text=text, height=6)
-    assert seen[-1].splitlines()[-1] == "and 7 workloads more"
+    written, texts = show(tmp_path, monkeypatch, terminal=True, text=text, height=6)
+    assert texts[-1].splitlines()[-1] == "and 7 workloads more"
     assert "decided" not in left_over(written)
 
 
@@ -197,13 +197,11 @@ class Higher(FakeNode):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_search_tells_its_candidates_who_is_ahead_and_what_is_spent(
-    tmp_path, monkeypatch, terminal
-):
+def test_search_prints_candidates_leader_and_budget(tmp_path, monkeypatch, terminal):
     monkeypatch.setattr("tests.cli.test_progress.FakeNode", Higher)
-    text, seen = show(tmp_path, monkeypatch, terminal=terminal, text=SEARCHING)
+    text, texts = show(tmp_path, monkeypatch, terminal=terminal, text=SEARCHING)
     assert "study: a search of 1 parameter for 14 trials, 1 workload, seed 1" in text
     assert re.search(r"left out: \d+: to set it: EINVAL", text)
-    told = seen[-1] if terminal else text
-    assert re.search(r"candidates, \d+ of 14 trials; ahead: \+\d+\.\d % after \d round", told)
-    assert ("round 3 dfsio-write: trial" if terminal else "round 1 dfsio-write: ") in told
+    shown = texts[-1] if terminal else text
+    assert re.search(r"candidates, \d+ of 14 trials; ahead: \+\d+\.\d % after \d round", shown)
+    assert ("round 3 dfsio-write: trial" if terminal else "round 1 dfsio-write: ") in shown

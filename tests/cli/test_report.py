@@ -20,8 +20,8 @@ def test_published_figures_alone(program, name):
 def test_the_forms_of_published_figures(program):
     markdown = program("report", "--reference", "R2", "--format", "markdown").stdout
     assert "| nnthroughput | open_rate | no log | 126119 op/s |" in markdown
-    told = json.loads(program("report", "--reference", "R2", "--format", "json").stdout)
-    assert told["published"]["year"] == 2008
+    document = json.loads(program("report", "--reference", "R2", "--format", "json").stdout)
+    assert document["published"]["year"] == 2008
     page = program("report", "--reference", "R2", "--format", "html")
     assert page.returncode == 2
     assert "remedy: name an output folder" in page.stderr
@@ -36,11 +36,11 @@ def test_what_nobody_has_published(program):
     assert "neither DIR nor --reference" in neither.stderr
 
 
-def test_published_figures_beside_a_study_that_names_none(program):
+def test_published_figures_with_a_study_that_names_none(program):
     program.write(WITHOUT_ROOT)
     assert program.run_study().returncode == 0
     before = (program.out / "report.json").read_bytes()
-    told = json.loads(program("report", "out", "--reference", "R5", "--format", "json").stdout)
-    assert told["reference"]["name"] == "R5"
+    document = json.loads(program("report", "out", "--reference", "R5", "--format", "json").stdout)
+    assert document["reference"]["name"] == "R5"
     assert json.loads(program("report", "out", "--format", "json").stdout)["reference"] is None
     assert (program.out / "report.json").read_bytes() == before

@@ -64,8 +64,8 @@ def test_what_was_set_twice_goes_back_in_one_line(program, loop):
     original = read_ahead(loop).read_text()
     for value in ("64", "32"):
         assert program("set", f"block.read_ahead_kb={value}", "--on", loop).returncode == 0
-    told = program("restore").stderr.splitlines()
-    assert told == [f"restored: block.read_ahead_kb of {loop}: 32 -> {original.strip()}"]
+    output = program("restore").stderr.splitlines()
+    assert output == [f"restored: block.read_ahead_kb of {loop}: 32 -> {original.strip()}"]
 
 
 def test_one_decision_at_a_time(program):
@@ -101,7 +101,7 @@ def test_what_is_held_on_a_device_with_a_study_on_it_waits(program, loop):
     assert read_ahead(loop).read_text() == original
 
 
-def test_not_restored_tells_more_than_the_signal_that_came_with_it(program):
+def test_restore_failure_takes_precedence_over_a_signal(program):
     """Somebody sits in the scratch disk, so that it cannot be unmounted."""
     program.write(endless())
     process = program.start_study()
@@ -117,4 +117,4 @@ def test_not_restored_tells_more_than_the_signal_that_came_with_it(program):
     assert "Traceback" not in stderr
     done = program("restore")
     assert done.returncode == 0, done.stderr
-    assert program.leftovers() == []
+    assert program.residue() == []

@@ -26,7 +26,7 @@ decide: {margin: 3%, risk: 5%, blocks: [3, 3]}
 """
 
 
-def test_a_search_that_was_killed_goes_on_is_confirmed_and_kept(program):
+def test_killed_search_is_resumed_confirmed_and_kept(program):
     program.write(SEARCH)
     process = program.start_study()
     program.wait_for_trials(process, 6)
@@ -42,7 +42,7 @@ def test_a_search_that_was_killed_goes_on_is_confirmed_and_kept(program):
     assert found.outcome.winner is not None
     assert f"confirming {found.outcome.winner} in fresh blocks" in done.stderr
     assert "the verdict comes from fresh blocks" in " ".join(done.stdout.split())
-    assert program.leftovers() == []
+    assert program.residue() == []
 
     file = program.out / f"{CONFIRMATION}.yaml"
     own = load(file)
@@ -58,7 +58,7 @@ def test_a_search_that_was_killed_goes_on_is_confirmed_and_kept(program):
     assert "gains" in " ".join(program("report", "out").stdout.split())
 
 
-def test_killed_before_its_confirmation_a_search_leaves_nothing_changed_and_goes_on(program):
+def test_search_killed_before_its_confirmation_leaves_nothing_and_is_resumed(program):
     program.write(SEARCH)
     process = program.start_study()
     file = program.out / f"{CONFIRMATION}.yaml"
@@ -69,19 +69,19 @@ def test_killed_before_its_confirmation_a_search_leaves_nothing_changed_and_goes
     assert not (program.out / CONFIRMATION / FILE_NAME).exists()
     trials, outcome = program.rows(), read_search(program.out).outcome
     assert outcome is not None
-    assert program.leftovers() == []
+    assert program.residue() == []
     done = program.run_study("--resume")
     assert done.returncode == 0, done.stderr
     assert (program.rows(), read_search(program.out).outcome) == (trials, outcome)
     assert (program.out / CONFIRMATION / "report.html").exists()
-    assert program.leftovers() == []
+    assert program.residue() == []
 
 
-def test_check_tells_space_budget_and_confirmation(program):
+def test_check_prints_space_budget_and_confirmation(program):
     program.write(SEARCH)
-    told = " ".join(program("check", "study.yaml").stdout.split())
-    assert "workload.record_size 64KiB, 1MiB; default 4KiB" in told
-    assert "space 4 points, and the default" in told
-    assert "tried first known: workload.record_size=1MiB, block.read_ahead_kb=256" in told
-    assert "budget 8 trials" in told
-    assert "confirmation 6 trials" in told
+    output = " ".join(program("check", "study.yaml").stdout.split())
+    assert "workload.record_size 64KiB, 1MiB; default 4KiB" in output
+    assert "space 4 points, and the default" in output
+    assert "tried first known: workload.record_size=1MiB, block.read_ahead_kb=256" in output
+    assert "budget 8 trials" in output
+    assert "confirmation 6 trials" in output

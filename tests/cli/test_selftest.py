@@ -39,13 +39,13 @@ def ended(**options) -> int:
 def test_it_prints_what_was_to_be_found_and_its_exit_code_says_what_was(short, capsys):
     options = {"target": short / "scratch", "out": short / "out"}
     code = ended(**options, resume=False, json=True)
-    told = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     codes = {"passed": 0, "failed": FAILED_EXIT, "undecided": UNDECIDED_EXIT}
-    assert code == codes[told["outcome"]]
-    assert [each["expected_change"] for each in told["expectations"]] == [0, -0.05, -0.1]
+    assert code == codes[document["outcome"]]
+    assert [each["expected_change"] for each in document["expectations"]] == [0, -0.05, -0.1]
     assert {path.name for path in (short / "out").iterdir()} >= {"ledger.sqlite", "report.html"}
     assert list((short / "scratch").iterdir()) == []
     assert ended(**options, resume=True, json=False) == code
     again = capsys.readouterr().out
     assert "no different" in again
-    assert told["told"][:30] in again
+    assert document["told"][:30] in again

@@ -39,10 +39,10 @@ def test_one_value_is_set_on_several_devices_and_taken_back(program, pair):
     before = [queue_state(name) for name in pair]
     done = program("set", "block.bfq.slice_idle=2", "block.scheduler=bfq", *on)
     assert done.returncode == 0, done.stderr
-    told = json.loads(
+    document = json.loads(
         program("get", "block.bfq.slice_idle", "block.scheduler", *on, "--json").stdout
     )
-    assert {label: told[label]["value"] for label in told} == {
+    assert {label: document[label]["value"] for label in document} == {
         **{f"block.bfq.slice_idle@{name}": "2" for name in pair},
         **{f"block.scheduler@{name}": "bfq" for name in pair},
     }
@@ -51,7 +51,7 @@ def test_one_value_is_set_on_several_devices_and_taken_back(program, pair):
 
 
 @pytest.mark.root
-def test_a_caution_is_told_where_it_matters(program, loop):
+def test_caution_is_printed_where_it_matters(program, loop):
     done = program("set", "block.write_cache=write through", "--on", loop)
     assert done.returncode == 0, done.stderr
     assert "caution: block.write_cache: 'write through' on a device" in done.stderr
@@ -125,14 +125,14 @@ def test_a_name_that_is_none_brings_the_nearest_and_not_a_hundred(command):
 
 def test_settings_are_listed_by_name_or_by_what_names_begin_with(capsys):
     settings(["block.kyber", "block.scheduler"], json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert [entry["name"] for entry in told] == [
+    document = json.loads(capsys.readouterr().out)
+    assert [entry["name"] for entry in document] == [
         "block.kyber.read_lat_nsec",
         "block.kyber.write_lat_nsec",
         "block.scheduler",
     ]
-    assert told[0]["only_while"] == {"block.scheduler": ["kyber"]}
-    assert told[0]["switchable"] is True
+    assert document[0]["only_while"] == {"block.scheduler": ["kyber"]}
+    assert document[0]["switchable"] is True
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_settings_are_listed_by_name_or_by_what_names_begin_with(capsys):
 )
 def test_a_word_finds_the_name_else_what_begins_with_it_else_what_has_it(capsys, word, names):
     settings([word], json=True)
-    told = [entry["name"] for entry in json.loads(capsys.readouterr().out)]
-    assert told == names
+    names_found = [entry["name"] for entry in json.loads(capsys.readouterr().out)]
+    assert names_found == names
 
 
 def test_without_a_word_every_setting_has_one_line_that_fits_a_terminal(capsys, monkeypatch):

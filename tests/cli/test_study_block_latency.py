@@ -26,9 +26,7 @@ ON_DISK = STUDY.replace("TARGET", "{loopback: {size: 64MiB}}")
 BLOCKS, WRITTEN_BYTES = 3, 4 << 20
 
 
-def test_every_trial_is_traced_and_the_report_tells_of_all_together(
-    tracing: Path, program: Program
-) -> None:
+def test_every_trial_is_traced_and_the_report_pools_them(tracing: Path, program: Program) -> None:
     program.write(ON_DISK)
     checked = program("check", "study.yaml")
     assert checked.returncode == 0, checked.stderr
@@ -36,18 +34,18 @@ def test_every_trial_is_traced_and_the_report_tells_of_all_together(
     done = program.run_study()
     assert done.returncode == 0, done.stderr
     assert "every request of the disks is traced" in done.stderr
-    assert program.leftovers() == []
+    assert program.residue() == []
     assert list((tracing / "instances").glob(f"{PREFIX}*")) == []
 
-    told = json.loads((program.out / "report.json").read_text("utf-8"))
-    assert_conforms(told, json_.build_schema())
+    document = json.loads((program.out / "report.json").read_text("utf-8"))
+    assert_conforms(document, json_.build_schema())
     rows = [row for row in program.rows() if row.counts]
-    for own in told["block_requests"]:
+    for own in document["block_requests"]:
         assert own["trials"] == BLOCKS
         (write,) = [
             each
             for each in own["requests"]
-            if (each["device"], each["operation"]) == (told["device"], "write")
+            if (each["device"], each["operation"]) == (document["device"], "write")
         ]
         kept = [
             row.summary.requests.devices[row.device]["write"]
@@ -63,9 +61,7 @@ def test_every_trial_is_traced_and_the_report_tells_of_all_together(
     assert "Block request latency" in (program.out / "report.html").read_text("utf-8")
 
 
-def test_where_there_is_no_disk_it_is_told_before_anything_is_run(
-    tracing: Path, program: Program
-) -> None:
+def test_target_without_a_disk_fails_before_the_run(tracing: Path, program: Program) -> None:
     program.write(STUDY.replace("TARGET", "/dev/shm"))
     for done in (program("check", "study.yaml"), program.run_study()):
         assert done.returncode == 2
@@ -80,4 +76,4 @@ def test_where_the_kernel_does_not_show_its_requests_no_disk_is_made(
     for done in (program("check", "study.yaml"), program.run_study()):
         assert done.returncode == 2
         assert "mount -t tracefs nodev /sys/kernel/tracing; or measure without them" in done.stderr
-    assert program.leftovers() == []
+    assert program.residue() == []

@@ -17,20 +17,20 @@ pytestmark = pytest.mark.process
 MIB = 1 << 20
 
 
-def test_a_commands_processes_and_devices_are_told_with_what_limited_it(program, tmp_path):
+def test_watch_reports_processes_devices_and_bottleneck_of_a_command(program, tmp_path):
     file = tmp_path / "written"
     write = ["dd", "if=/dev/zero", f"of={file}", "bs=1M", "count=64", "conv=fsync", "status=none"]
-    told = json.loads(program("watch", "--json", "--", *write).stdout)
-    assert_conforms(told, json_.build_schema(WatchReport))
-    assert next(iter(told.items())) == ("schema", "iostudy.watched/1")
-    assert told["command"] == write
-    assert told["exit_code"] == 0
-    (dd,) = [own for own in told["processes"] if own["of_workload"]]
+    document = json.loads(program("watch", "--json", "--", *write).stdout)
+    assert_conforms(document, json_.build_schema(WatchReport))
+    assert next(iter(document.items())) == ("schema", "iostudy.watched/1")
+    assert document["command"] == write
+    assert document["exit_code"] == 0
+    (dd,) = [own for own in document["processes"] if own["of_workload"]]
     assert dd["name"] == "dd"
     assert dd["written_bytes"] >= 64 * MIB
-    assert told["workload"]["%cpu"] > 0
-    assert told["limited_by"]["sentence"]
-    assert told["machine"]["samples"] >= 2
+    assert document["workload"]["%cpu"] > 0
+    assert document["limited_by"]["sentence"]
+    assert document["machine"]["samples"] >= 2
 
 
 def test_the_committed_schema_is_the_one_that_the_values_give():
@@ -38,24 +38,24 @@ def test_the_committed_schema_is_the_one_that_the_values_give():
     assert committed == json_.format_schema(WatchReport), "run `make docs`"
 
 
-def test_arguments_and_names_that_are_no_text_are_told_as_json(program, tmp_path):
+def test_undecodable_arguments_are_valid_json(program, tmp_path):
     odd = tmp_path / os.fsdecode(b"\xff")
     odd.write_text("#!/bin/sh\nsleep 0.3\n")
     odd.chmod(0o755)
-    told = json.loads(program("watch", "--json", "--", str(odd)).stdout)
-    assert told["command"] == [str(odd)]
-    assert_conforms(told, json_.build_schema(WatchReport))
+    document = json.loads(program("watch", "--json", "--", str(odd)).stdout)
+    assert document["command"] == [str(odd)]
+    assert_conforms(document, json_.build_schema(WatchReport))
 
 
 @pytest.mark.root
 def test_the_device_that_was_named_is_the_one_that_is_judged(program, loop):
     read = ["dd", f"if=/dev/{loop}", "of=/dev/null", "bs=1M", "count=16", "iflag=direct"]
-    told = json.loads(program("watch", "--json", loop, "--", *read).stdout)
-    assert_conforms(told, json_.build_schema(WatchReport))
-    assert told["device"] == loop
-    assert list(told["devices"]) == [loop]
-    assert told["devices"][loop]["kB_read"] == 16 * 1024
-    assert told["limited_by"]["looked_at"][0]["of"] == loop
+    document = json.loads(program("watch", "--json", loop, "--", *read).stdout)
+    assert_conforms(document, json_.build_schema(WatchReport))
+    assert document["device"] == loop
+    assert list(document["devices"]) == [loop]
+    assert document["devices"][loop]["kB_read"] == 16 * 1024
+    assert document["limited_by"]["looked_at"][0]["of"] == loop
 
 
 def test_the_summary_is_on_stderr_and_what_the_command_prints_is_untouched(program):
@@ -91,14 +91,14 @@ def test_a_command_that_a_signal_ended_has_the_exit_code_that_shells_give_it(pro
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--", "no-such-program"], "no-such-program"),
         (["--"], "give a command"),
         (["--csv", "--", "true"], "only --interval and --json"),
     ],
 )
-def test_what_cannot_be_run_is_refused(program, arguments, told):
+def test_what_cannot_be_run_is_refused(program, arguments, message):
     refused = program("watch", *arguments)
     assert refused.returncode == 2
-    assert told in refused.stderr
+    assert message in refused.stderr

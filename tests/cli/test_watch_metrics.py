@@ -65,7 +65,7 @@ def test_a_textfile_is_always_whole_and_goes_at_the_end(program, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--listen", "somewhere"], "HOST:PORT"),
         (["--listen", "192.0.2.1:0"], "an address of this machine"),
@@ -73,7 +73,7 @@ def test_a_textfile_is_always_whole_and_goes_at_the_end(program, tmp_path):
         (["--textfile", "a.prom", "--json"], "one of"),
     ],
 )
-def test_what_cannot_be_served_is_refused(program, arguments, told):
+def test_what_cannot_be_served_is_refused(program, arguments, message):
     refused = program("watch", *arguments)
     assert refused.returncode == 2
-    assert told in refused.stderr
+    assert message in refused.stderr

@@ -39,16 +39,16 @@ def test_a_reader_that_goes_away_ends_it_in_silence(program):
 
 
 def test_count_ends_a_document_and_a_table(program):
-    told = program("watch", "--json", "--interval", "0.1", "--count", "3")
-    assert told.returncode == 0
-    assert len(statistics(told.stdout)) == 3
+    done = program("watch", "--json", "--interval", "0.1", "--count", "3")
+    assert done.returncode == 0
+    assert len(statistics(done.stdout)) == 3
     rows = csv.DictReader(
         program("watch", "--csv", "--interval", "0.1", "--count", "2").stdout.splitlines()
     )
     assert len({row["time"] for row in rows}) == 2
 
 
-def test_json_and_csv_are_not_asked_for_at_once(program):
+def test_json_and_csv_are_exclusive(program):
     refused = program("watch", "--json", "--csv")
     assert refused.returncode == 2
     assert "give one of --json, --csv" in refused.stderr

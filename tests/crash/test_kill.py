@@ -57,8 +57,10 @@ def test_every_kind_there_is_gets_killed() -> None:
     elsewhere = {FilesystemSettingDefinition, HadoopDefinition}
     not_on_every_host = {CpuDefinition, BdiDefinition}  # of the same make as sysctls
     for kind in kinds.SETTINGS:
-        told = {definition for definition in tried if issubclass(definition, kind.definition)}
-        assert told or kind.definition in elsewhere | not_on_every_host, kind.definition
+        definitions = {
+            definition for definition in tried if issubclass(definition, kind.definition)
+        }
+        assert definitions or kind.definition in elsewhere | not_on_every_host, kind.definition
 
 
 @pytest.mark.parametrize(

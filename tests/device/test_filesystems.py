@@ -91,10 +91,10 @@ def test_the_superblock_says_what_dumpe2fs_says(disk: str, tmp_path: Path, kind:
     scratch, made = prepared(disk, tmp_path, wanted)
     with Transaction() as transaction:
         transaction.apply(scratch, made)
-    told = subprocess.check_output(
+    output = subprocess.check_output(
         ["dumpe2fs", "-h", f"/dev/{disk}"], text=True, stderr=subprocess.DEVNULL
     )
-    fields = dict(re.findall(r"^([^:\n]+):\s+(.*)$", told, re.MULTILINE))
+    fields = dict(re.findall(r"^([^:\n]+):\s+(.*)$", output, re.MULTILINE))
     with Path(f"/dev/{disk}").open("rb") as device:
         device.seek(1024)
         found = ExtSuperblock.parse(device.read(1024))
@@ -121,7 +121,7 @@ def test_the_superblock_says_what_dumpe2fs_says(disk: str, tmp_path: Path, kind:
     ],
     ids=lambda value: value.describe() if isinstance(value, Filesystem) else "",
 )
-def test_what_cannot_be_made_is_told_and_leaves_nothing(
+def test_failed_creation_is_reported_and_leaves_nothing(
     disk: str, tmp_path: Path, filesystem: Filesystem, words: str
 ) -> None:
     tool(filesystem.type)

@@ -312,7 +312,7 @@ def test_the_lock_is_that_of_the_device_or_else_of_the_file_system(
         assert shown(memory) == before
 
 
-def test_what_may_forget_is_told_again(tmp_path: Path, way: str) -> None:
+def test_option_is_repeated_where_a_remount_drops_it(tmp_path: Path, way: str) -> None:
     """f2fs, for one, goes back to its defaults; tmpfs is told all that it shows as well."""
     with mounted("tmpfs", tmp_path / "data", "size=4096k,nr_inodes=77,mode=700", "tmpfs") as memory:
         (now,) = (m for m in mounts.read_mounts() if m.point == memory)
@@ -352,13 +352,13 @@ def test_places_that_are_no_mount(ext4: str, tmp_path: Path) -> None:
         kinds.bind("mount.commit", tmp_path / "missing")
 
 
-def test_what_ext4_does_not_tell_has_its_documented_default(
+def test_unlisted_ext4_options_have_their_documented_default(
     data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Kernels without /proc/fs/ext4/DEVICE/options."""
-    told = {name: bound(name, data).read() for name in ("commit", "barrier", "discard")}
+    options = {name: bound(name, data).read() for name in ("commit", "barrier", "discard")}
     monkeypatch.setattr(mount_values, "ROOT", tmp_path)
-    assert {name: bound(name, data).read() for name in told} == told
+    assert {name: bound(name, data).read() for name in options} == options
     with pytest.raises(SettingError):
         bound("data", data).read()
 

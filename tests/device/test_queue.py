@@ -114,7 +114,7 @@ def test_a_read_ahead_that_the_kernel_raises_comes_back(
         put(loop, "read_ahead_kb", original["read_ahead_kb"])
 
 
-def test_a_read_ahead_beside_what_raises_it_is_as_wanted(loop: str) -> None:
+def test_read_ahead_holds_with_settings_that_raise_it(loop: str) -> None:
     before = queue_state(loop)
     values = {"read_ahead_kb": "64", "rotational": "1", "max_sectors_kb": "512"}
     with Transaction() as transaction:
@@ -153,7 +153,7 @@ def test_a_scheduler_that_the_kernel_does_not_have(loop: str) -> None:
     assert queue_state(loop) == before
 
 
-def test_a_value_that_the_kernel_rounds_is_refused_and_put_back(loop: str) -> None:
+def test_rounded_value_is_refused_and_restored(loop: str) -> None:
     before = queue_state(loop)
     change = kinds.prepare_changes(wanted(loop, {"read_ahead_kb": "77", "scheduler": "bfq"}))
     with pytest.raises(SettingError, match="the actual value is 76"), Transaction() as transaction:

@@ -46,7 +46,7 @@ def choose(loop: str, scheduler: str | None) -> None:
 
 
 @pytest.mark.parametrize("definition", (*MQ_DEADLINE, *BFQ, *KYBER), ids=lambda d: d.name)
-def test_every_tunable_written_read_and_put_back(loop: str, definition) -> None:  # type: ignore[no-untyped-def]
+def test_every_tunable_is_written_read_and_restored(loop: str, definition) -> None:  # type: ignore[no-untyped-def]
     choose(loop, definition.condition.values[0])
     before = queue_state(loop)
     setting = bound(definition.name, loop)

@@ -274,7 +274,7 @@ def test_a_node_that_leads_elsewhere_after_its_folder_was_made_is_not_formatted(
         assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
 
 
-def test_a_disk_whose_folder_was_moved_is_taken_away_and_its_image_named(tmp_path: Path) -> None:
+def test_disk_in_a_moved_folder_is_removed_and_its_image_named(tmp_path: Path) -> None:
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)

@@ -184,7 +184,7 @@ def test_a_foreign_value_is_left_alone() -> None:
     assert get("vm.vfs_cache_pressure") == original
 
 
-def test_what_the_kernel_refuses_is_put_back() -> None:
+def test_refused_value_is_restored() -> None:
     with pytest.raises(SettingError, match="the kernel refused"), Transaction() as transaction:
         transaction.apply(change("net.ipv4.tcp_congestion_control", "no-such-algorithm"))
 

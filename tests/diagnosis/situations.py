@@ -198,14 +198,14 @@ def foreign_io() -> BuiltSituation:
         capped_group(below, riops=200, wiops=800) as group,
     ):
         own, other = io([disk], "read", group, threads=2), io([disk], "write", group, threads=16)
-        summary = record([disk], [own], beside=[other])
+        summary = record([disk], [own], others=[other])
     return BuiltSituation(summary, DiagnosisContext((disk,), concurrency=2))
 
 
 def foreign_cpu() -> BuiltSituation:
     """A program that computes, while others with priority compute on all cores."""
     with filled_disk() as disk, favoured_group() as group:
-        summary = record([disk], [spin()], beside=[spin(group)] * 2 * CORES)
+        summary = record([disk], [spin()], others=[spin(group)] * 2 * CORES)
     return BuiltSituation(summary, DiagnosisContext((disk,), concurrency=1))
 
 

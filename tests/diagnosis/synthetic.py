@@ -180,7 +180,16 @@ _DISKS = ("sda", "sdb", "sdc", "sdd")
 LOG = disk(writes=900, wait_ms=0.6, util=50)
 _STRESS = ForeignProcess(77, "stress", 36.0, 0.0, 0.0)
 
+FIRST_TOUCH = Situation(
+    "a writer through the page cache whose memory the host faults in",
+    Bottleneck.FIRST_TOUCH,
+    machine=cpu(1, system=25) | {"cache_growth_kB/s": 320 * 1024.0, "cache_growth_ms/MiB": 3.0},
+    workload=spinning(1),
+    context=replace(make_context(), virtual_machine=True, free_page_reporting=True),
+)
+
 SITUATIONS = (
+    FIRST_TOUCH,
     Situation(
         "random reads, 32 at once, as fast as with 64",
         Bottleneck.DEVICE,

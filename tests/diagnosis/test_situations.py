@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
 from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds
-from iostudy.diagnosis.context import SerialUsage
+from iostudy.diagnosis.context import DiagnosisContext, SerialUsage
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.diagnosis.rules import (
     cpu_quota,
+    first_touch,
     foreign,
     memory,
     network,
@@ -32,6 +33,7 @@ from iostudy.diagnosis.thresholds import SHORT_RUN_SECONDS, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 from tests.diagnosis.synthetic import (
     DISK,
+    FIRST_TOUCH,
     MACHINE,
     PEER,
     SECONDS,
@@ -194,6 +196,17 @@ def _logged(percent: float) -> Situation:
     return Situation("", Bottleneck.LOG, context=make_context(serial=(log(percent, 90.0),)))
 
 
+def _touching(cost: float) -> Situation:
+    """Growth at whatever rate takes all of a thread's time."""
+    growth = {"cache_growth_ms/MiB": cost, "cache_growth_kB/s": 1000 / cost * 1024}
+    return replace(FIRST_TOUCH, machine={**FIRST_TOUCH.machine, **growth})
+
+
+def _touching_some_time(percent: float) -> Situation:
+    growth = {"cache_growth_ms/MiB": 3.0, "cache_growth_kB/s": 10 * percent / 3 * 1024}
+    return replace(FIRST_TOUCH, machine={**FIRST_TOUCH.machine, **growth})
+
+
 RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation]], ...] = (
     (Bottleneck.DEVICE, UTILIZATION, _device),
     (Bottleneck.CAP, rate_cap.NEAR, _capped),
@@ -211,6 +224,8 @@ RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation
         UTILIZATION,
         lambda x: Situation("", Bottleneck.CORE, workload=spinning(1) | {"%thread": x}),
     ),
+    (Bottleneck.FIRST_TOUCH, first_touch.COST, _touching),
+    (Bottleneck.FIRST_TOUCH, first_touch.HELD, _touching_some_time),
     (Bottleneck.QUOTA, cpu_quota.THROTTLED, lambda x: one_figure(Bottleneck.QUOTA, "%quota", x)),
     (
         Bottleneck.RECLAIM,
@@ -504,3 +519,55 @@ def test_a_busy_core_may_be_others_where_they_used_as_much(others, sure):
     summary = TelemetrySummary(SECONDS, {}, machine, workload={"%cpu": 90.0})
     (found,) = processor.find_busy_processors(summary, make_context())
     assert (found.limit, found.confidence) == (Bottleneck.CORE, sure)
+
+
+def _without_host(situation: Situation) -> DiagnosisContext:
+    return replace(situation.context, virtual_machine=False, free_page_reporting=False)
+
+
+@pytest.mark.parametrize(
+    ("figures", "context"),
+    [
+        ({"cache_growth_ms/MiB": 0.5}, FIRST_TOUCH.context),
+        ({"cache_growth_kB/s": 20 * 1024.0}, FIRST_TOUCH.context),
+        ({}, _without_host(FIRST_TOUCH)),
+    ],
+    ids=["memory of its own", "hardly any growth", "no virtual machine"],
+)
+def test_a_core_that_computes_is_no_first_touch(figures, context):
+    summary = replace(FIRST_TOUCH.summary, machine={**FIRST_TOUCH.summary.machine, **figures})
+    assert diagnose(summary, context).limit is Bottleneck.CORE
+
+
+def test_paused_writers_are_not_limited_by_first_touches():
+    paused = replace(FIRST_TOUCH, machine={**FIRST_TOUCH.machine, "%throttled": 60.0})
+    limits = {each.limit for each in diagnose(paused.summary, paused.context).findings}
+    assert Bottleneck.FIRST_TOUCH not in limits
+
+
+def test_requests_of_a_device_are_no_first_touches():
+    """Random reads of 4 KiB through the page cache: 256 requests for each MiB."""
+    reading = replace(
+        FIRST_TOUCH,
+        devices={DISK: disk(reads=51_200, wait_ms=0.02, util=70)},
+        machine={
+            **FIRST_TOUCH.machine,
+            "cache_growth_ms/MiB": 5.0,
+            "cache_growth_kB/s": 200.0 * 1024,
+        },
+    )
+    limits = {each.limit for each in diagnose(reading.summary, reading.context).findings}
+    assert Bottleneck.FIRST_TOUCH not in limits
+
+
+def test_first_touches_replace_the_busy_core_and_say_why():
+    diagnosis = diagnose(FIRST_TOUCH.summary, FIRST_TOUCH.context)
+    (finding,) = diagnosis.findings
+    assert finding.sentence == (
+        "Memory first touched was the bottleneck: 3 ms of system time per MiB of page cache from "
+        "free memory, 320 MiB/s of it, the host takes free memory back (free page reporting) "
+        "(high confidence)"
+    )
+    unknown = replace(FIRST_TOUCH.context, free_page_reporting=False)
+    (finding,) = diagnose(FIRST_TOUCH.summary, unknown).findings
+    assert finding.confidence is Confidence.MEDIUM

@@ -18,8 +18,8 @@ from iostudy.ledger.windows import WindowRecord
 from iostudy.node.fake import FakeNode
 from iostudy.node.fake_run import FakeResponse, FakeRun
 from iostudy.report.render import terminal
-from iostudy.study.model import DecisionMode
 from iostudy.study.schema import parse
+from iostudy.study.sections import DecisionMode
 from iostudy.workloads import catalog
 from iostudy.workloads.native.io import Io
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from iostudy.execution.validity import exceeds_limits, explain_disturbance, note_unchecked_limits
 from iostudy.node.protocol import TrialResult
-from iostudy.study.model import Validity
+from iostudy.study.sections import Validity
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary

@@ -30,12 +30,12 @@ class NameNode:
         self.address = ""
 
     def answer(self, path: str) -> tuple[int, Any]:
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
-        if "qry" in asked:
-            bean = self.beans.get(asked["qry"].rpartition("name=")[2])
+        query = {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
+        if "qry" in query:
+            bean = self.beans.get(query["qry"].rpartition("name=")[2])
             return 200, {"beans": [bean] if bean else []}
-        if asked["name"] in self.conf:
-            return 200, {"property": {"key": asked["name"], "value": self.conf[asked["name"]]}}
+        if query["name"] in self.conf:
+            return 200, {"property": {"key": query["name"], "value": self.conf[query["name"]]}}
         return 404, {}
 
     @contextmanager

@@ -19,5 +19,5 @@ def test_program_files_are_the_jars_and_those_of_java(tmp_path: Path) -> None:
         java=tmp_path / "jdk/bin/java",
         classpath=f"{tmp_path}/jars/*:{tmp_path}/one.jar:{tmp_path}/conf:{tmp_path}/none.jar",
     )
-    told = {str(path.relative_to(tmp_path)) for path in client.program_files()}
-    assert told == {*files[1:], "jars/a.jar", "jars/b.jar", "one.jar"}
+    files_found = {str(path.relative_to(tmp_path)) for path in client.program_files()}
+    assert files_found == {*files[1:], "jars/a.jar", "jars/b.jar", "one.jar"}

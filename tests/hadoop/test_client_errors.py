@@ -126,14 +126,14 @@ SAID = {
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_it_is_said_in_plain_words_with_a_remedy(case: str) -> None:
+def test_known_errors_have_a_plain_text_and_a_remedy(case: str) -> None:
     complaint = explain_client_error(SAID[case].said)
     assert SAID[case].found in complaint.found
     assert SAID[case].remedy in complaint.remedy
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_hadoops_own_words_stand_behind_it_in_one_line(case: str) -> None:
+def test_message_quotes_hadoop_in_one_line(case: str) -> None:
     found = explain_client_error(SAID[case].said).found
     assert "\n" not in found
     assert len(found) < 450
@@ -142,13 +142,13 @@ def test_hadoops_own_words_stand_behind_it_in_one_line(case: str) -> None:
         assert noise not in found
 
 
-def test_the_cause_counts_and_not_what_stands_before_it() -> None:
+def test_the_root_cause_is_reported() -> None:
     """Every error of a connection begins with an address; only its end says why."""
     said = 'Call From "vm" to "nn":8020 failed; java.net.UnknownHostException: nn; EOFException'
     assert "no such host" in explain_client_error(said).found
 
 
-def test_what_is_not_known_is_quoted_without_log_messages() -> None:
+def test_unknown_errors_are_quoted_without_log_messages() -> None:
     said = (
         "21/11/26 18:00:00 INFO ipc.Client: Retrying connect\n"
         "mkdir: the moon is in the wrong quarter\n"
@@ -159,5 +159,5 @@ def test_what_is_not_known_is_quoted_without_log_messages() -> None:
     assert "log of the NameNode" in complaint.remedy
 
 
-def test_silence_is_told_as_such() -> None:
+def test_no_output_is_reported() -> None:
     assert explain_client_error("").found == "it failed without a word"

@@ -23,13 +23,13 @@ def program(tmp_path):
     return make
 
 
-def test_both_outputs_and_the_status_are_told(program):
-    heard = []
+def test_output_and_status_are_returned(program):
+    received = []
     said = run_command(
-        program("echo one\necho two >&2\nprintf three\nexit 7"), SOON, os.environ, heard.append
+        program("echo one\necho two >&2\nprintf three\nexit 7"), SOON, os.environ, received.append
     )
     assert (said.status, said.lines) == (7, ("one", "two", "three"))
-    assert heard == ["one", "two"]
+    assert received == ["one", "two"]
     assert said.end() == "one / two / three"
 
 
@@ -53,7 +53,7 @@ def test_it_gets_the_environment_that_is_given_and_no_more(program):
     ],
     ids=["silent", "endless", "closed", "rubbish"],
 )
-def test_what_does_not_end_is_ended(program, text, limits, found, tmp_path):
+def test_command_is_ended_after_its_time_limit(program, text, limits, found, tmp_path):
     pid_file = tmp_path / "pid"
     began = time.monotonic()
     with pytest.raises(CommandFailedError, match=f"^{found}$"):
@@ -62,7 +62,7 @@ def test_what_does_not_end_is_ended(program, text, limits, found, tmp_path):
     scripts.require_ended(int(pid_file.read_text()))
 
 
-def test_what_cannot_be_started_is_told(tmp_path):
+def test_start_failure_is_reported(tmp_path):
     with pytest.raises(CommandFailedError, match="cannot be started: No such file or directory"):
         run_command((str(tmp_path / "none"),), SOON, os.environ)
 

@@ -16,11 +16,11 @@ from iostudy.hadoop import jmx
 
 @contextmanager
 def daemon(status, answer):
-    asked = []
+    calls = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            asked.append(self.path)
+            calls.append(self.path)
             self.send_response(status)
             self.end_headers()
             self.wfile.write(answer if isinstance(answer, bytes) else json.dumps(answer).encode())
@@ -32,7 +32,7 @@ def daemon(status, answer):
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield f"127.0.0.1:{server.server_port}", asked
+            yield f"127.0.0.1:{server.server_port}", calls
         finally:
             server.shutdown()
             thread.join()
@@ -40,9 +40,9 @@ def daemon(status, answer):
 
 def test_a_bean_s_attributes_and_none_where_there_is_no_such_bean(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    with daemon(200, {"beans": [{"Safemode": ""}]}) as (address, asked):
+    with daemon(200, {"beans": [{"Safemode": ""}]}) as (address, requests):
         assert jmx.read_bean(address, "NameNode", "NameNodeInfo") == {"Safemode": ""}
-        assert asked == ["/jmx?qry=Hadoop%3Aservice%3DNameNode%2Cname%3DNameNodeInfo"]
+        assert requests == ["/jmx?qry=Hadoop%3Aservice%3DNameNode%2Cname%3DNameNodeInfo"]
     with daemon(200, {"beans": []}) as (address, _):
         assert jmx.read_bean(address, "NameNode", "NameNodeInfo") == {}
 
@@ -61,7 +61,7 @@ def test_a_property_and_none_where_there_is_no_such_property():
 @pytest.mark.parametrize(
     ("status", "answer", "words"), [(500, b"", "HTTP 500"), (200, b"<html>", "JSONDecodeError")]
 )
-def test_no_answer_is_told(status, answer, words):
+def test_missing_answer_is_an_error(status, answer, words):
     with (
         daemon(status, answer) as (address, _),
         pytest.raises(ClusterError, match=words) as caught,
@@ -70,7 +70,7 @@ def test_no_answer_is_told(status, answer, words):
     assert caught.value.where.startswith(f"http://{address}/conf")
 
 
-def test_nobody_and_somebody_who_is_silent_are_told(monkeypatch):
+def test_closed_port_and_silent_server_are_errors(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setattr(jmx, "_LIMIT_SECONDS", 0.2)
         with pytest.raises(ClusterError, match="timed out"):

@@ -34,11 +34,11 @@ def client(tmp_path: Path, says: str) -> Client:
 
 
 @pytest.mark.parametrize(("says", "there"), [(WITH, True), (WITHOUT, False), ("", False)])
-def test_what_the_checker_says_of_libhadoop_counts(tmp_path, says, there):
+def test_native_library_follows_checknative(tmp_path, says, there):
     assert native_library.is_loadable(client(tmp_path, says)) is there
 
 
-def test_a_java_that_does_not_run(tmp_path):
+def test_java_that_does_not_run(tmp_path):
     gone = replace(client(tmp_path, WITH), java=tmp_path / "gone")
     with pytest.raises(ClusterError, match="cannot be started: No such file"):
         native_library.is_loadable(gone)

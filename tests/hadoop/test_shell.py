@@ -45,21 +45,21 @@ def says(java: Path, script: str) -> None:
     (java.parent / "says").write_text(script)
 
 
-def test_a_folder_is_made_where_its_parent_is(hadoop: Shell, java: Path) -> None:
+def test_folder_is_created_in_its_parent(hadoop: Shell, java: Path) -> None:
     hadoop.make_folder(FOLDER)
-    told = arguments(java)
-    assert told[-2:] == ["-mkdir", FOLDER]
-    assert told[told.index("-cp") + 1] == f"{java.parent}:/lib/*"
-    assert "ipc.client.connect.max.retries=1" in told
+    command = arguments(java)
+    assert command[-2:] == ["-mkdir", FOLDER]
+    assert command[command.index("-cp") + 1] == f"{java.parent}:/lib/*"
+    assert "ipc.client.connect.max.retries=1" in command
     assert (java.parent / "conf-dir").read_text().strip() == str(java.parent)
 
 
-def test_a_folder_is_looked_for_and_not_into(hadoop: Shell, java: Path) -> None:
+def test_folder_is_tested_without_listing_it(hadoop: Shell, java: Path) -> None:
     hadoop.require_folder(FOLDER)
     assert arguments(java)[-3:] == ["-ls", "-d", FOLDER]
 
 
-def test_what_is_removed_does_not_go_into_the_trash(hadoop: Shell, java: Path) -> None:
+def test_removal_skips_the_trash(hadoop: Shell, java: Path) -> None:
     hadoop.remove(FOLDER)
     assert arguments(java)[-5:] == ["-rm", "-r", "-f", "-skipTrash", FOLDER]
 
@@ -71,14 +71,14 @@ def test_no_shell_sees_a_path(hadoop: Shell, java: Path) -> None:
     assert not (java.parent / "bad").exists()
 
 
-def test_a_failure_is_told_with_what_was_wanted_and_where(hadoop: Shell, java: Path) -> None:
+def test_failure_names_the_expectation_and_the_place(hadoop: Shell, java: Path) -> None:
     says(java, "echo 'mkdir: Permission denied: user=nobody, access=WRITE' >&2; exit 1\n")
     with pytest.raises(ClusterError, match="does not permit") as caught:
         hadoop.make_folder(FOLDER)
     assert caught.value.where == FOLDER
 
 
-def test_one_that_hangs_is_ended(
+def test_hanging_command_is_ended(
     hadoop: Shell, java: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shell, "_LIMITS", CommandLimits(seconds=0.3, silence_seconds=0.3))
@@ -88,7 +88,7 @@ def test_one_that_hangs_is_ended(
     assert not is_running(java.parent)
 
 
-def test_one_goes_with_iostudy(hadoop: Shell, java: Path) -> None:
+def test_command_ends_with_iostudy(hadoop: Shell, java: Path) -> None:
     """Whoever puts things back after a kill -9 finds nobody at work in HDFS."""
     says(java, "echo $$ >pid; exec sleep 600\n")
     code = f"from iostudy.hadoop.shell import *; {hadoop!r}.remove('x')".replace(
@@ -113,10 +113,10 @@ def test_the_jobs_with_a_tag_are_killed(hadoop: Shell, java: Path) -> None:
     )
     jobs = ("application_1795286403595_0001", "application_1795286403595_0002")
     assert hadoop.kill_jobs("iostudy-7") == jobs
-    told = arguments(java)
-    assert told[told.index("-appTags") + 1] == "iostudy-7"
-    assert told[told.index("-appStates") + 1].startswith("NEW,")  # accepted a moment ago
-    assert tuple(told[-3:]) == ("-kill", *jobs)
+    command = arguments(java)
+    assert command[command.index("-appTags") + 1] == "iostudy-7"
+    assert command[command.index("-appStates") + 1].startswith("NEW,")  # accepted a moment ago
+    assert tuple(command[-3:]) == ("-kill", *jobs)
 
 
 def test_without_any_job_none_is_killed(hadoop: Shell, java: Path) -> None:

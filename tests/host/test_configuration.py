@@ -82,15 +82,15 @@ keys = st.lists(st.from_regex(r"[a-z0-9_]{1,8}", fullmatch=True), min_size=2, ma
 @given(parts=keys, value=st.from_regex(r"[a-z0-9]+( [a-z0-9]+){0,3}", fullmatch=True))
 def test_any_sysctl_survives_in_both_notations(parts: list[str], value: str) -> None:
     for key in (".".join(parts), "/".join(parts)):
-        ((_, found, told),) = parse_sysctl(f"{key} = {value}")
-        assert (found, told) == (".".join(parts), value)
+        ((_, found, value_found),) = parse_sysctl(f"{key} = {value}")
+        assert (found, value_found) == (".".join(parts), value)
 
 
 @given(value=st.from_regex(r"[a-z0-9-]+", fullmatch=True), lines=st.integers(0, 3))
 def test_any_udev_value_survives_continuation(value: str, lines: int) -> None:
     text = 'KERNEL=="sd*", ' + "\\\n" * lines + f'ATTR{{queue/scheduler}}="{value}"\n'
-    ((line, name, told),) = parse_udev_rules(text)
-    assert (line.first, line.last, name, told) == (1, 1 + lines, "queue/scheduler", value)
+    ((line, name, value_found),) = parse_udev_rules(text)
+    assert (line.first, line.last, name, value_found) == (1, 1 + lines, "queue/scheduler", value)
 
 
 def test_a_file_in_etc_hides_one_of_the_same_name(tmp_path: Path) -> None:

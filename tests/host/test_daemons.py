@@ -42,7 +42,7 @@ def test_the_daemons_of_a_host(tmp_path: Path) -> None:
     assert daemon.limits[OPEN_FILES].soft == 1024
 
 
-def test_what_may_not_be_read_is_told(tmp_path: Path) -> None:
+def test_unreadable_processes_are_reported(tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     reader.refuse(Path("/proc/1/limits"), PermissionError(13, "Permission denied"))
     reader.refuse(Path("/proc/1/limits"), PermissionError(13, "Permission denied"))

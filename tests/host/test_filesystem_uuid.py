@@ -22,5 +22,5 @@ def test_the_uuid_of_an_ext4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert filesystem_uuid(point) == UUID
 
 
-def test_what_has_none() -> None:
+def test_devices_without_a_uuid() -> None:
     assert filesystem_uuid(Path("/proc")) == ""

@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_a_host_is(root: Path) -> None:
+def test_inventory_of_a_host(root: Path) -> None:
     found = host.collect_inventory(root=root)
     assert found["kernel"]["release"] == "6.1.0-18-amd64"
     assert found["distribution"] == "Debian GNU/Linux 12"
@@ -45,7 +45,24 @@ def test_what_a_host_is(root: Path) -> None:
     assert queue["iosched/read_expire"] == "500"
 
 
-def test_what_a_host_does_not_tell(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("device", "features", "expected"),
+    [
+        ("0x0005", "0110010100000000", "reports"),
+        ("0x0005", "0110000100000000", "does not"),
+        ("0x0005", "0110", "old"),
+        ("0x0002", "1111111111111111", "a disk"),
+    ],
+)
+def test_free_page_reporting(root: Path, device: str, features: str, expected: str) -> None:
+    assert host.collect_inventory(root=root)["free_page_reporting"] is False
+    folder = root / "sys/bus/virtio/devices/virtio0"
+    write(folder / "device", f"{device}\n")
+    write(folder / "features", f"{features}\n")
+    assert host.collect_inventory(root=root)["free_page_reporting"] is (expected == "reports")
+
+
+def test_missing_facts_of_a_host_are_absent(tmp_path: Path) -> None:
     write(tmp_path / "proc/self/mountinfo", "")
     found = host.collect_inventory(root=tmp_path)
     assert found["distribution"] is found["memory_bytes"] is found["virtualisation"] is None

@@ -24,7 +24,7 @@ def test_the_holder_of_a_lock_is_found_without_opening_the_file(tmp_path: Path) 
     assert find_lock_holder(path.stat()) is None
 
 
-def test_who_waits_for_a_lock_does_not_hold_it(tmp_path: Path) -> None:
+def test_waiting_process_does_not_hold_the_lock(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
     (tmp_path / "file").touch()
     status = (tmp_path / "file").stat()

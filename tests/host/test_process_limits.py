@@ -33,7 +33,7 @@ def test_any_limit_survives(soft: int | None, hard: int | None, unit: str) -> No
 
 
 @given(st.text())
-def test_other_texts_tell_nothing(text: str) -> None:
+def test_other_texts_give_nothing(text: str) -> None:
     parse_limits(text)
 
 

@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_is_no_file_says_nothing_and_is_not_waited_for(folder: Path, tmp_path: Path) -> None:
+def test_special_files_are_not_read(folder: Path, tmp_path: Path) -> None:
     os.mkfifo(folder / "20-pipe.conf")
     (folder / "30-folder.conf").mkdir()
     (folder / "40-loop.conf").symlink_to("40-loop.conf")
@@ -35,7 +35,7 @@ def test_a_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert reader.Reader().text(tmp_path / "file") == "0123456789" * 10
 
 
-def test_a_file_beyond_all_bounds_is_refused(
+def test_oversized_file_is_refused(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "_LARGEST_BYTES", 30)

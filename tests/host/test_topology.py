@@ -58,7 +58,7 @@ def test_btrfs_on_several_disks_and_an_overlay_apart(tmp_path: Path) -> None:
     assert [place.devices for place in stack.select_related(["sdc"]).places] == [("sdc",)]
 
 
-def test_what_came_while_it_was_read_is_not_named(tmp_path: Path) -> None:
+def test_devices_added_during_the_read_are_ignored(tmp_path: Path) -> None:
     root = recorded.btrfs_raid(tmp_path)
     write(root / "sys/block/sdb/size", "0\n")
     stack = read_topology(root)

@@ -71,7 +71,7 @@ def test_any_other_name_is_taken_or_left(name: str) -> None:
     parse_lvm_name(name)
 
 
-def test_names_besides_the_kernels(host: Path) -> None:
+def test_names_that_are_not_the_kernels(host: Path) -> None:
     names = {d: volumes.find_aliases(read_device(d, host), host) for d in ("dm-2", "dm-3", "md0")}
     assert names == {
         "dm-2": ("vg-0/home", "vg--0-home"),
@@ -117,6 +117,6 @@ def test_the_members_of_a_btrfs(host: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["sda", "no-such-group"])
-def test_what_has_no_members_is_refused(host: Path, name: str) -> None:
+def test_device_without_members_is_refused(host: Path, name: str) -> None:
     with pytest.raises(TargetError, match=r"consists of nothing else|No such file"):
         stack.find_members(name, host)

@@ -66,7 +66,7 @@ def test_more_threads_than_a_user_may_have_are_an_error() -> None:
     assert output_of(MORE_THREADS_THAN_ALLOWED) == f"{errno.EAGAIN}\n"
 
 
-def test_a_record_taken_in_part_goes_on_where_the_kernel_stopped(tmp_path: Path) -> None:
+def test_short_transfer_is_continued(tmp_path: Path) -> None:
     said = output_of(SHORT_WRITE, str(tmp_path / "a"))
     assert said == f"{errno.EFBIG} pwrite at byte 10000\n"
 

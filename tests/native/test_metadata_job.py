@@ -45,7 +45,7 @@ def test_phases_come_in_their_order_with_what_was_measured(tmp_path: Path) -> No
         assert 0 < phase.latencies.max_us < phase.wall_seconds * 1.01e6
 
 
-def test_what_is_needed_is_told(tmp_path: Path) -> None:
+def test_required_space_is_reported(tmp_path: Path) -> None:
     assert job(tmp_path).required_operations == []
     assert job(tmp_path, operations=["list", "rmdir"]).required_operations == ["mkdir"]
 

@@ -42,9 +42,7 @@ while len(os.listdir("/proc/self/task")) > 1:  # the kernel buries threads with 
     ("number", "raised"),
     [(signal.SIGINT, "KeyboardInterrupt"), (signal.SIGTERM, "Terminated")],
 )
-def test_a_signal_ends_every_thread_and_nothing_goes_on(
-    number: signal.Signals, raised: str
-) -> None:
+def test_signal_ends_every_thread(number: signal.Signals, raised: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True
     ) as process:

@@ -13,13 +13,13 @@ def test_every_file_is_cut_off_and_timed(tmp_path):
     paths = [tmp_path / name for name in "abc"]
     for path in paths:
         path.write_bytes(b"0123456789")
-    told = []
+    ticks = []
     result = Truncation(list(map(str, paths)), size=4, sync="fdatasync").run(
-        lambda done: told.append(done) or True
+        lambda done: ticks.append(done) or True
     )
     assert [path.read_bytes() for path in paths] == [b"0123"] * 3
     assert result.write.latencies.count == result.sync.count == 3
-    assert (result.bytes, result.moved_bytes, set(told) - {0}) == (0, 0, set())
+    assert (result.bytes, result.moved_bytes, set(ticks) - {0}) == (0, 0, set())
     assert max(result.thread_seconds) <= result.wall_seconds
 
 

@@ -87,7 +87,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_a_job_by_io_uring_does_as_asked_and_has_nothing_to_note(tmp_path: Path) -> None:
+def test_io_uring_job_has_no_departures(tmp_path: Path) -> None:
     written = ring_or_skip(tmp_path / "a")
     assert written.bytes == MIB
     assert written.fallbacks == []
@@ -108,7 +108,7 @@ def test_where_io_uring_is_forbidden_it_is_psync_and_says_so_once(tmp_path: Path
 
 
 @pytest.mark.root
-def test_with_little_locked_memory_it_goes_on_without_registered_buffers(tmp_path: Path) -> None:
+def test_little_locked_memory_disables_registered_buffers(tmp_path: Path) -> None:
     ring_or_skip(tmp_path / "probe")
     # Another user writes here; its way leads through folders that no other test may find open.
     tmp_path.chmod(0o777)
@@ -125,7 +125,7 @@ def test_with_little_locked_memory_it_goes_on_without_registered_buffers(tmp_pat
 
 
 @pytest.mark.child
-def test_a_record_taken_in_part_goes_on_where_the_kernel_stopped(tmp_path: Path) -> None:
+def test_short_transfer_is_continued(tmp_path: Path) -> None:
     ring_or_skip(tmp_path / "probe")
     said = output_of(SHORT_WRITE, str(tmp_path / "a"))
     assert said == f"{errno.EFBIG} io_uring write at byte 10000\n"

@@ -25,18 +25,16 @@ def test_programs_are_read_in_again_after_all_was_dropped(tmp_path: Path) -> Non
     assert resident_pages(data) < PAGES
 
 
-def test_a_file_that_goes_meanwhile_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vanished_file_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a DataNode's do, which moves blocks that have been written."""
     for name in ("first", "second"):
         (tmp_path / name).touch()
-    asked: list[Path] = []
+    calls: list[Path] = []
 
     def gone(path: Path) -> None:
-        asked.append(path)
+        calls.append(path)
         raise FileNotFoundError(path)
 
     monkeypatch.setattr(page_cache, "drop_file", gone)
     page_cache.drop_folder(tmp_path)
-    assert len(asked) == 2
+    assert len(calls) == 2

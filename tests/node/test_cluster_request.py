@@ -31,16 +31,16 @@ def _nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_on_this_machine_a_cluster_is_started_below_the_work_folder(
     target: DirectoryTarget | LoopbackTarget, tmp_path: Path
 ) -> None:
-    told: list[str] = []
-    order = build_cluster_request(target, SPEC, logs=tmp_path / "logs", on_progress=told.append)
-    change = order.make(tmp_path / "work", told.append)
+    lines: list[str] = []
+    order = build_cluster_request(target, SPEC, logs=tmp_path / "logs", on_progress=lines.append)
+    change = order.make(tmp_path / "work", lines.append)
     assert isinstance(change, StartedCluster)
     layout = change.cluster.layout
     assert (layout.home, layout.storage) == (tmp_path / "logs", tmp_path / "work")
     assert layout.spec == order.spec == SPEC
     order.on_progress("first")
     change.on_progress("then")
-    assert told == ["first", "then"]
+    assert lines == ["first", "then"]
 
 
 def test_without_a_folder_for_logs_they_go_with_the_work_folder(tmp_path: Path) -> None:

@@ -66,21 +66,21 @@ class OnCluster(Workload):
         return self.made
 
     def prepare(self, place: Place) -> None:
-        self.tell("prepare", place)
+        self.note("prepare", place)
 
     def reset(self, place: Place) -> None:
-        self.tell("reset", place)
+        self.note("reset", place)
 
     def run(self, place: Place) -> Measurement:
-        self.tell("run", place)
+        self.note("run", place)
         if self.fails:
             raise self.fails
         return Measurement({"aggregate": 1.0, BYTES: 1.0})
 
     def clean(self, place: Place) -> None:
-        self.tell("clean", place)
+        self.note("clean", place)
 
-    def tell(self, step: str, place: Place) -> None:
+    def note(self, step: str, place: Place) -> None:
         assert place.hadoop is not None
         self.log.append(step)
 
@@ -114,8 +114,8 @@ class Bench:
         return self.cluster.log
 
     def order(self, spec: ClusterSpec) -> ClusterRequest:
-        def make(work: Path, tell: LineHandler) -> FolderOfCluster:
-            tell("starting")
+        def make(work: Path, on_progress: LineHandler) -> FolderOfCluster:
+            on_progress("starting")
             return FolderOfCluster(WorkFolder.prepare(work).path, cluster=self.cluster)
 
         return ClusterRequest(spec, make, self.said.append)
@@ -124,7 +124,7 @@ class Bench:
         order = self.order(ClusterSpec(**spec))  # type: ignore[arg-type]
         return LocalNode(target or DirectoryTarget(None), self.folder, factors, order)
 
-    def told(self, step: str) -> list[str]:
+    def steps(self, step: str) -> list[str]:
         return [line for line in self.log if line.startswith(step)]
 
 
@@ -172,13 +172,13 @@ def test_data_are_shared_by_levels_that_are_not_stored_with_them(bench: Bench) -
     assert prepared == [True, False, True, True]
 
 
-def test_what_makes_no_data_waits_for_none(bench: Bench) -> None:
+def test_workload_without_data_does_not_wait(bench: Bench) -> None:
     bench.workload.made = ""
     with bench.node(*varying(HANDLERS)) as node, node.block(request(), seed=1) as session:
         session.trial(replace(handlers("20"), settings={HANDLERS: "20", BLOCKSIZE: "1048576"}))
         session.trial(blocks_of("2097152"))
-    assert bench.told("prepare") == ["prepare"]
-    assert len(bench.told("restart")) == 2
+    assert bench.steps("prepare") == ["prepare"]
+    assert len(bench.steps("restart")) == 2
 
 
 @pytest.mark.parametrize(
@@ -192,28 +192,28 @@ def test_daemons_are_started_anew_for_all_trials_or_for_none(
         result = session.trial(AS_IT_IS)
     assert ("restart" in result.phases) is restarts
     # Once for the data, which are made under no level, and once for each trial.
-    assert len(bench.told("restart")) == (3 if restarts else 0)
+    assert len(bench.steps("restart")) == (3 if restarts else 0)
 
 
 @pytest.mark.root
 def test_daemons_start_under_the_hosts_levels(bench: Bench, monkeypatch) -> None:
     level = Configuration("bfq", {SCHEDULER: "bfq", HANDLERS: "20"}, {})
-    seen = []
+    observed = []
     target = LoopbackTarget(32 * MIB, "ext4")
     with bench.node(*varying(SCHEDULER, HANDLERS), target=target) as node:
         (scheduler,) = node._site.levels.bind(SCHEDULER)
         ask = bench.cluster.configured
 
         def spy(properties, *, restart):
-            seen.append((scheduler.read(), dict(properties)))
+            observed.append((scheduler.read(), dict(properties)))
             return ask(properties, restart=restart)
 
         monkeypatch.setattr(bench.cluster, "configured", spy)
         with node.block(request(), seed=1) as session:
             session.trial(level)
     held = {"dfs.datanode.handler.count": "20"}
-    assert seen[1] == ("bfq", held)
-    assert seen[0][0] != "bfq"
+    assert observed[1] == ("bfq", held)
+    assert observed[0][0] != "bfq"
 
 
 def test_a_lost_daemon_makes_the_trial_invalid_and_the_next_block_begins_whole(
@@ -241,7 +241,7 @@ def test_a_job_that_fails_for_want_of_a_daemon_says_that(bench: Bench) -> None:
             session.trial(AS_IT_IS)
 
 
-def test_who_ends_the_study_does_not_wait_for_files_that_go_with_the_cluster(bench: Bench) -> None:
+def test_end_of_study_does_not_wait_for_files_of_the_cluster(bench: Bench) -> None:
     class Ended(BaseException):
         pass
 
@@ -252,7 +252,7 @@ def test_who_ends_the_study_does_not_wait_for_files_that_go_with_the_cluster(ben
     assert bench.log[-1] == "stop"
 
 
-def test_a_level_that_the_cluster_does_not_keep_is_told(bench: Bench) -> None:
+def test_level_that_the_cluster_does_not_keep_is_an_error(bench: Bench) -> None:
     bench.cluster.keeps = {"dfs.blocksize": "128MiB"}
     with bench.node() as node, node.block(request(), seed=1) as session:
         kept = session.trial(blocks_of(str(128 * MIB)))
@@ -262,13 +262,13 @@ def test_a_level_that_the_cluster_does_not_keep_is_told(bench: Bench) -> None:
     assert kept.settings == found.settings == {"hadoop.dfs.blocksize@cluster": "134217728"}
 
 
-def test_preflight_tries_every_level_and_tells_which_the_cluster_refuses(bench: Bench) -> None:
+def test_preflight_names_the_levels_that_the_cluster_refuses(bench: Bench) -> None:
     bench.cluster.refuses = {("dfs.datanode.handler.count", "4096"): LOST}
     configurations = [handlers("as-found"), handlers("20"), handlers("4096")]
     with bench.node(*varying(HANDLERS)) as node:
         refused = node.preflight([request()], configurations)
     assert refused == {"4096": LOST}
-    assert bench.told("restart") == [
+    assert bench.steps("restart") == [
         "restart",
         "restart dfs.datanode.handler.count=20",
         "restart dfs.datanode.handler.count=4096",
@@ -276,7 +276,7 @@ def test_preflight_tries_every_level_and_tells_which_the_cluster_refuses(bench: 
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_what_takes_the_native_library_is_refused_where_a_cluster_has_none(
+def test_native_codec_is_refused_without_the_native_library(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, *, there: bool
 ) -> None:
     monkeypatch.setattr(native_library, "is_loadable", lambda _: there)
@@ -289,12 +289,12 @@ def test_what_takes_the_native_library_is_refused_where_a_cluster_has_none(
     assert there or "native library (libhadoop.so)" in str(refused["0"])
 
 
-def test_what_the_cluster_is_stands_among_the_circumstances(bench: Bench) -> None:
+def test_circumstances_describe_the_cluster(bench: Bench) -> None:
     with bench.node() as node:
         assert node.circumstances()["hadoop"]["hadoop"] == {"version": "3.4.2"}
 
 
-def test_a_workload_on_files_has_nothing_to_do_with_the_cluster_beside_it(bench: Bench) -> None:
+def test_workload_on_files_does_not_use_the_cluster(bench: Bench) -> None:
     options = catalog.get("dfsio-write").options.model_validate({"files": 1, "size": "1MiB"})
     with bench.node(*varying(HANDLERS)) as node:
         with node.block(request_of("dfsio-write", options), seed=1) as session:
@@ -327,12 +327,12 @@ def test_room_is_wanted_for_every_replica(
 
 
 @pytest.mark.parametrize(("settings", "fits"), [({}, False), ({BLOCKSIZE: str(16 * MIB)}, True)])
-def test_a_datanode_wants_room_for_a_whole_block_beside_the_files(
+def test_datanode_needs_space_for_one_more_block(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, *, settings: dict[str, str], fits: bool
 ) -> None:
     monkeypatch.setattr(local, "measure_free_space", lambda where, _: FreeSpace(where, 100 * MIB))
-    told = nullcontext() if fits else pytest.raises(TargetError, match="136 MiB")
-    with bench.node() as node, told:
+    expectation = nullcontext() if fits else pytest.raises(TargetError, match="136 MiB")
+    with bench.node() as node, expectation:
         node.preflight([request()], [Configuration("it", settings, {})])
 
 
@@ -366,13 +366,13 @@ def test_a_cluster_goes_with_the_file_system_that_it_is_on(bench: Bench) -> None
         bench.log.clear()
         with node.block(request(), seed=1) as session:
             results = [session.trial(each) for each in plots]
-        assert bench.told("st") == ["stop", "start", "stop", "start"]
+        assert bench.steps("st") == ["stop", "start", "stop", "start"]
         # What was in HDFS went with it.
-        assert bench.told("clean") == ["clean"]
+        assert bench.steps("clean") == ["clean"]
     assert [list(each.phases)[:3] for each in results] == [["format", "start", "prepare"]] * 2
 
 
-def test_what_is_started_first_is_told_once(bench: Bench) -> None:
+def test_first_start_is_reported_once(bench: Bench) -> None:
     with bench.node() as node:
         assert bench.said[0] == "starting"
         assert bench.said[1].startswith("the cluster is ready after ")
@@ -385,16 +385,16 @@ def test_a_disk_of_this_machine_is_not_taken_for_that_of_a_cluster_elsewhere(ben
     bench.workload.space_bytes = lambda: 1 << 60  # type: ignore[method-assign]
     with bench.node(target=HdfsTarget("hdfs://far/bench")) as node:
         assert node.preflight([request()], [AS_IT_IS]) == {}
-        told = node.circumstances()["target"]
+        circumstances = node.circumstances()["target"]
         with node.block(request(), seed=1) as session:
             result = session.trial(AS_IT_IS)
-    assert (told["devices"], told["identity"]) == ([], [])
+    assert (circumstances["devices"], circumstances["identity"]) == ([], [])
     assert (result.devices, dict(result.telemetry.summary.devices)) == ((), {})
     assert any("foreign I/O cannot be noticed" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("here", [True, False])
-def test_page_caches_that_are_not_dropped_are_told_of(
+def test_undropped_page_caches_are_noted(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, here: bool
 ) -> None:
     dropped: list[Path] = []

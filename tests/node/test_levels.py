@@ -42,7 +42,7 @@ def configuration(places: dict[str, tuple[str, ...]] | None = None, **settings: 
     return Configuration("any", named, {}, places or {})
 
 
-def test_what_is_as_found_is_read_and_not_written(loop):
+def test_as_found_level_is_read_and_not_written(loop):
     put(loop, "nr_requests", "77")
     before = queue_state(loop)
     wanted = configuration(nr_requests="as-found", read_ahead_kb="64")
@@ -62,7 +62,7 @@ def test_a_configuration_that_is_as_found_needs_no_journal(loop, state_dir):
 
 
 @pytest.mark.parametrize("scheduler", ["none", "bfq", "mq-deadline"])
-def test_beside_a_scheduler_as_found_is_what_the_kernel_makes_of_it(loop, scheduler):
+def test_as_found_tunable_follows_the_scheduler_of_the_trial(loop, scheduler):
     put(loop, "nr_requests", "77")
     before = queue_state(loop)
     wanted = configuration(scheduler=scheduler, nr_requests="as-found")
@@ -73,7 +73,7 @@ def test_beside_a_scheduler_as_found_is_what_the_kernel_makes_of_it(loop, schedu
     assert queue_state(loop) == before
 
 
-def test_what_is_as_found_has_to_stay_so_until_the_end(loop):
+def test_change_of_an_as_found_level_is_an_error(loop):
     wanted = configuration(nr_requests="as-found")
     with Transaction() as transaction, levels_of(loop, transaction).applied(wanted) as held:
         put(loop, "nr_requests", "99")

@@ -31,8 +31,8 @@ from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.settings import kinds as settings
 from iostudy.study.combinations import Configuration
-from iostudy.study.model import Validity
 from iostudy.study.requests import build_request as request_of
+from iostudy.study.sections import Validity
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
@@ -76,7 +76,7 @@ def scheduler_of(device):
 
 
 @pytest.mark.root
-def test_a_trial_runs_under_its_settings_and_puts_them_back(node):
+def test_trial_applies_and_restores_its_settings(node):
     with node.block(request(), seed=1) as session:
         before = scheduler_of(session.devices[0])
         result = on_its_own_disk(session).trial(BFQ)
@@ -90,21 +90,38 @@ def test_a_trial_runs_under_its_settings_and_puts_them_back(node):
 
 
 @pytest.mark.root
-def test_disks_beside_the_target_are_watched_and_set_and_gone_at_the_end(tmp_path, own_state):
+def test_memory_is_touched_before_trials_that_use_the_page_cache(tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with LocalNode(LoopbackTarget(256 * MIB, "ext4"), folder, warm_memory=True) as node:
+        with node.block(request(size="128MiB", direct=False), seed=1) as session:
+            cached = session.trial(AS_IT_IS)
+        with node.block(request(), seed=1) as session:
+            direct = session.trial(AS_IT_IS)
+    assert "128 MiB of free memory touched before the trial" in cached.notes
+    assert list(cached.phases)[-3:] == ["warm", "run", "restore"]
+    assert not any("touched" in note for note in direct.notes)
+
+
+@pytest.mark.root
+def test_further_disks_are_recorded_set_and_removed(tmp_path, own_state):
     folder = tmp_path / "out"
     folder.mkdir()
     target = LoopbackTarget(32 * MIB, "ext4", {"disk2": "ext2"})
-    asked = request_of(
+    request = request_of(
         "nnthroughput",
         catalog.get("nnthroughput").options.model_validate(
             {"files": 2000, "threads": 16, "operations": "create", "logs": "log, disk2:log"}
         ),
     )
     with LocalNode(target, folder) as node:
-        told = node.circumstances()
-        assert [m["filesystem"] for m in told["host"]["mounts"].values()] == ["ext4", "ext2"]
-        assert node.preflight([asked], [BFQ]) == {}
-        with node.block(asked, seed=1) as session:
+        circumstances = node.circumstances()
+        assert [m["filesystem"] for m in circumstances["host"]["mounts"].values()] == [
+            "ext4",
+            "ext2",
+        ]
+        assert node.preflight([request], [BFQ]) == {}
+        with node.block(request, seed=1) as session:
             first, second = session.devices
             result = session.trial(BFQ)
             alone = session.trial(Configuration("there", {}, {"logs": "disk2:log"}))
@@ -119,16 +136,16 @@ def test_disks_beside_the_target_are_watched_and_set_and_gone_at_the_end(tmp_pat
 
 
 @pytest.mark.root
-def test_a_trial_whose_files_lie_on_no_disk_was_not_on_the_target(tmp_path, own_state):
+def test_trial_without_files_on_a_disk_is_not_on_the_target(tmp_path, own_state):
     folder = tmp_path / "out"
     folder.mkdir()
     with TemporaryDirectory(dir="/dev/shm") as in_memory:
         options = catalog.get("nnthroughput").options.model_validate(
             {"files": 500, "threads": 4, "operations": "create", "logs": in_memory}
         )
-        asked = request_of("nnthroughput", options)
+        request = request_of("nnthroughput", options)
         node = LocalNode(LoopbackTarget(32 * MIB, "ext4"), folder, directories=[Path(in_memory)])
-        with node, node.block(asked, seed=1) as session:
+        with node, node.block(request, seed=1) as session:
             assert len(session.devices) == 1
             assert session.trial(AS_IT_IS).devices == ()
             there = session.trial(Configuration("there", {}, {"logs": "log"}))
@@ -143,14 +160,12 @@ def test_there_has_to_be_room_for_all_disks(tmp_path, own_state):
         pass
 
 
-def test_directories_that_workloads_are_told_to_use_are_recorded_with_their_mounts(
-    tmp_path, own_state
-):
+def test_directories_of_workloads_are_recorded_with_their_mounts(tmp_path, own_state):
     elsewhere = Path("/dev/shm")
     with LocalNode(DirectoryTarget(tmp_path), tmp_path, directories=[elsewhere]) as node:
-        told = node.circumstances()
-    assert told["host"]["mounts"][str(elsewhere)]["filesystem"] == "tmpfs"
-    assert told["target"]["on"] == {str(elsewhere): []}
+        circumstances = node.circumstances()
+    assert circumstances["host"]["mounts"][str(elsewhere)]["filesystem"] == "tmpfs"
+    assert circumstances["target"]["on"] == {str(elsewhere): []}
 
 
 @pytest.mark.root
@@ -176,7 +191,7 @@ def test_data_are_made_once_a_block_and_removed_after_it(node):
 
 
 @pytest.mark.root
-def test_a_setting_that_somebody_changes_in_mid_trial_is_told_and_not_overwritten(node):
+def test_foreign_change_during_a_trial_is_reported_and_kept(node):
     class Meddler(ProcRecorder):
         def stop(self):
             scheduler.write_text("kyber")
@@ -211,8 +226,8 @@ def test_foreign_io_is_noticed_on_every_device_of_the_stack(node, tmp_path, wher
         disturbed = replace(session, make_recorder=lambda: WithForeigner(stack))
         reason = explain_disturbance(disturbed.trial(AS_IT_IS), LIMITS)
     # What is written to the scratch disk arrives at the disk below it too.
-    seen_on = stack if where == "the scratch disk" else stack[1:]
-    assert re.search(rf"foreign I/O on ({'|'.join(seen_on)}): \d\d", reason)
+    devices = stack if where == "the scratch disk" else stack[1:]
+    assert re.search(rf"foreign I/O on ({'|'.join(devices)}): \d\d", reason)
 
 
 @pytest.mark.root
@@ -233,7 +248,7 @@ def test_a_workload_that_fails_leaves_the_settings_as_they_were(node):
 
 
 @pytest.mark.root
-def test_preflight_refuses_what_has_no_room_and_what_the_kernel_has_not(node):
+def test_preflight_refuses_missing_space_and_missing_settings(node):
     with pytest.raises(TargetError, match="are free"):
         node.preflight([request(size="1GiB")], [AS_IT_IS])
     cfq = Configuration("cfq", {"block.scheduler": "cfq"}, {})
@@ -245,10 +260,10 @@ def test_preflight_refuses_what_has_no_room_and_what_the_kernel_has_not(node):
 
 @pytest.mark.root
 def test_circumstances_name_host_versions_and_target(node):
-    told = node.circumstances()
-    assert told["host"]["kernel"]["release"] == os.uname().release
-    assert told["versions"]["python"]
-    assert told["target"]["devices"][0].startswith("loop")
+    circumstances = node.circumstances()
+    assert circumstances["host"]["kernel"]["release"] == os.uname().release
+    assert circumstances["versions"]["python"]
+    assert circumstances["target"]["devices"][0].startswith("loop")
 
 
 def test_a_directory_needs_no_root_and_is_left_as_it_was(tmp_path, own_state):
@@ -322,27 +337,27 @@ def test_without_root_the_quickstart_runs_with_what_anybody_may_vary(anybodys_fo
 ARGUMENTS = ("run", "quickstart.yaml", "--out", "out")
 
 
-def test_what_is_done_is_told_to_whoever_waits_and_they_can_end_it(tmp_path, own_state):
-    told = []
+def test_progress_is_reported_and_can_end_a_trial(tmp_path, own_state):
+    lines = []
 
     def stop(done):
-        told.append(done)
+        lines.append(done)
         return False
 
     options = {"operation": "write", "size": "2MiB", "think": "1 h"}
-    asked = request_of("io", catalog.get("io").options.model_validate(options))
+    request = request_of("io", catalog.get("io").options.model_validate(options))
     with (
         LocalNode(DirectoryTarget(tmp_path), tmp_path, tick=stop) as node,
-        node.block(asked, seed=1) as session,
+        node.block(request, seed=1) as session,
     ):
         assert session.place.tick is stop
         with pytest.raises(WorkloadStoppedError, match="asked to stop"):
             session.trial(AS_IT_IS)
-    assert told
+    assert lines
     assert list(tmp_path.glob("iostudy-work-*")) == []
 
 
-def test_a_workload_that_lacks_something_is_told_before_anything_is_changed(
+def test_missing_requirement_of_a_workload_fails_before_any_change(
     tmp_path, own_state, monkeypatch
 ):
     class Lacking(dfsio.DfsioWrite):
@@ -358,23 +373,21 @@ def test_a_workload_that_lacks_something_is_told_before_anything_is_changed(
 
 
 @pytest.mark.parametrize("is_sound", [True, False])
-def test_what_was_written_is_verified_after_the_recording_and_fails_the_trial(
-    tmp_path, own_state, monkeypatch, is_sound
-):
-    asked = []
+def test_written_data_are_verified_after_the_recording(tmp_path, own_state, monkeypatch, is_sound):
+    calls = []
 
     class Verified(dfsio.DfsioWrite):
         def run(self, place):
             return replace(super().run(place), verify=self.verified)
 
         def verified(self):
-            asked.append("verified")
+            calls.append("verified")
             if not is_sound:
                 raise WorkloadError("it", found="other data", where="the file", remedy="look")
 
     class Noted(ProcRecorder):
         def stop(self):
-            asked.append("recorded")
+            calls.append("recorded")
             return super().stop()
 
     definition = replace(dfsio.WRITE, make=Verified)
@@ -384,10 +397,12 @@ def test_what_was_written_is_verified_after_the_recording_and_fails_the_trial(
         node.block(request(direct=False), seed=1) as session,
     ):
         session.make_recorder = lambda: Noted(session.devices)
-        told = nullcontext() if is_sound else pytest.raises(WorkloadError, match="other data")
-        with told:
+        expectation = (
+            nullcontext() if is_sound else pytest.raises(WorkloadError, match="other data")
+        )
+        with expectation:
             session.trial(AS_IT_IS)
-    assert asked == ["recorded", "verified"]
+    assert calls == ["recorded", "verified"]
 
 
 def test_latencies_parts_and_notes_of_a_workload_come_with_its_trial(

@@ -12,7 +12,7 @@ from tests.fixtures_loop import loop_disk
 pytestmark = pytest.mark.root
 
 
-def test_each_device_is_told_once_and_none_that_lies_on_another() -> None:
+def test_target_devices_are_unique_and_topmost() -> None:
     with loop_disk() as first, loop_disk() as second:
         places = [Path("/dev") / name for name in (first, second, first)]
         backing = Path("/tmp")

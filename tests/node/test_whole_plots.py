@@ -66,7 +66,11 @@ def mounted(session: LocalBlock) -> tuple[str, int]:
 def filesystems_made(session: LocalBlock, *order: Configuration) -> list[str]:
     """The types of the file systems that the trials of that order were the first on."""
     phases = [(each, session.trial(each).phases) for each in order]
-    return [each.settings["filesystem.type"] for each, told in phases if "format" in told]
+    return [
+        each.settings["filesystem.type"]
+        for each, phases_of_trial in phases
+        if "format" in phases_of_trial
+    ]
 
 
 def test_each_whole_plot_of_each_block_has_a_new_file_system(node: LocalNode) -> None:
@@ -80,7 +84,7 @@ def test_each_whole_plot_of_each_block_has_a_new_file_system(node: LocalNode) ->
         assert filesystems_made(session, EXT2_NONE, EXT2_BFQ, EXT4_NONE) == ["ext2", "ext4"]
 
 
-def test_what_the_file_system_is_stands_with_every_trial(node: LocalNode) -> None:
+def test_every_trial_records_its_file_system(node: LocalNode) -> None:
     bare = replace(
         configuration("ext4", "none", journal="off", block_size="1024", reserved="0"),
         whole_plot="filesystem.journal=off",

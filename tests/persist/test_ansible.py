@@ -129,7 +129,7 @@ def test_a_mount_point_that_is_not_in_utf_8_is_refused(tmp_path):
         plan(PersistRequest("x", (setting,)), Format.ANSIBLE, tmp_path)
 
 
-def test_what_ansible_would_expand_is_refused(tmp_path):
+def test_jinja_expressions_are_refused(tmp_path):
     choice = PersistRequest(
         "x", (PersistedSetting("sysctl.kernel.core_pattern", "{{ lookup('pipe', 'id') }}"),)
     )

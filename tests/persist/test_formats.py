@@ -35,53 +35,53 @@ def planned(root, form):
 
 
 def test_without_a_format_each_setting_has_its_own(root):
-    told = planned(root, None)
-    assert [str(file.path) for file in told.artifacts] == [
+    plan = planned(root, None)
+    assert [str(file.path) for file in plan.artifacts] == [
         "/etc/udev/rules.d/99-iostudy.rules",
         "/etc/sysctl.d/90-iostudy.conf",
         "/etc/tmpfiles.d/iostudy.conf",
         "/etc/security/limits.d/90-iostudy.conf",
         "/etc/fstab",
     ]
-    assert [unkept.what.partition(" ")[0] for unkept in told.unsupported] == [
+    assert [unkept.what.partition(" ")[0] for unkept in plan.unsupported] == [
         "cgroup.weight",
         "bdi.read_ahead_kb@/nfs",
         "filesystem.type",
         "hadoop.dfs.replication",
     ]
-    assert told.notes[0] == "a note"
+    assert plan.notes[0] == "a note"
 
 
 @pytest.mark.parametrize("form", [None, *Format])
 def test_every_setting_is_kept_or_named(root, form):
-    told = planned(root, form)
-    written = "".join(file.after for file in told.artifacts)
+    plan = planned(root, form)
+    written = "".join(file.after for file in plan.artifacts)
     words = ("bfq", "swappiness", "madvise", "noatime", "nofile", "321", "7168", "xfs", "replicat")
-    named = [unkept.what for unkept in told.unsupported]
+    named = [unkept.what for unkept in plan.unsupported]
     for setting, word in zip(KEPT, words, strict=True):
         assert (setting.text in named) != (word in written), setting
-    assert all(unkept.reason and unkept.remedy for unkept in told.unsupported)
+    assert all(unkept.reason and unkept.remedy for unkept in plan.unsupported)
 
 
-def test_what_another_format_keeps_is_named_with_it(root):
+def test_unsupported_setting_names_its_format(root):
     remedies = {u.what.partition(" ")[0]: u.remedy for u in planned(root, Format.UDEV).unsupported}
     assert remedies["sysctl.vm.swappiness"] == "use --format sysctl"
     assert remedies["mount.atime@/data"] == "use --format fstab"
 
 
-def test_what_is_a_clusters_is_sent_to_its_own_format(root):
+def test_cluster_properties_refer_to_the_hadoop_format(root):
     for form in (None, Format.ANSIBLE):
-        told = {u.what.partition(" ")[0]: u for u in planned(root, form).unsupported}
-        assert "--format hadoop" in told["hadoop.dfs.replication"].remedy
+        unsupported = {u.what.partition(" ")[0]: u for u in planned(root, form).unsupported}
+        assert "--format hadoop" in unsupported["hadoop.dfs.replication"].remedy
 
 
-def test_what_a_profile_does_not_hold_is_sent_where_it_is_held(root):
-    told = {u.what.partition(" ")[0]: u for u in planned(root, Format.TUNED).unsupported}
-    assert told["mount.atime@/data"].remedy == "use --format fstab"
-    assert told["limit.nofile_soft"].remedy == "use --format limits"
-    assert told["limit.nofile_soft"].reason == "--format tuned cannot hold it"
+def test_settings_outside_a_profile_refer_to_their_format(root):
+    unsupported = {u.what.partition(" ")[0]: u for u in planned(root, Format.TUNED).unsupported}
+    assert unsupported["mount.atime@/data"].remedy == "use --format fstab"
+    assert unsupported["limit.nofile_soft"].remedy == "use --format limits"
+    assert unsupported["limit.nofile_soft"].reason == "--format tuned cannot hold it"
     without = {u.what.partition(" ")[0]: u for u in planned(root, None).unsupported}
-    assert told["cgroup.weight"] == without["cgroup.weight"]
+    assert unsupported["cgroup.weight"] == without["cgroup.weight"]
 
 
 def test_a_playbook_does_not_look_at_what_this_host_says(root):
@@ -100,7 +100,7 @@ def test_a_playbook_does_not_look_at_what_this_host_says(root):
         "etc/fstab",
     ],
 )
-def test_what_may_not_be_read_is_an_error_and_no_silence(root, name, monkeypatch):
+def test_unreadable_file_is_an_error(root, name, monkeypatch):
     write(root, {name: ""})
     read, open_ = Path.read_bytes, os.open
 

@@ -57,7 +57,7 @@ def test_a_point_with_a_blank_and_a_line_without_options(tmp_path):
     assert "\nproc /proc proc\tnoatime\n" in file.after
 
 
-def test_what_is_so_already_changes_nothing(tmp_path):
+def test_matching_line_is_not_changed(tmp_path):
     planned = plan(tmp_path, text=TEXT.replace("relatime", "noatime"))
     assert planned.artifacts == ()
     assert planned.notes == ("mount.atime@/data = noatime: already so in /etc/fstab",)
@@ -95,7 +95,7 @@ def test_a_mount_without_a_line_is_refused_with_the_reason(tmp_path, files, why)
     assert planned.unsupported[0].reason == why
 
 
-def test_two_lines_for_one_point_are_not_guessed_at(tmp_path):
+def test_two_lines_for_one_mount_point_are_refused(tmp_path):
     planned = plan(tmp_path, text="/dev/sdb1 /data ext4\n/dev/sdc1 /data/ ext4 rw 0 0\n")
     assert "2 lines for /data" in planned.unsupported[0].reason
 

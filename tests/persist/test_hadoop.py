@@ -53,7 +53,7 @@ def test_no_value_and_no_name_of_a_study_breaks_the_file(value, origin):
     assert found == {"mapred-site.xml": {"mapreduce.map.java.opts": value}}
 
 
-def test_a_heap_is_told_with_the_variable_that_has_it():
+def test_heap_is_reported_with_its_variable():
     (heap,) = plan([PersistedSetting("hadoop.datanode.heap", "1073741824")], "a study").unsupported
     assert "-Xmx1073741824 in HDFS_DATANODE_OPTS" in heap.remedy
 

@@ -66,8 +66,8 @@ def files(root: Path) -> dict[str, str]:
 
 
 @pytest.mark.child
-def test_all_is_written_activated_and_told(root, host):
-    told = install.install(planned(root), host)
+def test_files_are_written_activated_and_reported(root, host):
+    installed = install.install(planned(root), host)
     found = files(root)
     assert found.pop("etc/fstab") == FSTAB.replace("relatime", "noatime")
     assert "vm.swappiness = 10" in found.pop("etc/sysctl.d/90-iostudy.conf")
@@ -75,7 +75,7 @@ def test_all_is_written_activated_and_told(root, host):
     assert text == FSTAB
     assert backup.startswith("etc/fstab.iostudy-20")
     assert ("sysctl", "--load=/etc/sysctl.d/90-iostudy.conf") in host.run.called
-    assert told == (
+    assert installed == (
         "written: /etc/sysctl.d/90-iostudy.conf; to undo, remove it",
         f"written: /etc/fstab; to undo, rename /{backup} to it",
         "done: sysctl --load=/etc/sysctl.d/90-iostudy.conf",
@@ -83,7 +83,7 @@ def test_all_is_written_activated_and_told(root, host):
 
 
 @pytest.mark.child
-def test_again_is_nothing_to_do(root, host):
+def test_second_installation_changes_nothing(root, host):
     install.install(planned(root), host)
     before = files(root)
     calls = len(host.run.called)
@@ -95,7 +95,7 @@ def test_again_is_nothing_to_do(root, host):
 
 
 @pytest.mark.child
-def test_what_does_not_hold_any_more_is_activated_again(root, host):
+def test_lost_value_is_activated_again(root, host):
     install.install(planned(root), host)
     (root / "proc/sys/vm/swappiness").write_text("60\n")
     before = files(root)
@@ -105,8 +105,8 @@ def test_what_does_not_hold_any_more_is_activated_again(root, host):
             (root / "proc/sys/vm/swappiness").write_text("10\n")
         return ""
 
-    told = install.install(planned(root), TargetHost(root, load))
-    assert told == ("done: sysctl --load=/etc/sysctl.d/90-iostudy.conf",)
+    installed = install.install(planned(root), TargetHost(root, load))
+    assert installed == ("done: sysctl --load=/etc/sysctl.d/90-iostudy.conf",)
     assert files(root) == before
 
 
@@ -161,7 +161,7 @@ def test_a_file_of_somebody_else_under_that_name_is_refused(root, host):
 
 
 @pytest.mark.child
-def test_findmnt_has_the_last_word_on_fstab(root, host):
+def test_fstab_is_verified_by_findmnt(root, host):
     broken = Artifact(fstab.FILE, FSTAB, "none /proc\nx y z 1 a b c\n")
     with pytest.raises(UsageError, match="parse error"):
         install.install(PersistencePlan(artifacts=(broken,)), host)
@@ -169,7 +169,7 @@ def test_findmnt_has_the_last_word_on_fstab(root, host):
 
 
 @pytest.mark.child
-def test_what_findmnt_had_against_the_old_file_is_no_hindrance(root, host):
+def test_existing_findmnt_errors_do_not_block(root, host):
     text = FSTAB + "x y\n"
     write(root, {"etc/fstab": text})
     install.install(fstab.plan([NOATIME], root), host)
@@ -193,7 +193,7 @@ def test_rules_are_verified_where_udevadm_can(root, host):
 
 
 @pytest.mark.child
-def test_a_tool_that_refuses_puts_all_files_back(root, host):
+def test_refusal_by_a_tool_restores_all_files(root, host):
     host.run.refused = ("sysctl",)
     with pytest.raises(SettingError, match="all files are restored"):
         install.install(planned(root), host)
@@ -203,7 +203,7 @@ def test_a_tool_that_refuses_puts_all_files_back(root, host):
 
 
 @pytest.mark.child
-def test_a_file_that_cannot_be_written_puts_the_others_back(root, host):
+def test_write_failure_restores_the_other_files(root, host):
     (root / "etc/blocked").write_text("")
     blocked = Artifact(Path("/etc/blocked/x"), None, "x")
     with pytest.raises(SettingError, match="to write /etc/blocked/x"):
@@ -213,7 +213,7 @@ def test_a_file_that_cannot_be_written_puts_the_others_back(root, host):
 
 
 @pytest.mark.child
-def test_what_the_kernel_says_afterwards_is_read(root, host):
+def test_values_are_read_back_from_the_kernel(root, host):
     (root / "proc/sys/vm/swappiness").write_text("60\n")
     with pytest.raises(SettingError, match="/proc/sys/vm/swappiness is 60"):
         install.install(planned(root), host)
@@ -231,15 +231,15 @@ def test_a_name_in_brackets_is_the_one_that_holds(root, host):
 
 def test_without_the_daemon_it_holds_from_the_next_start(root, host):
     active = Activation(("udevadm", "trigger"), Path("/run/udev/control"), "later")
-    told = install.install(
+    installed = install.install(
         PersistencePlan(artifacts=(Artifact(Path("/etc/x"), None, "x", (active, active)),)), host
     )
-    assert told[1:] == ("later",)
+    assert installed[1:] == ("later",)
     assert host.run.called == []
 
 
 @pytest.mark.root
-def test_a_disk_that_somebody_studies_is_left_alone(root, host, loop):
+def test_disk_under_study_is_left_alone(root, host, loop):
     rendered = replace(planned(root), places=(loop,))
     with lock_devices(loop), pytest.raises(BusyError):
         install.install(rendered, host)

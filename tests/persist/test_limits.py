@@ -48,7 +48,7 @@ def test_units_of_limits_conf(name, value, line):
         ("limit.nofile_soft", "unlimited", "no session could be opened"),
     ],
 )
-def test_what_limits_conf_cannot_say_is_named(tmp_path, name, value, why):
+def test_unsupported_limits_are_named(tmp_path, name, value, why):
     planned = plan(tmp_path, {}, PersistedSetting(name, value))
     assert why in planned.unsupported[0].reason
     assert planned.artifacts == ()
@@ -68,7 +68,7 @@ def test_the_line_of_a_user_is_named(tmp_path):
     assert "not for hdfs, whose own line is /etc/security/limits.d/hdfs.conf:1" in planned.notes[0]
 
 
-def test_what_is_there_already_is_not_written_again(tmp_path):
+def test_existing_line_is_not_written_again(tmp_path):
     planned = plan(tmp_path, {"etc/security/limits.conf": "* soft nofile 10000\n"})
     assert "already so in /etc/security/limits.conf:1" in planned.notes[0]
     assert "soft" not in planned.artifacts[0].after.splitlines()[-1]

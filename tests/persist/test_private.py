@@ -12,7 +12,7 @@ from tests.persist import private
 pytestmark = pytest.mark.root
 
 
-def test_what_is_written_in_the_copy_stays_there(tmp_path):
+def test_writes_stay_in_the_private_copy(tmp_path):
     etc = private.copy_etc(tmp_path)
     done = private.run(tmp_path, "touch", "/etc/iostudy-was-here", env=os.environ)
     assert done.returncode == 0, done.stdout

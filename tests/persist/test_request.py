@@ -15,8 +15,8 @@ INVENTORY = {
 
 
 def test_paths_of_a_multipath_disk_and_the_disk_itself():
-    told = {name: Disk.described(name, INVENTORY).multipath for name in INVENTORY}
-    assert told == {"sda": True, "sdb": False, "dm-0": True, "dm-1": False}
+    multipath = {name: Disk.described(name, INVENTORY).multipath for name in INVENTORY}
+    assert multipath == {"sda": True, "sdb": False, "dm-0": True, "dm-1": False}
 
 
 def test_zoned_disks():
@@ -37,10 +37,10 @@ def test_an_inventory_of_this_host_will_do():
 def test_a_path_to_an_nvme_disk_is_not_the_disk_though_their_wwid_is_one():
     disk = {"wwid": "eui.5", "hidden": False}
     inventory = {"nvme0c0n1": {**disk, "hidden": True}, "nvme0n1": disk}
-    told = {name: Disk.described(name, inventory).found_in(inventory) for name in inventory}
-    assert {name: own.here for name, own in told.items()} == {name: name for name in inventory}
-    assert "sends no events to udev" in told["nvme0c0n1"].exclusion_reason
-    assert told["nvme0n1"].exclusion_reason == ""
+    disks = {name: Disk.described(name, inventory).found_in(inventory) for name in inventory}
+    assert {name: own.here for name, own in disks.items()} == {name: name for name in inventory}
+    assert "sends no events to udev" in disks["nvme0c0n1"].exclusion_reason
+    assert disks["nvme0n1"].exclusion_reason == ""
 
 
 def test_labels_are_those_of_the_ledger():

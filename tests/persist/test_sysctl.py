@@ -56,12 +56,12 @@ def test_an_early_line_of_a_package_is_overridden_and_named(tmp_path):
     assert "vm.swappiness = 10" in planned.artifacts[0].after
 
 
-def test_a_masked_file_says_nothing(tmp_path):
+def test_masked_file_is_ignored(tmp_path):
     files = {"usr/lib/sysctl.d/99-x.conf": "vm.swappiness=60\n", "etc/sysctl.d/99-x.conf": ""}
     assert plan(tmp_path, files).conflicts == ()
 
 
-def test_what_is_there_already_is_not_written_again(tmp_path):
+def test_existing_line_is_not_written_again(tmp_path):
     files = {"etc/sysctl.conf": "net.ipv4.tcp_rmem=4096\t87380\t16777216\n"}
     planned = plan(tmp_path, files, SWAPPINESS, RMEM)
     assert "already so in /etc/sysctl.conf:1" in planned.notes[0]

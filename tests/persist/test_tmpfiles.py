@@ -42,7 +42,7 @@ def test_a_line_for_some_of_the_files_is_about_them_too(tmp_path, cpus):
     assert [clash.where for clash in planned.conflicts] == ["/etc/tmpfiles.d/cpu.conf:1"]
 
 
-def test_what_is_so_for_one_file_only_is_written_for_all(tmp_path):
+def test_a_value_for_one_of_several_files_is_written_for_all(tmp_path):
     line = "w /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor - - - - performance\n"
     tree = write(tmp_path, {"etc/tmpfiles.d/cpu.conf": line})
     planned = tmpfiles.plan([PersistedSetting("cpu.governor", "performance")], "x", tree)

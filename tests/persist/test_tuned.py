@@ -59,7 +59,7 @@ def test_where_it_lies_and_what_activates_it(tmp_path):
     ("active", "command"),
     [("", "tuned-adm off"), ("virtual-guest mine\n", "tuned-adm profile virtual-guest mine")],
 )
-def test_the_way_back_is_told(tmp_path, active, command):
+def test_undo_command_is_printed(tmp_path, active, command):
     tree = write(tmp_path, {"etc/tuned/active_profile": active})
     assert tuned.plan(KEPT, "x", tree).notes == (
         f"to take the profile iostudy back: `{command}`, then remove it",
@@ -109,7 +109,7 @@ def test_the_regex_finds_that_disk_alone(tmp_path, disk, line):
         (PersistedSetting("block.scheduler", "bfq"), "on which disk"),
     ],
 )
-def test_what_a_profile_cannot_hold_is_named(tmp_path, setting, why):
+def test_unsupported_settings_of_a_profile_are_named(tmp_path, setting, why):
     planned = tuned.plan([setting], "x", write(tmp_path, {}))
     assert why in planned.unsupported[0].reason
     own = "sysctl" if setting.name.startswith("sysctl.") else "udev"

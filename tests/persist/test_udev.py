@@ -89,7 +89,7 @@ def test_an_identity_that_no_rule_can_match_is_refused(character):
     assert "no rule can match" in reasons(setting)[0]
 
 
-def test_what_a_model_is_called_cannot_begin_a_line_of_its_own():
+def test_model_name_cannot_inject_a_line():
     disk = replace(SDA, model='X\nKERNEL=="*", RUN+="/bin/sh"')
     assert len(lines(PersistedSetting("block.nomerges", "2", disk))) == 2
 

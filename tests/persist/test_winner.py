@@ -56,7 +56,7 @@ def test_workloads_count_with_the_weights_of_the_study():
     assert winner.find_winner(weighted, compare_configurations(weighted, rows)).label == "kyber"
 
 
-def test_who_may_be_as_good_or_better_over_all_workloads_is_told():
+def test_equivalent_and_better_configurations_are_noted():
     study = factory.study()
 
     def notes(label, effects):
@@ -70,11 +70,11 @@ def test_who_may_be_as_good_or_better_over_all_workloads_is_told():
     both = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): 0.2}
     assert notes("kyber", both) == ()
     equal = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "bfq"): 0.2}
-    (told,) = notes("kyber", equal)
-    assert told.endswith("not shown to be worse than kyber: bfq")
+    (note,) = notes("kyber", equal)
+    assert note.endswith("not shown to be worse than kyber: bfq")
     ahead = {("dfsio-write", "bfq"): 0.9, ("dfsio-read", "bfq"): -0.1, **both}
-    (told,) = notes("kyber", ahead)
-    assert told.startswith("the best over all workloads together: bfq; not kept")
+    (note,) = notes("kyber", ahead)
+    assert note.startswith("the best over all workloads together: bfq; not kept")
     assert tuple(winner._note_other_best(study, study.baseline, None)) == ()
 
 
@@ -142,10 +142,10 @@ def test_only_folders_of_studies(tmp_path):
         winner.select_settings(tmp_path, None, ())
 
 
-def test_what_was_left_as_found_is_not_kept():
-    asked = factory.study(factory.factor("block.scheduler", "none", "bfq"))
-    as_found = replace(asked.factors[0], levels=(Level("before", "as-found"),))
-    study = replace(asked, factors=(as_found,))
+def test_as_found_levels_are_not_kept():
+    experiment = factory.study(factory.factor("block.scheduler", "none", "bfq"))
+    as_found = replace(experiment.factors[0], levels=(Level("before", "as-found"),))
+    study = replace(experiment, factors=(as_found,))
     with pytest.raises(UsageError, match="leaves all of them as they were"):
         winner._build_request(study, study.baseline, factory.study_row(study), (), ())
 

@@ -14,9 +14,10 @@ from iostudy.report.build import build_report
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report
 from iostudy.study.combinations import Factor, FactorKind, Level
-from iostudy.study.model import Decision, Study, Validity, WorkloadRequest
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import make_plan
 from iostudy.study.requests import build_request as request_of
+from iostudy.study.sections import Decision, Validity
 from iostudy.study.targets import LoopbackTarget
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.workloads import catalog
@@ -81,7 +82,7 @@ def study(
         target=LoopbackTarget(2 << 30, "ext4"),
         factors=factors or (factor("block.scheduler", *SCHEDULERS),),
         workloads=tuple(_request(name) for name in workloads),
-        decide=Decision(margin=0.03, risk=0.05, min_blocks=5, max_blocks=20),
+        decide=Decision(margin=0.03, risk=0.05, blocks=(5, 20)),
         validity=Validity(foreign_io=0.05, steal=0.05),
         seed=7,
     )
@@ -219,23 +220,31 @@ def outlying(trials: Sequence[TrialRow], index: int = 3, factor: float = 0.7) ->
 
 def report(**options: object) -> Report:
     """The report of the standard study; ``options`` as of rows."""
-    asked = study()
-    return build_report(asked, study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
+    experiment = study()
+    return build_report(experiment, study_row(experiment), rows(experiment, **options))  # type: ignore[arg-type]
 
 
 def two_factors() -> Report:
     """Four configurations with long labels, of which one costs much."""
-    asked = study(
+    experiment = study(
         factor("workload.direct", "true", "false"),
         factor("workload.record_size", "1MiB", "64KiB"),
     )
     effects = {("dfsio-write", "direct=true, record_size=64KiB"): -0.2}
-    return build_report(asked, study_row(asked), rows(asked, effects=effects, noise=0.02))
+    return build_report(
+        experiment, study_row(experiment), rows(experiment, effects=effects, noise=0.02)
+    )
 
 
-def result(label: str, verdict: Verdict | None = None, **told: object) -> Result:
+def result(label: str, verdict: Verdict | None = None, **changes: object) -> Result:
     """One row of a table; the baseline where there is no verdict."""
-    fields = {"blocks": 8, "value": 400.0, "baseline": verdict is None, "verdict": verdict, **told}
+    fields = {
+        "blocks": 8,
+        "value": 400.0,
+        "baseline": verdict is None,
+        "verdict": verdict,
+        **changes,
+    }
     return Result(configuration=label, **fields)  # type: ignore[arg-type]
 
 

@@ -58,17 +58,17 @@ def study(blocks: int, workloads: int = len(WORKLOADS)) -> Study:
     )
 
 
-def row_of(asked: Study) -> StudyRow:
+def row_of(study: Study) -> StudyRow:
     """What the ledger of the study begins with."""
-    return study_row(asked)
+    return study_row(study)
 
 
-def rows(asked: Study) -> Iterator[TrialRow]:
+def rows(study: Study) -> Iterator[TrialRow]:
     """Every trial of the plan, all of them counted."""
     draw = random.Random(SEED)
-    requests = {request.label: request for request in asked.workloads}
+    requests = {request.label: request for request in study.workloads}
     number = 0
-    for block in make_plan(asked, SEED).blocks:
+    for block in make_plan(study, SEED).blocks:
         for position, configuration in enumerate(block.order, start=1):
             number += 1
             request = requests[block.workload]
@@ -138,10 +138,10 @@ def _histogram(draw: random.Random) -> Histogram:
     return merge_buckets((_about(900, draw) * draw.paretovariate(2), 40) for _ in range(60))
 
 
-def write(folder: Path, asked: Study) -> None:
+def write(folder: Path, study: Study) -> None:
     """The study's ledger, and a file of samples for every trial (all of them the same)."""
-    with closing(Ledger.create(folder, row_of(asked))) as ledger:
-        trials = list(rows(asked))
+    with closing(Ledger.create(folder, row_of(study))) as ledger:
+        trials = list(rows(study))
         first = write_samples(folder, trials[0].id, _samples())
         for trial in trials:
             name = trial.telemetry.name

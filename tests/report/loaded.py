@@ -57,10 +57,10 @@ def rows(
 
 
 def report(text: str = TEXT, **options: object) -> Report:
-    asked = study(text)
-    return build_report(asked, factory.study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
+    experiment = study(text)
+    return build_report(experiment, factory.study_row(experiment), rows(experiment, **options))  # type: ignore[arg-type]
 
 
 def curves(text: str = TEXT, **options: object) -> ScalingReport:
-    (told,) = report(text, **options).curves
-    return told
+    (own_curves,) = report(text, **options).curves
+    return own_curves

@@ -65,14 +65,17 @@ def measured(trials: Sequence[TrialRow], labels: Sequence[dict[str, str]]) -> It
 
 
 def parted_report(
-    labels: Sequence[dict[str, str]] | None = None, *, asked: Study | None = None, blocks: int = 6
+    labels: Sequence[dict[str, str]] | None = None,
+    *,
+    own_study: Study | None = None,
+    blocks: int = 6,
 ) -> Report:
     """A report of one workload under four configurations; a matrix by default."""
-    asked = asked or study(workloads=[NAME])
+    studied = own_study or study(workloads=[NAME])
     definition = replace(dfsio.READ, part_figures=fixed_figures(RATE))
-    trials = list(measured(rows(asked, blocks=blocks), cells() if labels is None else labels))
+    trials = list(measured(rows(studied, blocks=blocks), cells() if labels is None else labels))
     with patch.dict(catalog._ALL, {NAME: definition}):
-        return build_report(asked, study_row(asked), trials)
+        return build_report(studied, study_row(studied), trials)
 
 
 def many_levels(count: int) -> Study:

@@ -23,23 +23,23 @@ from tests.report.factory import (
 )
 
 
-def result_of(told: Report, workload: str, configuration: str):  # type: ignore[no-untyped-def]
-    (own,) = (w for w in told.workloads if w.label == workload)
+def result_of(report: Report, workload: str, configuration: str):  # type: ignore[no-untyped-def]
+    (own,) = (w for w in report.workloads if w.label == workload)
     return next(r for r in own.results if r.configuration == configuration)
 
 
-def test_known_effects_are_found_and_told() -> None:
-    told = report()
-    bfq = result_of(told, "dfsio-write", "bfq")
+def test_known_effects_are_found_and_reported() -> None:
+    example = report()
+    bfq = result_of(example, "dfsio-write", "bfq")
     assert bfq.verdict is Verdict.WORSE
     assert bfq.interval.low < -0.12 < bfq.interval.high
-    assert result_of(told, "dfsio-write", "kyber").verdict is Verdict.BETTER
-    assert result_of(told, "dfsio-read", "bfq").verdict is Verdict.EQUIVALENT
+    assert result_of(example, "dfsio-write", "kyber").verdict is Verdict.BETTER
+    assert result_of(example, "dfsio-read", "bfq").verdict is Verdict.EQUIVALENT
 
 
 def test_the_change_is_the_ratio_of_the_two_figures() -> None:
-    told = report()
-    own, base = (result_of(told, "dfsio-write", name) for name in ("bfq", "none"))
+    example = report()
+    own, base = (result_of(example, "dfsio-write", name) for name in ("bfq", "none"))
     assert own.value / base.value - 1 == pytest.approx(own.change)
 
 
@@ -50,20 +50,20 @@ def test_the_baseline_comes_first_and_has_no_verdict() -> None:
 
 
 def test_the_order_in_which_rows_are_read_changes_nothing() -> None:
-    asked = study()
-    trials = rows(asked)
+    experiment = study()
+    trials = rows(experiment)
     shuffled = random.Random(3).sample(trials, len(trials))
-    assert build_report(asked, study_row(asked), shuffled) == build_report(
-        asked, study_row(asked), trials
+    assert build_report(experiment, study_row(experiment), shuffled) == build_report(
+        experiment, study_row(experiment), trials
     )
 
 
-def test_a_study_without_any_trial_can_be_told() -> None:
-    told = report(blocks=0)
-    assert told.state is State.STOPPED
-    assert told.trials == ()
-    assert result_of(told, "dfsio-read", "bfq").interval is None
-    assert told.answer[0].endswith("no block has finished.")
+def test_study_without_trials_has_a_report() -> None:
+    example = report(blocks=0)
+    assert example.state is State.STOPPED
+    assert example.trials == ()
+    assert result_of(example, "dfsio-read", "bfq").interval is None
+    assert example.answer[0].endswith("no block has finished.")
 
 
 def test_after_one_block_there_is_a_change_and_no_interval() -> None:
@@ -79,73 +79,73 @@ def test_a_study_is_complete_when_every_comparison_has_ended() -> None:
     assert "--resume" in report(blocks=8, noise=0.08).answer[-1]
 
 
-def test_a_single_configuration_is_told_by_its_mean() -> None:
-    asked = study(factor("block.scheduler", "bfq"), workloads=["dfsio-read"])
-    told = build_report(asked, study_row(asked), rows(asked, blocks=20))
-    assert told.state is State.COMPLETE
-    (only,) = told.workloads[0].results
-    values = [trial.value for trial in told.trials if trial.value is not None]
+def test_single_configuration_has_a_mean() -> None:
+    experiment = study(factor("block.scheduler", "bfq"), workloads=["dfsio-read"])
+    report = build_report(experiment, study_row(experiment), rows(experiment, blocks=20))
+    assert report.state is State.COMPLETE
+    (only,) = report.workloads[0].results
+    values = [trial.value for trial in report.trials if trial.value is not None]
     assert only.value == pytest.approx(math.prod(values) ** (1 / len(values)))
 
 
 def test_trials_that_do_not_count_are_kept_with_their_reasons() -> None:
-    asked = study()
-    told = build_report(asked, study_row(asked), disturbed(rows(asked)))
-    invalid, interrupted = told.trials[-2:]
+    experiment = study()
+    example = build_report(experiment, study_row(experiment), disturbed(rows(experiment)))
+    invalid, interrupted = example.trials[-2:]
     assert (invalid.status, interrupted.status) == (TrialStatus.INVALID, TrialStatus.INTERRUPTED)
     assert invalid.reason.startswith("foreign I/O")
     assert interrupted.value is None
-    assert told.workloads == report().workloads
-    assert "all but 2 count" in told.method.text
+    assert example.workloads == report().workloads
+    assert "all but 2 count" in example.method.text
 
 
 def test_an_outlying_trial_is_flagged_and_still_counts() -> None:
-    asked = study()
-    told = build_report(asked, study_row(asked), outlying(rows(asked), index=3))
-    assert told.trials[3].outlier
-    assert told.trials[3].counts
+    experiment = study()
+    report = build_report(experiment, study_row(experiment), outlying(rows(experiment), index=3))
+    assert report.trials[3].outlier
+    assert report.trials[3].counts
 
 
 def test_telemetry_means_leave_out_what_does_not_count() -> None:
-    asked = study()
-    trials = rows(asked)
+    experiment = study()
+    trials = rows(experiment)
     spoilt = replace(
         trials[0],
         id=len(trials) + 1,
         counts=False,
         summary=TelemetrySummary(1.0, {}, {"%user": 1e6}),
     )
-    told = build_report(asked, study_row(asked), [*trials, spoilt])
-    assert told.telemetry == report().telemetry
-    assert told.telemetry[0].machine["%user"] == pytest.approx(1.5)
-    assert told.device == "loop0"
+    example = build_report(experiment, study_row(experiment), [*trials, spoilt])
+    assert example.telemetry == report().telemetry
+    assert example.telemetry[0].machine["%user"] == pytest.approx(1.5)
+    assert example.device == "loop0"
 
 
 def test_a_disk_that_was_renamed_is_one_device_under_test() -> None:
-    asked = study()
-    told = build_report(asked, study_row(asked), renamed(rows(asked)))
-    assert told.device == "loop1 or loop0"
-    assert {trial.device for trial in told.trials} == {"loop1", "loop0"}
-    for own, as_before in zip(told.telemetry, report().telemetry, strict=True):
+    experiment = study()
+    example = build_report(experiment, study_row(experiment), renamed(rows(experiment)))
+    assert example.device == "loop1 or loop0"
+    assert {trial.device for trial in example.trials} == {"loop1", "loop0"}
+    for own, as_before in zip(example.telemetry, report().telemetry, strict=True):
         assert own.devices == {
             "loop1 or loop0": as_before.devices["loop0"],
             "sda": as_before.devices["sda"],
         }
 
 
-def test_what_is_not_a_number_is_told_as_unknown() -> None:
-    asked = study()
-    trials = rows(asked)
+def test_nan_is_reported_as_unknown() -> None:
+    experiment = study()
+    trials = rows(experiment)
     spoilt = replace(
         trials[0], summary=TelemetrySummary(1.0, {}, {"%user": math.nan, "%idle": math.inf})
     )
     circumstances = {"host": {"load": math.nan, "names": ("a", math.inf)}}
-    told = build_report(asked, study_row(asked, circumstances), [spoilt, *trials[1:]])
-    assert told.trials[0].machine == {"%user": None, "%idle": None}
-    assert told.circumstances == {"host": {"load": None, "names": ["a", None]}}
+    report = build_report(experiment, study_row(experiment, circumstances), [spoilt, *trials[1:]])
+    assert report.trials[0].machine == {"%user": None, "%idle": None}
+    assert report.circumstances == {"host": {"load": None, "names": ["a", None]}}
 
 
-def test_options_are_told_as_a_study_file_writes_them() -> None:
+def test_options_have_the_notation_of_study_files() -> None:
     assert report().workloads[0].options == {
         "files": "2",
         "size": "256MiB",
@@ -157,30 +157,32 @@ def test_options_are_told_as_a_study_file_writes_them() -> None:
 
 
 def test_reproducing_a_study_names_the_seed_that_it_drew() -> None:
-    asked = replace(study(), seed=None)
-    told = build_report(asked, study_row(asked), [])
-    assert any("--seed 7`" in step for step in told.reproduce)
+    experiment = replace(study(), seed=None)
+    report = build_report(experiment, study_row(experiment), [])
+    assert any("--seed 7`" in step for step in report.reproduce)
 
 
 def test_a_bound_is_compared_and_marked_and_in_no_ranking() -> None:
     best = {("dfsio-write", "mq-deadline"): 0.5, ("dfsio-read", "mq-deadline"): 0.5}
-    asked = replace(study(), bounds=("mq-deadline",))
-    told = build_report(asked, study_row(asked), rows(asked, blocks=20, effects=best))
-    bound = told.workloads[0].results[1]
+    experiment = replace(study(), bounds=("mq-deadline",))
+    report = build_report(
+        experiment, study_row(experiment), rows(experiment, blocks=20, effects=best)
+    )
+    bound = report.workloads[0].results[1]
     assert (bound.configuration, bound.bound) == ("mq-deadline", True)
     assert bound.verdict is Verdict.BETTER
-    assert told.ranking is not None
-    assert [own.configuration for own in told.ranking.ranked].count("mq-deadline") == 0
-    assert "mq-deadline" not in told.headline + "".join(step.text for step in told.next_steps)
-    assert "mq-deadline (a bound) gains" in "".join(told.answer)
-    assert told.notes[0].endswith("neither ranked nor recommended): mq-deadline")
-    assert "pairs of configurations without bounds" in told.method.text
+    assert report.ranking is not None
+    assert [own.configuration for own in report.ranking.ranked].count("mq-deadline") == 0
+    assert "mq-deadline" not in report.headline + "".join(step.text for step in report.next_steps)
+    assert "mq-deadline (a bound) gains" in "".join(report.answer)
+    assert report.notes[0].endswith("neither ranked nor recommended): mq-deadline")
+    assert "pairs of configurations without bounds" in report.method.text
 
 
 def test_notes_of_the_study_come_first_and_each_remark_once() -> None:
-    asked = replace(study(), notes=("not root: something else varies",))
-    told = build_report(asked, study_row(asked), rows(asked))
-    assert told.notes == (
+    experiment = replace(study(), notes=("not root: something else varies",))
+    report = build_report(experiment, study_row(experiment), rows(experiment))
+    assert report.notes == (
         "not root: something else varies",
         "page cache dropped before the trial",
     )

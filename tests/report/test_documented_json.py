@@ -30,12 +30,12 @@ def example(language: str) -> str:
 
 
 def test_every_field_of_the_table_is_one_of_the_document() -> None:
-    told = json.loads(json_.render(report()))
+    document = json.loads(json_.render(report()))
     rows = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert len(named) > 10
-    assert named <= set(told)
-    assert f"`{told['schema']}`" in PAGE
+    assert named <= set(document)
+    assert f"`{document['schema']}`" in PAGE
 
 
 def test_the_example_with_polars_runs(folder: Path) -> None:

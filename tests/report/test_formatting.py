@@ -55,29 +55,29 @@ def test_changes_have_one_decimal_and_no_minus_zero(fraction: float | None, text
     assert format_signed_percent(fraction) == text
 
 
-def test_an_interval_that_tells_nothing_is_not_told_to_ten_digits() -> None:
+def test_uninformative_interval_is_rounded() -> None:
     assert format_interval(span(-0.9999, 1048654.6)) == "[too wide]"
     assert format_interval(span(0.5, 1048654.6)) == "[+50.0, >+1000]"
 
 
 def test_blocks_beyond_doing_are_capped() -> None:
-    told = result("bfq", Verdict.INCONCLUSIVE, blocks=20, blocks_needed=6941)
-    assert format_blocks(told) == "20 of >1000"
+    losing = result("bfq", Verdict.INCONCLUSIVE, blocks=20, blocks_needed=6941)
+    assert format_blocks(losing) == "20 of >1000"
 
 
-def test_a_long_baseline_does_not_stand_in_a_head() -> None:
+def test_long_baseline_is_not_in_a_column_head() -> None:
     assert format_against("none") == "against none"
     assert format_against("direct=true, record_size=1MiB") == "against baseline"
 
 
 def test_the_verdict_names_the_margin_and_fragility() -> None:
-    told = result("bfq", Verdict.WORSE, by_margin=True, fragile=True)
-    assert format_verdict(told) == "worse by at least the margin (fragile)"
+    losing = result("bfq", Verdict.WORSE, by_margin=True, fragile=True)
+    assert format_verdict(losing) == "worse by at least the margin (fragile)"
     assert format_verdict(result("none")) == "baseline"
     assert format_verdict(result("bfq", Verdict.INCONCLUSIVE, blocks=0)) == "no data"
 
 
-def test_symbols_tell_verdicts_apart_without_colour() -> None:
+def test_symbols_distinguish_verdicts_without_colour() -> None:
     symbols = {choose_verdict_symbol(result("bfq", verdict)) for verdict in Verdict}
     assert len(symbols) == len(Verdict)
 

@@ -28,7 +28,7 @@ SECTION = Section(
 
 @pytest.fixture(autouse=True)
 def _only_this(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "build_summary_sections", lambda told: (SECTION,))
+    monkeypatch.setattr(registry, "build_summary_sections", lambda _report: (SECTION,))
 
 
 class Texts(HTMLParser):
@@ -43,8 +43,8 @@ class Texts(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.open.append(tag)
-        told = dict(attrs)
-        self.labels[told.get("id") or ""] = told.get("aria-label")
+        attributes = dict(attrs)
+        self.labels[attributes.get("id") or ""] = attributes.get("aria-label")
 
     def handle_data(self, data: str) -> None:
         for tag in self.open[-1:]:

@@ -37,7 +37,7 @@ IO = "- io: {duration: 10s, %s}"
         ("/data/scratch", f"{{scratch: {{device: /dev/{'x' * 256}}}}}", ["the path is too long"]),
         ("Does the scheduler matter?", "x" * 1001, ["at most 1000 characters"]),
         ("[none, bfq]", str(list(range(3000))), ["levels; at most 2000"]),
-        ("  - dfsio-read", "  - dfsio-read\n" * 100, ["too many workloads", "found 101"]),
+        ("  - dfsio-read", "  - dfsio-read\n" * 100, ["too many; at most 100", "found 101"]),
     ],
 )
 def test_a_number_beyond_its_bound_is_refused(old, new, words):

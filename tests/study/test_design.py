@@ -92,7 +92,7 @@ def test_what_is_hard_to_change_makes_whole_plots():
     ("old", "new", "section", "line", "words"),
     [
         ("", "", "placket-burman", 13, ["unknown design", "did you mean plackett-burman"]),
-        ("", "", "{fold_over: true}", 13, ["unknown design", "found nothing"]),
+        ("", "", "{fold_over: true}", 13, ["design.kind: it is missing"]),
         ("", "", "{kind: full, fold_over: true}", 13, ["unknown key of full"]),
         ("", "", "{kind: plackett-burman, fold_over: 1}", 13, ["true or false"]),
         ("", "", "{kind: fractional, resolution: 2}", 13, ["whole number from 3 to 5", "found 2"]),

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.cli.check import check
-from iostudy.study.keys import KEYS
 from iostudy.study.source import read as read_yaml
+from iostudy.study.study_file import StudyFile
 from tests.study.files import GOOD, read
 
 PAGE = Path("docs/study-file.md").read_text()
@@ -55,7 +55,7 @@ def test_what_check_says_of_the_example_is_what_the_readme_shows(monkeypatch, tm
 
 
 def test_every_key_has_its_line_in_the_table():
-    assert all(f"| `{key}` |" in PAGE for key in KEYS)
+    assert all(f"| `{key}` |" in PAGE for key in StudyFile.model_fields)
 
 
 def test_the_four_configurations_are_called_as_the_page_says():

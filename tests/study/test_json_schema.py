@@ -10,8 +10,9 @@ import pytest
 from tools.docs.documents import ROOT
 
 from iostudy.study import library
-from iostudy.study.keys import KEYS
+from iostudy.study.fields import CATALOG
 from iostudy.study.source import plain, read
+from iostudy.study.study_file import StudyFile
 from tests.study.files import GOOD, ON_HADOOP
 from tests.study.test_documented import EXAMPLES
 
@@ -26,11 +27,29 @@ def errors(text: str) -> list[str]:
 
 def test_it_is_a_schema_of_every_key_with_a_description():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert tuple(SCHEMA["properties"]) == KEYS
+    assert tuple(SCHEMA["properties"]) == tuple(StudyFile.model_fields)
     assert all(each["description"] for each in SCHEMA["properties"].values())
     assert all(
         each["description"] for name, each in SCHEMA["$defs"].items() if name.startswith("factor.")
     )
+
+
+SECTIONS = (
+    *("Decision", "Design", "HadoopSection", "LoopbackTarget", "ScratchTarget", "SearchSection"),
+    *("TargetSection", "TelemetrySection", "Validity", "WithoutRootSection"),
+)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_key_of_a_section_has_a_description(section):
+    properties = SCHEMA["$defs"][section]["properties"]
+    assert [key for key, each in properties.items() if not each.get("description")] == []
+
+
+def test_every_reference_to_a_catalog_has_its_definition():
+    text = json.dumps(SCHEMA)
+    assert CATALOG not in text
+    assert set(re.findall(r'"#/\$defs/([^"]+)"', text)) <= SCHEMA["$defs"].keys()
 
 
 def test_every_option_of_every_workload_has_a_description():

@@ -68,9 +68,9 @@ def test_every_workload_that_has_the_option_has_a_curve():
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ("[1]", "at least 2 levels"),
-        ("[]", "at least 2 levels"),
-        ("8", "at least 2 levels"),
+        ("[1]", "too few; at least 2 are wanted"),
+        ("[]", "too few; at least 2 are wanted"),
+        ("8", "a list is wanted here"),
         ("[1, 4, 4]", "levels of load ascend; 4 comes before 4"),
         ("[4, 1]", "levels of load ascend; 4 comes before 1"),
         ("[1, many]", "write a whole number"),
@@ -103,8 +103,11 @@ def test_a_level_has_to_fit_the_other_options():
 
 
 def test_one_option_makes_the_curves():
-    found = problem("  workload.jobs: [1, 4, 16]", "  {workload.jobs: [1, 2], workload.files: [1]}")
-    assert "one option of the workloads" in found.message
+    found = problem(
+        "  workload.jobs: [1, 4, 16]", "  {workload.jobs: [1, 2], workload.files: [1, 2]}"
+    )
+    assert found.path == "load"
+    assert found.message.startswith("too many; at most 1")
 
 
 @pytest.mark.parametrize("name", ["workload.job", "workload.rows", "block.nr_requests"])
@@ -151,4 +154,4 @@ def test_a_problem_of_a_workload_is_told_once():
 def test_a_load_of_workloads_that_are_no_list_is_a_problem(section):
     lines = GOOD.splitlines(keepends=True)
     text = "".join([*lines[:4], f"workloads: {section}\n", "load: {workload.files: [1, 2]}\n"])
-    assert "workloads are a list" in problems(text)[0].message
+    assert "a list is wanted here, such as [dfsio-write" in problems(text)[0].message

@@ -43,7 +43,7 @@ def test_what_is_no_bound_is_refused():
         (problem,) = problems(STUDY + f"bounds: [{label}]\n")
         assert "configuration other than the baseline" in str(problem)
     (problem,) = problems(STUDY + "bounds: all\n")
-    assert "a list of labels" in str(problem)
+    assert "a list is wanted here, such as [no journal]" in str(problem)
 
 
 def test_a_baseline_can_be_named():

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from iostudy.study.problems import format_reason
-from tests.study.files import only_problem
+from tests.study.files import GOOD, only_problem, problems
 
 
 class Options(BaseModel):
@@ -41,13 +41,47 @@ def test_words(values, words):
 @pytest.mark.parametrize(
     ("new", "path", "words"),
     [
-        ("{loopback: {}}", "target.loopback.size", "it is missing"),
+        (
+            "{loopback: {}}",
+            "target.loopback.size",
+            "it is missing (size of the disk, such as 2GiB)",
+        ),
         ("{loopback: 3}", "target.loopback", "a mapping is wanted here"),
     ],
 )
 def test_sections(new, path, words):
     problem = only_problem("/data/scratch", new)
     assert (problem.path, problem.message) == (path, words)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (
+            "target: /data/scratch\n",
+            "",
+            "line 1: target: it is missing (Where to work: a directory, ",
+        ),
+        ("[5, 30]", "5", "line 8: decide.blocks: write [fewest, most] as whole numbers"),
+        (
+            "  block.scheduler: [none, bfq]\n",
+            "",
+            "such as {block.scheduler: [none, bfq]}; found no",
+        ),
+        ("{margin: 3%, risk: 5%, blocks: [5, 30]}", "3", "allowed: margin, risk, blocks, weights"),
+    ],
+)
+def test_a_key_is_explained_by_its_description_its_example_or_its_own_keys(old, new, text):
+    assert text in str(only_problem(old, new))
+
+
+def test_a_wrong_key_hides_no_problem_of_another_section():
+    text = GOOD.replace("3%", "3").replace("/data/scratch", "{}").replace("bfq]", "bqf]")
+    assert [p.path for p in problems(text)] == [
+        "target",
+        "factors.block.scheduler",
+        "decide.margin",
+    ]
 
 
 def test_an_unknown_key_is_compared_with_those_of_its_own_section():

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
-from iostudy.study.model import Validity
 from iostudy.study.schema import load, parse
+from iostudy.study.sections import Validity
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 from iostudy.telemetry.rate import DEFAULT_HZ
@@ -114,7 +114,7 @@ def test_each_error_says_where_what_was_found_and_what_is_allowed(old, new, line
 def test_a_misspelt_key_is_told_with_the_one_that_is_missing():
     missing, unknown = problems(GOOD.replace("target:", "tarket:"))
     assert "did you mean target" in str(unknown)
-    assert "a target is wanted" in str(missing)
+    assert "target: it is missing (Where to work: a directory" in str(missing)
 
 
 def test_all_errors_are_told_at_once_in_the_order_of_their_lines():
@@ -253,8 +253,8 @@ def test_weights_that_are_none(weights, path, message):
 
 
 def test_how_often_telemetry_is_sampled_is_ten_a_second_or_as_written():
-    assert read(GOOD).telemetry_hz == DEFAULT_HZ
-    assert read(GOOD + "telemetry: {hz: 2.5}\n").telemetry_hz == 2.5
+    assert read(GOOD).telemetry.hz == DEFAULT_HZ
+    assert read(GOOD + "telemetry: {hz: 2.5}\n").telemetry.hz == 2.5
 
 
 @pytest.mark.parametrize("hz", ["0", "0.5", "101", "fast", "true", "[1]"])
@@ -264,10 +264,10 @@ def test_a_rate_that_cannot_be_is_refused_at_its_line(hz):
 
 
 def test_requests_are_traced_where_the_study_says_so_and_it_says_what_that_costs():
-    assert not read(GOOD).block_latency
+    assert not read(GOOD).telemetry.block_latency
     assert read(GOOD).notes == ()
     asked = read(GOOD + "telemetry: {block_latency: true}\n")
-    assert asked.block_latency
+    assert asked.telemetry.block_latency
     assert asked.notes == (TRACING_COST_NOTE,)
 
 

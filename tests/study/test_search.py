@@ -185,7 +185,7 @@ def test_without_root_options_are_searched():
         ("[mq-deadline, bfq]", "[kyber, bfq]", 7, ["while block.scheduler is mq-deadline"]),
         ("120 trials", "3 trials", 8, ["too small", "are 4 trials"]),
         ("120 trials", "many", 8, ["120 trials or 2h", "found many"]),
-        ("  budget: 120 trials\n", "", 3, ["120 trials or 2h"]),
+        ("  budget: 120 trials\n", "", 3, ["it is missing (120 trials, or the time"]),
         ("block.read_ahead_kb: 4096", "block.read_ahead_kb: 64", 9, ["64 is no value"]),
         (", block.read_ahead_kb: 4096", "", 9, ["gives every parameter", "block.read_ahead_kb"]),
         ("known:", "default:", 9, ["choose another label"]),

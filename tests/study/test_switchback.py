@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from iostudy.errors import StudyError
-from iostudy.study.model import DecisionMode
 from iostudy.study.schema import parse
+from iostudy.study.sections import DecisionMode
 from iostudy.study.switchback import describe_mode, draw_block, uses_switchback
 
 IO = "io: {operation: read, order: random, size: 64MiB, direct: true, duration: 1s}"

@@ -98,6 +98,15 @@ def capped_group(device: str, **limits: int) -> Iterator[Groups]:
         yield made
 
 
+def set_read_cap(groups: Groups, device: str, reads: int) -> None:
+    """Change the limit of reads a second of a `capped_group`."""
+    number = (Path("/sys/block") / device / "dev").read_text().strip()
+    for path in groups:
+        is_v1 = (path / "blkio.throttle.read_iops_device").exists()
+        file, text = ("blkio.throttle.read_iops_device", "") if is_v1 else ("io.max", "riops=")
+        (path / file).write_text(f"{number} {text}{reads}")
+
+
 @contextmanager
 def favoured_group(cores: float = 1024, memory_bytes: int | None = None) -> Iterator[Groups]:
     """Control groups whose processes have a CPU before all others, up to so many cores' time.
@@ -189,17 +198,17 @@ def record(
     devices: Sequence[str],
     workload: Sequence[Program],
     *,
-    beside: Sequence[Program] = (),
+    others: Sequence[Program] = (),
     roots: Sequence[int] = (),
     seconds: float = 1.0,
 ) -> TelemetrySummary:
-    """What is seen while the workload's programs run, and others beside it.
+    """What is seen while the workload's programs run, and others others it.
 
     ``roots`` are processes of the workload that are there already.
     """
     with ExitStack() as stack:
         pids = [stack.enter_context(program.running()) for program in workload]
-        for program in beside:
+        for program in others:
             stack.enter_context(program.running())
         recorder = ProcRecorder(devices, [*roots, *pids], hz=20)
         recorder.start()

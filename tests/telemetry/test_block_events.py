@@ -81,21 +81,21 @@ def test_counts_sizes_and_times_are_those_of_the_kernels_counters(loop):
         write(loop)
         read(loop, 1000)
         subprocess.run(["blkdiscard", "--length", "1MiB", f"/dev/{loop}"], check=True)
-    moved, told = both.moved, both.requests.devices[loop]
+    moved, loop_requests = both.moved, both.requests.devices[loop]
     assert both.requests.lost == both.requests.unmatched == 0
     assert both.requests.notes() == ()
-    assert told["flush"].count == moved["flushes"] > 0
+    assert loop_requests["flush"].count == moved["flushes"] > 0
     # A flush that is asked for alone counts as a write there, too.
-    assert told["write"].count == moved["writes"] - moved["flushes"]
+    assert loop_requests["write"].count == moved["writes"] - moved["flushes"]
     for operation, reads, sectors in (
         ("read", "reads", "sectors_read"),
         ("discard", "discards", "sectors_discarded"),
     ):
-        assert told[operation].count == moved[reads]
-        assert told[operation].moved_bytes == moved[sectors] * SECTOR_BYTES
-    assert told["write"].moved_bytes == moved["sectors_written"] * SECTOR_BYTES
-    assert dict(told["read"].sizes)[4096] >= 1000
-    assert dict(told["write"].sizes)[65536] == 100
+        assert loop_requests[operation].count == moved[reads]
+        assert loop_requests[operation].moved_bytes == moved[sectors] * SECTOR_BYTES
+    assert loop_requests["write"].moved_bytes == moved["sectors_written"] * SECTOR_BYTES
+    assert dict(loop_requests["read"].sizes)[4096] >= 1000
+    assert dict(loop_requests["write"].sizes)[65536] == 100
 
 
 def test_the_mean_is_await_without_the_time_before_the_driver_had_it(loop):
@@ -116,9 +116,9 @@ def test_overwritten_events_are_counted_and_reported(loop):
     requests, reads = both.requests, both.moved["reads"]
     assert requests.lost > 0
     assert requests.events + requests.lost == 2 * reads
-    told = requests.devices[loop]["read"].count
-    assert told < reads
-    assert requests.unmatched == requests.events - 2 * told
+    reads_traced = requests.devices[loop]["read"].count
+    assert reads_traced < reads
+    assert requests.unmatched == requests.events - 2 * reads_traced
     assert f"{requests.lost} of {2 * reads} events" in requests.notes()[0]
 
 

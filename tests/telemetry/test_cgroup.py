@@ -95,7 +95,7 @@ def test_held_back_on_several_processors_is_a_share_of_the_time(
     assert compute_cgroup_figures(of_workload)["%quota"] == pytest.approx(percent)
 
 
-def test_what_ran_out_in_few_periods_was_held_back_in_no_more():
+def test_throttled_share_is_bounded_by_throttled_periods():
     """Of 40 periods in two: eight processors, each held back for nearly all of both."""
     columns = {"throttled_us": [0, NAN, 8 * 2 * 95e3], "period_us": [1e5, NAN, 1e5]}
     of_two = recorded(**columns, throttled_periods=[5, NAN, 7])
@@ -114,26 +114,26 @@ def test_the_cap_and_the_bytes_of_a_real_group(loop, state_dir):
         recorder.start()
         device.bytes_per_second(loop, writes=4)
         telemetry = recorder.stop()
-    seen = telemetry.summary.devices[loop]
-    assert (seen["cap_wkB/s"], seen["cap_r/s"]) == (16 * 1024, 70)
-    assert "cap_rkB/s" not in seen
+    summary = telemetry.summary.devices[loop]
+    assert (summary["cap_wkB/s"], summary["cap_r/s"]) == (16 * 1024, 70)
+    assert "cap_rkB/s" not in summary
     written = [own["written_bytes"] for own in telemetry.samples.keyed("cgroup").values()]
     assert [values[-1] - values[0] for values in written] == [4 * MIB]
-    assert seen["capped_wkB/s"] * telemetry.summary.seconds == pytest.approx(4 * KIB)
-    assert seen["capped_r/s"] == 0
+    assert summary["capped_wkB/s"] * telemetry.summary.seconds == pytest.approx(4 * KIB)
+    assert summary["capped_r/s"] == 0
 
 
 @pytest.mark.root
 @pytest.mark.skipif(not device._limits_io(), reason="no control group that limits I/O")
-def test_what_others_read_does_not_count_against_the_groups_cap():
+def test_foreign_reads_do_not_count_against_a_groups_cap():
     with emulated.filled_disk() as disk, emulated.capped_group(disk, riops=500) as group:
         own = emulated.io([disk], "read", group, think_seconds=0.02)
         other = emulated.io([disk], "read")
-        seen = emulated.record([disk], [own], beside=[other])
-    figures = seen.devices[disk]
+        summary = emulated.record([disk], [own], others=[other])
+    figures = summary.devices[disk]
     assert figures["r/s"] > 500
     assert 0 < figures["capped_r/s"] < 60
-    findings = diagnose(seen, DiagnosisContext((disk,), concurrency=1)).findings
+    findings = diagnose(summary, DiagnosisContext((disk,), concurrency=1)).findings
     assert Bottleneck.CAP not in {finding.limit for finding in findings}
 
 
@@ -149,10 +149,10 @@ def test_a_group_that_used_up_its_quota_is_held_back(spinners):
     """Half a core for all of them: what one has of it, or a part of it on each processor."""
     at_once = min(spinners, os.cpu_count() or 1)
     with emulated.favoured_group(cores=0.5) as group:
-        seen = emulated.record([], [emulated.spin(group)] * spinners)
+        summary = emulated.record([], [emulated.spin(group)] * spinners)
     # How long depends on how fast they used up their share, which others may hold back as well.
-    assert THROTTLED.high <= seen.machine["%quota"] <= 100 * (1 - 0.5 / at_once) + 15
-    (first, *_) = diagnose(seen, DiagnosisContext()).findings
+    assert THROTTLED.high <= summary.machine["%quota"] <= 100 * (1 - 0.5 / at_once) + 15
+    (first, *_) = diagnose(summary, DiagnosisContext()).findings
     assert (first.limit, first.confidence) == (Bottleneck.QUOTA, Confidence.HIGH)
 
 
@@ -163,11 +163,11 @@ def test_the_group_pressure_attributes_memory_stalls():
         reading(emulated.separate_groups) as (disk, reader),
         writing_with_little_memory(emulated.separate_groups) as (other, writer),
     ):
-        read = emulated.record([disk], [reader], beside=[writer])
-        written = emulated.record([other], [writer], beside=[reader])
+        read = emulated.record([disk], [reader], others=[writer])
+        written = emulated.record([other], [writer], others=[reader])
     # How long depends on what else the machine does meanwhile.
-    for seen in (read, written):
-        assert seen.machine["memory_some"] >= STALLED.low
+    for summary in (read, written):
+        assert summary.machine["memory_some"] >= STALLED.low
     assert read.machine["group_memory_some"] < STALLED.low
     assert memory(read, disk) is None
     stalled = written.machine["group_memory_some"]
@@ -181,9 +181,9 @@ def test_without_a_separate_group_memory_stalls_have_low_confidence():
         reading(nullcontext) as (disk, reader),
         writing_with_little_memory(nullcontext) as (_, writer),
     ):
-        seen = emulated.record([disk], [reader], beside=[writer])
-    assert seen.machine["memory_some"] >= STALLED.low
-    assert memory(seen, disk) in {None, Confidence.LOW}
+        summary = emulated.record([disk], [reader], others=[writer])
+    assert summary.machine["memory_some"] >= STALLED.low
+    assert memory(summary, disk) in {None, Confidence.LOW}
 
 
 @contextmanager
@@ -210,7 +210,7 @@ def writing_with_little_memory(apart):
         yield disk, emulated.io([disk], "write", group, own or (), threads=4, **writes)
 
 
-def memory(seen, disk):
+def memory(summary, disk):
     """How sure it is told that memory was the limit."""
-    findings = diagnose(seen, DiagnosisContext((disk,))).findings
+    findings = diagnose(summary, DiagnosisContext((disk,))).findings
     return next((each.confidence for each in findings if each.limit is Bottleneck.RECLAIM), None)

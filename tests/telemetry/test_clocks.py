@@ -15,10 +15,10 @@ def figures(boottime):
     return compute_clock_figures(Samples(np.array([0.0, 0.1, 0.5]), columns))
 
 
-def test_what_one_clock_runs_ahead_of_the_other_is_a_suspend():
+def test_clock_difference_is_a_suspend():
     at = 5e15
-    told = figures([at, at + 0.1e9, at + 60.5e9])
-    assert told == {"samples": 3, "longest_gap_s": pytest.approx(0.4), "suspended_s": 60}
+    clock_figures = figures([at, at + 0.1e9, at + 60.5e9])
+    assert clock_figures == {"samples": 3, "longest_gap_s": pytest.approx(0.4), "suspended_s": 60}
 
 
 def test_clocks_that_are_read_one_after_the_other_do_not_suspend():

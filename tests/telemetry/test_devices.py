@@ -32,14 +32,14 @@ def test_the_time_in_which_it_was_gone_does_not_count():
     assert recorded([0, 10, NAN, 40])["sda"]["r/s"] == pytest.approx(10)
 
 
-def test_what_was_counted_by_another_device_of_its_name_is_not_taken_for_its_own():
+def test_counts_of_a_replaced_device_are_not_mixed():
     begun_anew = recorded([500, 510, 3, 43])
     assert begun_anew["sda"]["r/s"] == pytest.approx(50 / 3)
     another = recorded([500, 510, 900, 940], (8.0, 8.0, 9.0, 9.0))
     assert another["sda"]["r/s"] == pytest.approx(50 / 3)
 
 
-def test_one_that_was_there_but_once_has_no_figures():
+def test_device_with_one_sample_has_no_figures():
     assert recorded([NAN, 10, NAN, NAN]) == {}
 
 
@@ -56,11 +56,11 @@ def several(count: int) -> Samples:
 @pytest.mark.parametrize("at_once", [1, 150, 1 << 16])
 def test_devices_have_their_own_figures_however_many_are_worked_out_together(monkeypatch, at_once):
     monkeypatch.setattr(devices, "_VALUES_AT_ONCE", at_once)
-    told = compute_device_figures(several(7))
-    assert [figures["r/s"] for figures in told.values()] == pytest.approx(range(7))
-    assert list(told) == [f"sd{index}" for index in range(7)]
+    device_figures = compute_device_figures(several(7))
+    assert [figures["r/s"] for figures in device_figures.values()] == pytest.approx(range(7))
+    assert list(device_figures) == [f"sd{index}" for index in range(7)]
 
 
-def test_devices_that_nobody_asks_for_are_left_out():
+def test_unrequested_devices_are_omitted():
     assert set(compute_device_figures(several(5), {"sd3", "sd1", "gone"})) == {"sd1", "sd3"}
     assert compute_device_figures(several(5), ()) == {}

@@ -29,8 +29,8 @@ def test_another_file_in_the_same_device_is_the_same_device(loop, tmp_path):
     _attach(loop, other)
     bytes_per_second(loop, writes=8)
     _attach(loop, backing)
-    seen = recorder.stop().summary
-    assert seen.devices[loop]["kB_wrtn"] == pytest.approx(16 * 1024)
+    summary = recorder.stop().summary
+    assert summary.devices[loop]["kB_wrtn"] == pytest.approx(16 * 1024)
 
 
 def test_a_device_that_another_of_its_name_replaces_counts_for_itself(loop):

@@ -31,13 +31,13 @@ def dirty(pages, limit=(400,) * 4, background=(200,) * 4):
 
 def test_writers_are_paused_from_half_way_between_both_limits_on():
     # The ceiling is 300 pages; the last value is held for no time.
-    seen = dirty([0, 200, 299, 400])
-    assert seen["%throttled"] == pytest.approx(25)
-    assert seen["%dirty"] == pytest.approx(100 * (0 + 1 + 2 * 299 / 300) / 4)
-    assert seen["dirty_kB"] == pytest.approx(4 * (0 + 200 + 2 * 299) / 4)
-    assert seen["dirty_max_kB"] == 1600
-    assert seen["writeback_kB"] == pytest.approx(100)
-    assert seen["dirty_limit_kB"] == 1600
+    summary = dirty([0, 200, 299, 400])
+    assert summary["%throttled"] == pytest.approx(25)
+    assert summary["%dirty"] == pytest.approx(100 * (0 + 1 + 2 * 299 / 300) / 4)
+    assert summary["dirty_kB"] == pytest.approx(4 * (0 + 200 + 2 * 299) / 4)
+    assert summary["dirty_max_kB"] == 1600
+    assert summary["writeback_kB"] == pytest.approx(100)
+    assert summary["dirty_limit_kB"] == 1600
 
 
 def test_a_limit_that_is_changed_in_mid_recording_counts_from_then_on():
@@ -53,16 +53,18 @@ def test_samples_in_which_they_are_missing_do_not_count():
 
 
 def test_without_dirty_limits_dirty_memory_is_known():
-    seen = figures(nr_dirty=[1, 1, 1, 1], nr_writeback=[0, 0, 0, 0])
-    assert set(seen) == {"dirty_kB", "dirty_max_kB", "writeback_kB"}
+    summary = figures(nr_dirty=[1, 1, 1, 1], nr_writeback=[0, 0, 0, 0])
+    assert set(summary) == {"dirty_kB", "dirty_max_kB", "writeback_kB"}
 
 
 def test_rates_are_over_the_time_in_which_they_are_known():
-    seen = figures(pgscan_direct=[10, 30, NAN, 70], oom_kill=[1, 1, 2, 3], pgmajfault=[0, 4, 8, 8])
-    assert seen == {"pgscan_direct/s": 20, "oom_kills": 2, "majflt/s": 2}
+    summary = figures(
+        pgscan_direct=[10, 30, NAN, 70], oom_kill=[1, 1, 2, 3], pgmajfault=[0, 4, 8, 8]
+    )
+    assert summary == {"pgscan_direct/s": 20, "oom_kills": 2, "majflt/s": 2}
 
 
-def test_what_was_left_at_the_worst_moment():
+def test_minimum_of_available_memory():
     columns = {"memory.available_kb": np.array([500.0, 20.0, NAN, 300.0])}
     assert compute_memory_figures(Samples(SECONDS, columns)) == {"available_min_kB": 20}
 

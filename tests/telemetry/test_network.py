@@ -34,9 +34,13 @@ def test_figures_are_sars():
         tx_dropped=(0, 1, 1),
         speed_mbit=(10, NAN, 10),
     )
-    told = compute_interface_figures(Samples(SECONDS, columns))["eth0"]
-    assert (told["rxkB/s"], told["rxpck/s"], told["txdrop/s"]) == (2, 10, 0.5)
-    assert told["%ifutil"] == pytest.approx(10)
+    interfaces = compute_interface_figures(Samples(SECONDS, columns))["eth0"]
+    assert (interfaces["rxkB/s"], interfaces["rxpck/s"], interfaces["txdrop/s"]) == (
+        2,
+        10,
+        0.5,
+    )
+    assert interfaces["%ifutil"] == pytest.approx(10)
 
 
 def test_a_speed_that_is_not_known_gives_no_utilization():
@@ -81,9 +85,9 @@ def test_an_interface_counts_while_it_is_there():
         values[0] = NAN
     columns["net.eth1.rx_packets"] = np.array([NAN, 100, 130])
     columns |= {name.replace("eth1", "eth2"): np.full(3, NAN) for name in columns}
-    told = compute_interface_figures(Samples(SECONDS, columns))
-    assert set(told) == {"eth1"}
-    assert told["eth1"]["rxpck/s"] == 30
+    interfaces = compute_interface_figures(Samples(SECONDS, columns))
+    assert set(interfaces) == {"eth1"}
+    assert interfaces["eth1"]["rxpck/s"] == 30
 
 
 def test_segments_sent_again():
@@ -104,10 +108,10 @@ def test_loopback_traffic_is_recorded():
             while connection.recv(1 << 16):
                 pass
         sender.join()
-    seen = recorder.stop().summary
-    assert seen.network["lo"]["rxkB/s"] * seen.seconds >= size / 1024
-    assert seen.network["lo"]["rxpck/s"] > 0
-    assert seen.machine["%retrans"] >= 0
+    summary = recorder.stop().summary
+    assert summary.network["lo"]["rxkB/s"] * summary.seconds >= size / 1024
+    assert summary.network["lo"]["rxpck/s"] > 0
+    assert summary.machine["%retrans"] >= 0
 
 
 def _send(address, size):

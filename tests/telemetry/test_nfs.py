@@ -24,7 +24,7 @@ def mounted(kinds=("read", "write", "commit", "other"), **counted):
 
 
 def test_figures_are_nfsiostats():
-    told = mounted(
+    mount_figures = mounted(
         read_operations=(0, NAN, 100, 400),
         read_transmissions=(0, NAN, 100, 402),
         read_sent_bytes=(0, NAN, 0, 1024),
@@ -44,7 +44,7 @@ def test_figures_are_nfsiostats():
     expected = {"r/s": 100, "rkB/s": 100, "r_rtt": 2, "r_exe": 3, "r_queue": 0.5, "r_retrans": 2}
     expected |= {"w/s": 0, "w_rtt": 0, "c/s": 10, "c_exe": 200, "ops/s": 200, "%retrans": 1}
     expected |= {"o/s": 90, "o_rtt": 3, "o_exe": 5, "o_queue": 0.1, "o_retrans": 6}
-    assert {name: told[name] for name in expected} == pytest.approx(expected)
+    assert {name: mount_figures[name] for name in expected} == pytest.approx(expected)
 
 
 def test_rates_are_over_the_time_in_which_it_was_mounted():
@@ -56,11 +56,11 @@ def test_rates_are_over_the_time_in_which_it_was_mounted():
 def test_a_server_of_version_2_that_knows_no_commit_has_figures_of_the_rest():
     """Its columns are never put, and so are left out."""
     counted = dict.fromkeys((f"read_{name}" for name in COUNTERS), (0, NAN, 4, 8))
-    told = mounted(("read", "write", "other"), **counted)["/mnt/a.b"]
-    assert (told["r/s"], told["ops/s"]) == (2, 2)
-    assert not [name for name in told if name.startswith("c")]
+    mount_figures = mounted(("read", "write", "other"), **counted)["/mnt/a.b"]
+    assert (mount_figures["r/s"], mount_figures["ops/s"]) == (2, 2)
+    assert not [name for name in mount_figures if name.startswith("c")]
 
 
-def test_one_that_was_read_but_once_has_no_figures():
+def test_mount_with_one_sample_has_no_figures():
     counted = {f"read_{name}": (NAN, 7, NAN, NAN) for name in COUNTERS}
     assert mounted(**counted) == {}

@@ -76,8 +76,8 @@ def watch(while_doing, roots=(), hz=20):
     return recorder.stop()
 
 
-class Beside:
-    """A shell that is no descendant of the workload; it is told what to do, line by line."""
+class ForeignShell:
+    """A shell that is no descendant of the workload; it runs the lines that it reads."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(["sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -89,8 +89,8 @@ class Beside:
 
 
 @pytest.fixture
-def beside():
-    shell = Beside()
+def foreign_shell():
+    shell = ForeignShell()
     yield shell
     shell.process.stdin.close()
     shell.process.stdout.close()
@@ -112,17 +112,19 @@ def test_cancelled_writes_are_counted(folder):
 
 
 @pytest.mark.child
-def test_another_process_is_foreign_and_has_its_name(folder, beside):
+def test_another_process_is_foreign_and_has_its_name(folder, foreign_shell):
     own = subprocess.Popen(["sleep", "60"])
     line = " ".join(dd(folder / "file", 48))
-    telemetry = watch(lambda: beside.do(f"{line}; sleep 1.1 & wait; {line}"), [own.pid])
+    telemetry = watch(lambda: foreign_shell.do(f"{line}; sleep 1.1 & wait; {line}"), [own.pid])
     own.kill()
     own.wait()
     assert telemetry.summary.workload["written_kB"] == 0
     written = telemetry.samples.columns["foreign.written_bytes"]
     assert written[-1] >= 96 * MIB
     assert sum(each.written_kB for each in telemetry.summary.foreign) >= 96 * KB
-    shell = next(each for each in telemetry.summary.foreign if each.pid == beside.process.pid)
+    shell = next(
+        each for each in telemetry.summary.foreign if each.pid == foreign_shell.process.pid
+    )
     assert (shell.name, shell.written_kB >= 48 * KB) == ("sh", True)
 
 
@@ -144,17 +146,17 @@ def spun():
     spinner.start()
     watch(lambda: None)  # what is done once in a process is not the spinner's
     before = time.process_time()
-    seen = watch(lambda: time.sleep(3)).summary
-    spent = 100 * (time.process_time() - before) / seen.seconds
+    summary = watch(lambda: time.sleep(3)).summary
+    spent = 100 * (time.process_time() - before) / summary.seconds
     # It was there at both ends, which are looked at whatever a scan costs.
     stop.set()
     spinner.join()
-    return seen, spent
+    return summary, spent
 
 
 def test_a_thread_that_spins_is_the_busiest_and_runs():
-    seen, spent = in_a_process_of_its_own(spun)
-    figures = seen.workload
+    summary, spent = in_a_process_of_its_own(spun)
+    figures = summary.workload
     assert figures["%cpu"] == pytest.approx(spent, abs=6)
     # The rest is other threads of that process.
     assert 0.75 * figures["%cpu"] <= figures["%thread"] <= figures["%cpu"] + 8
@@ -177,7 +179,7 @@ def looked(**columns):
     return compute_workload_figures(Samples(np.array(AT), named))
 
 
-def test_what_threads_did_is_not_known_from_looks_before_and_after_it():
+def test_thread_figures_need_scans_during_the_run():
     figures = looked(
         busiest_thread_us={0: 0.0, 4: 0.0},
         threads={0: 3.0, 4: 3.0},
@@ -216,18 +218,20 @@ def test_the_busiest_thread_is_that_of_all_intervals_that_ended_before_the_run_d
     assert figures["%thread"] == pytest.approx(95)
 
 
-def spun_beside():
+def spin_in_a_group():
     with favoured_group() as group:
         return record([], [spin(group)], roots=[os.getpid()])
 
 
 @pytest.mark.root
-def test_the_thread_that_looks_is_no_part_of_what_the_workload_wants():
+def test_sampling_thread_does_not_count_as_demand():
     """The root of a study's workload is iostudy itself, in which that thread runs."""
-    asked = compute_demand(in_a_process_of_its_own(spun_beside), DiagnosisContext(concurrency=1))
-    assert asked is not None
-    assert asked.running == pytest.approx(1, abs=0.5)
-    assert asked.starved_share < CPU_STARVED
+    demand = compute_demand(
+        in_a_process_of_its_own(spin_in_a_group), DiagnosisContext(concurrency=1)
+    )
+    assert demand is not None
+    assert demand.running == pytest.approx(1, abs=0.5)
+    assert demand.starved_share < CPU_STARVED
 
 
 @pytest.mark.root
@@ -238,11 +242,11 @@ def test_a_workload_with_one_allowed_processor_is_limited_by_it():
         pair = [
             Program(["taskset", "--cpu-list", here, *spin().command], [group]) for _ in range(2)
         ]
-        seen = record([], pair, seconds=2.0)
-    assert seen.workload["allowed_cores"] == 1
-    told = diagnose(seen, DiagnosisContext())
-    assert told.limit is Bottleneck.CPU, told.sentence
-    assert "the one core that it may use" in told.sentence
+        summary = record([], pair, seconds=2.0)
+    assert summary.workload["allowed_cores"] == 1
+    diagnosis = diagnose(summary, DiagnosisContext())
+    assert diagnosis.limit is Bottleneck.CPU, diagnosis.sentence
+    assert "the one core that it may use" in diagnosis.sentence
 
 
 @pytest.mark.root
@@ -253,13 +257,13 @@ def test_a_thread_of_the_kernel_that_polls_is_not_the_workloads_busiest():
         stacked_loop(below) as disk,
         capped_group(below, riops=200) as group,
     ):
-        seen = record([disk], [io([disk], "read", group, **polled)], seconds=3.0)
-    if seen.workload["%cpu"] < 50:
+        summary = record([disk], [io([disk], "read", group, **polled)], seconds=3.0)
+    if summary.workload["%cpu"] < 50:
         pytest.skip("this kernel has no thread that polls")
-    assert seen.workload["%thread"] < 50
-    assert seen.workload["running"] < 0.9  # 1 with the poller
-    told = diagnose(seen, DiagnosisContext((disk,), concurrency=4))
-    assert told.limit not in (Bottleneck.CORE, Bottleneck.CPU), told.sentence
+    assert summary.workload["%thread"] < 50
+    assert summary.workload["running"] < 0.9  # 1 with the poller
+    diagnosis = diagnose(summary, DiagnosisContext((disk,), concurrency=4))
+    assert diagnosis.limit not in (Bottleneck.CORE, Bottleneck.CPU), diagnosis.sentence
 
 
 @pytest.mark.child
@@ -368,9 +372,9 @@ def test_of_the_busiest_some_moved_much_and_some_computed_much():
     writers = [process(pid, 0.1, pid * MIB) for pid in range(1, 9)]
     spinner = process(9, 5.0)
     own = process(10, 9.0, 99 * MIB, of_workload=True)
-    told = find_busiest_foreign([*writers, spinner, own])
-    assert [each.pid for each in told][:2] == [8, 9]
-    assert len(told) == 5
+    busiest = find_busiest_foreign([*writers, spinner, own])
+    assert [each.pid for each in busiest][:2] == [8, 9]
+    assert len(busiest) == 5
     assert find_busiest([*writers, spinner, own]) == own
     assert find_busiest([process(1, 0.2), process(2, 0.3)]).pid == 2
     assert find_busiest([]) is None

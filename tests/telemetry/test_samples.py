@@ -32,14 +32,14 @@ def test_a_counter_that_goes_back_in_any_other_way_began_anew(before, data):
     assert np.isnan(counter_increments(np.array([before, after], float))).all()
 
 
-def test_what_was_missing_at_either_end_of_an_interval_is_not_known():
+def test_missing_samples_make_an_interval_unknown():
     steps = counter_increments(np.array([1, 4, NAN, 10, 12]))
     assert np.array_equal(steps, [3, NAN, NAN, 2], equal_nan=True)
     assert sum_known(steps) == 5
     assert math.isnan(sum_known(counter_increments(np.array([NAN, NAN]))))
 
 
-def test_what_is_read_seldom_counts_over_the_time_between_its_own_readings():
+def test_rare_readings_count_over_their_own_interval():
     seldom = np.array([NAN, 10, NAN, NAN, 16, NAN, 20])
     at = np.array([0, 1, 1.5, 2, 3, 3.5, 4.0])
     columns = {"steady": seldom, "faster": 2 * seldom}
@@ -51,8 +51,8 @@ def test_what_is_read_seldom_counts_over_the_time_between_its_own_readings():
 
 def test_the_time_in_which_one_of_several_began_anew_does_not_count_for_it_alone():
     columns = {"goes on": np.array([0, 10, 20.0]), "began anew": np.array([90, 4, 14.0])}
-    told = mean_rates(columns, np.array([0, 1.0, 3.0]))
-    assert told == pytest.approx({"goes on": 20 / 3, "began anew": 5})
+    rates = mean_rates(columns, np.array([0, 1.0, 3.0]))
+    assert rates == pytest.approx({"goes on": 20 / 3, "began anew": 5})
 
 
 def test_a_gauge_is_held_until_its_next_value():

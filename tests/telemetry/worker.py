@@ -10,7 +10,7 @@ from iostudy.job import JobSpec
 from tests.telemetry.emulated import BEGUN
 
 
-def _tell(moved_bytes: int) -> bool:
+def _report_progress(moved_bytes: int) -> bool:
     if moved_bytes:
         sys.stdout.write(f"{BEGUN}\n")
         sys.stdout.flush()
@@ -18,4 +18,4 @@ def _tell(moved_bytes: int) -> bool:
 
 
 if __name__ == "__main__":
-    _native.FileJob(JobSpec(**json.loads(sys.argv[1]))).run(_tell)
+    _native.FileJob(JobSpec(**json.loads(sys.argv[1]))).run(_report_progress)

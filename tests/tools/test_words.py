@@ -8,6 +8,7 @@ SETTINGS = {
         "identifiers": ["python/a.py: told_rows"],
         "texts": ["Put back!"],
         "keys": ["put back"],
+        "folders": ["tests/old/"],
     },
 }
 
@@ -55,13 +56,20 @@ def test_templates(tmp_path, monkeypatch):
     ]
 
 
+def test_identifiers_of_tests(tmp_path, monkeypatch):
+    for folder in ("new", "old"):
+        (tmp_path / "tests" / folder).mkdir(parents=True)
+        (tmp_path / "tests" / folder / "a.py").write_text('told = "put back"\n')
+    assert found(tmp_path, monkeypatch, "a.py", "") == [("told", "tests/new/a.py:1: told")]
+
+
 def test_keys_that_users_have_are_allowed(tmp_path, monkeypatch):
     source = 'a = "Put back!"\nb = "write put back: 1"\nc = "put back 1"\n'
     uses = [("put back", "python/a.py:3: 'put back 1'")]
     assert found(tmp_path, monkeypatch, "a.py", source) == uses
 
 
-def test_one_use_fails_the_check_and_is_printed(tmp_path, monkeypatch, capsys):
+def test_use_of_a_word_fails_the_check_and_is_printed(tmp_path, monkeypatch, capsys):
     found(tmp_path, monkeypatch, "a.py", "seen = 1\n")
     assert words.main() == 1
     assert "python/a.py:1: seen: `seen`" in capsys.readouterr().out

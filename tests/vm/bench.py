@@ -13,14 +13,14 @@ def limited_by(
     machine: Machine, target: str, options: Mapping[str, str], group: str = ""
 ) -> list[tuple[str, str]]:
     """The limits of a run of ``io``, and what each is of; in a control group if one is given."""
-    asked = [f"-o{name}={value}" for name, value in options.items()]
-    command = ["bench", "io", "--json", "--target", target, *asked]
+    requested = [f"-o{name}={value}" for name, value in options.items()]
+    command = ["bench", "io", "--json", "--target", target, *requested]
     if group:  # a program of its own, which takes long to start
         join = f"echo $$ >{group}/cgroup.procs; exec .venv/bin/iostudy {' '.join(command)}"
-        told = machine.shell(join)
+        output = machine.shell(join)
     else:
-        told = machine.iostudy(*command).stdout
-    return [(found["limit"], found["of"]) for found in json.loads(told)["limited_by"]["findings"]]
+        output = machine.iostudy(*command).stdout
+    return [(found["limit"], found["of"]) for found in json.loads(output)["limited_by"]["findings"]]
 
 
 @contextmanager

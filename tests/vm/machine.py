@@ -119,8 +119,8 @@ class Channel:
         line = self.stream.readline()
         if not line:
             raise ConnectionError("the virtual machine has ended")
-        heard: dict[str, Any] = json.loads(line)
-        return heard
+        message: dict[str, Any] = json.loads(line)
+        return message
 
 
 def find_missing_requirement() -> str | None:

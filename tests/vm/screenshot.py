@@ -44,10 +44,10 @@ def main() -> None:
 
 def load(machine: Machine, volume: str, options: str) -> None:
     """As long as the machine runs."""
-    asked = " ".join(f"--{option}" for option in options.split(","))
+    requested = " ".join(f"--{option}" for option in options.split(","))
     name = volume.replace("/", "-")
     job = f"--name={name} --filename=/dev/{volume} --ioengine=libaio --time_based --runtime=9999"
-    machine.shell(f"setsid fio {job} {asked} >/tmp/{name}.log 2>&1 &")
+    machine.shell(f"setsid fio {job} {requested} >/tmp/{name}.log 2>&1 &")
 
 
 def photograph(page: Path) -> None:

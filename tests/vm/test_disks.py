@@ -56,25 +56,25 @@ def paths(booted: Machine) -> str:
 
 
 def test_an_array_in_resync_is_a_finding(machine: Machine, array: str) -> None:
-    told = machine.iostudy("doctor", "/dev/md/mirror").stdout
-    assert f" = {array} = md/mirror, " in told
-    assert "md raid1 of 2 members" in told
-    assert "raid-moving-data" in told
-    assert f"{array}  resync, " in told
-    assert "$ mdadm --wait" in told
+    output = machine.iostudy("doctor", "/dev/md/mirror").stdout
+    assert f" = {array} = md/mirror, " in output
+    assert "md raid1 of 2 members" in output
+    assert "raid-moving-data" in output
+    assert f"{array}  resync, " in output
+    assert "$ mdadm --wait" in output
 
 
 def test_members_of_an_array_are_changed_together(machine: Machine, array: str) -> None:
     members = {kernel_name(machine, by_id(f"mirror-{number}")) for number in range(2)}
-    told = machine.iostudy("set", "block.scheduler=kyber", "--on", f"members of {array}").stderr
-    assert all(f"scheduler of {name}: none -> kyber" in told for name in members)
+    output = machine.iostudy("set", "block.scheduler=kyber", "--on", f"members of {array}").stderr
+    assert all(f"scheduler of {name}: none -> kyber" in output for name in members)
     machine.iostudy("restore")
 
 
 def test_a_multipath_device_schedules_itself(machine: Machine, paths: str) -> None:
-    told = machine.iostudy("doctor", paths).stdout
-    assert "holds mpath_member" in told
-    assert ", 1.00 GiB, multipath" in told
+    output = machine.iostudy("doctor", paths).stdout
+    assert "holds mpath_member" in output
+    assert ", 1.00 GiB, multipath" in output
     assert (
         f"block.scheduler@{paths} "
         in machine.iostudy("get", "block.scheduler", "--on", paths).stdout
@@ -101,24 +101,24 @@ def flash(booted: Machine) -> str:
 def test_the_scheduler_of_an_nvme_disk_with_paths_is_set_in_these(
     machine: Machine, flash: str
 ) -> None:
-    told = machine.iostudy("set", "block.scheduler=kyber", "--on", flash).stderr
-    assert "scheduler of nvme0c0n1: none -> kyber" in told
+    output = machine.iostudy("set", "block.scheduler=kyber", "--on", flash).stderr
+    assert "scheduler of nvme0c0n1: none -> kyber" in output
     unkept = machine.iostudy("persist", check=False)
     assert "for which the kernel sends no events to udev" in unkept.stderr
     machine.iostudy("restore")
     assert machine.shell("cat /sys/block/nvme0c0n1/queue/scheduler").startswith("[none]")
 
 
-def test_what_an_nvme_disk_does_is_told_of_its_paths(machine: Machine, flash: str) -> None:
+def test_activity_of_an_nvme_disk_is_reported_for_its_paths(machine: Machine, flash: str) -> None:
     work = ("dd", "if=/dev/nvme0n1", "of=/dev/null", "bs=1M", "count=64", "iflag=direct")
-    told = json.loads(machine.iostudy("watch", "--json", flash, "--", *work).stdout)
-    assert told["device"] == "nvme0c0n1"
-    assert told["devices"]["nvme0c0n1"]["kB_read"] >= 64 * 1024
+    document = json.loads(machine.iostudy("watch", "--json", flash, "--", *work).stdout)
+    assert document["device"] == "nvme0c0n1"
+    assert document["devices"]["nvme0c0n1"]["kB_read"] >= 64 * 1024
     shape = ("-o", "size=8MiB", "-o", "files=2")
-    asked = ("bench", "dfsio-write", "--target", flash, "--json", *shape)
-    told = json.loads(machine.iostudy(*asked).stdout)
-    assert told["device"] == "nvme0c0n1"
-    assert told["devices"]["nvme0c0n1"]["kB_wrtn"] >= 16 * 1024
+    requested = ("bench", "dfsio-write", "--target", flash, "--json", *shape)
+    document = json.loads(machine.iostudy(*requested).stdout)
+    assert document["device"] == "nvme0c0n1"
+    assert document["devices"]["nvme0c0n1"]["kB_wrtn"] >= 16 * 1024
 
 
 def test_a_zoned_disk_takes_only_what_keeps_its_order(machine: Machine) -> None:
@@ -163,7 +163,7 @@ def test_a_disk_that_is_pulled_out_is_named_and_the_rest_restored(machine: Machi
     deadline = time.monotonic() + 30
     while machine.run("test", "-e", f"/sys/block/{pulled}", check=False).returncode == 0:
         assert time.monotonic() < deadline
-    told = machine.iostudy("restore").stderr
-    assert f"{pulled}: the device is gone, and its changes with it" in told
+    output = machine.iostudy("restore").stderr
+    assert f"{pulled}: the device is gone, and its changes with it" in output
     assert machine.shell(f"cd /sys/block/{kept}/queue; cat scheduler read_ahead_kb") == original
     assert "nothing to restore" in machine.iostudy("restore").stderr

@@ -24,5 +24,5 @@ def test_limits_of_control_groups_of_version_2(machine: Machine) -> None:
     """The device tests of this kind, which need loop devices, on a striped volume."""
     assert "cgroup2" in machine.shell("grep /sys/fs/cgroup /proc/mounts")
     tests = ".venv/bin/pytest -q -p no:cacheprovider tests/device/test_cgroup.py"
-    told = machine.shell(f"TMPDIR=/data {tests}", seconds=300)
-    assert "skipped" not in told
+    output = machine.shell(f"TMPDIR=/data {tests}", seconds=300)
+    assert "skipped" not in output

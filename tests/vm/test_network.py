@@ -125,23 +125,23 @@ def test_a_mount_without_a_device_has_no_queue(machine: Machine) -> None:
 
 def test_nothing_of_a_mount_is_left_out_in_silence(machine: Machine) -> None:
     machine.iostudy("set", "mount.atime=noatime", "bdi.read_ahead_kb=512", "--on", "/mnt/nfs4")
-    told = machine.iostudy("persist", check=False).stderr
-    assert "not kept: bdi.read_ahead_kb = 512" in told
-    assert "mount.atime" in told
+    output = machine.iostudy("persist", check=False).stderr
+    assert "not kept: bdi.read_ahead_kb = 512" in output
+    assert "mount.atime" in output
 
 
 def test_what_is_written_to_each_mount_is_recorded(machine: Machine) -> None:
-    told = json.loads(machine.run(".venv/bin/python", "-c", RECORD, *OPTIONS).stdout)
-    assert set(told["nfs"]) == set(OPTIONS)
-    for place, figures in told["nfs"].items():
-        written_kb = figures["wkB/s"] * told["seconds"]
+    document = json.loads(machine.run(".venv/bin/python", "-c", RECORD, *OPTIONS).stdout)
+    assert set(document["nfs"]) == set(OPTIONS)
+    for place, figures in document["nfs"].items():
+        written_kb = figures["wkB/s"] * document["seconds"]
         assert 1024 <= written_kb < 1100, place
         assert 0 < figures["w_rtt"] <= figures["w_exe"]
         assert figures["ops/s"] > figures["w/s"] > 0
         assert figures["rkB/s"] == 0
 
 
-def test_a_server_whose_disk_is_slow(machine: Machine) -> None:
+def test_server_with_a_slow_disk(machine: Machine) -> None:
     """Eight threads that wait for its answers, and it for 40 requests a second."""
     machine.shell(
         f"""
@@ -160,14 +160,14 @@ def test_a_server_whose_disk_is_slow(machine: Machine) -> None:
 
 
 @pytest.mark.usefixtures("volumes")
-def test_a_study_with_a_log_on_nfs_beside_one_on_a_disk(machine: Machine) -> None:
+def test_study_with_one_log_on_nfs_and_one_on_a_disk(machine: Machine) -> None:
     machine.run("sh", "-c", "mkdir -p /mnt/nfs4/journal; cat >/tmp/log.yaml", text=STUDY)
     machine.iostudy("run", "/tmp/log.yaml", "--yes", "--out", "/data/log", seconds=900)
-    told = json.loads(machine.iostudy("report", "/data/log", "--format", "json").stdout)
-    mounts = told["circumstances"]["host"]["mounts"].values()
+    document = json.loads(machine.iostudy("report", "/data/log", "--format", "json").stdout)
+    mounts = document["circumstances"]["host"]["mounts"].values()
     (mount,) = [own for own in mounts if own["filesystem"] == "nfs4"]
     assert {"vers=4.2", "proto=tcp"} <= set(mount["options"])
     assert any(option.startswith("wsize=") for option in mount["options"])
-    on = {trial["configuration"]: trial["device"] for trial in told["trials"]}
+    on = {trial["configuration"]: trial["device"] for trial in document["trials"]}
     assert on["1 local disk"].startswith("loop")
     assert on["1 NFS disk"] == ""

@@ -22,9 +22,9 @@ def tower(booted: Machine) -> Machine:
 
 def flow(machine: Machine, pattern: str, *how: str) -> list[float]:
     """The numbers in what ``watch`` tells of 16 MiB of writes, where the pattern has N."""
-    told = machine.iostudy("watch", "vg1/top", "--", *WRITE, *how).stderr
-    found = re.search(pattern.replace("N", NUMBER), told)
-    assert found is not None, told
+    output = machine.iostudy("watch", "vg1/top", "--", *WRITE, *how).stderr
+    found = re.search(pattern.replace("N", NUMBER), output)
+    assert found is not None, output
     return [float(group.replace(",", "")) for group in found.groups()]
 
 

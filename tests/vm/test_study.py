@@ -32,8 +32,8 @@ def study(machine: Machine) -> str:
 def test_a_study_on_all_members_of_a_group(machine: Machine, study: str) -> None:
     before = queues(machine)
     machine.iostudy("run", study, "--yes", "--out", "/tmp/done", seconds=600)
-    told = json.loads(machine.iostudy("report", "/tmp/done", "--format", "json").stdout)
-    assert len(told["trials"]) == 6
+    document = json.loads(machine.iostudy("report", "/tmp/done", "--format", "json").stdout)
+    assert len(document["trials"]) == 6
     assert queues(machine) == before
 
 

@@ -53,22 +53,20 @@ def test_doctor_draws_the_volume_with_all_its_names(machine: Machine, spindles: 
     assert "vg0/data" not in drawn
 
 
-def test_doctor_tells_the_same_as_json(machine: Machine, spindles: set[str]) -> None:
-    told = json.loads(machine.iostudy("doctor", "/home", "--json").stdout)
-    assert spindles <= {device["name"] for device in told["stack"]}
+def test_doctor_and_json_agree(machine: Machine, spindles: set[str]) -> None:
+    document = json.loads(machine.iostudy("doctor", "/home", "--json").stdout)
+    assert spindles <= {device["name"] for device in document["stack"]}
 
 
-def test_all_members_are_changed_and_put_back_byte_for_byte(
-    machine: Machine, spindles: set[str]
-) -> None:
+def test_all_members_are_changed_and_restored(machine: Machine, spindles: set[str]) -> None:
     before = queues(machine)
     machine.iostudy("set", "block.scheduler=bfq", "block.nr_requests=64", *MEMBERS)
     machine.iostudy("set", "block.bfq.slice_idle=0", *MEMBERS)
     assert set(labels(machine, "block.scheduler", *MEMBERS).values()) == {"bfq"}
     assert queues(machine) != before
     assert set(labels(machine, "block.bfq.slice_idle", *MEMBERS).values()) == {"0"}
-    told = machine.iostudy("restore").stderr
-    assert all(f"scheduler of {name}: bfq -> none" in told for name in spindles)
+    output = machine.iostudy("restore").stderr
+    assert all(f"scheduler of {name}: bfq -> none" in output for name in spindles)
     assert queues(machine) == before
 
 
@@ -86,7 +84,7 @@ def test_a_loop_device_that_is_detached_meanwhile(machine: Machine) -> None:
     machine.run("rm", "/data/image")
 
 
-def test_killed_at_any_moment_the_next_command_puts_all_members_back(machine: Machine) -> None:
+def test_next_command_restores_all_members_after_a_kill(machine: Machine) -> None:
     before = queues(machine)
     killed = 0
     for tenths in range(1, 13):
@@ -98,8 +96,8 @@ def test_killed_at_any_moment_the_next_command_puts_all_members_back(machine: Ma
     assert killed
 
 
-def test_what_a_mirror_does_is_told_of_the_volume(machine: Machine) -> None:
+def test_activity_of_a_mirror_is_reported_for_the_volume(machine: Machine) -> None:
     """Its disks write twice as much, and none of that is another's."""
-    asked = ("dfsio-write", "--target", "/home", "-o", "size=4MiB", "-o", "files=2")
-    told = json.loads(machine.iostudy("bench", *asked, "--json").stdout)
-    assert told["device"] == kernel_name(machine, "/dev/vg0/home")
+    requested = ("dfsio-write", "--target", "/home", "-o", "size=4MiB", "-o", "files=2")
+    document = json.loads(machine.iostudy("bench", *requested, "--json").stdout)
+    assert document["device"] == kernel_name(machine, "/dev/vg0/home")

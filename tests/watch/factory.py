@@ -21,9 +21,9 @@ def reading(second: int = 0, machine=CPU) -> Reading:
         "dm-2": WatchedDevice("dm-2", "vg0/home", ("sda",), ("sda",), is_partition=False),
         "sda": WatchedDevice("sda", "sda", (), is_partition=False),
     }
-    seen = TelemetrySummary(
+    summary = TelemetrySummary(
         seconds=1.0,
         devices={name: compute_iostat_figures(moved, 1.0) for name in devices},
         machine=machine,
     )
-    return Reading(datetime(2026, 11, 22, 7, 0, second, tzinfo=UTC), HOST, seen, devices)
+    return Reading(datetime(2026, 11, 22, 7, 0, second, tzinfo=UTC), HOST, summary, devices)

@@ -67,10 +67,10 @@ def run(act: Act, *readings, size=(80, 24), interval=SLOW) -> None:
 
 def test_machine_devices_and_keys_fit_into_80_columns():
     async def act(pilot, screen):
-        told = "\n".join(screen.lines())
+        output = "\n".join(screen.lines())
         assert all(len(line) == 80 for line in screen.lines())
         for words in ("node7", "30% io", "40% iowait", "2.00 MiB of 4.00 GiB", "q Quit", "? Help"):
-            assert words in told
+            assert words in output
         assert screen.head().split()[-1] == "aqu-sz"
         assert screen.devices() == [
             "sdc", "vg0/swap", "md/data", "sda", "sdb", "vg0/home", "md/data", "sda", "sdb",
@@ -111,7 +111,7 @@ def test_a_click_on_a_head_sorts_by_it_and_another_one_turns_the_order_round():
     run(act)
 
 
-def test_a_click_finds_the_head_that_is_seen_there_after_scrolling():
+def test_click_selects_the_visible_column_after_scrolling():
     async def act(pilot, screen):
         await pilot.press(*["right"] * 30)
         await pilot.pause()
@@ -123,7 +123,7 @@ def test_a_click_finds_the_head_that_is_seen_there_after_scrolling():
     run(act)
 
 
-def test_what_is_typed_after_a_slash_filters_until_escape():
+def test_slash_filters_until_escape():
     async def act(pilot, screen):
         await pilot.press("slash", *"sdc")
         assert screen.devices() == ["sdc"]
@@ -151,7 +151,7 @@ def test_a_volume_is_folded_under_the_cursor_which_stays_with_its_device():
     run(act)
 
 
-def test_while_paused_the_figures_stand_and_the_history_goes_on():
+def test_pause_freezes_figures_but_not_history():
     readings = [reading([disk("sda")], {"sda": util}) for util in (10.0, 20.0, 30.0)]
 
     async def act(pilot, screen):
@@ -212,9 +212,9 @@ def test_the_interval_is_changed_in_steps():
 def test_the_help_has_every_key_and_goes_again():
     async def act(pilot, screen):
         await pilot.press("question_mark")
-        told = "\n".join(screen.lines())
+        output = "\n".join(screen.lines())
         for words in ("<  Sort by", "space  ", "^c  ", "A click on the head"):
-            assert words in told
+            assert words in output
         await pilot.press("escape")
         assert "Sort by the column" not in "\n".join(screen.lines())
         assert screen.devices()
@@ -261,7 +261,7 @@ def test_names_are_text_whatever_they_hold():
     run(act, reading([hostile], {hostile.name: 1.0}))
 
 
-def test_it_ends_after_the_readings_that_were_asked_for():
+def test_live_view_ends_after_the_requested_readings():
     app = WatchApp(FakeLive(reading(STACK, UTILS)), 0.1, count=2)
     asyncio.run(app.run_async(headless=True))
     assert app.return_value is None

@@ -15,7 +15,7 @@ BUSY = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
 
 def test_the_summary_ends_with_the_limit_and_what_cannot_help():
     limited = Diagnosis((CORE,), busy=BUSY)
-    told = CommandReport(("gzip", "-9"), 0, reading(STACK, UTILS), "sda", (), limited).text()
-    assert told.splitlines()[0] == "gzip -9: 1.00 s, exit code 0"
-    assert told.splitlines()[-2:] == [f"{each}." for each in limited.sentences]
+    output = CommandReport(("gzip", "-9"), 0, reading(STACK, UTILS), "sda", (), limited).text()
+    assert output.splitlines()[0] == "gzip -9: 1.00 s, exit code 0"
+    assert output.splitlines()[-2:] == [f"{each}." for each in limited.sentences]
     assert limited.no_help

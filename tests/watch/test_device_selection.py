@@ -25,7 +25,7 @@ def test_a_loop_device_does_not_consist_of_the_disk_below_its_file(tmp_path):
     assert select_devices(["loop0"], recorded.lvm_on_md(tmp_path)) == ("loop0",)
 
 
-def test_what_people_call_a_device(tmp_path):
+def test_common_name_of_a_device(tmp_path):
     root = recorded.lvm_on_md(tmp_path)
     inner = ("dm-0", "dm-1")
     assert describe_device("dm-2", root) == WatchedDevice("dm-2", "vg0/home", inner, inner)
@@ -45,7 +45,7 @@ def test_a_slash_in_a_name_is_written_as_in_the_counters(tmp_path):
     assert describe_device("cciss/c0d0", tmp_path).name == "cciss/c0d0"
 
 
-def test_an_unknown_name_is_told_with_what_is_there(tmp_path):
+def test_unknown_name_lists_the_devices(tmp_path):
     root = recorded.multipath(tmp_path)
     with pytest.raises(TargetError) as refused:
         select_devices(["sda", "sdq"], root)
@@ -53,7 +53,7 @@ def test_an_unknown_name_is_told_with_what_is_there(tmp_path):
     assert "dm-3, sda, sdb" in refused.value.remedy
 
 
-def test_of_many_devices_the_most_similar_are_told_with_how_many_others_there_are(tmp_path):
+def test_unknown_name_lists_similar_devices_and_counts_the_rest(tmp_path):
     for number in range(40):
         add_disk(tmp_path, f"loop{number}", f"7:{number}", scheduler=None)
     add_disk(tmp_path, "sda", "8:0", scheduler=None)

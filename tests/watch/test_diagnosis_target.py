@@ -23,10 +23,10 @@ IDLE = {"eth0": {"%ifutil": 20.0, "rxkB/s": 2e3, "txkB/s": 24e3}}
 FULL = {"eth0": {"%ifutil": 95.0, "rxkB/s": 2e3, "txkB/s": 118e3}}
 
 
-def saw(devices=None, **seen) -> Reading:
+def saw(devices=None, **fields) -> Reading:
     """A reading of the whole stack in which these devices did anything."""
     now = reading(STACK, {})
-    return replace(now, summary=replace(now.summary, devices=devices or {}, **seen))
+    return replace(now, summary=replace(now.summary, devices=devices or {}, **fields))
 
 
 def server(written_kb: float) -> Figures:
@@ -52,7 +52,7 @@ def test_an_array_of_partitions_is_judged_by_their_disks():
     assert (first.limit, first.of) == (Bottleneck.MEMBER, "sdb")
 
 
-def test_the_devices_that_were_asked_for_are_the_target():
+def test_requested_devices_are_the_target():
     assert find_target(saw({"sdb": BUSY}), ["sda", "sdb"]) == DiagnosisTarget(("sda", "sdb"))
 
 
@@ -73,9 +73,9 @@ def test_of_a_device_and_the_one_that_it_lies_on_the_upper_is_judged():
         assert find_target(saw({loop: BUSY}), list(reversed(below))) == DiagnosisTarget((loop,))
 
 
-def test_members_of_a_volume_that_was_asked_for_are_judged_as_such():
-    asked_for = ["md0", "sda", "sdb", "sdc"]
-    assert find_target(saw({"sdb": BUSY}), asked_for) == DiagnosisTarget(("md0", "sdc"))
+def test_members_of_a_requested_volume_are_not_targets():
+    requested = ["md0", "sda", "sdb", "sdc"]
+    assert find_target(saw({"sdb": BUSY}), requested) == DiagnosisTarget(("md0", "sdc"))
 
 
 def test_a_command_that_writes_to_a_mount_is_judged_by_it_alone():

@@ -63,7 +63,7 @@ def test_a_file_that_was_there_stays_where_nothing_was_written(tmp_path):
     assert path.read_text() == "of another"
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path):
+def test_missing_folder_is_refused(tmp_path):
     with pytest.raises(RecordError, match="No such file"):
         write_textfile(Ready(), tmp_path / "none" / "a.prom", 0.001, 1)
 

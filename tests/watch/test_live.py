@@ -67,16 +67,16 @@ class SeldomScanned:
         return (self._second + before) % 3 == 0
 
 
-def test_the_busiest_process_is_told_over_the_time_between_two_scans(
+def test_busiest_process_covers_the_time_between_scans(
     monkeypatch: pytest.MonkeyPatch,
 ):
     live = Live()
     monkeypatch.setattr(live._reader, "_native", SeldomScanned())
-    told = [live.read().busiest for _ in range(5)]
-    assert told[:2] == [None, None]
-    assert told[2] is not None
-    assert told[2] == told[3] == told[4]
-    assert (told[2].process.cpu_seconds, told[2].seconds) == (3.0, pytest.approx(3.0))
+    busiest = [live.read().busiest for _ in range(5)]
+    assert busiest[:2] == [None, None]
+    assert busiest[2] is not None
+    assert busiest[2] == busiest[3] == busiest[4]
+    assert (busiest[2].process.cpu_seconds, busiest[2].seconds) == (3.0, pytest.approx(3.0))
 
 
 @pytest.mark.root
@@ -98,10 +98,10 @@ def test_without_names_disks_that_have_done_anything_are_watched(loop):
     untouched = not any(map(int, statistics.read_text().split()))
     assert (loop in live.read().devices) != untouched
     write(loop)
-    told = live.read()
-    assert told.summary.devices[loop]["kB_wrtn"] == 4 * 1024
-    assert set(told.summary.devices) <= set(told.devices)
-    assert not any((Path("/sys/class/block") / n / "partition").exists() for n in told.devices)
+    first = live.read()
+    assert first.summary.devices[loop]["kB_wrtn"] == 4 * 1024
+    assert set(first.summary.devices) <= set(first.devices)
+    assert not any((Path("/sys/class/block") / n / "partition").exists() for n in first.devices)
 
 
 @pytest.mark.root
@@ -115,17 +115,17 @@ def test_a_device_that_goes_has_no_figures_and_one_that_comes_has_them_later(loo
 
 
 @pytest.mark.root
-def test_devices_come_in_the_order_in_which_they_were_asked_for(loop):
+def test_devices_keep_the_requested_order(loop):
     with loop_disk() as second:
-        asked = [second, f"/dev/{loop}"]
-        told = Live(asked).read()
-    assert list(told.devices) == list(told.summary.devices) == [second, loop]
+        requested = [second, f"/dev/{loop}"]
+        first = Live(requested).read()
+    assert list(first.devices) == list(first.summary.devices) == [second, loop]
 
 
-def test_delays_do_not_add_up_and_what_is_missed_is_left_out():
+def test_delays_do_not_accumulate_and_missed_readings_are_skipped():
     clock = Clock()
-    asked = readings(FakeLive(clock, [0.3, 2.5, 0.0, 0.0]), 1.0, 4, clock.sleep, clock.now)
-    assert list(asked) == pytest.approx([101.0, 102.0, 105.0, 106.0])
+    ends = readings(FakeLive(clock, [0.3, 2.5, 0.0, 0.0]), 1.0, 4, clock.sleep, clock.now)
+    assert list(ends) == pytest.approx([101.0, 102.0, 105.0, 106.0])
 
 
 @given(
@@ -142,8 +142,8 @@ def test_the_next_one_is_after_now_and_by_at_most_an_interval(due, interval, lat
 
 def test_it_waits_for_real():
     began = time.monotonic()
-    told = list(readings(Live(), 0.1, 2))
-    assert len(told) == 2
+    first = list(readings(Live(), 0.1, 2))
+    assert len(first) == 2
     assert time.monotonic() - began >= 0.2
 
 

@@ -13,24 +13,24 @@ from iostudy.watch.machine_text import (
 from tests.watch.of_devices import MACHINE
 
 
-def test_what_is_known_is_told_in_the_order_of_iostat():
+def test_known_values_appear_in_the_order_of_iostat():
     assert format_processors(MACHINE).startswith("CPU 12% user, 0% nice, 3% system, 40% iowait, ")
     assert format_pressure(MACHINE) == "pressure 30% io, 2% cpu, 0% memory"
     assert format_dirty(MACHINE) == "dirty 2.00 MiB of 4.00 GiB, 512 KiB in writeback"
 
 
-def test_what_is_not_known_is_left_out():
+def test_unknown_values_are_omitted():
     assert format_processors({}) == format_pressure({}) == format_dirty({}) == ""
     assert format_pressure({"cpu_some": 1.0}) == "pressure 1% cpu"
     assert format_dirty({"dirty_kB": 0.0, "writeback_kB": 0.0}) == "dirty 0 B, 0 B in writeback"
     assert format_busiest(None) == ""
 
 
-def test_writers_that_are_paused_are_told_of():
+def test_paused_writers_are_reported():
     assert format_dirty(MACHINE | {"%throttled": 25.0}).endswith(", writers paused 25%")
 
 
-def test_the_busiest_process_is_told_by_what_it_did_in_a_second():
+def test_busiest_process_has_rates_per_second():
     first = ForeignProcess(4711, "dd", cpu_seconds=1.0, read_kB=0.0, written_kB=4096.0)
-    told = "busiest dd (4711): 0 B/s read, 2.00 MiB/s written, 50% of a core"
-    assert format_busiest(BusiestProcess(first, seconds=2.0)) == told
+    message = "busiest dd (4711): 0 B/s read, 2.00 MiB/s written, 50% of a core"
+    assert format_busiest(BusiestProcess(first, seconds=2.0)) == message

@@ -97,17 +97,17 @@ def test_csv_has_a_row_for_each_device_and_interval():
     assert rows[0]["wareq-sz"] == "2048.00"
 
 
-def test_the_old_figures_are_there_when_asked_for():
+def test_old_figures_are_optional():
     assert text(Csv(old=True)).strip().endswith(",".join(OLD_FIGURES))
-    (told,) = statistics(text(IostatJson(HOST, DAY, old=True), reading()))
-    assert told["disk"][0]["avgrq-sz"] == 4096
+    (output,) = statistics(text(IostatJson(HOST, DAY, old=True), reading()))
+    assert output["disk"][0]["avgrq-sz"] == 4096
     assert PlainText(HOST, DAY, old=True).reading(reading()).count("svctm") == 1
 
 
 def test_plain_lines_are_aligned_and_headed_each_time():
-    told = text(PlainText(HOST, DAY), reading(1), reading(2))
-    assert told.startswith("Linux 6.1.0 (node7) \t2026-11-22 \t_x86_64_\t(40 CPU)\n\n")
-    lines = told.splitlines()
+    output = text(PlainText(HOST, DAY), reading(1), reading(2))
+    assert output.startswith("Linux 6.1.0 (node7) \t2026-11-22 \t_x86_64_\t(40 CPU)\n\n")
+    lines = output.splitlines()
     heads = [line for line in lines if line.startswith("Device")]
     assert heads[0].split() == ["Device", *EXTENDED_FIGURES]
     assert len(heads) == 2
@@ -117,36 +117,36 @@ def test_plain_lines_are_aligned_and_headed_each_time():
     assert lines[lines.index(heads[0]) - 2].split() == [f"{share:.2f}" for share in CPU.values()]
 
 
-def test_where_requests_to_a_volume_are_merged_is_told_below():
+def test_merges_below_a_volume_are_reported():
     merged = reading()
     assert "reached" not in PlainText(HOST, DAY).reading(merged)
     merged.summary.devices["sda"].update({"w/s": 10.0, "wrqm/s": 90.0})
-    told = PlainText(HOST, DAY).reading(merged)
+    output = PlainText(HOST, DAY).reading(merged)
     sentence = "100 writes/s reached vg0/home; 100/s reached sda, merged 10.0:1 into 10/s.\n\n"
-    assert told.endswith(sentence)
+    assert output.endswith(sentence)
 
 
-def test_below_a_volume_of_partitions_their_disks_are_told_of():
-    told = PlainText(HOST, DAY).reading(of_devices.reading(of_devices.STACK, of_devices.UTILS))
+def test_disks_below_partitions_are_reported():
+    output = PlainText(HOST, DAY).reading(of_devices.reading(of_devices.STACK, of_devices.UTILS))
     assert (
         "690 writes/s reached vg0/home; 700/s reached md/data; "
         "1,450/s reached 2 devices below, 2.1 for each one above."
-    ) in told
+    ) in output
 
 
 @pytest.mark.child
 @needs_iostat
-def test_heads_stand_where_they_do_in_iostat():
+def test_column_heads_align_as_in_iostat():
     iostat = subprocess.check_output(["iostat", "-xk"], text=True).splitlines()
     heads = [line for line in iostat if line.startswith(("avg-cpu", "Device"))]
     own = reading()
     for figures in own.summary.devices.values():
         figures.update(dict.fromkeys(EXTENDED_FIGURES, 0.0))
-    told = PlainText(HOST, DAY).reading(own).splitlines()
-    assert [line for line in told if line.startswith(("avg-cpu", "Device"))] == heads
+    output = PlainText(HOST, DAY).reading(own).splitlines()
+    assert [line for line in output if line.startswith(("avg-cpu", "Device"))] == heads
 
 
 def test_without_shares_of_cpu_time_there_is_no_part_for_them():
     assert "avg-cpu" not in PlainText(HOST, DAY).reading(reading(machine={}))
-    (told,) = statistics(text(IostatJson(HOST, DAY), reading(machine={})))
-    assert "avg-cpu" not in told
+    (output,) = statistics(text(IostatJson(HOST, DAY), reading(machine={})))
+    assert "avg-cpu" not in output

@@ -94,7 +94,7 @@ def test_columns_that_are_gone_are_given_up_in_the_end(host, looks):
     )
 
 
-def test_each_look_goes_on_where_the_last_one_ended(looks):
+def test_each_reading_continues_from_the_last(looks):
     for before, now in pairwise(looks):
         for name in (CLOCK, COUNTER):
             assert now.columns[name][0] == before.columns[name][-1]
@@ -103,7 +103,7 @@ def test_each_look_goes_on_where_the_last_one_ended(looks):
         assert now.seconds[0] == 0
 
 
-def test_what_a_reader_adds_up_goes_on_from_its_own_first_sample(host, looks):
+def test_totals_of_a_reader_begin_at_its_first_sample(host, looks):
     """From the old one's last it would go back: a move of nobody knows how much."""
     steps = [
         drop_missing(counter_increments(each.columns[ADDED_UP]))
@@ -120,7 +120,7 @@ def test_nothing_that_processes_did_before_a_scan_is_lost_with_a_reader(host):
 
 
 def test_an_interface_that_comes_has_no_value_before(looks):
-    for number, seen in enumerate(looks, start=1):
-        came = seen.columns[f"net.veth{number}.rx_bytes"]
+    for number, summary in enumerate(looks, start=1):
+        came = summary.columns[f"net.veth{number}.rx_bytes"]
         assert np.isnan(came[0])
         assert came[1] == number

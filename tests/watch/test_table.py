@@ -31,7 +31,7 @@ def shown(view: View, of=NOW) -> list[str]:
     return ["/".join(row.path) for row in build_rows(of, view)]
 
 
-def test_members_stand_below_every_volume_that_has_them():
+def test_members_are_listed_below_each_of_their_volumes():
     tree = ["md0", "md0/sda", "md0/sdb"]
     assert shown(View()) == [
         "sdc",
@@ -46,7 +46,7 @@ def test_a_member_that_is_a_watched_partition_is_shown_itself():
     assert shown(View(), reading(devices, {})) == ["md0", "md0/sda1", "md0/sdb"]
 
 
-def test_without_the_tree_every_device_stands_once_in_the_order_of_the_reading():
+def test_flat_view_lists_every_device_once():
     assert shown(FLAT) == ["sda", "sdb", "sdc", "md0", "dm-0", "dm-1"]
     assert shown(replace(FLAT, descending=False)) == shown(FLAT)[::-1]
 
@@ -136,7 +136,7 @@ def test_any_history_fits(values, scale):
     assert set(drawn) <= {" ", *BARS}
 
 
-def test_a_volume_is_called_what_people_call_it():
+def test_volume_has_its_common_name():
     assert (
         next(r for r in build_rows(NOW, FLAT) if r.device.name == "dm-1").device.label == HOME.label
     )

@@ -65,7 +65,7 @@ def test_a_terminal_that_is_still_there_is_put_right_after_a_hang_up_as_well():
 def assert_clean(terminal: Terminal) -> None:
     """The last word on each mode is that it is off."""
     assert terminal.modes() == terminal.before
-    for told in (NORMAL_SCREEN, CURSOR_SHOWN, MOUSE_OFF, PASTE_OFF):
-        assert told in terminal.drawn
+    for sequence in (NORMAL_SCREEN, CURSOR_SHOWN, MOUSE_OFF, PASTE_OFF):
+        assert sequence in terminal.drawn
     assert terminal.drawn.rindex(NORMAL_SCREEN) > terminal.drawn.rindex(ALTERNATE_SCREEN.encode())
     assert b"Traceback" not in terminal.drawn

@@ -43,9 +43,9 @@ def test_neighbours_keep_everything_under_their_own_label():
     parts = (Part({"job": "1"}, {"v": 2.0}),)
     one = Measurement({"rate": 1.0}, {"read": ((1.0, 3),)}, parts, ("n",), ("d",))
     two = Measurement({"rate": 2.0})
-    told = combine_workloads({"a": one, "b": two})
-    assert told.figures == {"a.rate": 1.0, "b.rate": 2.0}
-    assert told.latencies == {"a.read": ((1.0, 3),)}
-    assert told.parts == (Part({"workload": "a", "job": "1"}, {"a.v": 2.0}),)
-    assert told.notes == ("a: n",)
-    assert told.departures == ("a: d",)
+    combined = combine_workloads({"a": one, "b": two})
+    assert combined.figures == {"a.rate": 1.0, "b.rate": 2.0}
+    assert combined.latencies == {"a.read": ((1.0, 3),)}
+    assert combined.parts == (Part({"workload": "a", "job": "1"}, {"a.v": 2.0}),)
+    assert combined.notes == ("a: n",)
+    assert combined.departures == ("a: d",)

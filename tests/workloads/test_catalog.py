@@ -31,7 +31,7 @@ def test_the_example_gives_figures_with_units(name):
 
 
 @pytest.mark.parametrize("name", catalog.names())
-def test_what_is_waited_for_one_by_one_is_told_by_shares_in_percent(name):
+def test_serial_resources_have_shares_in_percent(name):
     definition = catalog.get(name)
     options = definition.options.model_validate(definition.example)
     for own in definition.serial_resources(options):

@@ -106,7 +106,7 @@ def test_one_figure_that_is_missing_leaves_none(place):
         printing("a=1", figures=figures).run(place)
 
 
-def test_standard_error_is_only_read_where_it_is_asked_for(place):
+def test_standard_error_is_read_only_on_request(place):
     run = ["sh", "-c", "echo n=1; echo n=2 >&2"]
     for stream, value in (("stdout", 1), ("stderr", 2)):
         figures = {"n": {"regex": r"n=(\d)", "stream": stream, **RATE}}
@@ -124,13 +124,13 @@ def test_a_program_that_never_ends_is_ended(place):
         make(run="sleep 999", limit="200ms").run(place)
 
 
-def test_a_stop_is_heard(place):
+def test_stop_ends_the_run(place):
     stopping = Place(place.directory, place.seed, lambda _: False)
     with pytest.raises(WorkloadStoppedError):
         make(run="sleep 999").run(stopping)
 
 
-def test_placeholders_stand_for_folder_and_seed_in_any_argument(place):
+def test_placeholders_are_replaced_in_any_argument(place):
     show = "import sys; open('{target}/said', 'w').write('|'.join(sys.argv[1:]))"
     make(run=[sys.executable, "-c", show, "{seed}-{target}", "{other}{"]).run(place)
     said = (place.directory / "said").read_text()
@@ -143,7 +143,7 @@ def test_nothing_reaches_a_shell_unasked(place):
     assert names == {"$(touch a)", ";", "touch", "b", ">", "c"}
 
 
-def test_a_shell_is_used_when_asked_for_and_gets_the_folder_as_a_value(place):
+def test_shell_is_optional_and_gets_the_folder_as_a_value(place):
     running = make(run='cd / && echo $IOSTUDY_SEED > "$IOSTUDY_TARGET/seed"', shell=True)
     running.run(place)
     assert [path.name for path in place.directory.iterdir()] == ["seed"]
@@ -186,7 +186,7 @@ def test_a_trial_begins_in_an_empty_folder_unless_there_is_a_setup(place):
         running.run(place)
 
 
-def test_what_fails_around_the_run_is_told(place):
+def test_failures_around_the_run_are_reported(place):
     fail = ["sh", "-c", "echo no luck >&2; exit 1"]
     for step, call in (("setup", "prepare"), ("prepare", "reset"), ("cleanup", "clean")):
         (place.directory / "file").touch()

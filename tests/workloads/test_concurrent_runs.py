@@ -54,7 +54,7 @@ def test_the_others_begin_again_until_the_first_has_ended():
     assert all(each.measured.figures == {"steps": 3.0} for each in other.rounds)
 
 
-def test_a_round_that_is_cut_off_is_no_round_and_tells_what_it_had_done():
+def test_cut_off_round_does_not_count_and_reports_its_work():
     first, other = player(10), player(None)
     assert run_concurrently(first, [other], continue_run, repeat_others=True)
     assert other.rounds == []
@@ -86,7 +86,7 @@ def test_a_tick_that_says_no_stops_all(repeat):
 
 
 @pytest.mark.parametrize("who", [0, 1])
-def test_what_one_raises_stops_the_others_and_is_told(who):
+def test_exception_of_one_stops_the_others_and_is_raised(who):
     failing = error()
     players = [player(None), player(None)]
     players[who] = player(2, fails=failing)
@@ -96,7 +96,7 @@ def test_what_one_raises_stops_the_others_and_is_told(who):
     assert players[1 - who].cut_off is not None
 
 
-def test_what_fails_while_it_is_stopped_is_told_as_well():
+def test_failure_during_a_stop_is_reported():
     def run(tick):
         while tick(0):
             time.sleep(STEP_SECONDS)

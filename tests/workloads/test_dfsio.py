@@ -71,7 +71,7 @@ def test_reads_in_another_order_read_what_testdfsio_would(name, options, records
     assert sum(count for _, count in measured.latencies["read"]) == records
 
 
-def test_an_append_doubles_the_files_and_every_trial_begins_alike(place):
+def test_append_doubles_the_files_and_every_trial_starts_equal(place):
     appending = make("dfsio-append", files=2, size="1MiB", record_size="64KiB")
     appending.prepare(place)
     before = [path.read_bytes() for path in appending.paths(place)]
@@ -85,7 +85,7 @@ def test_an_append_doubles_the_files_and_every_trial_begins_alike(place):
     assert appending.space_bytes() == 4 * MIB
 
 
-def test_a_file_that_is_gone_before_an_append_is_told(place):
+def test_missing_file_before_an_append_is_reported(place):
     appending = make("dfsio-append", files=2, size="1MiB")
     appending.prepare(place)
     appending.paths(place)[1].unlink()
@@ -121,7 +121,7 @@ def test_files_that_vanish_while_they_are_open_give_no_figure(place):
 
 
 @pytest.mark.parametrize("definition", dfsio.DEFINITIONS, ids=lambda each: each.name)
-def test_a_run_that_is_told_to_stop_gives_no_figure(definition, place):
+def test_stopped_run_gives_no_figure(definition, place):
     # Records so small that none of them is done before the first tick, after 50 ms.
     options = {} if definition is dfsio.TRUNCATE else {"record_size": 32}
     workload = make(definition.name, files=2, size="64MiB", **options)
@@ -181,7 +181,7 @@ def test_every_write_makes_new_files(place):
 
 
 @pytest.mark.parametrize("percent", ["0%", "50%", "100%"])
-def test_content_compresses_as_far_as_asked(percent, place):
+def test_content_has_the_requested_compression(percent, place):
     writing = make("dfsio-write", files=1, size="4MiB", compressible=percent)
     writing.run(place)
     data = writing.paths(place)[0].read_bytes()

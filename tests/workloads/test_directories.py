@@ -39,7 +39,7 @@ def test_what_is_no_list_of_directories_is_refused(given, words):
 @pytest.mark.parametrize(
     ("name", "words"), [("none", "it does not exist"), ("file", "it is not a directory")]
 )
-def test_the_first_unfit_one_is_told(tmp_path, name, words):
+def test_first_unfit_directory_is_reported(tmp_path, name, words):
     (tmp_path / "file").touch()
     with pytest.raises(TargetError, match=words) as caught:
         refuse_unfit([tmp_path, tmp_path / name], "for intermediate data")

@@ -165,7 +165,7 @@ def test_data_of_another_block_are_not_taken_for_its_own(place):
         workload.run(replace(place, seed=8))
 
 
-def test_a_vanished_file_is_an_error_and_cleaning_goes_on(place):
+def test_vanished_file_is_an_error_and_cleaning_continues(place):
     workload = make()
     workload.prepare(place)
     (place.directory / "events-0000").unlink()
@@ -196,14 +196,14 @@ def test_a_tick_that_says_no_stops_all(place):
         workload.run(replace(place, tick=lambda done: done == 0))
 
 
-def test_more_jobs_than_open_files_are_told_when_it_begins(monkeypatch, place):
+def test_too_few_open_files_are_reported_at_the_start(monkeypatch, place):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 64))
     with pytest.raises(WorkloadError, match="80 jobs"):
         make(jobs=80).run(place)
 
 
 @pytest.mark.root
-def test_no_room_is_told_with_its_remedy(place):
+def test_missing_space_has_a_remedy(place):
     command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tiny", place.directory]
     subprocess.run(command, check=True)
     try:

@@ -34,7 +34,7 @@ def test_a_folder_that_somebody_else_removes_meanwhile_is_removed(tmp_path, monk
     remove(tmp_path / "folder")
 
 
-def test_what_cannot_be_removed_is_told_in_words(tmp_path, monkeypatch):
+def test_removal_failure_has_a_plain_message(tmp_path, monkeypatch):
     def refused(path):
         raise PermissionError(1, "Operation not permitted", str(path / "x"))
 

@@ -85,8 +85,8 @@ def test_a_job_works_in_the_folder_and_is_counted(make, place):
 def fio_version():
     import subprocess
 
-    asked = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
-    return asked.stdout.strip()
+    requested = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
+    return requested.stdout.strip()
 
 
 @needs_fio
@@ -164,7 +164,7 @@ def test_what_fio_prints_before_its_report_is_tolerated(make, place):
 
 
 @needs_fio
-def test_bytes_are_not_told_where_files_are_made_in_the_run(make, place):
+def test_bytes_are_unknown_if_the_run_creates_files(make, place):
     assert BYTES not in trial(make(READING + "unlink=1\n"), place).figures
 
 
@@ -201,7 +201,7 @@ JOB = """{"jobname": "x", "groupid": 0, "error": 28, "usr_cpu": 0, "sys_cpu": 0,
 
 @needs_fio
 @pytest.mark.parametrize("script", ["echo '{\"jobs\": [{'", "echo none", "true"])
-def test_a_report_that_is_none_is_told(make, place, fake, script):
+def test_invalid_report_is_an_error(make, place, fake, script):
     workload = make(WRITING)
     fake(script)
     with pytest.raises(WorkloadError, match="no whole JSON document"):
@@ -209,7 +209,7 @@ def test_a_report_that_is_none_is_told(make, place, fake, script):
 
 
 @needs_fio
-def test_a_report_that_is_too_long_is_told(make, place, monkeypatch):
+def test_oversized_report_is_an_error(make, place, monkeypatch):
     workload = make(READING)
     workload.prepare(place)
     monkeypatch.setattr(program, "KEPT_BYTES", 500)
@@ -226,7 +226,7 @@ def test_a_job_that_never_ends_is_ended(make, place):
 
 
 @needs_fio
-def test_a_stop_is_heard(make, place):
+def test_stop_ends_the_run(make, place):
     endless = make("[x]\nrw=read\nsize=1m\nruntime=1h\ntime_based\n")
     endless.prepare(place)
     with pytest.raises(WorkloadStoppedError):
@@ -314,7 +314,7 @@ def test_without_fio_it_is_said_how_to_install_it(make, monkeypatch):
 
 
 @needs_fio
-def test_a_folder_that_has_vanished_is_told(make, place):
+def test_vanished_folder_is_reported(make, place):
     workload = make(READING)
     place.directory.rmdir()
     with pytest.raises(WorkloadError, match="No such file"):

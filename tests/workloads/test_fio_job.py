@@ -35,7 +35,7 @@ def test_groups_and_phases():
 
 
 @given(TEXT, TEXT, st.sampled_from(["filename", "directory"]))
-def test_an_absolute_path_is_found_wherever_it_stands(before, after, name):
+def test_absolute_path_is_found_anywhere(before, after, name):
     listed = f"{before.rstrip(chr(92))}:/dev/sdz"
     assert any(job(f"description={after}", f"{name}={listed}", f"name={after}").refusals())
 

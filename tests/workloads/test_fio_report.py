@@ -50,7 +50,7 @@ def test_directions_share_the_time_of_the_longest():
     assert "trim_bandwidth" not in figures
 
 
-def test_what_is_told_apart_and_together_counts_once():
+def test_separate_and_combined_figures_count_once():
     mixed = direction(40, 12 * MIB, 4000, {"1000": 9, "5000": 1, "2000": 30})
     report = parse(text(job(read=READS, write=WRITES, mixed=mixed)))
     figures = report.figures((0,))
@@ -99,7 +99,7 @@ def test_a_report_that_is_cut_is_none(data):
 
 
 @given(st.data())
-def test_a_report_that_lacks_something_is_told_and_never_a_crash(data):
+def test_incomplete_report_is_an_error(data):
     damaged = copy.deepcopy(job(read=READS))
     way = damaged
     while True:
@@ -113,6 +113,6 @@ def test_a_report_that_lacks_something_is_told_and_never_a_crash(data):
 
 
 @pytest.mark.parametrize("jobs", [[], [1], [{}], [job(group=7)]])
-def test_jobs_that_are_none_are_told(jobs):
+def test_invalid_jobs_are_reported(jobs):
     with pytest.raises(NoReportError):
         parse(text(*jobs))

@@ -83,7 +83,7 @@ def test_one_pass_moves_every_byte_once(place):
     assert figures["iops"] == pytest.approx(6 * 64 / figures["exec_time"])
 
 
-def test_a_mix_tells_both_directions_apart(place):
+def test_mix_distinguishes_reads_and_writes(place):
     measured = carried_out(place, operation="mix", read_percent=75, total="16MiB", order="random")
     figures = measured.figures
     assert figures["read_iops"] + figures["write_iops"] == pytest.approx(figures["iops"])
@@ -105,7 +105,7 @@ def test_a_ramp_that_leaves_nothing_to_count_is_an_error(place):
         carried_out(place, ramp="1h")
 
 
-def test_what_an_open_loop_could_not_do_is_told(place):
+def test_missed_requests_of_an_open_loop_are_reported(place):
     measured = carried_out(
         place, arrival="even", rate="1G", duration="20ms", record_size="1MiB", verify=False
     )
@@ -218,7 +218,7 @@ def test_options_that_cannot_work_are_refused(options, words):
         make(**options)
 
 
-def test_a_file_that_was_cut_is_told_with_its_byte(place):
+def test_truncated_file_is_reported_with_its_byte(place):
     workload = make(files=2)
     workload.prepare(place)
     (folder,) = workload.folders(place)
@@ -228,7 +228,7 @@ def test_a_file_that_was_cut_is_told_with_its_byte(place):
     workload.clean(place)
 
 
-def test_a_byte_that_was_changed_is_told(place):
+def test_changed_byte_is_reported(place):
     workload = make(order="random", jobs=2)
     workload.prepare(place)
     (folder,) = workload.folders(place)
@@ -251,7 +251,7 @@ def test_a_folder_that_vanishes_gives_no_figure(place):
     assert not list(place.directory.iterdir())
 
 
-def test_a_run_that_is_told_to_stop_gives_no_figure(place):
+def test_stopped_run_gives_no_figure(place):
     stopping = Place(place.directory, seed=7, tick=lambda _: False)
     workload = make(duration="1h")
     workload.prepare(place)
@@ -353,7 +353,7 @@ def small(tmp_path):
 
 
 @pytest.mark.root
-def test_a_file_system_without_direct_io_is_told(tmp_path):
+def test_missing_direct_io_is_reported(tmp_path):
     with mounted("ramfs", tmp_path / "small", "mode=755") as folder:
         place = Place(folder, seed=1)
         workload = make(operation="write", direct=True)
@@ -366,7 +366,7 @@ def test_a_file_system_without_direct_io_is_told(tmp_path):
 
 @pytest.mark.root
 @pytest.mark.parametrize("options", [{"operation": "write"}, {"operation": "read"}])
-def test_no_space_is_told_and_nothing_is_left(options, small):
+def test_full_disk_is_reported_and_nothing_is_left(options, small):
     workload = make(files=8, **options)
     place = Place(small, seed=1)
     with pytest.raises(WorkloadError, match="No space left") as caught:
@@ -380,7 +380,7 @@ def test_no_space_is_told_and_nothing_is_left(options, small):
 
 
 @pytest.mark.root
-def test_a_second_directory_that_is_full_is_told(small, tmp_path):
+def test_full_second_directory_is_reported(small, tmp_path):
     place = Place(tmp_path, seed=1)
     workload = make(operation="write", jobs=2, files=8, directories=[str(tmp_path), str(small)])
     workload.check()

@@ -93,22 +93,28 @@ def test_every_cell_has_its_rate_and_nothing_is_left(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_throughput_mode_tells_every_thread(tmp_path):
+def test_throughput_mode_reports_every_thread(tmp_path):
     workload = iozone(
         threads=3, min_file_size="1MiB", max_file_size="1MiB", min_record_size="64KiB",
         max_record_size="64KiB", operations="write, read", include_flush=True, include_close=True,
     )  # fmt: skip
     write, read = workload.run(Place(tmp_path, seed=3)).parts
     for part in (write, read):
-        told = part.figures
-        assert set(told) == {figure.name for figure in IOZONE.part_figures(workload.options)}
-        assert told["min_thread_rate"] <= told["mean_thread_rate"] <= told["max_thread_rate"]
-        assert told["rate"] == pytest.approx(3 * told["mean_thread_rate"])
-        assert told["common_rate"] <= told["rate"]
+        device_figures = part.figures
+        assert set(device_figures) == {
+            figure.name for figure in IOZONE.part_figures(workload.options)
+        }
+        assert (
+            device_figures["min_thread_rate"]
+            <= device_figures["mean_thread_rate"]
+            <= device_figures["max_thread_rate"]
+        )
+        assert device_figures["rate"] == pytest.approx(3 * device_figures["mean_thread_rate"])
+        assert device_figures["common_rate"] <= device_figures["rate"]
     assert workload.space_bytes() == 3 * MIB
 
 
-def test_flush_is_in_the_time_only_where_it_is_asked_for():
+def test_time_includes_flush_only_on_request():
     phases = (1.0, 2.0, 4.0, 8.0)
     assert iozone()._seconds(phases) == 6.0
     assert iozone(include_close=True)._seconds(phases) == 14.0
@@ -135,7 +141,7 @@ def test_it_can_be_stopped_and_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_progress_goes_on_from_cell_to_cell(tmp_path, monkeypatch):
+def test_progress_continues_across_cells(tmp_path, monkeypatch):
     class Ticking:
         def __init__(self, spec):
             self.job = FileJob(spec)
@@ -145,13 +151,13 @@ def test_progress_goes_on_from_cell_to_cell(tmp_path, monkeypatch):
             return self.job.run(tick)
 
     monkeypatch.setattr("iostudy.workloads.native.iozone._native.FileJob", Ticking)
-    told = []
+    ticks = []
     workload = iozone(max_file_size="64KiB", min_record_size="64KiB", operations="write, read")
-    workload.run(Place(tmp_path, 1, tick=lambda done: told.append(done) or True))
-    assert told == [1, 64 * KIB + 1]
+    workload.run(Place(tmp_path, 1, tick=lambda done: ticks.append(done) or True))
+    assert ticks == [1, 64 * KIB + 1]
 
 
-def test_a_vanished_directory_is_told(tmp_path):
+def test_vanished_directory_is_reported(tmp_path):
     with pytest.raises(WorkloadError, match="No such file") as caught:
         iozone(max_file_size="64KiB").run(Place(tmp_path / "gone", 1))
     assert "gone" in caught.value.where

@@ -33,16 +33,16 @@ WRITE = {"dfsio-write": {"files": 1, "size": "1MiB"}}
 
 class StepOptions(Options):
     steps: int = 1
-    tells_bytes: bool = False
+    reports_bytes: bool = False
     lacks: str = ""
 
 
 class Steps(Workload):
-    """Sleeps so many steps, and keeps a list of what it was asked."""
+    """Sleeps so many steps, and keeps a list of its calls."""
 
     def __init__(self, options):
         self.options = options
-        self.asked = []
+        self.calls = []
 
     def space_bytes(self):
         return 100
@@ -55,10 +55,10 @@ class Steps(Workload):
         (place.directory / "prepared").write_text(str(place.seed))
 
     def reset(self, place):
-        self.asked.append("reset")
+        self.calls.append("reset")
 
     def verified(self):
-        self.asked.append("verified")
+        self.calls.append("verified")
 
     def run(self, place):
         for step in range(self.options.steps):
@@ -66,11 +66,11 @@ class Steps(Workload):
             if not place.tick(step + 1):
                 raise WorkloadStoppedError("", where="")
         figures = {"steps": float(self.options.steps)}
-        if self.options.tells_bytes:
+        if self.options.reports_bytes:
             figures["bytes"] = 10.0
         part = Part({"step": "1"}, {"length": 5.0})
-        told = {"step": ((5.0, 1),)}
-        return Measurement(figures, told, (part,), ("slept",), verify=self.verified)
+        shown = {"step": ((5.0, 1),)}
+        return Measurement(figures, shown, (part,), ("slept",), verify=self.verified)
 
     def clean(self, place):
         (place.directory / "prepared").unlink(missing_ok=True)
@@ -121,10 +121,10 @@ def run(mixed, place):
         assert list(place.directory.iterdir()) == []
 
 
-def test_every_member_is_told_apart_and_its_data_are_verified(place):
-    asked = {"front": READ, "side": WRITE}
-    measured = run(make("once", **asked), place)
-    figures = DEFINITION.figures(options("once", **asked))
+def test_members_are_distinguished_and_verified(place):
+    requested = {"front": READ, "side": WRITE}
+    measured = run(make("once", **requested), place)
+    figures = DEFINITION.figures(options("once", **requested))
     assert set(measured.figures) == {figure.name for figure in figures}
     assert figures[0].name == "front.aggregate"
     assert measured.figures["front.bytes"] == 8 * MIB
@@ -135,14 +135,14 @@ def test_every_member_is_told_apart_and_its_data_are_verified(place):
 
 
 def test_figures_and_parts_are_declared_with_their_units():
-    asked = options(front={"steps": {"steps": 4}}, side="moving")
-    units = {figure.name: figure.unit for figure in DEFINITION.figures(asked)}
+    requested = options(front={"steps": {"steps": 4}}, side="moving")
+    units = {figure.name: figure.unit for figure in DEFINITION.figures(requested)}
     expected = {"front.steps": "steps", "side.steps": "steps", "side.rounds": "rounds"}
     assert units == expected | {"overlap": "%", "bytes": "B"}
-    parts = [figure.name for figure in DEFINITION.part_figures(asked)]
+    parts = [figure.name for figure in DEFINITION.part_figures(requested)]
     assert parts == ["front.length", "side.length"]
-    assert "mean" in DEFINITION.figure("side.steps", asked).documentation
-    assert "mean" not in DEFINITION.figure("front.steps", asked).documentation
+    assert "mean" in DEFINITION.figure("side.steps", requested).documentation
+    assert "mean" not in DEFINITION.figure("front.steps", requested).documentation
 
 
 def test_the_others_begin_again_and_only_whole_rounds_count(place):
@@ -160,7 +160,7 @@ def test_the_others_begin_again_and_only_whole_rounds_count(place):
 def test_each_round_is_verified_before_the_next_one_undoes_it(place):
     mixed = make(front={"steps": {"steps": 200}}, side={"steps": {"steps": 3}})
     measured = run(mixed, place)
-    own = mixed.members[1].workload.asked
+    own = mixed.members[1].workload.calls
     assert own[0] == "reset"
     assert own.count("verified") >= measured.figures["side.rounds"]
     whole = own[1:]
@@ -175,14 +175,14 @@ def test_without_a_whole_round_there_are_no_figures_but_a_note(place):
     assert any("side: no round of it came to its end" in note for note in measured.notes)
 
 
-def test_bytes_count_the_round_that_was_cut_off_if_its_workload_tells_them(place):
-    front = {"moving": {"steps": 10, "tells_bytes": True}}
+def test_bytes_of_a_cut_off_round_count_if_reported(place):
+    front = {"moving": {"steps": 10, "reports_bytes": True}}
     measured = run(make(front=front, side={"moving": {"steps": 9999}}), place)
     assert 10 < measured.figures["bytes"] < 10 + 9999
 
 
-def test_bytes_are_left_out_where_somebody_cannot_tell_them(place):
-    front = {"moving": {"steps": 10, "tells_bytes": True}}
+def test_bytes_are_omitted_if_one_member_does_not_report_them(place):
+    front = {"moving": {"steps": 10, "reports_bytes": True}}
     measured = run(make(front=front, side={"steps": {"steps": 9999}}), place)
     assert "bytes" not in measured.figures
     assert "foreign I/O is not judged: what side moved in all is not known" in measured.notes
@@ -226,7 +226,7 @@ def test_a_member_that_fails_fails_the_mix_with_its_own_error(place):
         mixed.run(place)
 
 
-def test_a_vanished_folder_is_an_error_and_cleaning_goes_on(place):
+def test_vanished_folder_is_an_error_and_cleaning_continues(place):
     mixed = make(front={"steps": {"steps": 9999}}, side=WRITE)
     mixed.prepare(place)
     (place.directory / "side").rmdir()
@@ -289,7 +289,7 @@ def test_what_is_no_mix_is_refused(workloads):
         ("3", "", "a workload is its name, or {name: {option: value}}", ""),
     ],
 )
-def test_a_study_with_a_wrong_member_is_told_its_place_and_line(member, path, message, suggestion):
+def test_wrong_member_of_a_study_has_its_place_and_line(member, path, message, suggestion):
     mixed = f"{{workloads: {{front: dfsio-read,\n      side: {member}}}}}"
     problem = only_problem("  - dfsio-write: {files: 2, size: 64MiB}", f"  - mix: {mixed}")
     assert problem.path == f"workloads.0.mix.workloads.side{path}"
@@ -297,7 +297,7 @@ def test_a_study_with_a_wrong_member_is_told_its_place_and_line(member, path, me
     assert problem.line > 1
 
 
-def test_a_label_that_is_none_is_told_without_words_of_a_library():
+def test_invalid_label_has_a_plain_message():
     mixed = "{workloads: {front: dfsio-read, ../x: dfsio-read}}"
     problem = only_problem("  - dfsio-write: {files: 2, size: 64MiB}", f"  - mix: {mixed}")
     assert problem.path == "workloads.0.mix.workloads.../x"

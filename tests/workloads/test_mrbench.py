@@ -165,11 +165,11 @@ def test_a_signal_leaves_no_task_behind(place, monkeypatch, tmp_path):
     hanging.write_text("import time; time.sleep(3333)")
     workload = begun(place, jobs=1, maps=3)
     monkeypatch.setattr(mrbench_task, "__file__", str(hanging))
-    asked = []
+    calls = []
 
     def tick(_):
-        asked.append(1)
-        if len(asked) > 2:
+        calls.append(1)
+        if len(calls) > 2:
             assert len(tasks_of(place.directory)) == 3
             signal.raise_signal(signal.SIGINT)
         return True
@@ -179,14 +179,14 @@ def test_a_signal_leaves_no_task_behind(place, monkeypatch, tmp_path):
     assert not tasks_of(place.directory)
 
 
-def test_what_a_task_is_refused_is_told_as_its_own(place):
+def test_refusal_in_a_task_is_reported_as_its_error(place):
     workload = begun(place, jobs=1)
     (place.directory / "mr_input" / "input.txt").unlink()
     with pytest.raises(WorkloadError, match=r"No such file or directory \(.*input\.txt\)"):
         workload.run(place)
 
 
-def test_a_task_that_dies_is_told(place, monkeypatch, tmp_path):
+def test_dead_task_is_reported(place, monkeypatch, tmp_path):
     dying = tmp_path / "dying.py"
     dying.write_text("import sys; sys.exit('out of luck')")
     workload = begun(place, jobs=1)
@@ -195,7 +195,7 @@ def test_a_task_that_dies_is_told(place, monkeypatch, tmp_path):
         workload.run(place)
 
 
-def test_a_folder_that_has_vanished_is_told(tmp_path):
+def test_vanished_folder_is_reported(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     place = Place(gone, seed=1)
@@ -207,7 +207,7 @@ def test_a_folder_that_has_vanished_is_told(tmp_path):
 
 
 @pytest.mark.root
-def test_no_space_is_told_with_its_remedy(tmp_path):
+def test_full_disk_has_a_remedy(tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", tmp_path], check=True)
     try:
         place = Place(tmp_path, seed=1)
@@ -219,7 +219,7 @@ def test_no_space_is_told_with_its_remedy(tmp_path):
         subprocess.run(["umount", tmp_path], check=True)
 
 
-def test_room_is_asked_for_generously(place):
+def test_required_space_has_a_reserve(place):
     workload = begun(place, jobs=3, maps=4, reduces=3, input_lines=1000, input_type="random")
     workload.run(place)
     used = sum(path.stat().st_blocks * 512 for path in place.directory.rglob("*"))
@@ -235,7 +235,7 @@ def test_splits_are_the_input_line_by_line(lines, maps):
 
 
 @given(st.lists(st.binary()))
-def test_stretches_are_found_where_they_stand(contents):
+def test_stretches_are_found_at_their_offsets(contents):
     written = mrbench_task.format_partitions(contents)
     whole = b"".join(contents)
     for index, content in enumerate(contents):

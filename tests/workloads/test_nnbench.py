@@ -60,7 +60,7 @@ def test_the_rate_of_all_is_that_of_their_times_together(place):
     assert measured["rate"] == pytest.approx(120 / sum(times))
 
 
-def test_every_operation_has_a_meaning_and_nothing_is_told_of_bytes():
+def test_every_operation_is_documented_without_bytes():
     assert tuple(nnbench._MEANINGS) == get_args(nnbench.Operation)
     assert "bytes" not in [figure.name for figure in nnbench._figures(make().options)]
 
@@ -157,7 +157,7 @@ def test_its_room_is_at_least_what_it_takes(place):
     assert taken <= workload.space_bytes() <= 4 * taken
 
 
-def test_a_changed_file_is_told_with_its_byte(place):
+def test_changed_file_is_reported_with_its_byte(place):
     workload = make(operations="open_read", bytes_to_write=100)
     workload.prepare(place)
     path = files(place)[3]
@@ -166,7 +166,7 @@ def test_a_changed_file_is_told_with_its_byte(place):
         workload.run(place)
 
 
-def test_a_vanished_directory_is_told_and_cleaning_up_goes_on(place):
+def test_vanished_directory_is_reported_and_cleaning_continues(place):
     workload = make(operations="stat", shared=False)
     workload.prepare(place)
     shutil.rmtree(place.directory / "nnbench/thread-1")

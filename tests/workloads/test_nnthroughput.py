@@ -43,7 +43,7 @@ def carried_out(workload, place):
     return measured
 
 
-def test_a_log_that_does_not_tell_what_was_served_is_found_after_the_run(place):
+def test_incomplete_log_is_found_after_the_run(place):
     workload = make(operations="create", logs="a, b")
     workload.reset(place)
     measured = workload.run(place)
@@ -103,7 +103,7 @@ def test_no_more_mutations_share_a_sync_than_are_under_way_or_allowed(place):
     assert one["create_buffer_share"] > 0
 
 
-def test_a_mutation_takes_the_bytes_that_it_needs_or_those_asked_for(place):
+def test_mutation_has_its_natural_or_the_requested_size(place):
     needed = carried_out(make(operations="create"), place).figures["create_bytes"]
     assert 30 < needed < 60
     padded = carried_out(make(operations="create", record_bytes=300), place).figures
@@ -132,7 +132,7 @@ def test_a_phase_counts_its_own_mutations_alone(place):
         {"threads": 8, "workers": 8},
     ],
 )
-def test_however_the_log_is_kept_it_tells_what_was_done(place, options):
+def test_every_kind_of_log_records_all_operations(place, options):
     # The run itself compares what every log tells with the tree that was served.
     workload = make(**options)
     measured = carried_out(workload, place)
@@ -160,22 +160,22 @@ def test_logs_elsewhere_lie_in_folders_of_our_own_that_are_removed(place, tmp_pa
     assert [path.name for path in elsewhere.iterdir()] == ["of somebody else"]
 
 
-def test_logs_on_disks_beside_the_target_lie_there_and_are_removed(place, tmp_path):
+def test_logs_on_further_disks_are_created_there_and_removed(place, tmp_path):
     disk2 = tmp_path / "disk2"
     disk2.mkdir()
-    beside = replace(place, disks={"disk2": disk2})
+    others = replace(place, disks={"disk2": disk2})
     workload = make(logs="log, disk2:log, disk2:another", operations="create")
     assert workload.disks() == {"disk2"}
-    carried_out(workload, beside)
+    carried_out(workload, others)
     (own,) = disk2.iterdir()
     assert {folder.name for folder in own.iterdir()} == {"log", "another"}
     assert len(list(place.directory.rglob("log"))) == 1
-    workload.clean(beside)
+    workload.clean(others)
     assert not list(disk2.iterdir())
     assert not list(place.directory.iterdir())
 
 
-def test_a_disk_that_nobody_has_made_is_told_with_what_makes_one(place):
+def test_missing_further_disk_has_a_remedy(place):
     with pytest.raises(TargetError, match=r"beside: \{disk2: ext4\}"):
         carried_out(make(logs="disk2:log"), place)
 
@@ -198,7 +198,7 @@ def test_trials_with_other_logs_are_cleaned_apart():
     assert make(logs="log").preparation() == make(logs="log", threads=1).preparation()
 
 
-def test_a_directory_that_is_not_there_is_told_before_anything_is_done(place, tmp_path):
+def test_missing_directory_fails_before_any_work(place, tmp_path):
     with pytest.raises(TargetError, match="does not exist"):
         make(logs=str(tmp_path / "no")).check()
 
@@ -221,7 +221,7 @@ def test_a_directory_that_is_not_there_is_told_before_anything_is_done(place, tm
         ({"record_bytes": 20_000}, "16384"),
     ],
 )
-def test_what_cannot_work_is_refused_with_the_reason(options, why):
+def test_impossible_options_are_refused_with_the_reason(options, why):
     with pytest.raises(ValidationError, match=why):
         make(**options)
 
@@ -276,7 +276,7 @@ def test_a_batch_is_under_way_at_a_time_or_one_for_each_log(options, batches):
 
 
 @pytest.mark.root
-def test_a_full_disk_is_named_and_the_run_goes_on_while_a_log_is_left(place, small_disk):
+def test_full_disk_is_named_and_the_run_continues_on_the_other_log(place, small_disk):
     workload = make(
         files=20_000, record_bytes=2000, operations="create", logs=["log", str(small_disk)]
     )

@@ -41,9 +41,9 @@ def test_the_example_of_a_workload_is_one_in_a_study_file(name):
     definition = catalog.get(name)
     head, _, tail = GOOD.partition("workloads:\n")
     rest = tail[tail.index("decide:") :]
-    (asked,) = read(f"{head}{study_lines(definition)}\n{rest}").workloads
-    assert asked.options == example_options(definition)
-    assert asked.figure == definition.figures(asked.options)[0]
+    (study,) = read(f"{head}{study_lines(definition)}\n{rest}").workloads
+    assert study.options == example_options(definition)
+    assert study.figure == definition.figures(study.options)[0]
 
 
 @pytest.mark.parametrize("name", catalog.names())
@@ -56,7 +56,7 @@ def test_the_example_of_a_workload_is_one_on_the_command_line(name):
 
 
 @pytest.mark.parametrize("name", catalog.names())
-def test_every_option_is_told_with_what_is_allowed(name):
+def test_every_option_has_its_allowed_values(name):
     for option, default, allowed, meaning in list_options(catalog.get(name)):
         field = catalog.get(name).options.model_fields[option]
         assert allowed
@@ -125,7 +125,7 @@ class Model(Options):
         ("named", "a mapping, each value a mapping of one, two"),
     ],
 )
-def test_what_is_allowed_is_told_in_words(name, words):
+def test_allowed_values_are_words(name, words):
     assert describe_allowed(Model.model_fields[name]) == words
 
 

@@ -58,7 +58,7 @@ def eventually(condition, seconds=10.0):
         time.sleep(0.02)
 
 
-def test_a_program_is_told_with_its_output_and_what_it_took(make, tmp_path):
+def test_program_result_has_output_and_usage(make, tmp_path):
     text = (
         "import os,sys; print(os.getcwd(), os.environ['COLOUR']); print('aside', file=sys.stderr)"
     )
@@ -84,14 +84,14 @@ def test_arguments_reach_the_program_as_they_are(make, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_exit_code_is_told_with_the_last_words(make):
+def test_exit_code_is_reported_with_the_last_lines(make):
     ended = run(make("sh", "-c", "for i in 1 2 3 4 5 6 7; do echo line $i >&2; done; exit 7"))
     with pytest.raises(WorkloadError, match=r"code 7; it said: line 3 .* line 7\n") as caught:
         ended.require_success()
     assert "line 2" not in caught.value.found
 
 
-def test_a_signal_is_told_by_name(make):
+def test_signal_is_reported_by_name(make):
     ended = run(make("sh", "-c", "kill -SEGV $$"))
     with pytest.raises(WorkloadError, match=r"signal 11 \(Segmentation fault\); it said nothing"):
         ended.require_success()
@@ -105,12 +105,12 @@ def test_a_signal_is_told_by_name(make):
         (("true", "x" * (1 << 21)), "Argument list too long"),
     ],
 )
-def test_what_cannot_be_started_is_told(make, arguments, found):
+def test_start_failure_is_reported(make, arguments, found):
     with pytest.raises(WorkloadError, match=found):
         run(make(*arguments))
 
 
-def test_a_working_directory_that_is_gone_is_told(tmp_path):
+def test_missing_working_directory_is_reported(tmp_path):
     with pytest.raises(WorkloadError, match=r"No such file.*gone"):
         run(Program(("true",), tmp_path / "gone", 5.0))
 
@@ -159,16 +159,16 @@ def test_daemons_are_found_and_ended(make, marker):
     assert ended.left_running == 2
 
 
-def test_stopping_is_asked_for_while_the_program_is_silent(make, marker):
-    asked = []
+def test_stop_is_checked_while_the_program_is_silent(make, marker):
+    calls = []
 
     def tick(_):
-        asked.append(time.monotonic())
-        return len(asked) < 4
+        calls.append(time.monotonic())
+        return len(calls) < 4
 
     with pytest.raises(WorkloadStoppedError, match="asked to stop"):
         run(make("sleep", marker), tick)
-    assert asked[-1] - asked[0] < 3
+    assert calls[-1] - calls[0] < 3
 
 
 def test_a_signal_ends_the_program(make, marker):

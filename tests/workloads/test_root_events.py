@@ -113,7 +113,7 @@ def test_a_file_of_the_users_own_is_read_and_kept(place):
 
 
 @needs_uproot
-def test_what_is_no_tree_is_told_before_anything_runs(tmp_path):
+def test_invalid_tree_fails_before_the_run(tmp_path):
     (tmp_path / "text.root").write_text("no ROOT file at all")
     make().prepare(Place(tmp_path, 7))
     for name, tree, found in [
@@ -168,7 +168,7 @@ def test_a_cut_and_a_vanished_file_are_errors_of_the_trial(place):
 
 @needs_uproot
 @pytest.mark.root
-def test_no_room_is_told_with_its_remedy(place):
+def test_missing_space_has_a_remedy(place):
     command = ["mount", "-t", "tmpfs", "-o", "size=100k", "tiny", place.directory]
     subprocess.run(command, check=True)
     try:

@@ -127,12 +127,14 @@ def test_a_row_out_of_order_is_found_with_file_number_and_keys(place):
     with path.open("r+b") as file:
         file.seek(4200)
         file.write(bytes(10))
-    told = r"part-r-00001 is out of order: row 42 .*00 00 00 00 00 00 00 00 00 00, the row before"
-    with pytest.raises(WorkloadError, match=told):
+    message = (
+        r"part-r-00001 is out of order: row 42 .*00 00 00 00 00 00 00 00 00 00, the row before"
+    )
+    with pytest.raises(WorkloadError, match=message):
         workload.run(place)
 
 
-def test_cut_rows_are_told_with_their_file_and_leave_nothing(place):
+def test_truncated_rows_are_reported_with_their_file_and_leave_nothing(place):
     workload = prepared("terasort", place, **SMALL)
     path = parts(place.directory / "tera-in")[1]
     os.truncate(path, 12_345)
@@ -145,7 +147,7 @@ def test_cut_rows_are_told_with_their_file_and_leave_nothing(place):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"rows": 0}, "greater than 0"),
         ({"reducers": 0}, "greater than or equal to 1"),
@@ -156,12 +158,12 @@ def test_cut_rows_are_told_with_their_file_and_leave_nothing(place):
         ({"colour": "red"}, "Extra inputs"),
     ],
 )
-def test_options_that_cannot_work_are_refused(options, told):
-    with pytest.raises(ValidationError, match=told):
+def test_options_that_cannot_work_are_refused(options, message):
+    with pytest.raises(ValidationError, match=message):
         make("terasort", **options)
 
 
-def test_a_spill_folder_that_is_missing_is_refused_or_told(place, tmp_path):
+def test_missing_spill_folder_is_an_error(place, tmp_path):
     missing = tmp_path / "missing"
     workload = make("terasort", spill=[str(missing)], **SMALL)
     with pytest.raises(UsageError, match="it does not exist"):
@@ -201,7 +203,7 @@ def test_an_interrupted_sort_leaves_nothing(place):
 
 @pytest.mark.root
 @pytest.mark.parametrize("full", ["spill", "output"])
-def test_no_space_left_is_told_and_everything_is_freed(full, tmp_path):
+def test_full_disk_is_reported_and_space_is_freed(full, tmp_path):
     small, large = tmp_path / "small", tmp_path / "large"
     small.mkdir()
     large.mkdir()
@@ -245,9 +247,9 @@ print(kilobytes("VmHWM") - before, figures["memory"])
 def test_the_process_grows_by_no_more_than_the_limit(memory, place):
     prepared("terasort", place, rows="1M")
     command = [sys.executable, "-c", MEASURE, str(place.directory), f"{memory}MiB"]
-    grown, told = subprocess.check_output(command, text=True).split()
-    assert float(told) <= memory
-    assert float(told) * 0.8 <= int(grown) / 1024 <= memory
+    grown, output = subprocess.check_output(command, text=True).split()
+    assert float(output) <= memory
+    assert float(output) * 0.8 <= int(grown) / 1024 <= memory
 
 
 @pytest.mark.parametrize(("direct", "needed"), [(False, 2 + 2), (True, 4 + 4)])

@@ -130,7 +130,7 @@ def test_a_word_too_long_for_the_memory_is_named_as_the_users(place, tmp_path):
     assert "at byte 0" in str(caught.value)
 
 
-def test_a_folder_that_vanishes_is_told(place):
+def test_vanishing_folder_is_reported(place):
     workload = prepared(place, **SMALL)
     (place.directory / "words-in" / "part-m-00001").unlink()
     (place.directory / "words-in" / "part-m-00001").mkdir()
@@ -162,7 +162,7 @@ RARE = {"size": "4MiB", "memory": "2MiB", "vocabulary": "1M", "exponent": 0}
 
 
 @pytest.mark.root
-def test_no_space_for_spills_is_told_with_a_remedy(place):
+def test_full_spill_folder_has_a_remedy(place):
     workload = prepared(place, **RARE)
     spill = place.directory / "spill"
     with small_disk(spill, "1m"):
@@ -173,7 +173,7 @@ def test_no_space_for_spills_is_told_with_a_remedy(place):
 
 
 @pytest.mark.root
-def test_no_space_for_the_output_is_told_with_a_remedy(place, tmp_path):
+def test_full_output_folder_has_a_remedy(place, tmp_path):
     disk = tmp_path / "disk"
     with small_disk(disk, "6m"):
         full = Place(disk, seed=7)

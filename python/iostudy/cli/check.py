@@ -23,10 +23,11 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.design import Design
-from iostudy.study.model import DecisionMode, Study, Validity, WorkloadRequest
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.schema import load
+from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.switchback import describe_mode, uses_switchback
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.rate import DEFAULT_HZ
@@ -88,7 +89,7 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
         *_describe_mode(study),
         *_describe_validity(study.validity),
-        *_describe_telemetry(study.telemetry_hz),
+        *_describe_telemetry(study.telemetry.hz),
     ]
 
 

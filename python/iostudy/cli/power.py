@@ -11,7 +11,11 @@ import typer
 from iostudy.cli.arguments import Json, Seed, StudyName, UnsafeFolders, Yes
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
-from iostudy.cli.run import output_folder, print_resume_hint_on_signal, refuse_seed
+from iostudy.cli.output_folder import (
+    find_output_folder,
+    print_resume_hint_on_signal,
+    refuse_seed,
+)
 from iostudy.errors import UsageError
 from iostudy.node.expected import with_expected_levels
 from iostudy.study import library
@@ -70,7 +74,7 @@ def power(
     root = os.geteuid() == 0
     loaded = _with_levels(adapt_to_user(load(library.find_study(study)), root=root))
     name = f"{loaded.name}-power"
-    folder = output_folder(name, out, resume=resume)
+    folder = find_output_folder(name, out, resume=resume)
     text = build_aa_study(loaded, str(folder.absolute()), blocks)
     same = parse(text, where=f"the A/A of {loaded.name}", name=name)
     # Here and not above: statistics and charts take most of a second to load.

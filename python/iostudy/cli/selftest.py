@@ -10,7 +10,11 @@ import typer
 from iostudy.cli.arguments import Json, Seed, UnsafeFolders
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
-from iostudy.cli.run import output_folder, print_resume_hint_on_signal, refuse_seed
+from iostudy.cli.output_folder import (
+    find_output_folder,
+    print_resume_hint_on_signal,
+    refuse_seed,
+)
 from iostudy.study import library
 from iostudy.study.model import Study
 from iostudy.study.schema import load, parse
@@ -47,7 +51,7 @@ def selftest(
     wrong.
     """
     refuse_seed(seed, resume=resume)
-    study, folder = study_on(target), output_folder(NAME, out, resume=resume)
+    study, folder = study_on(target), find_output_folder(NAME, out, resume=resume)
     consent = Consent(unsafe_folders=unsafe_folders)
     command = ["iostudy", NAME, "--target", str(target), *consent.resume_options()]
     with print_resume_hint_on_signal(command, folder):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import say
+from iostudy.cli.output_folder import prepare_output
 from iostudy.cli.progress import show_progress
 from iostudy.cli.report_output import print_summary, write_report
-from iostudy.cli.run import prepare_output
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, TrialError
 from iostudy.execution.confirmation import prepare_confirmation
@@ -118,8 +118,8 @@ def _run_on_node(
             _cluster_request(study, folder),
             permission=permission,
             directories=list_directories(study.workloads, study.known().configurations()),
-            block_latency=study.block_latency,
-            hz=study.telemetry_hz,
+            block_latency=study.telemetry.block_latency,
+            hz=study.telemetry.hz,
         ) as node,
     ):
         return assignment.execute(node, root=root, seed=seed, listeners=[listening])

@@ -19,6 +19,7 @@ class Bottleneck(StrEnum):
     WRITEBACK = "writeback"
     CPU = "cpu"
     CORE = "core"
+    FIRST_TOUCH = "first-touch"
     QUOTA = "quota"
     RECLAIM = "reclaim"
     NETWORK = "network"
@@ -44,6 +45,7 @@ _SUBJECTS = {
     Bottleneck.WRITEBACK: ("the kernel's writeback throttling", ""),
     Bottleneck.CPU: ("the CPU", ""),
     Bottleneck.CORE: ("one core of the CPU", ""),
+    Bottleneck.FIRST_TOUCH: ("memory first touched", ""),
     Bottleneck.QUOTA: ("the control group's CPU quota", ""),
     Bottleneck.RECLAIM: ("memory", ""),
     Bottleneck.NETWORK: ("the network", ""),
@@ -148,6 +150,7 @@ _ELSEWHERE = frozenset(
     {
         Bottleneck.CPU,
         Bottleneck.CORE,
+        Bottleneck.FIRST_TOUCH,
         Bottleneck.QUOTA,
         Bottleneck.NETWORK,
         Bottleneck.STEAL,

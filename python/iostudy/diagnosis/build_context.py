@@ -63,6 +63,7 @@ def build_context(
     operating_points: Mapping[str, tuple[OperatingPoint, ...]],
     *,
     virtual_machine: bool,
+    free_page_reporting: bool = False,
     workload: WorkloadProperties = UNKNOWN_WORKLOAD,
 ) -> DiagnosisContext:
     """Build the context of a run on ``devices`` and ``mounts``.
@@ -78,6 +79,8 @@ def build_context(
         concurrency=workload.concurrency,
         spins=workload.spins,
         operating_points=operating_points,
+        virtual_machine=virtual_machine,
+        free_page_reporting=free_page_reporting,
     )
 
 

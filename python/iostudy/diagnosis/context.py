@@ -85,7 +85,8 @@ class DiagnosisContext:
     at once, None if unknown. ``serial`` is the use of the workload's serial resources. The workload
     ``spins`` if its threads stay on a CPU while they wait. ``measured_seconds`` is the part of the
     recording that the workload measured, None for all of it. ``operating_points`` are those of each
-    device in all known runs, this one included.
+    device in all known runs, this one included. ``free_page_reporting``: the host of the
+    ``virtual_machine`` takes free memory back.
     """
 
     devices: tuple[str, ...] = ()
@@ -97,6 +98,8 @@ class DiagnosisContext:
     spins: bool = False
     measured_seconds: float | None = None
     operating_points: Mapping[str, tuple[OperatingPoint, ...]] = field(default_factory=dict)
+    virtual_machine: bool = False
+    free_page_reporting: bool = False
 
     @property
     def device_names(self) -> str:

@@ -14,6 +14,7 @@ from iostudy.diagnosis.rules import (
     concurrency,
     cpu_quota,
     device,
+    first_touch,
     foreign,
     memory,
     network,
@@ -40,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     slow_member.find_slow_members,
     device.find_saturated_devices,
     writeback.find_writeback_throttling,
+    first_touch.find_first_touch,
     processor.find_busy_processors,
     cpu_quota.find_cpu_quota,
     memory.find_memory_stalls,
@@ -92,11 +94,15 @@ def _measured_part(summary: TelemetrySummary, context: DiagnosisContext) -> Evid
 def _order(findings: Sequence[Finding]) -> list[Finding]:
     """Order causes, then consequences, then findings of low confidence; the longest first.
 
-    Low concurrency as a consequence is left out: more requests at once would only wait longer.
+    Low concurrency as a consequence is left out: more requests at once would only wait longer. So
+    is a busy CPU as a consequence of first touches: its time is theirs.
     """
     causes = [each for each in findings if not _is_explained(each, findings)]
     consequences = [each for each in findings if each not in causes]
-    kept = causes + [each for each in consequences if each.limit is not Bottleneck.CONCURRENCY]
+    left_out = {Bottleneck.CONCURRENCY}
+    if any(each.limit is Bottleneck.FIRST_TOUCH for each in causes):
+        left_out |= {Bottleneck.CPU, Bottleneck.CORE}
+    kept = causes + [each for each in consequences if each.limit not in left_out]
 
     def rank(finding: Finding) -> tuple[bool, bool, float]:
         is_unsure = finding.confidence is Confidence.LOW

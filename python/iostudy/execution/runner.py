@@ -18,8 +18,9 @@ from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import BlockSession, Node
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.combinations import Configuration
-from iostudy.study.model import Study, Validity
+from iostudy.study.model import Study
 from iostudy.study.plan import Block
+from iostudy.study.sections import Validity
 
 INTERRUPTED = "iostudy ended before this trial did"
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0

@@ -17,7 +17,7 @@ from iostudy.ledger.samples import write_samples
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import BlockSession, TrialResult
 from iostudy.study.combinations import Configuration
-from iostudy.study.model import Validity
+from iostudy.study.sections import Validity
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
 from iostudy.workloads.definition import Figure
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 from iostudy.node.protocol import TrialResult
-from iostudy.study.model import Validity
+from iostudy.study.sections import Validity
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.units import KIB, MIB, format_percent, format_rounded_size

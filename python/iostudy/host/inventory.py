@@ -14,6 +14,8 @@ from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.host.mounts import Mount
 
+_BALLOON, _REPORTING = "0x0005", 5
+
 
 def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, Any]:
     """Return kernel, distribution, CPU, memory, virtualisation, cgroups, block devices, mounts.
@@ -31,6 +33,7 @@ def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping
         "cpu": parse_cpuinfo(read_attribute(proc / "cpuinfo") or ""),
         "memory_bytes": parse_memory_bytes(read_attribute(proc / "meminfo") or ""),
         "virtualisation": detect_virtualisation(root),
+        "free_page_reporting": detect_free_page_reporting(root),
         "cgroups": detect_cgroup_version(mounts.read_mounts(root)),
         "block_devices": {d.name: describe_device(d, root) for d in devices.read_disks(root)},
         "mounts": {str(place): _describe_mount(mounts.find_mount(place)) for place in places},
@@ -67,6 +70,19 @@ def detect_virtualisation(root: Path = ROOT) -> str | None:
     if flags is None or "hypervisor" not in flags[1].split():
         return None
     return " ".join(filter(None, names)) or "a virtual machine of unknown make"
+
+
+def detect_free_page_reporting(root: Path = ROOT) -> bool:
+    """Whether a virtio balloon gives free memory back to the host: feature 5 of device type 5.
+
+    Source: virtio 1.2, 5.5; the kernel prints the features from bit 0 (drivers/virtio/virtio.c).
+    """
+    balloons = (
+        read_attribute(device / "features") or ""
+        for device in (root / "sys/bus/virtio/devices").glob("*")
+        if read_attribute(device / "device") == _BALLOON
+    )
+    return any(features[_REPORTING : _REPORTING + 1] == "1" for features in balloons)
 
 
 def detect_cgroup_version(mounted: Iterable[Mount]) -> str | None:

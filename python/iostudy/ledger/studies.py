@@ -16,10 +16,11 @@ from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.ledger.windows import WindowRecord
 from iostudy.study.candidates import add_candidates
-from iostudy.study.model import DecisionMode, Study
+from iostudy.study.model import Study
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.schema import parse
 from iostudy.study.search import Outcome
+from iostudy.study.sections import DecisionMode
 
 CONFIRMATION = "confirmation"
 """The subfolder of a search's confirmation; its study file has the same name."""

@@ -71,7 +71,7 @@ def check_target(study: Study, folder: Path) -> None:
 
 def check_block_latency(study: Study) -> None:
     """Raise UsageError if the study traces block requests and this host cannot."""
-    if not study.block_latency:
+    if not study.telemetry.block_latency:
         return
     if isinstance(study.target, DiskTarget):
         usable_tracefs()

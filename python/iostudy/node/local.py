@@ -60,6 +60,7 @@ class LocalNode:
     varied on the target or elsewhere. ``directories`` are other directories of the workloads.
     ``cluster_request`` is the cluster of the workloads, if any; entering starts it. With
     ``block_latency`` every trial records the block requests of the devices below the target.
+    With ``warm_memory`` free memory is touched before every trial that uses the page cache.
     ``hz`` is the sampling rate of the telemetry. ``permission`` covers a device to format and
     folders that other users can redirect.
     """
@@ -75,6 +76,7 @@ class LocalNode:
         directories: Sequence[Path] = (),
         permission: Permission = _NO_PERMISSION,
         block_latency: bool = False,
+        warm_memory: bool = False,
         hz: float = DEFAULT_HZ,
     ) -> None:
         self._target = target
@@ -85,6 +87,7 @@ class LocalNode:
         self._directories = directories
         self._permission = permission
         self._block_latency = block_latency
+        self._warm_memory = warm_memory
         self._trace: TraceInstance | None = None
         self._hz = hz
         self._resources = ExitStack()
@@ -236,6 +239,7 @@ class LocalNode:
             make_recorder=self._recorder,
             tick=self._tick,
             restarts=needs_restarts(self._factors),
+            warm_memory=self._warm_memory,
         )
         with session:
             yield session

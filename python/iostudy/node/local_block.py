@@ -14,6 +14,7 @@ from iostudy.node import caches, target_devices
 from iostudy.node.clusters import ClusterLevels, data_properties
 from iostudy.node.levels import read_back
 from iostudy.node.local_switched_run import LocalSwitchedRun
+from iostudy.node.memory import describe_warm_memory, touch_free_memory
 from iostudy.node.protocol import TrialResult
 from iostudy.node.site import Site
 from iostudy.node.stopwatch import Stopwatch
@@ -44,7 +45,8 @@ class LocalBlock:
     Data are prepared under the host's own settings, before any level is applied, and all
     configurations share them. If the study varies the file system, each whole plot has a new one
     with its own data of the same content. ``restarts``: the daemons of a cluster restart before
-    every trial. Leaving the session removes the files of the trials.
+    every trial. ``warm_memory``: free memory is touched before every trial that uses the page
+    cache. Leaving the session removes the files of the trials.
     """
 
     request: WorkloadRequest
@@ -54,6 +56,7 @@ class LocalBlock:
     make_recorder: Callable[[], Recorder]
     tick: Tick
     restarts: bool = False
+    warm_memory: bool = False
     _prepared: dict[DataKey, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
     _client: Client | None = None
@@ -81,9 +84,9 @@ class LocalBlock:
     def trial(self, configuration: Configuration) -> TrialResult:
         """Format and prepare if needed, apply, reset, run under telemetry, read back, restore."""
         watch = Stopwatch()
-        workload = catalog.get(self.request.name).make(
-            apply_configuration(self.request, configuration)
-        )
+        definition = catalog.get(self.request.name)
+        options = apply_configuration(self.request, configuration)
+        workload = definition.make(options)
         self._begin(configuration, watch)
         self._prepare(workload, configuration, watch)
         watch.begin("apply")
@@ -91,6 +94,9 @@ class LocalBlock:
             self._configure(configuration, watch)
             devices = self._devices_of(workload)
             notes = self._reset_state(workload, devices, watch)
+            if self.warm_memory and definition.uses_page_cache(options):
+                watch.begin("warm")
+                notes += (describe_warm_memory(touch_free_memory(workload.space_bytes())),)
             watch.begin("run")
             measured, telemetry = self._measure(workload)
             watch.begin("restore")

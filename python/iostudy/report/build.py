@@ -37,6 +37,7 @@ from iostudy.report.topics.caveats.build import add_flags, add_imbalance, comput
 from iostudy.report.topics.covariates.build import build_covariates, covariate_values
 from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkload
 from iostudy.report.topics.measurements.build import build_measurements, describe_figure
+from iostudy.report.topics.noise.causes import build_noise_causes
 from iostudy.report.topics.noise.section import build_workload_noise
 from iostudy.report.topics.ranking.build import build_ranking
 from iostudy.report.topics.ranking.values import RankingReport
@@ -132,6 +133,7 @@ def build_report(
         limits=limited,
         disturbed=disturbed,
         covariates=covariate_reports,
+        noise_causes=build_noise_causes(study, in_order),
         given_up=tuple(GivenUpWorkload(**asdict(own)) for own in given_up),
         block_requests=build_block_latency(study, in_order),
         device=device,

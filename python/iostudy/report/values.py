@@ -11,6 +11,7 @@ from iostudy.report.base import Value
 from iostudy.report.topics.block_latency.values import BlockLatencyReport
 from iostudy.report.topics.bottlenecks.values import BottleneckReport, DisturbanceReport
 from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkload
+from iostudy.report.topics.noise.values import NoiseCausesReport
 from iostudy.report.topics.ranking.values import RankingReport
 from iostudy.report.topics.reference.values import ReferenceReport
 from iostudy.report.topics.scaling.values import ScalingReport
@@ -88,6 +89,8 @@ class Report(Value):
     """Trials that count and that something outside the study has limited."""
     covariates: tuple[CovariateReport, ...] = ()
     """Steal, foreign CPU and foreign I/O by workload, if known."""
+    noise_causes: tuple[NoiseCausesReport, ...] = ()
+    """By workload, where telemetry could show any."""
     given_up: tuple[GivenUpWorkload, ...] = ()
     """Workloads of which no attempt at a block counted; the others continued."""
     block_requests: tuple[BlockLatencyReport, ...] = ()

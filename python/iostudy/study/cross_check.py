@@ -11,11 +11,12 @@ from iostudy.study.combinations import FactorKind, count_combinations
 from iostudy.study.design_check import check_design
 from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import find_duplicates
-from iostudy.study.model import DecisionMode, Study
+from iostudy.study.model import Study
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import Path, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
+from iostudy.study.sections import DecisionMode
 from iostudy.study.source import read
 from iostudy.study.switchback import list_obstacles
 from iostudy.study.targets import DiskTarget, HdfsTarget, extra_filesystems
@@ -82,7 +83,7 @@ def _check(collector: ProblemCollector, way: Path, study: Study) -> None:
 
 def _check_block_latency(collector: ProblemCollector, study: Study) -> None:
     """Traced and untraced runs of one file would look the same, and must not be compared."""
-    if not study.block_latency:
+    if not study.telemetry.block_latency:
         return
     way = ("telemetry", "block_latency")
     if study.fallback is not None:

@@ -6,18 +6,19 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, assert_never
+
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from iostudy.study.combinations import Combination, Factor
+from iostudy.study.fields import STRICT_KEYS, one_of, whole
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path, ProblemCollector, format_value
+from iostudy.study.problems import Path
 
 if TYPE_CHECKING:
     from iostudy.analysis.design import Runs
 
-KEY = "design"
-WAY: Path = (KEY,)
-DEFAULT_RESOLUTION, DEFAULT_REDUCTION = 4, 2
+WAY: Path = ("design",)
 
 
 class DesignKind(StrEnum):
@@ -39,14 +40,23 @@ class DesignKind(StrEnum):
         return 3 if self.takes_two_levels else 2
 
 
+KindName = Annotated[DesignKind, one_of("design", DesignKind)]
+
+
 @dataclass(frozen=True)
 class Design:
     """How a screening chooses its runs; what a kind does not have is as it is by default."""
 
-    kind: DesignKind
-    fold_over: bool = True
-    resolution: int = DEFAULT_RESOLUTION
-    reduction: int = DEFAULT_REDUCTION
+    __pydantic_config__ = STRICT_KEYS
+
+    kind: KindName
+    """how the runs are chosen among all combinations of levels"""
+    fold_over: Annotated[bool, Field(strict=True)] = True
+    """plackett-burman: whether every run is repeated with all levels reversed"""
+    resolution: Annotated[int, whole(3, 5)] = 4
+    """fractional: the least resolution, III, IV or V"""
+    reduction: Annotated[int, whole(2, 100)] = 2
+    """subset: about one in so many of all combinations is run"""
 
     def describe(self) -> str:
         """For a person: ``plackett-burman with fold-over``."""
@@ -110,8 +120,7 @@ def _runs(design: Design, levels: tuple[int, ...]) -> Runs:
             assert_never(design.kind)
 
 
-_KIND = "kind"
-_KEYS = {
+_OPTIONS = {
     DesignKind.FULL: (),
     DesignKind.FRACTIONAL: ("resolution",),
     DesignKind.PLACKETT_BURMAN: ("fold_over",),
@@ -119,64 +128,18 @@ _KEYS = {
 }
 
 
-def parse_design(collector: ProblemCollector, values: Mapping[str, Any]) -> Design | None:
-    """The design that the file asks for, if it does; what is wrong with it is noted."""
-    if KEY not in values:
-        return None
-    for key in ("configurations", "baseline", "bounds"):
-        if key in values:
-            message = "a design chooses the runs, and compares the levels of each factor"
-            collector.add(
-                (key,), f"{message}; leave this out, or `design`", format_value(values[key])
-            )
-    if values.get("refused") == "leave-out":
-        message = (
-            "a design needs all of its runs; leave this out, and out of factors what is refused"
-        )
-        collector.add(("refused",), message, "leave-out")
-    given = values[KEY]
-    section = given if isinstance(given, Mapping) else {_KIND: given}
-    kind = collector.attempt(WAY, _kind, section.get(_KIND))
-    return None if kind is None else Design(kind, **_options(collector, kind, section))
-
-
-def _options(
-    collector: ProblemCollector, kind: DesignKind, section: Mapping[str, Any]
-) -> dict[str, Any]:
-    known = (_KIND, *_KEYS[kind])
-    parsed = {}
-    for key, value in section.items():
+def _parse(value: Any, validate: ValidatorFunctionWrapHandler) -> Design:
+    """The kind alone, or a section whose other keys are those of the kind."""
+    section = value if isinstance(value, Mapping) else {"kind": value}
+    design: Design = validate(section)
+    known = ("kind", *_OPTIONS[design.kind])
+    for key in section:
         if key not in known:
-            error = UnknownNameError(f"key of {kind}", str(key), known)
-            collector.note((*WAY, key), error, key)
-        elif key != _KIND:
-            parsed[key] = collector.attempt((*WAY, key), _PARSERS[key], value)
-    return {key: value for key, value in parsed.items() if value is not None}
+            raise UnknownNameError(f"key of {design.kind}", key, known)
+    return design
 
 
-def _kind(value: Any) -> DesignKind:
-    if value not in tuple(DesignKind):
-        raise UnknownNameError("design", format_value(value), tuple(DesignKind))
-    return DesignKind(value)
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("write true or false")
-    return value
-
-
-def _number(least: int, most: int) -> Any:
-    def parse(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ValueError(f"a whole number from {least} to {most} is wanted")
-        return value
-
-    return parse
-
-
-_PARSERS: Mapping[str, Any] = {
-    "fold_over": _flag,
-    "resolution": _number(3, 5),
-    "reduction": _number(2, 100),
-}
+DesignValue = Annotated[
+    Design | None, WrapValidator(_parse, json_schema_input_type=KindName | Design)
+]
+"""A design in a study file."""

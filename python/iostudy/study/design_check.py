@@ -8,6 +8,24 @@ from iostudy.study.combinations import Factor
 from iostudy.study.design import WAY, Design, varied
 from iostudy.study.model import Study
 from iostudy.study.problems import Path, ProblemCollector
+from iostudy.study.source import format_value
+from iostudy.study.study_file import LEAVE_OUT, StudyFile
+
+
+def check_other_keys(collector: ProblemCollector, file: StudyFile) -> None:
+    """Note the keys that do not go together with a design."""
+    if "design" not in file.model_fields_set:
+        return
+    for key in ("configurations", "baseline", "bounds"):
+        if key in file.model_fields_set:
+            message = "a design chooses the runs, and compares the levels of each factor"
+            found = format_value(collector.source.values[key])
+            collector.add((key,), f"{message}; leave this out, or `design`", found)
+    if file.refused == LEAVE_OUT:
+        message = (
+            "a design needs all of its runs; leave this out, and out of factors what is refused"
+        )
+        collector.add(("refused",), message, LEAVE_OUT)
 
 
 def check_design(collector: ProblemCollector, way: Path, study: Study, most_runs: int) -> bool:

@@ -29,6 +29,8 @@ MAX_DIGITS = 100
 """Digits of a number; the largest that any option takes has 19."""
 
 _VERSION = (1, 2)
+_UNPRINTABLE = re.compile(r"[\0\ud800-\udfff]")
+"""NUL ends an argument (execve(2)), and half of a surrogate pair has no UTF-8 form."""
 _NUMBER = re.compile(r"[-+]?\.?[0-9]\S*")
 
 
@@ -81,6 +83,7 @@ class _GuardedParser(RoundTripParser):
 
 
 _VERSIONS = "YAML 1.2, with %YAML 1.2 or without a directive"
+_TEXT = "texts without NUL and surrogates"
 _PLAIN = "plain mappings, lists and values"
 
 
@@ -98,6 +101,8 @@ def _refuse(event: Any) -> None:
             raise RefusedError(event, f"the tag {tag}", _PLAIN)
         case ScalarEvent(value="<<"):
             raise RefusedError(event, "the merge key <<", _PLAIN)
+        case ScalarEvent(value=value) if character := _UNPRINTABLE.search(value):
+            raise RefusedError(event, f"the character U+{ord(character[0]):04X}", _TEXT)
         case ScalarEvent(value=value, style=None) if _is_long_number(value):
             found = f"a number of {len(value)} characters"
             raise RefusedError(event, found, f"at most {MAX_DIGITS}; quote it if it is a text")

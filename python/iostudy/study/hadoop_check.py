@@ -9,12 +9,12 @@ from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.hadoop import HadoopDefinition, Runner
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
-from iostudy.study.hadoop_section import WAY
 from iostudy.study.model import Study
 from iostudy.study.problems import Path, ProblemCollector
 from iostudy.study.targets import HdfsTarget
 from iostudy.workloads import catalog as workloads
 
+WAY: Path = ("hadoop",)
 _REPLICATION = "dfs.replication"
 _SHORT_CIRCUIT, _SOCKET = "dfs.client.read.shortcircuit", "dfs.domain.socket.path"
 _IDLE = "no workload of this study runs on Hadoop; add one, or leave this out"

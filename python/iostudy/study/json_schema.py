@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from iostudy.settings import catalog as settings
@@ -18,43 +17,26 @@ from iostudy.settings.definition import Cost, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX as HADOOP
 from iostudy.settings.definitions.sysctl import PREFIX as SYSCTL
 from iostudy.settings.values import AS_FOUND, Integer
-from iostudy.study import reference
-from iostudy.study.design import DesignKind
 from iostudy.study.factors import MAX_LEVELS, OFFERED, OPTION_PREFIX
-from iostudy.study.hadoop_section import HadoopSection
-from iostudy.study.keys import DESCRIPTIONS, FALLBACK_KEYS, MAX_QUESTION, MAX_SEED, REFUSED
-from iostudy.study.requests import MAX_WORKLOADS
+from iostudy.study.fields import CATALOG, SCALAR
 from iostudy.study.search_section import SCALES
-from iostudy.study.sections import (
-    DecideSection,
-    TargetSection,
-    TelemetrySection,
-    ValiditySection,
-)
+from iostudy.study.study_file import StudyFile
 from iostudy.workloads import catalog as workloads
 from iostudy.workloads.option_text import list_options
 
 Schema = dict[str, Any]
 _DESCRIPTION = "description"
 
-_SECTIONS: Mapping[str, type[BaseModel]] = {
-    "target": TargetSection,
-    "hadoop": HadoopSection,
-    "decide": DecideSection,
-    "validity": ValiditySection,
-    "telemetry": TelemetrySection,
-}
-_SCALAR: Schema = {"type": ["string", "number", "boolean"]}
 _TEXT: Schema = {"type": "string"}
 _LABELLED: Schema = {"type": "object", "minProperties": 1, "maxProperties": MAX_LEVELS}
 _PLACES: Schema = {
     "description": "Where the setting is, if not below the target: a device, a path, members of "
     "NAME, or a list of these.",
-    "anyOf": [_SCALAR, {"type": "array", "minItems": 1, "items": _SCALAR}],
+    "anyOf": [SCALAR, {"type": "array", "minItems": 1, "items": SCALAR}],
 }
 _ANY_SETTING = f"^({SYSCTL}|{HADOOP})".replace(".", r"\.")
 """Names that are settings also without a description of ours."""
-_NOT_DOCUMENTATION = ("title", "default", "gt", "ge", "lt", "le", "format")
+_NOT_DOCUMENTATION = ("title", "default", "gt", "ge", "lt", "le", "format", CATALOG)
 """Keys of pydantic that JSON Schema lacks, or that an editor would show wrongly."""
 
 
@@ -64,62 +46,34 @@ def render_schema() -> str:
 
 
 def build_schema() -> Schema:
-    """The schema of a whole study file."""
-    sections, definitions = _models()
+    """The schema of a whole study file: that of its model, with the names of the catalogs."""
+    whole = _for_editors(StudyFile.model_json_schema())
+    definitions: dict[str, Schema] = {**whole.pop("$defs"), **_option_definitions()}
     levels = dict(_levels(definitions))
     definitions |= dict(_factors(levels))
-    definitions |= {"factor": _factor(_levels_of(_SCALAR)), "range": _range(), "places": _PLACES}
+    definitions |= {"factor": _factor(_levels_of(SCALAR)), "range": _range(), "places": _PLACES}
     definitions["factors"] = _by_name(levels, lambda factor: factor)
     definitions["parameters"] = _by_name(levels, lambda f: {"anyOf": [_to("range"), f]})
-    definitions["hadoop.properties"] = _properties(levels)
-    definitions[_name_of(sections["hadoop"])]["properties"]["properties"] = _to("hadoop.properties")
-    properties = _keys(sections)
+    definitions["properties"] = _properties(levels)
+    definitions["workload"] = _workload()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **whole,
         "title": "iostudy study file",
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["question", "target", "workloads"],
-        "oneOf": [{"required": ["factors"]}, {"required": ["search"]}],
-        "properties": {
-            key: {"description": text, **properties[key]} for key, text in DESCRIPTIONS.items()
-        },
         "$defs": {name: definitions[name] for name in sorted(definitions)},
     }
 
 
-def _keys(sections: Mapping[str, Schema]) -> dict[str, Schema]:
-    """What each key at the top may have."""
-    keys: dict[str, Schema] = {
-        **sections,
-        "question": {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION},
-        "target": {"anyOf": [_TEXT, sections["target"]]},
-        "factors": _to("factors"),
-        "search": _search(),
-        "configurations": _map({"type": "object", "additionalProperties": _SCALAR}),
-        "design": _design(),
-        "baseline": _SCALAR,
-        "bounds": {"type": "array", "items": _SCALAR},
-        "workloads": _workloads(),
-        "load": _load(),
-        "refused": {"enum": list(REFUSED)},
-        "seed": {"type": "integer", "minimum": 0, "exclusiveMaximum": MAX_SEED},
-        "reference": {"enum": list(reference.names())},
-    }
-    fallback = {key: {"description": DESCRIPTIONS[key], **keys[key]} for key in FALLBACK_KEYS}
-    return {**keys, "without_root": _object(fallback)}
-
-
-def _models() -> tuple[dict[str, Schema], dict[str, Schema]]:
-    """The schema of each section, and the definitions of these and of all workloads' options."""
+def _option_definitions() -> dict[str, Schema]:
+    """The options of every workload, and what these refer to."""
     options = {name: workloads.get(name).options for name in workloads.names()}
-    models = [(each, "validation") for each in {*_SECTIONS.values(), *options.values()}]
+    models = [(each, "validation") for each in {*options.values()}]
     refs, combined = models_json_schema(models)  # type: ignore[arg-type]
-    definitions: dict[str, Schema] = _without_noise(combined)["$defs"]
+    definitions: dict[str, Schema] = _for_editors(combined)["$defs"]
     for name, model in options.items():
-        shared = definitions[_name_of(refs[model, "validation"])]
+        shared = definitions[str(refs[model, "validation"]["$ref"]).removeprefix("#/$defs/")]
         definitions[f"options.{name}"] = _options(name, shared)
-    return {key: refs[model, "validation"] for key, model in _SECTIONS.items()}, definitions
+    return definitions
 
 
 def _options(name: str, shared: Schema) -> Schema:
@@ -134,7 +88,7 @@ def _options(name: str, shared: Schema) -> Schema:
 _OWN_OPTIONS: Mapping[str, Schema] = {
     "label": {
         "description": "Tells two entries of one workload apart, and names it in the report.",
-        **_SCALAR,
+        **SCALAR,
     },
     "figure": {
         "description": "The figure that verdicts use; the workload's first one by default.",
@@ -143,17 +97,30 @@ _OWN_OPTIONS: Mapping[str, Schema] = {
 }
 
 
-def _without_noise(schema: Any, *, named: bool = False) -> Any:
+def _for_editors(schema: Any, *, named: bool = False) -> Any:
     """The schema without what is no documentation; the keys of a ``named`` mapping are all kept."""
     if isinstance(schema, list):
-        return [_without_noise(each) for each in schema]
+        return [_for_editors(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
+    if CATALOG in schema:
+        schema = {**schema, **_to(schema[CATALOG])}
     return {
-        key: _without_noise(value, named=not named and key in ("properties", "$defs"))
-        for key, value in schema.items()
+        key: " ".join(value.split())
+        if key == _DESCRIPTION and isinstance(value, str)
+        else _for_editors(value, named=not named and key in ("properties", "$defs"))
+        for key, value in _without_null(schema).items()
         if named or key not in _NOT_DOCUMENTATION
     }
+
+
+def _without_null(schema: Schema) -> Schema:
+    """A value that may be null as that value alone; null is what leaves it out."""
+    match schema:
+        case {"anyOf": [*choices, {"type": "null"}], **rest}:
+            return {**(choices[0] if len(choices) == 1 else {"anyOf": choices}), **rest}
+        case _:
+            return schema
 
 
 def _levels(definitions: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
@@ -191,7 +158,7 @@ def _setting_level(definition: SettingDefinition) -> Schema:
         digits = {"type": "string", "pattern": "^ *-?[0-9]+ *$"}
         number = {"type": "integer", "minimum": values.minimum, "maximum": values.maximum}
         return {"description": text, "anyOf": [number, words, digits]}
-    return {"description": text, **_SCALAR}
+    return {"description": text, **SCALAR}
 
 
 def _written(choices: Iterable[str]) -> Iterator[Any]:
@@ -207,7 +174,7 @@ def _written(choices: Iterable[str]) -> Iterator[Any]:
 def _option_level(fields: Iterable[Schema]) -> Schema:
     """A level is a single value of the option's kind, as one of the workloads takes it."""
     known = [{k: v for k, v in field.items() if k != _DESCRIPTION} for field in fields]
-    single = [each if each.get("type") != "object" else _SCALAR for each in known]
+    single = [each if each.get("type") != "object" else SCALAR for each in known]
     kinds = [each for number, each in enumerate(single) if each not in single[:number]]
     return {_DESCRIPTION: next(iter(fields))[_DESCRIPTION], "anyOf": kinds}
 
@@ -229,8 +196,8 @@ def _factor(levels: Schema) -> Schema:
 
 
 def _range() -> Schema:
-    ends = {"from": _SCALAR, "to": _SCALAR}
-    more: dict[str, Schema] = {"scale": {"enum": list(SCALES)}, "step": _SCALAR}
+    ends = {"from": SCALAR, "to": SCALAR}
+    more: dict[str, Schema] = {"scale": {"enum": list(SCALES)}, "step": SCALAR}
     return _object({**ends, **more, "on": _to("places")}, required=tuple(ends))
 
 
@@ -252,36 +219,11 @@ def _properties(levels: Mapping[str, Schema]) -> Schema:
         for name in levels
         if name.startswith(HADOOP)
     }
-    return {"type": "object", "properties": named, "additionalProperties": _SCALAR}
+    return {"type": "object", "properties": named, "additionalProperties": SCALAR}
 
 
-def _search() -> Schema:
-    budget = {"description": "120 trials, or the time of trials, such as 2h.", **_TEXT}
-    worst = {
-        "description": "What a candidate may lose on any workload, such as 5%.",
-        **_TEXT,
-    }
-    tried = {
-        "description": "Points that are known to be good, by labels.",
-        "type": "object",
-        "additionalProperties": {"type": "object", "additionalProperties": _SCALAR},
-    }
-    keys = {"parameters": _to("parameters"), "budget": budget, "try": tried, "worst": worst}
-    return _object(keys, required=("parameters", "budget"))
-
-
-def _design() -> Schema:
-    kind: Schema = {"enum": [str(each) for each in DesignKind]}
-    keys: dict[str, Schema] = {
-        "kind": kind,
-        "fold_over": {"type": "boolean"},
-        "resolution": {"type": "integer", "minimum": 3, "maximum": 5},
-        "reduction": {"type": "integer", "minimum": 2, "maximum": 100},
-    }
-    return {"anyOf": [kind, _object(keys, required=("kind",))]}
-
-
-def _workloads() -> Schema:
+def _workload() -> Schema:
+    """An entry of the list: a name, or a name with options."""
     named: dict[str, Schema] = {
         name: {
             "description": f"It models {workloads.get(name).models}.",
@@ -290,20 +232,7 @@ def _workloads() -> Schema:
         for name in workloads.names()
     }
     one = {**_object(named), "minProperties": 1, "maxProperties": 1}
-    entry = {"anyOf": [{"enum": list(workloads.names())}, one]}
-    return {"type": "array", "minItems": 1, "maxItems": MAX_WORKLOADS, "items": entry}
-
-
-def _load() -> Schema:
-    levels = {"type": "array", "minItems": 2, "items": _SCALAR}
-    pattern = f"^{OPTION_PREFIX}".replace(".", r"\.")
-    return {
-        "type": "object",
-        "minProperties": 1,
-        "maxProperties": 1,
-        "additionalProperties": False,
-        "patternProperties": {pattern: levels},
-    }
+    return {"anyOf": [{"enum": list(workloads.names())}, one]}
 
 
 def _object(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
@@ -316,13 +245,5 @@ def _object(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) ->
     }
 
 
-def _map(values: Schema) -> Schema:
-    return {"type": "object", "minProperties": 1, "additionalProperties": values}
-
-
 def _to(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
-
-
-def _name_of(ref: Schema) -> str:
-    return str(ref["$ref"]).removeprefix("#/$defs/")

@@ -14,53 +14,39 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from iostudy.study.factors import OPTION_PREFIX
-from iostudy.study.labels import parse_label, scalar_text
+from iostudy.study.labels import parse_label
 from iostudy.study.model import Load, WorkloadRequest
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path, ProblemCollector, format_reason, format_value
+from iostudy.study.problems import Path, ProblemCollector, format_reason
 from iostudy.study.requests import replace_options
+from iostudy.study.source import format_value
+from iostudy.study.study_file import StudyFile
 
 WAY: Path = ("load",)
-_FEWEST, _MOST = 2, 100
-_EXAMPLE = "such as {workload.jobs: [20, 40, 60, 80]}"
 
 
 def parse_load(
-    collector: ProblemCollector, values: Mapping[str, Any], requests: Sequence[WorkloadRequest]
+    collector: ProblemCollector, file: StudyFile, requests: Sequence[WorkloadRequest]
 ) -> tuple[WorkloadRequest, ...]:
     """The study's workloads, with one for each level in place of those that have the option."""
-    if "load" not in values:
+    if not file.load:
         return tuple(requests)
-    section = values["load"]
-    if not isinstance(section, Mapping) or len(section) != 1:
-        message = f"a load is one option of the workloads with its levels, {_EXAMPLE}"
-        collector.add(WAY, message, found=format_value(section))
-        return tuple(requests)
-    name, levels = next(iter(section.items()))
+    values = collector.source.values
+    name, levels = next(iter(file.load.items()))
     way, option = (*WAY, name), str(name).removeprefix(OPTION_PREFIX)
     having = [request for request in requests if _has(request, option)]
     if not str(name).startswith(OPTION_PREFIX) or not having:
-        if len(requests) == _listed(values.get("workloads")):  # else one that is wrong may have it
+        if len(requests) == len(file.workloads or ()):  # else one that is wrong may have it
             options = sorted({OPTION_PREFIX + field for r in requests for field in _fields(r)})
             error = UnknownNameError("option of these workloads", str(name), options)
             collector.note(way, error, name)
         return tuple(requests)
     _refuse_elsewhere(collector, values, str(name))
-    if not isinstance(levels, list) or not _FEWEST <= len(levels) <= _MOST:
-        bounds = f"at least {_FEWEST} levels and at most {_MOST}"
-        message = f"a curve takes a list of {bounds}, {_EXAMPLE}"
-        collector.add(way, message, found=format_value(levels))
-        return tuple(requests)
     return tuple(
         each
         for request in requests
         for each in (_curve(collector, way, request, levels) if request in having else (request,))
     )
-
-
-def _listed(section: Any) -> int:
-    """How many workloads the file lists; 0 where it has no list of them."""
-    return len(section) if isinstance(section, list) else 0
 
 
 def _fields(request: WorkloadRequest) -> Iterator[str]:
@@ -95,7 +81,7 @@ def _curve(
 ) -> tuple[WorkloadRequest, ...]:
     """The workload at each level that is right; what is wrong with the others is noted."""
     found = [
-        collector.attempt((*way, index), lambda value: _at(request, str(way[-1]), value), level)
+        collector.attempt((*way, index), lambda text: _at(request, str(way[-1]), text), level)
         for index, level in enumerate(levels)
     ]
     curve = tuple(each for each in found if each is not None)
@@ -103,16 +89,16 @@ def _curve(
     for low, high in pairwise(loads):
         if high.level <= low.level:
             message = f"levels of load ascend; {low.text} comes before {high.text}"
-            collector.add(way, message, found=format_value(levels))
+            collector.add(way, message, found=format_value(list(levels)))
     return curve
 
 
-def _at(request: WorkloadRequest, name: str, value: Any) -> WorkloadRequest:
+def _at(request: WorkloadRequest, name: str, text: str) -> WorkloadRequest:
     """The workload at one level; ValueError where that is no number, or goes with no other option.
 
     The text of the level is as the study file has it.
     """
-    text, option = scalar_text(value), name.removeprefix(OPTION_PREFIX)
+    option = name.removeprefix(OPTION_PREFIX)
     try:
         options = replace_options(request.options, {option: text})
     except ValidationError as error:

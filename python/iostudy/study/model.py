@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 
 from pydantic import BaseModel
@@ -28,9 +27,8 @@ from iostudy.study.combinations import (
 )
 from iostudy.study.design import Design, varied
 from iostudy.study.search import DEFAULT_ONLY, Search
+from iostudy.study.sections import Decision, TelemetrySection, Validity
 from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
-from iostudy.telemetry.rate import DEFAULT_HZ
-from iostudy.units import format_percent
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 
@@ -78,83 +76,6 @@ def describe_target(target: Target, factors: Sequence[Factor]) -> str:
     return target.describe(" or ".join(types) or "each file system that is offered")
 
 
-class DecisionMode(StrEnum):
-    """The unit of measurement that a study pairs: windows of one run, or whole trials.
-
-    AUTO takes windows where every factor and workload allows them.
-    """
-
-    AUTO = "auto"
-    SWITCHBACK = "switchback"
-    TRIALS = "trials"
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What decides. ``margin`` and ``risk`` are fractions; blocks are counted per comparison.
-
-    ``weights`` are those of workloads in the combined ranking, by their labels in the study file.
-    """
-
-    margin: float
-    risk: float
-    min_blocks: int
-    max_blocks: int
-    weights: Mapping[str, float] = field(default_factory=dict)
-    mode: DecisionMode = DecisionMode.TRIALS
-
-    def with_blocks(self, fewest: int, most: int) -> Decision:
-        """Return the same decision with other numbers of blocks."""
-        return replace(self, min_blocks=fewest, max_blocks=most)
-
-    def weight(self, listed: str) -> float:
-        """The weight of a workload of the file; 1 where none is given. Only the ratios matter."""
-        return self.weights.get(listed, 1.0)
-
-
-@dataclass(frozen=True)
-class Validity:
-    """Limits beyond which a trial does not count, as fractions; see docs/method.md.
-
-    ``foreign_io`` limits the bytes on the device that the workload did not cause, as a share of
-    its own; ``steal`` the CPU time taken by the hypervisor; ``foreign_cpu`` the CPU time of other
-    processes; both as shares of all CPU time. None: no limit, the share is a covariate only.
-    ``gap`` limits the longest time without a sample, as a share of the trial's. ``attempts`` is how
-    often a block is tried before the study gives its workload up.
-    """
-
-    foreign_io: float | None = None
-    steal: float | None = None
-    foreign_cpu: float | None = None
-    gap: float = 0.25
-    attempts: int = 3
-
-    @property
-    def limits(self) -> dict[str, float]:
-        """The limits of disturbances that the study requests, by the names of these."""
-        requested = self._by_name
-        return {name: limit for name, limit in requested.items() if limit is not None}
-
-    @property
-    def covariates(self) -> tuple[str, ...]:
-        """The names of the disturbances without a limit."""
-        return tuple(name for name, limit in self._by_name.items() if limit is None)
-
-    def describe(self) -> dict[str, str]:
-        """Every limit by its name, for a person."""
-        requested = {name: format_percent(limit) for name, limit in self.limits.items()}
-        unlimited = dict.fromkeys(self.covariates, "no limit")
-        return {**requested, **unlimited, "gap": format_percent(self.gap)}
-
-    @property
-    def _by_name(self) -> dict[str, float | None]:
-        return {
-            "steal": self.steal,
-            "foreign CPU": self.foreign_cpu,
-            "foreign I/O": self.foreign_io,
-        }
-
-
 @dataclass(frozen=True)
 class RootlessFallback:
     """What the same file asks where there is no root: factors, and perhaps question and target.
@@ -183,9 +104,7 @@ class Study:
     (`iostudy.study.reference`). ``hadoop`` is the cluster that it starts where a workload needs one
     and the target is no cluster already. ``search``: the factors are its parameters, and the
     configurations are its candidates as far as they are known; no verdict comes from it.
-    ``telemetry_hz`` is how often a second the machine is sampled while a trial runs;
-    ``block_latency``: every request of the disks is traced meanwhile, too. ``notes`` say what was
-    replaced and why (no root, for instance), and what it costs to trace.
+    ``notes`` say what was replaced and why (no root, for instance), and what it costs to trace.
     """
 
     name: str
@@ -207,8 +126,7 @@ class Study:
     reference: str | None = None
     hadoop: ClusterSpec = field(default_factory=ClusterSpec)
     search: Search | None = None
-    telemetry_hz: float = DEFAULT_HZ
-    block_latency: bool = False
+    telemetry: TelemetrySection = field(default_factory=TelemetrySection)
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:

@@ -9,21 +9,22 @@ from typing import Any
 from iostudy.study.combinations import Factor, NamedConfiguration, active_levels
 from iostudy.study.labels import find_duplicates, parse_label, scalar_text
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path, ProblemCollector, format_value
+from iostudy.study.problems import Path, ProblemCollector
+from iostudy.study.source import format_value
+from iostudy.study.study_file import StudyFile
 
 WAY: Path = ("configurations",)
 
 
 def parse_named_configurations(
-    collector: ProblemCollector, section: Any, factors: Sequence[Factor], named: Sequence[str]
+    collector: ProblemCollector, file: StudyFile, factors: Sequence[Factor]
 ) -> tuple[NamedConfiguration, ...]:
     """Every configuration of the section that is right; what is wrong with the others is noted.
 
-    ``named`` are the names of all factors, also of those in which something is wrong.
+    ``factors`` are those of the file in which nothing is wrong.
     """
-    if not isinstance(section, Mapping) or not section:
-        message = "configurations are a mapping of at least one label to {factor: level, ...}"
-        collector.add(WAY, message, found=format_value(section))
+    section, named = file.configurations, [str(name) for name in file.factors or {}]
+    if not section or not named:
         return ()
     offered = [factor.name for factor in factors if factor.offered]
     if offered:

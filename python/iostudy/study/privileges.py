@@ -54,7 +54,7 @@ def list_root_requirements(study: Study) -> tuple[str, ...]:
     if isinstance(study.target, DiskTarget):
         verb = "make" if isinstance(study.target, LoopbackTarget) else "format"
         needed.append(f"{verb} {study.describe_target()}")
-    if study.block_latency:
+    if study.telemetry.block_latency:
         needed.append(TRACE)
     return tuple(needed)
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, get_args, get_origin
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import chain
+from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from iostudy.errors import Problem, StudyError
+from iostudy.study.fields import OpenSection
 from iostudy.study.names import UnknownNameError
-from iostudy.study.source import Source, Step
+from iostudy.study.source import Source, Step, format_value
 
 T = TypeVar("T")
 _WORDS = {
     "bool_parsing": "write true or false",
     "bool_type": "write true or false",
+    "dataclass_type": "a mapping is wanted here",
     "dict_type": "a mapping is wanted here",
     "finite_number": "write a finite number",
     "float_parsing": "write a number",
@@ -27,22 +31,25 @@ _WORDS = {
     "greater_than_equal": "out of range; allowed: {ge} or more",
     "less_than": "out of range; allowed: less than {lt}",
     "less_than_equal": "out of range; allowed: {le} or less",
-    "string_type": "write a text",
-    "model_type": "a mapping is wanted here",
+    "list_type": "a list is wanted here",
+    "mapping_type": "a mapping is wanted here",
     "missing": "it is missing",
+    "model_type": "a mapping is wanted here",
+    "path_type": "write a text",
+    "string_type": "write a text",
     "too_long": "too many; at most {max_length} are allowed",
     "too_short": "too few; at least {min_length} are wanted",
     "string_too_long": "too long; at most {max_length} characters are allowed",
+    "string_too_short": "an empty text",
 }
 """What pydantic calls an error -> what is wanted; its own errors stay as they are."""
-
-_OF_KEY = "[key]"
-"""What pydantic puts at the end of the way to a key that is wrong itself."""
+_UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 MAX_PROBLEMS = 100
 """As many as a person corrects at once; to look for similar names takes a millisecond for each."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+OpenT = TypeVar("OpenT", bound=OpenSection)
 Path = tuple[Step, ...]
 
 
@@ -64,15 +71,43 @@ class ProblemCollector:
 
     def model(self, path: Path, model: type[ModelT], value: Any) -> ModelT | None:
         """A section validated by its pydantic model, or None with every problem of it noted."""
-        if not isinstance(value, Mapping):
-            allowed = ", ".join(model.model_fields)
-            self.add(path, "a mapping is wanted here", found=format_value(value), allowed=allowed)
-            return None
         try:
             return model.model_validate(value)
         except ValidationError as error:
-            for detail in error.errors():
-                self._add_detail(path, model, detail)
+            self._note_details(path, model, (), error)
+            return None
+
+    def open_section(self, path: Path, model: type[OpenT], values: Any) -> OpenT | None:
+        """A section of which every key is validated on its own; None for no mapping.
+
+        Every problem is noted, and a key that is wrong is None until `finish` raises them.
+        """
+        if not isinstance(values, Mapping):
+            return self.model(path, model, values)
+        names = model.names_by_key()
+        for key in (key for key in values if key not in names):
+            self.note((*path, key), UnknownNameError("key", str(key), names), key)
+        valid = {
+            name: self._key(path, model, key, values)
+            for key, name in names.items()
+            if key in values or model.model_fields[name].is_required()
+        }
+        return model.model_construct(**valid)
+
+    def _key(
+        self, path: Path, model: type[OpenSection], key: str, values: Mapping[str, Any]
+    ) -> Any:
+        name = model.names_by_key()[key]
+        if key not in values:
+            self.add_missing(path, model, (key,))
+            return None
+        inner = _open_section_in(model.model_fields[name].annotation)
+        if inner is not None:
+            return self.open_section((*path, key), inner, values[key])
+        try:
+            return _adapter(model, name).validate_python(values[key])
+        except ValidationError as error:
+            self._note_details(path, model, (key,), error)
             return None
 
     def note(self, path: Path, error: ValueError, value: Any) -> None:
@@ -91,44 +126,82 @@ class ProblemCollector:
         if len(self.problems) == MAX_PROBLEMS:
             self.finish()
 
+    def add_missing(self, path: Path, model: type[BaseModel], way: Path) -> None:
+        """Keep that a key is missing, at a way below the section at ``path``."""
+        texts = (" ".join(each.split()) for each in _find(model, way, "description"))
+        described = next((f" ({text.rstrip('.')})" for text in texts), "")
+        self.add((*path, *way), _WORDS["missing"] + described)
+
     def finish(self) -> None:
         """StudyError with all problems in the order of their lines, if there are any."""
         if self.problems:
             raise StudyError(self.where, tuple(sorted(self.problems, key=lambda p: p.line)))
 
-    def _add_detail(self, path: Path, model: type[BaseModel], detail: ErrorDetails) -> None:
-        way = tuple(step for step in detail["loc"] if step != _OF_KEY)
-        place = (*path, *way)
+    def _note_details(
+        self, path: Path, model: type[BaseModel], way: Path, error: ValidationError
+    ) -> None:
+        """Keep what pydantic found at a ``way`` below the section at ``path``."""
+        for detail in error.errors(include_url=False):
+            self._note_detail(path, model, (*way, *detail["loc"]), detail)
+
+    def _note_detail(
+        self, path: Path, model: type[BaseModel], way: Path, detail: ErrorDetails
+    ) -> None:
+        # Pydantic adds steps for alternatives and keys, which the file does not have.
+        place = self.source.existing((*path, *way))
         cause = detail.get("ctx", {}).get("error")
-        if detail["type"] == "extra_forbidden":
-            key = str(way[-1])
-            self.note(place, UnknownNameError("key", key, section_keys(model, way[:-1])), key)
+        if detail["type"] in _UNKNOWN_KEY:
+            self.note(place, UnknownNameError("key", str(way[-1]), _keys(model, way[:-1])), way[-1])
         elif isinstance(cause, ValueError):
             self.note(place, cause, detail["input"])
+        elif detail["type"] == "missing":
+            self.add_missing(path, model, way)
+        elif detail["type"] == "too_long":
+            self.add(place, format_reason(detail), found=str(len(detail["input"])))
         else:
-            self.add(place, format_reason(detail), found=format_value(detail["input"]))
+            examples = (f", such as {format_value(e)}" for e, *_ in _find(model, way, "examples"))
+            message = format_reason(detail) + next(examples, "")
+            allowed = ", ".join(_keys(model, way))
+            self.add(place, message, found=format_value(detail["input"]), allowed=allowed)
 
 
-def section_keys(model: type[BaseModel], way: Sequence[Step]) -> tuple[str, ...]:
-    """The keys of the section that a way leads to; each of its steps may be left out in a file."""
-    here: Any = model
-    for step in way:
-        here = _at(here, step)
-    return tuple(_section(here).model_fields)
+@cache
+def _adapter(model: type[OpenSection], name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(model.model_fields[name].rebuild_annotation())
 
 
-def _at(kind: Any, step: Step) -> Any:
-    """The type of what stands under a key of a section, or of a mapping of labels to sections."""
-    if get_origin(kind) is dict:
-        return get_args(kind)[1]
-    return _section(kind).model_fields[str(step)].annotation
+def _open_section_in(kind: Any) -> type[OpenSection] | None:
+    """The open section in a type that is one, or one or None."""
+    kinds = (each for each in (kind, *get_args(kind)) if isinstance(each, type))
+    return next((each for each in kinds if issubclass(each, OpenSection)), None)
 
 
-def _section(kind: Any) -> type[BaseModel]:
-    """The model in a type that is one, or one or None."""
-    model: type[BaseModel]
-    (model,) = (each for each in get_args(kind) or (kind,) if issubclass(each, BaseModel))
-    return model
+def _keys(model: type[BaseModel], way: Path) -> tuple[str, ...]:
+    """The keys of the section that a way leads to; () for anything but a section."""
+    return tuple(chain.from_iterable(_find(model, way, "properties")))
+
+
+def _find(model: type[BaseModel], way: Path, keyword: str) -> Iterator[Any]:
+    """What the model's JSON Schema has under a keyword for the values at a way."""
+    whole = model.model_json_schema()
+    return (each[keyword] for each in _schemas(whole, whole, way) if keyword in each)
+
+
+def _schemas(
+    whole: Mapping[str, Any], here: Mapping[str, Any], way: Path
+) -> Iterator[Mapping[str, Any]]:
+    """Every schema of what stands at a way below one of them, also behind references."""
+    if not way:
+        yield here
+    else:
+        below = here.get("properties", {}).get(way[0]) or here.get("additionalProperties")
+        if isinstance(below, dict):
+            yield from _schemas(whole, below, way[1:])
+    others = here.get("anyOf", ())
+    if "$ref" in here:
+        others = (*others, whole["$defs"][here["$ref"].removeprefix("#/$defs/")])
+    for each in others:
+        yield from _schemas(whole, each, way)
 
 
 def format_reason(detail: ErrorDetails) -> str:
@@ -137,16 +210,3 @@ def format_reason(detail: ErrorDetails) -> str:
     if words is None:
         return detail["msg"].removeprefix("Value error, ")
     return words.format_map(detail.get("ctx", {}))
-
-
-def format_value(value: Any) -> str:
-    """A value of the file as a person wrote it, cut where it is long."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, Mapping):
-        text = "{" + ", ".join(f"{key}: {format_value(item)}" for key, item in value.items()) + "}"
-    elif isinstance(value, list):
-        text = "[" + ", ".join(format_value(item) for item in value) + "]"
-    else:
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-    return text if len(text) <= 60 else text[:57] + "..."

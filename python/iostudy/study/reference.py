@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pydantic import Field, FiniteFloat, PositiveFloat, PositiveInt
 
+from iostudy.study.fields import Section
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
-from iostudy.study.sections import Section
 from iostudy.study.source import read
 
 FOLDER = Path(__file__).parent.parent / "references"
@@ -90,16 +90,16 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 
 
-def require_name(value: object) -> str:
-    """The name of a publication as a study file has it; ValueError if there is none of it."""
+def require_name(value: str) -> str:
+    """The name itself; UnknownNameError if no publication has it."""
     if value not in names():
-        raise UnknownNameError("reference", str(value), names())
-    return str(value)
+        raise UnknownNameError("reference", value, names())
+    return value
 
 
 @cache
 def get(name: str) -> Publication:
-    """The publication of that name, which `require_name` has checked."""
+    """The publication of that name, one of `names`."""
     path = FOLDER / f"{name}.yaml"
     source = read(path.read_text(encoding="utf-8"), str(path))
     return Publication.model_validate(dict(source.values))

@@ -13,30 +13,23 @@ from iostudy.study.labels import find_duplicates, parse_label
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import Path as Way
-from iostudy.study.problems import ProblemCollector, format_reason, format_value
+from iostudy.study.problems import ProblemCollector, format_reason
+from iostudy.study.source import format_value
 from iostudy.study.targets import extra_filesystems
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Workload
 
-MAX_WORKLOADS = 100
-"""Each takes its share of the risk: with more, no verdict is reached in 1000 blocks."""
 _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 
 
-def parse_requests(collector: ProblemCollector, section: Any) -> tuple[WorkloadRequest, ...]:
+def parse_requests(
+    collector: ProblemCollector, section: Sequence[Any]
+) -> tuple[WorkloadRequest, ...]:
     """Every workload of the list that is right; what is wrong with the others is noted.
 
     An entry is a name, or a name with a mapping of options. Among these, ``label`` distinguishes
     two requests of one workload, and ``figure`` names the figure that verdicts use.
     """
-    if not isinstance(section, list) or not section:
-        message = "workloads are a list of at least one, such as [dfsio-write, dfsio-read]"
-        collector.add(("workloads",), message, found=format_value(section), allowed=_allowed())
-        return ()
-    if len(section) > MAX_WORKLOADS:
-        message = f"too many workloads; at most {MAX_WORKLOADS}, which share the risk"
-        collector.add(("workloads",), message, found=str(len(section)))
-        return ()
     found = [_request(collector, ("workloads", i), entry) for i, entry in enumerate(section)]
     requests = tuple(request for request in found if request is not None)
     _refuse_same_labels(collector, requests)
@@ -53,7 +46,8 @@ def _request(collector: ProblemCollector, path: Way, entry: Any) -> WorkloadRequ
             options = {} if options is None else options
         case _:
             message = "a workload is its name, or {name: {option: value}}"
-            collector.add(path, message, found=format_value(entry), allowed=_allowed())
+            allowed = ", ".join(catalog.names())
+            collector.add(path, message, found=format_value(entry), allowed=allowed)
             return None
     if name not in catalog.names():
         collector.note(path, UnknownNameError("workload", str(name), catalog.names()), name)
@@ -188,7 +182,3 @@ def check_workloads(
             if options not in checked:
                 catalog.get(request.name).make(options).check()
                 checked.append(options)
-
-
-def _allowed() -> str:
-    return ", ".join(catalog.names())

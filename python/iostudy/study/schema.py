@@ -9,37 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
-from iostudy.study.combinations import Factor, NamedConfiguration
+from iostudy.study.combinations import Factor
 from iostudy.study.cross_check import cross_check, factors_path
-from iostudy.study.design import parse_design
+from iostudy.study.design_check import check_other_keys
 from iostudy.study.factors import parse_factor
-from iostudy.study.hadoop_section import hdfs_target, parse_hadoop
-from iostudy.study.keys import FALLBACK_KEYS, KEYS, MAX_QUESTION, MAX_SEED, REFUSED
-from iostudy.study.labels import scalar_text
 from iostudy.study.load_section import parse_load
 from iostudy.study.model import RootlessFallback, Study, WorkloadRequest
 from iostudy.study.named_configurations import parse_named_configurations
-from iostudy.study.names import UnknownNameError
 from iostudy.study.privileges import needs_root_to_change
 from iostudy.study.problems import Path as Way
-from iostudy.study.problems import ProblemCollector, format_value
-from iostudy.study.reference import require_name
+from iostudy.study.problems import ProblemCollector
 from iostudy.study.requests import parse_requests
 from iostudy.study.search import CONFLICTING_KEYS, DEFAULT_ONLY, Search
 from iostudy.study.search_section import parse_search
-from iostudy.study.sections import (
-    DecideSection,
-    TargetSection,
-    TelemetrySection,
-    ValiditySection,
-    directory_target,
-)
 from iostudy.study.source import MAX_BYTES, decode, read
-from iostudy.study.targets import Target
-from iostudy.study.unprintable import refuse_unprintable
+from iostudy.study.study_file import LEAVE_OUT, StudyFile, WithoutRootSection
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
-
-_STOP, _LEAVE_OUT = REFUSED
 
 
 def load(path: Path) -> Study:
@@ -59,103 +44,73 @@ def load(path: Path) -> Study:
 
 def parse(text: str, *, where: str, name: str) -> Study:
     """The Study that a text asks for; ``where`` names the file in errors."""
-    source = read(text, where)
-    collector = ProblemCollector(source, where)
-    study = _study(collector, source.values, text, name)
+    collector = ProblemCollector(read(text, where), where)
+    file = collector.open_section((), StudyFile, collector.source.values)
+    assert file is not None  # `read` gives a mapping
+    study = _study(collector, file, text, name)
     cross_check(collector, study)
     collector.finish()
     return study
 
 
-def _study(collector: ProblemCollector, values: Mapping[str, Any], text: str, name: str) -> Study:
-    """All sections, each right on its own; StudyError with the problems of all of them."""
-    refuse_unprintable(collector)
-    _refuse_unknown_keys(collector, (), values, KEYS)
-    question = _question(collector, ("question",), values.get("question"))
-    target = _target(collector, ("target",), values.get("target"))
-    workloads = parse_load(collector, values, parse_requests(collector, values.get("workloads")))
-    factors, search = _varied(collector, (), values, workloads)
-    chosen = DEFAULT_ONLY if search else _chosen(collector, values, factors)
-    design = parse_design(collector, values)
-    decide = collector.model(("decide",), DecideSection, values.get("decide", {}))
-    validity = collector.model(("validity",), ValiditySection, values.get("validity", {}))
-    telemetry = collector.model(("telemetry",), TelemetrySection, values.get("telemetry", {}))
-    fallback = _fallback(collector, values, workloads)
-    seed, baseline = _seed(collector, values), _baseline(collector, values)
-    bounds = _bounds(collector, values)
-    reference, leave_out = _reference(collector, values), _refused(collector, values)
-    cluster = parse_hadoop(collector, values.get("hadoop", {}))
+def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -> Study:
+    """The study without the checks across its sections; StudyError with all problems so far."""
+    workloads = parse_load(collector, file, parse_requests(collector, file.workloads or ()))
+    factors, search = _varied(collector, (), file, workloads)
+    chosen = parse_named_configurations(collector, file, factors)
+    fallback = _fallback(collector, file.without_root, workloads)
+    check_other_keys(collector, file)
     collector.finish()
-    assert target is not None and decide is not None and validity is not None
-    assert telemetry is not None
     return Study(
         name=name,
-        question=question,
+        question=file.question,
         text=text,
-        target=target,
+        target=file.target,
         factors=factors,
         workloads=workloads,
-        decide=decide.decision(),
-        validity=validity.validity(),
-        baseline_label=baseline,
-        bounds=bounds,
-        chosen=chosen,
-        design=design,
-        seed=seed,
+        decide=file.decide,
+        validity=file.validity,
+        baseline_label=file.baseline,
+        bounds=tuple(dict.fromkeys(file.bounds)),
+        chosen=DEFAULT_ONLY if search else chosen,
+        design=file.design,
+        seed=file.seed,
         fallback=fallback,
-        leave_out_refused=leave_out,
-        reference=reference,
-        hadoop=cluster,
+        leave_out_refused=file.refused == LEAVE_OUT,
+        reference=file.reference,
+        hadoop=file.hadoop,
         search=search,
-        telemetry_hz=telemetry.hz,
-        block_latency=telemetry.block_latency,
-        notes=(TRACING_COST_NOTE,) if telemetry.block_latency else (),
+        telemetry=file.telemetry,
+        notes=(TRACING_COST_NOTE,) if file.telemetry.block_latency else (),
     )
-
-
-def _question(collector: ProblemCollector, way: Way, question: Any) -> str:
-    if isinstance(question, str) and question.strip() and len(question) <= MAX_QUESTION:
-        return " ".join(question.split())
-    message = "a question is wanted, in a sentence; the report answers it"
-    if isinstance(question, str) and len(question) > MAX_QUESTION:
-        message = f"the question is too long; at most {MAX_QUESTION} characters"
-    collector.add(way, message, found=format_value(question))
-    return ""
-
-
-def _target(collector: ProblemCollector, way: Way, value: Any) -> Target | None:
-    if isinstance(value, Mapping):
-        section = collector.model(way, TargetSection, value)
-        if section is None:
-            return None
-        return collector.attempt(way, lambda _: section.target(), value)
-    if str(value).strip().startswith("hdfs:"):
-        return collector.attempt(way, hdfs_target, str(value))
-    return collector.attempt(way, directory_target, value)
 
 
 def _varied(
     collector: ProblemCollector,
     way: Way,
-    section: Mapping[str, Any],
+    section: StudyFile | WithoutRootSection,
     workloads: tuple[WorkloadRequest, ...],
 ) -> tuple[tuple[Factor, ...], Search | None]:
     """What varies: the factors, or the parameters of a search."""
-    if "search" not in section:
-        return _factors(collector, (*way, "factors"), section.get("factors"), workloads), None
+    given = section.model_fields_set
+    if "search" not in given:
+        if "factors" not in given:
+            collector.add_missing(way, type(section), ("factors",))
+        return _factors(collector, (*way, "factors"), section.factors or {}, workloads), None
     for key in CONFLICTING_KEYS:
-        if key in section:
+        if key in given:
             collector.add((*way, key), "it does not go together with search; leave one of them out")
-    return parse_search(collector, (*way, "search"), section["search"], workloads)
+    if section.search is None:
+        return (), None
+    return parse_search(collector, (*way, "search"), section.search, workloads)
 
 
 def _factors(
-    collector: ProblemCollector, way: Way, section: Any, workloads: tuple[WorkloadRequest, ...]
+    collector: ProblemCollector,
+    way: Way,
+    section: Mapping[Any, Any],
+    workloads: tuple[WorkloadRequest, ...],
 ) -> tuple[Factor, ...]:
-    if not isinstance(section, Mapping) or not section:
-        message = "factors are a mapping of at least one name to its levels"
-        collector.add(way, message, found=format_value(section))
-        return ()
     models = [type(request.options) for request in workloads]
     found = [
         collector.attempt((*way, name), partial(parse_factor, str(name), models=models), levels)
@@ -164,93 +119,19 @@ def _factors(
     return tuple(factor for factor in found if factor is not None)
 
 
-def _chosen(
-    collector: ProblemCollector, values: Mapping[str, Any], factors: tuple[Factor, ...]
-) -> tuple[NamedConfiguration, ...]:
-    if "configurations" not in values:
-        return ()
-    section = values.get("factors")
-    named = [str(name) for name in section] if isinstance(section, Mapping) else []
-    return parse_named_configurations(collector, values["configurations"], factors, named)
-
-
 def _fallback(
-    collector: ProblemCollector, values: Mapping[str, Any], workloads: tuple[WorkloadRequest, ...]
+    collector: ProblemCollector,
+    section: WithoutRootSection | None,
+    workloads: tuple[WorkloadRequest, ...],
 ) -> RootlessFallback | None:
-    if "without_root" not in values:
+    if section is None:
         return None
-    section = values["without_root"]
-    if not isinstance(section, Mapping):
-        message = "without_root is a mapping of factors or a search and, if need be, more"
-        allowed = ", ".join(FALLBACK_KEYS)
-        collector.add(("without_root",), message, found=format_value(section), allowed=allowed)
-        return None
-    _refuse_unknown_keys(collector, ("without_root",), section, FALLBACK_KEYS)
     factors, search = _varied(collector, ("without_root",), section, workloads)
     for factor in factors:
         if needs_root_to_change(factor):
             way = ("without_root", *factors_path(search), factor.name)
             collector.add(way, "this needs root; vary a workload option here")
-    target = None
-    if "target" in section:
-        target = _target(collector, ("without_root", "target"), section["target"])
-    question = None
-    if "question" in section:
-        question = _question(collector, ("without_root", "question"), section["question"])
-    return RootlessFallback(factors, target, question, search)
-
-
-def _baseline(collector: ProblemCollector, values: Mapping[str, Any]) -> str | None:
-    label = values.get("baseline")
-    return None if label is None else collector.attempt(("baseline",), scalar_text, label)
-
-
-def _bounds(collector: ProblemCollector, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Labels of configurations, each once."""
-    section = values.get("bounds", [])
-    if not isinstance(section, list):
-        message = "bounds are a list of labels of configurations"
-        collector.add(("bounds",), message, found=format_value(section))
-        return ()
-    found = [
-        collector.attempt(("bounds", place), scalar_text, label)
-        for place, label in enumerate(section)
-    ]
-    return tuple(dict.fromkeys(label for label in found if label is not None))
-
-
-def _reference(collector: ProblemCollector, values: Mapping[str, Any]) -> str | None:
-    name = values.get("reference")
-    return None if name is None else collector.attempt(("reference",), require_name, name)
-
-
-def _seed(collector: ProblemCollector, values: Mapping[str, Any]) -> int | None:
-    seed = values.get("seed")
-    if seed is None:
-        return None
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < MAX_SEED:
-        collector.add(
-            ("seed",), "a whole number from 0 to 2^63 - 1 is wanted", found=format_value(seed)
-        )
-        return None
-    return int(seed)
-
-
-def _refused(collector: ProblemCollector, values: Mapping[str, Any]) -> bool:
-    """Whether a configuration that the host refuses is left out; otherwise it stops the study."""
-    value = values.get("refused", _STOP)
-    if value not in (_STOP, _LEAVE_OUT):
-        error = UnknownNameError("way", format_value(value), (_STOP, _LEAVE_OUT))
-        collector.note(("refused",), error, value)
-    return bool(value == _LEAVE_OUT)
-
-
-def _refuse_unknown_keys(
-    collector: ProblemCollector, way: Way, section: Mapping[str, Any], allowed: tuple[str, ...]
-) -> None:
-    for key in section:
-        if key not in allowed:
-            collector.note((*way, key), UnknownNameError("key", str(key), allowed), key)
+    return RootlessFallback(factors, section.target, section.question, search)
 
 
 def _name_of(path: Path) -> str:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any
 
+from pydantic import PlainValidator
+
+from iostudy import units
 from iostudy.analysis.search.space import Point, Space
 from iostudy.study.combinations import NamedConfiguration
-from iostudy.units import format_seconds
+from iostudy.study.labels import scalar_text
+
+_MAX_TRIALS = 1_000_000
+"""Of a budget: at a second each they take 12 days."""
+_MAX_BUDGET_SECONDS = 30 * 24 * 3600
+"""A month; a host changes more in it than a candidate does."""
+_TRIALS = re.compile(r"(\S+) trials?")
 
 DEFAULT = "default"
 """The configuration that candidates are compared with: every parameter as the host has it."""
@@ -40,10 +51,34 @@ class TimeBudget:
     seconds: float
 
     def __str__(self) -> str:
-        return f"{format_seconds(self.seconds)} of trials"
+        return f"{units.format_seconds(self.seconds)} of trials"
 
 
 Budget = TrialBudget | TimeBudget
+
+
+def parse_budget(value: Any) -> Budget:
+    """A number of trials or a time, as a study file has it; ValueError for anything else."""
+    text = scalar_text(value).strip()
+    match = _TRIALS.fullmatch(text)
+    if match:
+        trials = units.parse_count(match[1])
+        if trials > _MAX_TRIALS:
+            raise ValueError(f"too large: at most {_MAX_TRIALS} trials")
+        return TrialBudget(trials)
+    try:
+        seconds = units.parse_seconds(text)
+    except ValueError as error:
+        raise ValueError("write trials or a time, such as 120 trials or 2h") from error
+    if seconds <= 0:
+        raise ValueError("more than no time is wanted")
+    if seconds > _MAX_BUDGET_SECONDS:
+        raise ValueError(f"too long: at most {units.format_exact_seconds(_MAX_BUDGET_SECONDS)}")
+    return TimeBudget(seconds)
+
+
+BudgetValue = Annotated[Budget, PlainValidator(parse_budget, json_schema_input_type=str)]
+"""A budget in a study file."""
 
 
 @dataclass(frozen=True)

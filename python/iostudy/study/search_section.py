@@ -17,20 +17,16 @@ from iostudy.study.factors import canonical_value, parse_factor
 from iostudy.study.labels import parse_label, scalar_text
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path, ProblemCollector, format_value
-from iostudy.study.search import DEFAULT, Budget, Search, TimeBudget, TrialBudget
+from iostudy.study.problems import Path, ProblemCollector
+from iostudy.study.search import DEFAULT, Budget, Search, TrialBudget
+from iostudy.study.source import format_value
+from iostudy.study.study_file import SearchSection
 
-_PARAMETERS, _BUDGET, _TRY, _WORST = KEYS = ("parameters", "budget", "try", "worst")
 _FROM, _TO, _SCALE, _STEP, _ON = _RANGE_KEYS = ("from", "to", "scale", "step", "on")
 _LINEAR, _LOG = SCALES = ("linear", "log")
 _PAGE = 4096
 """Bytes; direct I/O takes multiples of it."""
-_MAX_TRIALS = 1_000_000
-"""Of a budget: at a second each they take 12 days."""
-_MAX_BUDGET_SECONDS = 30 * 24 * 3600
-"""A month; a host changes more in it than a candidate does."""
 _OWN_LABELS = re.compile(r"candidate \d+")
-_TRIALS = re.compile(r"(\S+) trials?")
 
 
 @dataclass(frozen=True)
@@ -42,48 +38,40 @@ class _Searched:
 
 
 def parse_search(
-    collector: ProblemCollector, way: Path, section: Any, requests: Sequence[WorkloadRequest]
+    collector: ProblemCollector,
+    way: Path,
+    section: SearchSection,
+    requests: Sequence[WorkloadRequest],
 ) -> tuple[tuple[Factor, ...], Search | None]:
     """What varies, as factors with the default and the ends or names of its domain, and the search.
 
     What is wrong is noted; None instead of a Search that cannot be made.
     """
-    if not isinstance(section, Mapping):
-        message = "a search is a mapping of parameters, a budget and, if need be, more"
-        collector.add(way, message, found=format_value(section), allowed=", ".join(KEYS))
-        return (), None
-    for key in section:
-        if key not in KEYS:
-            collector.note((*way, key), UnknownNameError("key", str(key), KEYS), key)
-    parameters, whole = _parameters(
-        collector, (*way, _PARAMETERS), section.get(_PARAMETERS), requests
-    )
-    least = 2 * max(1, len(requests))
-    budget = collector.attempt((*way, _BUDGET), partial(_budget, least=least), section.get(_BUDGET))
-    worst = _worst(collector, (*way, _WORST), section.get(_WORST))
+    parameters = _parameters(collector, (*way, "parameters"), section.parameters or {}, requests)
+    _check_budget(collector, (*way, "budget"), section.budget, 2 * max(1, len(requests)))
     factors = tuple(each.factor for each in parameters)
-    found = _space(collector, (*way, _PARAMETERS), parameters) if whole else None
+    if not parameters or len(parameters) < len(section.parameters):
+        return factors, None
+    found = _space(collector, (*way, "parameters"), parameters)
     if found is None:
         return factors, None
     points = _Points(found, requests)
     default = points.default(factors)
-    tries = _tries(collector, (*way, _TRY), section.get(_TRY, {}), points, default)
-    return factors, Search(found, budget, tries, default, worst) if budget else None
+    tries = _tries(collector, (*way, "try"), section.tries or {}, points, default)
+    return factors, Search(found, section.budget, tries, default, section.worst)
 
 
 def _parameters(
-    collector: ProblemCollector, way: Path, section: Any, requests: Sequence[WorkloadRequest]
-) -> tuple[tuple[_Searched, ...], bool]:
-    """Those that are right, and whether all of them are."""
-    if not isinstance(section, Mapping) or not section:
-        message = "parameters are a mapping of at least one name to {from: ..., to: ...} or a list"
-        collector.add(way, message, found=format_value(section))
-        return (), False
+    collector: ProblemCollector,
+    way: Path,
+    section: Mapping[Any, Any],
+    requests: Sequence[WorkloadRequest],
+) -> tuple[_Searched, ...]:
     found = [
         collector.attempt((*way, name), partial(_parameter, str(name), requests=requests), given)
         for name, given in section.items()
     ]
-    return tuple(each for each in found if each is not None), None not in found
+    return tuple(each for each in found if each is not None)
 
 
 def _parameter(name: str, given: Any, requests: Sequence[WorkloadRequest]) -> _Searched:
@@ -233,37 +221,10 @@ def _in_space(searched: _Searched, domains: Mapping[str, Domain | None]) -> Para
     return Parameter(factor.name, domain, met)
 
 
-def _budget(value: Any, least: int) -> Budget:
-    text = scalar_text(value) if value is not None else ""
-    match = _TRIALS.fullmatch(text.strip())
-    if match:
-        trials = units.parse_count(match[1])
-        if trials < least:
-            raise ValueError(
-                f"too small: the default and one candidate on every workload are {least} trials"
-            )
-        if trials > _MAX_TRIALS:
-            raise ValueError(f"too large: at most {_MAX_TRIALS} trials")
-        return TrialBudget(trials)
-    try:
-        seconds = units.parse_seconds(text)
-    except ValueError as error:
-        raise ValueError("write trials or a time, such as 120 trials or 2h") from error
-    if seconds <= 0:
-        raise ValueError("more than no time is wanted")
-    if seconds > _MAX_BUDGET_SECONDS:
-        raise ValueError(f"too long: at most {units.format_exact_seconds(_MAX_BUDGET_SECONDS)}")
-    return TimeBudget(seconds)
-
-
-def _worst(collector: ProblemCollector, way: Path, value: Any) -> float | None:
-    def parse(value: Any) -> float:
-        share = units.parse_percent(str(value))
-        if not 0 <= share < 1:
-            raise ValueError("out of range; allowed: 0% or more, and less than 100%")
-        return share
-
-    return None if value is None else collector.attempt(way, parse, value)
+def _check_budget(collector: ProblemCollector, way: Path, budget: Budget, least: int) -> None:
+    if isinstance(budget, TrialBudget) and budget.trials < least:
+        message = f"too small: the default and one candidate on every workload are {least} trials"
+        collector.add(way, message, found=str(budget))
 
 
 @dataclass(frozen=True)
@@ -319,12 +280,12 @@ class _Points:
 
 
 def _tries(
-    collector: ProblemCollector, way: Path, section: Any, points: _Points, default: Point | None
+    collector: ProblemCollector,
+    way: Path,
+    section: Mapping[Any, Any],
+    points: _Points,
+    default: Point | None,
 ) -> Mapping[str, Point]:
-    if not isinstance(section, Mapping):
-        message = "known points are a mapping of labels to {parameter: value, ...}"
-        collector.add(way, message, found=format_value(section))
-        return {}
     found: dict[str, Point] = {}
     taken = {DEFAULT: default}
     for key, given in section.items():

@@ -1,61 +1,31 @@
-"""The sections of a study file that stand alone: decide, validity and target."""
+"""Sections of a study that depend on no other one: decide, validity, telemetry and hadoop."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from iostudy import units
-from iostudy.settings.scratch.filesystem import FILESYSTEMS
-from iostudy.study.model import Decision, DecisionMode, Validity
+from iostudy.hadoop.conf.reserved import explain_reserved
+from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, VERSION, ClusterSpec
+from iostudy.settings import catalog
+from iostudy.settings.definitions.hadoop import PREFIX, HadoopDefinition
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.fields import NOT_TRUE, STRICT_KEYS, Section, from_catalog, parse_entries, share
+from iostudy.study.labels import find_duplicates, scalar_text
 from iostudy.study.names import UnknownNameError
-from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget, Target
 from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
-from iostudy.workloads.definition import PERCENT_FORM, SIZE_FORM, Options, at_most
+from iostudy.units import format_percent
+from iostudy.workloads.definition import at_most
 
-MIN_LOOPBACK_BYTES = 16 * units.MIB
-MAX_LOOPBACK_BYTES = 16 << 40
-"""The largest file of ext4 with blocks of 4 KiB."""
-MAX_DISKS = 32
-"""Disks in addition to the target; each is made and mounted before the first trial."""
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000
-MIN_RISK = 0.0001
-"""Exclusive; a smaller one takes more blocks than a study has."""
 MAX_WEIGHT = 1e6
-_MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
-_DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
-
-
-class Section(Options):
-    """A mapping of the file in which unknown keys are errors."""
-
-
-def _share(low: float, high: float) -> BeforeValidator:
-    """A percentage strictly between two fractions."""
-
-    def parse(value: Any) -> float:
-        share = units.parse_percent(str(value))
-        if not low < share < high:
-            limits = f"more than {low * 100:g}% and less than {high * 100:g}%"
-            raise ValueError(f"out of range; allowed: {limits}")
-        return share
-
-    return BeforeValidator(parse)
-
-
-def _limit(most: float) -> BeforeValidator:
-    """A percentage above 0 and up to a fraction, which excludes nothing."""
-
-    def parse(value: Any) -> float:
-        share = units.parse_percent(str(value))
-        if not 0 < share <= most:
-            raise ValueError(f"out of range; allowed: more than 0% and at most {most * 100:g}%")
-        return share
-
-    return BeforeValidator(parse)
 
 
 def _blocks(value: Any) -> tuple[int, int]:
@@ -67,156 +37,202 @@ def _blocks(value: Any) -> tuple[int, int]:
     )
 
 
-def _filesystem(value: Any) -> str:
-    if value not in FILESYSTEMS:
-        raise UnknownNameError("file system", str(value), FILESYSTEMS)
-    return str(value)
-
-
-def _loopback_size(value: Any) -> int:
-    size = units.parse_size(value)
-    if size < MIN_LOOPBACK_BYTES:
-        raise ValueError(f"too small; at least {units.format_size(MIN_LOOPBACK_BYTES)}")
-    if size > MAX_LOOPBACK_BYTES:
-        raise ValueError(f"too large; at most {units.format_size(MAX_LOOPBACK_BYTES)}")
-    return size
-
-
-def _short_path(path: str) -> str:
-    """The path itself; ValueError for one that no system call takes (path_resolution(7))."""
-    names = [len(name.encode(errors="surrogatepass")) for name in path.split("/")]
-    if sum(names) + len(names) > _MAX_PATH_BYTES or max(names) > _MAX_NAME_BYTES:
-        limits = f"{_MAX_PATH_BYTES} bytes, and {_MAX_NAME_BYTES} in each name"
-        raise ValueError(f"the path is too long; at most {limits}")
-    return path
-
-
-def _number(value: Any) -> Any:
-    """Pydantic takes true for 1."""
-    if isinstance(value, bool):
-        raise ValueError("write a number")
-    return value
-
-
-def _disk_name(name: str) -> str:
-    if not _DISK_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of a disk: letters, digits, - and _, such as disk2")
-    return name
-
-
-Filesystem = Annotated[
-    str, BeforeValidator(_filesystem), WithJsonSchema({"enum": list(FILESYSTEMS)})
+Margin = Annotated[float, share("more than 0% and less than 100%", lambda s: 0 < s < 1)]
+Risk = Annotated[float, share("more than 0.01% and less than 50%", lambda s: 0.0001 < s < 0.5)]
+"""A smaller risk takes more blocks than a study has."""
+Blocks = Annotated[tuple[int, int], BeforeValidator(_blocks)]
+ShareLimit = Annotated[float, share("more than 0% and at most 100%", lambda s: 0 < s <= 1)]
+LargeShareLimit = Annotated[float, share("more than 0% and at most 10000%", lambda s: 0 < s <= 100)]
+Weight = Annotated[
+    float, Field(gt=0, allow_inf_nan=False), at_most(MAX_WEIGHT, "{:g}".format), NOT_TRUE
 ]
 
 
-class DecideSection(Section):
-    """What decides; it is fixed before the first trial."""
+class DecisionMode(StrEnum):
+    """The unit of measurement that a study pairs: windows of one run, or whole trials.
 
-    margin: Annotated[float, _share(0, 1), PERCENT_FORM] = Field(
-        0.03, description="differences smaller than this do not matter to you"
-    )
-    risk: Annotated[float, _share(MIN_RISK, 0.5), PERCENT_FORM] = Field(
-        0.05, description="chance of any wrong verdict in the whole study"
-    )
-    blocks: Annotated[tuple[int, int], BeforeValidator(_blocks)] = Field(
-        (5, 30), description="fewest and most blocks of a comparison"
-    )
-    weights: dict[
-        str,
-        Annotated[
-            float,
-            BeforeValidator(_number),
-            Field(gt=0, allow_inf_nan=False),
-            at_most(MAX_WEIGHT, "{:g}".format),
-        ],
-    ] = Field({}, description="of workloads in the combined ranking, by their labels; 1 by default")
-    mode: DecisionMode = Field(
-        DecisionMode.TRIALS,
-        description="compare whole trials, or windows of one run while the configurations are "
-        "switched; auto: windows where every factor and workload allows them",
-    )
+    AUTO takes windows where every factor and workload allows them.
+    """
 
-    def decision(self) -> Decision:
-        """The section as the study's value."""
-        return Decision(self.margin, self.risk, *self.blocks, self.weights, self.mode)
+    AUTO = "auto"
+    SWITCHBACK = "switchback"
+    TRIALS = "trials"
 
 
-class ValiditySection(Section):
-    """Limits beyond which a trial does not count; fixed before the first trial."""
+@dataclass(frozen=True)
+class Decision:
+    """What decides; it is fixed before the first trial. Margin and risk are fractions."""
 
-    foreign_io: Annotated[float, _limit(100), PERCENT_FORM] | None = Field(
-        None, description="bytes on the device not caused by the workload, as a share of its own"
-    )
-    steal: Annotated[float, _limit(1), PERCENT_FORM] | None = Field(
-        None, description="CPU time taken by the hypervisor, as a share of all"
-    )
-    foreign_cpu: Annotated[float, _limit(1), PERCENT_FORM] | None = Field(
-        None, description="CPU time of processes that are not the workload's, as a share of all"
-    )
-    gap: Annotated[float, _limit(1), PERCENT_FORM] = Field(
-        Validity.gap, description="the longest time without a sample, as a share of the trial's"
-    )
-    attempts: Annotated[int, Field(ge=1, le=20)] = Field(
-        Validity.attempts, description="how often a block is tried before its workload is given up"
-    )
+    __pydantic_config__ = STRICT_KEYS
 
-    def validity(self) -> Validity:
-        """The section as the study's value."""
-        return Validity(self.foreign_io, self.steal, self.foreign_cpu, self.gap, self.attempts)
+    margin: Margin = 0.03
+    """differences smaller than this do not matter to you"""
+    risk: Risk = 0.05
+    """chance of any wrong verdict in the whole study"""
+    blocks: Blocks = (5, 30)
+    """fewest and most blocks of a comparison"""
+    weights: Mapping[str, Weight] = field(default_factory=dict)
+    """of workloads in the combined ranking, by their labels; 1 by default"""
+    mode: DecisionMode = DecisionMode.TRIALS
+    """compare whole trials, or windows of one run while the configurations are switched; auto:
+    windows where every factor and workload allows them"""
+
+    def with_blocks(self, fewest: int, most: int) -> Decision:
+        """Return the same decision with other numbers of blocks."""
+        return replace(self, blocks=(fewest, most))
+
+    @property
+    def min_blocks(self) -> int:
+        """The fewest blocks after which a comparison is decided."""
+        return self.blocks[0]
+
+    @property
+    def max_blocks(self) -> int:
+        """The most blocks that a comparison takes."""
+        return self.blocks[1]
+
+    def weight(self, listed: str) -> float:
+        """The weight of a workload of the file; 1 where none is given. Only the ratios matter."""
+        return self.weights.get(listed, 1.0)
 
 
-class TelemetrySection(Section):
+@dataclass(frozen=True)
+class Validity:
+    """Limits beyond which a trial does not count, as fractions; see docs/method.md.
+
+    None: no limit, the share is a covariate only.
+    """
+
+    __pydantic_config__ = STRICT_KEYS
+
+    foreign_io: LargeShareLimit | None = None
+    """bytes on the device not caused by the workload, as a share of its own"""
+    steal: ShareLimit | None = None
+    """CPU time taken by the hypervisor, as a share of all"""
+    foreign_cpu: ShareLimit | None = None
+    """CPU time of processes that are not the workload's, as a share of all"""
+    gap: ShareLimit = 0.25
+    """the longest time without a sample, as a share of the trial's"""
+    attempts: Annotated[int, Field(ge=1, le=20), NOT_TRUE] = 3
+    """how often a block is tried before its workload is given up"""
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits of disturbances that the study requests, by the names of these."""
+        requested = self._by_name
+        return {name: limit for name, limit in requested.items() if limit is not None}
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The names of the disturbances without a limit."""
+        return tuple(name for name, limit in self._by_name.items() if limit is None)
+
+    def describe(self) -> dict[str, str]:
+        """Every limit by its name, for a person."""
+        requested = {name: format_percent(limit) for name, limit in self.limits.items()}
+        unlimited = dict.fromkeys(self.covariates, "no limit")
+        return {**requested, **unlimited, "gap": format_percent(self.gap)}
+
+    @property
+    def _by_name(self) -> dict[str, float | None]:
+        return {
+            "steal": self.steal,
+            "foreign CPU": self.foreign_cpu,
+            "foreign I/O": self.foreign_io,
+        }
+
+
+@dataclass(frozen=True)
+class TelemetrySection:
     """How the machine is watched while a trial runs."""
 
-    hz: Annotated[float, Field(strict=True, ge=MIN_HZ, le=MAX_HZ)] = Field(
-        DEFAULT_HZ, description="how often a second it is sampled"
-    )
-    block_latency: Annotated[bool, Field(strict=True)] = Field(
-        False, description="whether every request of the disks below the target is traced, too"
-    )
+    __pydantic_config__ = STRICT_KEYS
+
+    hz: Annotated[float, Field(strict=True, ge=MIN_HZ, le=MAX_HZ)] = DEFAULT_HZ
+    """how often a second it is sampled"""
+    block_latency: Annotated[bool, Field(strict=True)] = False
+    """whether every request of the disks below the target is traced, too"""
 
 
-class LoopbackSection(Section):
-    """Disks that the study makes for itself from files in the output folder."""
-
-    size: Annotated[int, BeforeValidator(_loopback_size), SIZE_FORM]
-    filesystem: Filesystem = "ext4"
-    beside: dict[Annotated[str, AfterValidator(_disk_name)], Filesystem] = Field(
-        {},
-        max_length=MAX_DISKS,
-        description="file systems of further disks of that size, by names of your own",
-    )
-
-
-class ScratchSection(Section):
-    """A whole device whose content the study destroys."""
-
-    device: Annotated[str, AfterValidator(_short_path)]
-    filesystem: Filesystem = "ext4"
+def _directories(value: Any) -> tuple[Path, ...]:
+    """Paths that Hadoop can have with commas between them, and in which it expands nothing."""
+    texts = [scalar_text(each).strip() for each in (value if isinstance(value, list) else [value])]
+    for text in texts:
+        if not re.fullmatch(r"(/[\w.+=@-]+)+/*", text):
+            raise ValueError(
+                "directories are absolute paths of letters, digits and . _ + = @ - between slashes"
+            )
+    twice = find_duplicates(map(str, map(Path, texts)))
+    if twice:
+        raise ValueError(f"{', '.join(twice)} stands twice")
+    return tuple(map(Path, texts))
 
 
-class TargetSection(Section):
-    """A target that is more than a directory."""
-
-    loopback: LoopbackSection | None = None
-    scratch: ScratchSection | None = None
-
-    def target(self) -> Target:
-        """The section as the study's value; ValueError unless exactly one is given."""
-        if self.loopback and not self.scratch:
-            own = self.loopback
-            return LoopbackTarget(own.size, own.filesystem, own.beside)
-        if self.scratch and not self.loopback:
-            return ScratchTarget(Path(self.scratch.device), self.scratch.filesystem)
-        raise ValueError("give either loopback: {size: 2GiB} or scratch: {device: /dev/...}")
+def _version(value: Any) -> str:
+    text = scalar_text(value)
+    if not VERSION.fullmatch(text):
+        raise ValueError(f"write a release of Hadoop, such as {DEFAULT_VERSION}")
+    return text
 
 
-def directory_target(value: Any) -> Target:
-    """A target given as plain text: a directory."""
-    if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise ValueError(
-            "a target is wanted: a directory, {loopback: ...}, {scratch: ...} or hdfs://..."
-        )
-    if "://" in value:
-        raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
-    return DirectoryTarget(Path(_short_path(value)))
+def _definition(key: str) -> HadoopDefinition:
+    """What is known of a property by Hadoop's own name; ValueError if a study may not give it."""
+    reason = explain_reserved(key)
+    if reason:
+        raise ValueError(reason)
+    try:
+        definition = catalog.get(PREFIX + key)
+    except KeyError:
+        known = [name.removeprefix(PREFIX) for name in catalog.names() if name.startswith(PREFIX)]
+        raise UnknownNameError("property of Hadoop's", key, known) from None
+    assert isinstance(definition, HadoopDefinition)
+    return definition
+
+
+def _property(name: str, value: Any) -> str:
+    parsed = _definition(name).parse(scalar_text(value))
+    if parsed == AS_FOUND:
+        raise ValueError("a cluster that is started here has nothing that is found; leave it out")
+    return parsed
+
+
+_TEXT = {"type": "string"}
+Directories = Annotated[
+    tuple[Path, ...],
+    BeforeValidator(_directories),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
+]
+HadoopProperties = Annotated[
+    dict[str, Any], AfterValidator(partial(parse_entries, _property)), from_catalog("properties")
+]
+
+
+class HadoopSection(Section):
+    """The cluster that a study starts for its Hadoop workloads."""
+
+    datanodes: Annotated[int, Field(ge=1, le=MAX_DATANODES)] = 1
+    """DataNodes"""
+    data_dirs: Directories = ()
+    """directories for blocks, dealt out to the DataNodes in turn"""
+    name_dirs: Directories = ()
+    """directories for the NameNode's journal and image, each a copy"""
+    yarn: bool = False
+    """jobs run in containers of YARN, otherwise in one process"""
+    version: Annotated[str | None, BeforeValidator(_version)] = None
+    """the release of Hadoop; that of HADOOP_HOME, or else 3.4.2"""
+    properties: HadoopProperties = Field(default_factory=dict)
+    """what all daemons and jobs have, by Hadoop's own names"""
+
+    def spec(self) -> ClusterSpec:
+        """The section as the study's value."""
+        return ClusterSpec(**{name: getattr(self, name) for name in type(self).model_fields})
+
+
+ClusterValue = Annotated[
+    ClusterSpec,
+    PlainValidator(
+        lambda value: HadoopSection.model_validate(value).spec(),
+        json_schema_input_type=HadoopSection,
+    ),
+]
+"""A cluster in a study file."""

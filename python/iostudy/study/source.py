@@ -31,13 +31,21 @@ class Source:
 
     def line(self, path: Sequence[Step]) -> int:
         """The line, from 1, of the value at ``path``, or of the nearest thing that holds it."""
+        return self._follow(path)[1]
+
+    def existing(self, path: Sequence[Step]) -> tuple[Step, ...]:
+        """As much of ``path`` as the file has."""
+        return tuple(path[: self._follow(path)[0]])
+
+    def _follow(self, path: Sequence[Step]) -> tuple[int, int]:
+        """How many steps of ``path`` the file has, and the line of the last one."""
         line, value = 1, self.values
-        for step in path:
+        for count, step in enumerate(path):
             found = _line_of(value, step)
             if found is None:
-                break
+                return count, line
             line, value = found, value[step]  # type: ignore[index]
-        return line
+        return len(path), line
 
 
 def decode(content: bytes, where: str) -> str:
@@ -96,6 +104,19 @@ def plain(value: Any) -> Any:
             return float(value)
         case _:
             return str(value)
+
+
+def format_value(value: Any) -> str:
+    """A value of the file as a person wrote it, cut where it is long."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, Mapping):
+        text = "{" + ", ".join(f"{key}: {format_value(item)}" for key, item in value.items()) + "}"
+    elif isinstance(value, list):
+        text = "[" + ", ".join(format_value(item) for item in value) + "]"
+    else:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _problem(text: str, error: Exception) -> Problem:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import RESPONSE_SECONDS
 from iostudy.study.combinations import Configuration, Factor, FactorKind
-from iostudy.study.model import DecisionMode, Study, WorkloadRequest
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
+from iostudy.study.sections import DecisionMode
 from iostudy.workloads import catalog
 
 MAX_NAMED = 3

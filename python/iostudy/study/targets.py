@@ -2,12 +2,55 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Annotated, Any, assert_never
 
-from iostudy.units import format_size
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+
+from iostudy import units
+from iostudy.settings.scratch.filesystem import FILESYSTEMS
+from iostudy.study.fields import STRICT_KEYS, Section, one_of
+from iostudy.workloads.definition import SIZE_FORM
+
+MIN_LOOPBACK_BYTES = 16 * units.MIB
+MAX_LOOPBACK_BYTES = 16 << 40
+"""The largest file of ext4 with blocks of 4 KiB."""
+MAX_DISKS = 32
+"""Disks in addition to the target; each is made and mounted before the first trial."""
+_MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
+_LARGEST_PORT = (1 << 16) - 1
+_DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _loopback_size(value: Any) -> int:
+    size = units.parse_size(value)
+    if size < MIN_LOOPBACK_BYTES:
+        raise ValueError(f"too small; at least {units.format_size(MIN_LOOPBACK_BYTES)}")
+    if size > MAX_LOOPBACK_BYTES:
+        raise ValueError(f"too large; at most {units.format_size(MAX_LOOPBACK_BYTES)}")
+    return size
+
+
+def _short_path(path: Path) -> Path:
+    """The path itself; ValueError for one that no system call takes (path_resolution(7))."""
+    names = [len(name.encode(errors="surrogatepass")) for name in str(path).split("/")]
+    if sum(names) + len(names) > _MAX_PATH_BYTES or max(names) > _MAX_NAME_BYTES:
+        limits = f"{_MAX_PATH_BYTES} bytes, and {_MAX_NAME_BYTES} in each name"
+        raise ValueError(f"the path is too long; at most {limits}")
+    return path
+
+
+def _disk_name(name: str) -> str:
+    if not _DISK_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a disk: letters, digits, - and _, such as disk2")
+    return name
+
+
+DiskName = Annotated[str, AfterValidator(_disk_name)]
+FilesystemType = Annotated[str, one_of("file system", FILESYSTEMS)]
 
 
 @dataclass(frozen=True)
@@ -26,21 +69,27 @@ class DirectoryTarget:
 
 @dataclass(frozen=True)
 class LoopbackTarget:
-    """A file in the output folder, attached as a disk with direct I/O, formatted and mounted.
+    """A file in the output folder, attached as a disk with direct I/O, formatted and mounted."""
 
-    ``further_disks`` has the file systems of further such disks of the same size, by name, for
-    workloads that use them.
-    """
+    __pydantic_config__ = STRICT_KEYS
 
-    size_bytes: int
-    filesystem: str
-    further_disks: Mapping[str, str] = field(default_factory=dict)
+    size_bytes: Annotated[
+        int, BeforeValidator(_loopback_size), SIZE_FORM, Field(validation_alias="size")
+    ]
+    """size of the disk, such as 2GiB"""
+    filesystem: FilesystemType = "ext4"
+    """file system that is made on it"""
+    further_disks: Annotated[
+        Mapping[DiskName, FilesystemType],
+        Field(max_length=MAX_DISKS, validation_alias="beside"),
+    ] = field(default_factory=dict)
+    """file systems of further disks of that size, by names of your own"""
 
     def describe(self, filesystem: str = "") -> str:
         """What it is, for a person, with its file system or what takes the place of that."""
         made = filesystem or self.filesystem
         further_disks = ", ".join(f"{name} ({kind})" for name, kind in self.further_disks.items())
-        own = f"a loop-back disk of {format_size(self.size_bytes)} with {made}"
+        own = f"a loop-back disk of {units.format_size(self.size_bytes)} with {made}"
         return f"{own}, with further disks {further_disks}" if further_disks else own
 
 
@@ -48,8 +97,12 @@ class LoopbackTarget:
 class ScratchTarget:
     """A whole device whose content the study may destroy; formatted and mounted."""
 
-    device: Path
-    filesystem: str
+    __pydantic_config__ = STRICT_KEYS
+
+    device: Annotated[Path, AfterValidator(_short_path)]
+    """device whose data are destroyed, such as /dev/nvme1n1"""
+    filesystem: FilesystemType = "ext4"
+    """file system that is made on it"""
 
     def describe(self, filesystem: str = "") -> str:
         """What it is, for a person, with its file system or what takes the place of that."""
@@ -75,6 +128,73 @@ DiskTarget = LoopbackTarget | ScratchTarget
 """A target that iostudy makes file systems on."""
 
 Target = DirectoryTarget | DiskTarget | HdfsTarget
+
+
+class TargetSection(Section):
+    """A target that is more than a directory."""
+
+    loopback: LoopbackTarget | None = None
+    """a disk made for the study from a file in the output folder"""
+    scratch: ScratchTarget | None = None
+    """a device of which the study destroys all data"""
+
+    def target(self) -> Target:
+        """The target; ValueError unless exactly one is given."""
+        match self.loopback, self.scratch:
+            case (LoopbackTarget() as target, None) | (None, ScratchTarget() as target):
+                return target
+            case _:
+                raise ValueError(
+                    "give either loopback: {size: 2GiB} or scratch: {device: /dev/...}"
+                )
+
+
+def parse_target(value: Any) -> Target:
+    """A target as a study file has it; ValueError says what is wrong with it."""
+    if isinstance(value, Mapping):
+        return TargetSection.model_validate(value).target()
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError(
+            "a target is wanted: a directory, {loopback: ...}, {scratch: ...} or hdfs://..."
+        )
+    if value.strip().startswith("hdfs:"):
+        return parse_hdfs_target(value)
+    if "://" in value:
+        raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
+    return DirectoryTarget(_short_path(Path(value)))
+
+
+def parse_hdfs_target(text: str) -> HdfsTarget:
+    """A folder in HDFS; ValueError says what is wrong with its URI."""
+    found = re.fullmatch(r"hdfs://([^/?#]*)/*([^?#]*)", text.strip())
+    if found is None:
+        raise ValueError("write hdfs://HOST:PORT/FOLDER, without a query or a fragment")
+    authority, path = found[1], found[2].rstrip("/")
+    _refuse_authority(authority)
+    if not path:
+        raise ValueError("name a folder in which the study may work, not all of HDFS")
+    for part in re.split("/+", path):
+        if part in (".", "..") or not re.fullmatch(r"[\w.+=@-]+", part):
+            message = "a folder's path has letters, digits and . _ + = @ - between slashes"
+            raise ValueError(f"{message}, and neither . nor ..")
+    return HdfsTarget(f"hdfs://{authority}/{re.sub('/+', '/', path)}")
+
+
+def _refuse_authority(authority: str) -> None:
+    host, colon, port = authority.partition(":")
+    right = re.fullmatch(r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?", host)
+    numbered = re.fullmatch(r"\d{1,5}", port, re.ASCII) and 0 < int(port) <= _LARGEST_PORT
+    if not right or (colon and not (host and numbered)):
+        raise ValueError(
+            f"{authority} is no HOST:PORT of a name-node and no name of a name service; leave it "
+            "out for the cluster that HADOOP_CONF_DIR names"
+        )
+
+
+TargetValue = Annotated[
+    Target, PlainValidator(parse_target, json_schema_input_type=str | TargetSection)
+]
+"""A target in a study file: a text, or a section."""
 
 
 def extra_filesystems(target: Target) -> Mapping[str, str]:

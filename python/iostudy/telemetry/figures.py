@@ -14,6 +14,7 @@ from iostudy.telemetry.processes import (
     compute_workload_figures,
     find_busiest_foreign,
 )
+from iostudy.telemetry.rate_profile import compute_rate_profiles
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
 
@@ -21,10 +22,14 @@ from iostudy.telemetry.summary import TelemetrySummary
 def summarize_samples(samples: Samples, devices: Collection[str] | None = None) -> TelemetrySummary:
     """Summarize a recording: of these ``devices``, or of all sampled ones."""
     figures, caps = compute_device_figures(samples, devices), compute_caps(samples)
-    capped = {name: {**figures[name], **own} for name, own in caps.items() if name in figures}
+    profiles = compute_rate_profiles(samples, figures)
+    known = {
+        name: {**own, **profiles.get(name, {}), **caps.get(name, {})}
+        for name, own in figures.items()
+    }
     return TelemetrySummary(
         seconds=float(samples.seconds[-1]),
-        devices={**figures, **capped},
+        devices=known,
         network=compute_interface_figures(samples),
         nfs=compute_mount_figures(samples),
         machine={**compute_machine_figures(samples), **compute_foreign_figures(samples)},

@@ -6,8 +6,10 @@ from math import isfinite
 
 from iostudy.telemetry.cgroup import compute_cgroup_figures
 from iostudy.telemetry.clocks import compute_clock_figures
+from iostudy.telemetry.frequency import compute_frequency_figures
 from iostudy.telemetry.memory import compute_memory_figures
 from iostudy.telemetry.network import compute_tcp_figures
+from iostudy.telemetry.page_cache_growth import compute_growth_figures
 from iostudy.telemetry.processors import compute_processor_figures
 from iostudy.telemetry.samples import Samples, mean_rates
 from iostudy.telemetry.summary import Figures
@@ -23,8 +25,10 @@ def compute_machine_figures(samples: Samples) -> Figures:
         **_pressure(samples, "pressure", ""),
         **_pressure(samples, "group_pressure", "group_"),
         **compute_memory_figures(samples),
+        **compute_growth_figures(samples),
         **compute_tcp_figures(samples),
         **compute_cgroup_figures(samples),
+        **compute_frequency_figures(samples),
         **compute_temperature_figures(samples),
         **compute_clock_figures(samples),
     }

@@ -12,7 +12,7 @@ from iostudy.diagnosis.thresholds import MINIMUM_HELD
 from iostudy.errors import TargetError
 from iostudy.host import stack
 from iostudy.host.devices import read_device
-from iostudy.host.inventory import detect_virtualisation
+from iostudy.host.inventory import detect_free_page_reporting, detect_virtualisation
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.watch.live import Reading
 
@@ -48,6 +48,7 @@ def build_watch_context(reading: Reading, target: DiagnosisTarget) -> DiagnosisC
         [InventoryMount(target.mount, source="", filesystem="nfs")] if target.mount else [],
         collect_operating_points([reading.summary]),
         virtual_machine=detect_virtualisation() is not None,
+        free_page_reporting=detect_free_page_reporting(),
     )
 
 

@@ -381,6 +381,10 @@ class WorkloadDefinition:
             return self.count_requests(options)
         return math.prod(int(getattr(options, name)) for name in self.concurrency_options)
 
+    def uses_page_cache(self, options: BaseModel) -> bool:
+        """Return whether it may use the page cache; other programs than iostudy's always may."""
+        return not getattr(options, "direct", False)
+
     def figure(self, name: str, options: BaseModel) -> Figure:
         """Return the figure of that name; KeyError if there is none."""
         return {figure.name: figure for figure in self.figures(options)}[name]

@@ -44,7 +44,7 @@ def test_any_printable_value_is_read_back_as_it_was(
     ("name", "value"),
     [("a", "1\n2"), ("a", "\x00"), ("a", "\ud800"), ("", "1"), ("a b", "1"), ("a\n", "1")],
 )
-def test_what_no_site_file_can_hold_is_refused(name: str, value: str) -> None:
+def test_values_that_xml_cannot_hold_are_refused(name: str, value: str) -> None:
     with pytest.raises(UsageError, match="one line of printable"):
         require_plain(name, value)
     with pytest.raises(UsageError, match="one line of printable"):
@@ -89,7 +89,7 @@ def test_hadoop_s_other_ways_to_write_a_property(tmp_path: Path) -> None:
     assert read_site_file(path) == SiteFile({"c": " 3 ", "d": "4"}, frozenset({"d"}))
 
 
-def test_included_files_are_read_from_beside_the_file(tmp_path: Path) -> None:
+def test_included_files_are_relative_to_the_including_file(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     site(tmp_path / "more", "a.xml", entry("a", "1"), '<xi:include href="b.xml"/>')
     site(tmp_path / "more", "b.xml", entry("b", "2"))
@@ -133,6 +133,6 @@ def test_sizes_of_properties(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "m", "1.5m", "${dfs.blocksize}", "-1", "1mb"])
-def test_what_is_no_size(text: str) -> None:
+def test_invalid_sizes_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="such as 134217728 or 128m"):
         size_bytes(text)

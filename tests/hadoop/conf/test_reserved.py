@@ -50,7 +50,7 @@ SECURITY, ADDRESS, FILES = "it concerns security", "it is an address", "a place 
         ("yarn.app.mapreduce.am.staging-dir", FILES),
     ],
 )
-def test_what_would_not_be_the_cluster_that_is_meant(name, why):
+def test_properties_that_select_another_cluster_are_refused(name, why):
     assert why in explain_reserved(name)
 
 

@@ -21,8 +21,8 @@ from iostudy.hadoop.conf.variables import resolve_variables
     ],
 )
 def test_variables_are_replaced_as_hadoop_does(value: str, expected: str) -> None:
-    properties = {"host": "nn", "port": "8020", "both": "${host}:${port}", "asked": value}
-    assert resolve_variables(properties, {"HOME": "/home/me", "EMPTY": ""})["asked"] == expected
+    properties = {"host": "nn", "port": "8020", "both": "${host}:${port}", "resolved": value}
+    assert resolve_variables(properties, {"HOME": "/home/me", "EMPTY": ""})["resolved"] == expected
 
 
 def test_variables_that_name_each_other_come_to_an_end() -> None:

@@ -34,8 +34,8 @@ def namenode() -> Iterator[NameNode]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
-    """The versions of Hadoop that were asked for; there is a Java for each."""
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """The versions of Hadoop that were requested; there is a Java for each."""
     versions: list[str | None] = []
 
     def distribution(version: str | None = None, **_: object) -> Distribution:
@@ -50,11 +50,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 
 
 @pytest.fixture
-def cluster(namenode: NameNode, asked: list[str | None], tmp_path: Path) -> Found:
+def cluster(namenode: NameNode, requests: list[str | None], tmp_path: Path) -> Found:
     """Finds the cluster whose site files have these properties."""
 
     def found(**properties: str) -> ExistingCluster:
-        # Of YARN no more is asked than that somebody listens.
+        # Of YARN no more is requests than that somebody listens.
         own = {RESOURCEMANAGER: namenode.address, **properties}
         namenode.write_conf(tmp_path / "conf", **own)
         access = find("hdfs:///bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf")})
@@ -63,13 +63,13 @@ def cluster(namenode: NameNode, asked: list[str | None], tmp_path: Path) -> Foun
     return found
 
 
-def test_it_is_found_by_the_site_files(
-    cluster: Found, namenode: NameNode, asked: list[str | None]
+def test_cluster_is_found_by_the_site_files(
+    cluster: Found, namenode: NameNode, requests: list[str | None]
 ) -> None:
     found = cluster()
     assert found.access.web == namenode.address
     assert found.folder.startswith(f"hdfs://{namenode.address}/bench/iostudy-work-")
-    assert asked == ["3.4.2"]
+    assert requests == ["3.4.2"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_site_files_are_needed(environ: dict[str, str], found: str) -> None:
     assert "HADOOP_CONF_DIR" in caught.value.remedy
 
 
-def test_a_cluster_that_does_not_answer_is_told_before_any_java(tmp_path: Path) -> None:
+def test_unreachable_cluster_is_refused_before_java_starts(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         closed = NameNode()
@@ -94,8 +94,8 @@ def test_a_cluster_that_does_not_answer_is_told_before_any_java(tmp_path: Path) 
     assert time.monotonic() - began < 5
 
 
-def test_a_resourcemanager_that_does_not_answer_is_told_before_any_java(
-    cluster: Found, asked: list[str | None]
+def test_unreachable_resourcemanager_is_refused_before_java_starts(
+    cluster: Found, requests: list[str | None]
 ) -> None:
     nobody = {RESOURCEMANAGER: "127.0.0.1:1"}
     with pytest.raises(ClusterError, match="Connection refused") as caught:
@@ -104,11 +104,11 @@ def test_a_resourcemanager_that_does_not_answer_is_told_before_any_java(
         "a ResourceManager that answers",
         "127.0.0.1:1",
     )
-    assert asked == []
+    assert requests == []
     cluster(**nobody)
 
 
-def test_a_resourcemanager_that_is_gone_ends_a_job_in_seconds(cluster: Found) -> None:
+def test_lost_resourcemanager_ends_a_job_in_seconds(cluster: Found) -> None:
     found = cluster(**{"mapreduce.framework.name": "yarn"})
     client = found.configured({}, restart=False)
     client.require_alive()
@@ -119,8 +119,8 @@ def test_a_resourcemanager_that_is_gone_ends_a_job_in_seconds(cluster: Found) ->
         found.verify()
 
 
-def test_kerberos_without_a_ticket_is_told_before_any_java(
-    cluster: Found, monkeypatch: pytest.MonkeyPatch, asked: list[str | None]
+def test_missing_kerberos_ticket_is_refused_before_java_starts(
+    cluster: Found, monkeypatch: pytest.MonkeyPatch, requests: list[str | None]
 ) -> None:
     def none(_: object) -> None:
         raise ClusterError("a ticket", found="none", where="cache", remedy="kinit")
@@ -128,29 +128,29 @@ def test_kerberos_without_a_ticket_is_told_before_any_java(
     monkeypatch.setattr(reachability, "require_ticket", none)
     with pytest.raises(ClusterError, match="kinit"):
         cluster(**{"hadoop.security.authentication": "Kerberos"})
-    assert asked == []
+    assert requests == []
     cluster()
 
 
 @pytest.mark.parametrize("version", ["3.1.1.7.1.7.0-551", "3.5.0-SNAPSHOT"])
-def test_a_version_that_was_never_released_is_not_asked_for(
-    cluster: Found, namenode: NameNode, asked: list[str | None], version: str
+def test_unreleased_version_is_not_fetched(
+    cluster: Found, namenode: NameNode, requests: list[str | None], version: str
 ) -> None:
     namenode.beans["NameNodeInfo"]["SoftwareVersion"] = version
     cluster()
-    assert asked == ["3.4.2"]
+    assert requests == ["3.4.2"]
 
 
 def test_an_installation_of_the_user_fits_the_cluster(
-    namenode: NameNode, asked: list[str | None], tmp_path: Path
+    namenode: NameNode, requests: list[str | None], tmp_path: Path
 ) -> None:
     namenode.write_conf(tmp_path / "conf")
     find("hdfs:///b", {"HADOOP_CONF_DIR": str(tmp_path / "conf"), "HADOOP_HOME": "/opt/hadoop"})
-    assert asked == [None]
+    assert requests == [None]
 
 
 def test_java_reads_the_krb5_conf_that_kinit_reads(
-    namenode: NameNode, asked: list[str | None], tmp_path: Path
+    namenode: NameNode, requests: list[str | None], tmp_path: Path
 ) -> None:
     namenode.write_conf(tmp_path / "conf")
     found = find("hdfs:///b", {"HADOOP_CONF_DIR": str(tmp_path / "conf"), "KRB5_CONFIG": "/k.conf"})
@@ -160,13 +160,13 @@ def test_java_reads_the_krb5_conf_that_kinit_reads(
 def test_a_trial_has_its_properties_over_the_clusters_own(cluster: Found, tmp_path: Path) -> None:
     found = cluster(**{"dfs.blocksize": "128m", "dfs.replication": "2", "a.b": "own"})
     client = found.configured({"dfs.blocksize": "64m", "client.heap": "777m"}, restart=False)
-    told = Configuration.read(client.conf).effective()
-    assert (told["dfs.blocksize"], told["a.b"]) == ("64m", "own")
-    assert told["mapreduce.job.tags"] == client.tag == found.tag
+    properties = Configuration.read(client.conf).effective()
+    assert (properties["dfs.blocksize"], properties["a.b"]) == ("64m", "own")
+    assert properties["mapreduce.job.tags"] == client.tag == found.tag
     assert client.replication == 2
     assert client.folder == found.folder
     assert "-Xmx777m" in client.java_options
-    assert "client.heap" not in told
+    assert "client.heap" not in properties
     assert client.classpath == f"{tmp_path / 'conf'}:/lib/*"
     assert found.read_back(("dfs.blocksize", "client.heap", "dfs.replication")) == {
         "dfs.blocksize": "64m",
@@ -174,14 +174,14 @@ def test_a_trial_has_its_properties_over_the_clusters_own(cluster: Found, tmp_pa
         "dfs.replication": "2",
     }
     Configuration.of({"dfs.blocksize": "1m"}).write(client.conf)
-    assert found.read_back(("dfs.blocksize",)) == {"dfs.blocksize": "1m"}, "not what was asked"
+    assert found.read_back(("dfs.blocksize",)) == {"dfs.blocksize": "1m"}, "not what was requested"
 
 
 def test_the_next_trial_has_nothing_of_the_one_before(cluster: Found) -> None:
     found = cluster()
     found.configured({"dfs.blocksize": "64m"}, restart=False)
-    told = Configuration.read(found.configured({}, restart=False).conf).effective()
-    assert "dfs.blocksize" not in told
+    properties = Configuration.read(found.configured({}, restart=False).conf).effective()
+    assert "dfs.blocksize" not in properties
 
 
 def test_the_studys_own_properties_are_in_every_trial(cluster: Found) -> None:
@@ -190,9 +190,7 @@ def test_the_studys_own_properties_are_in_every_trial(cluster: Found) -> None:
     assert found.configured({}, restart=False).replication == 1
 
 
-def test_what_the_site_files_do_not_say_is_as_the_namenode_has_it(
-    cluster: Found, namenode: NameNode
-) -> None:
+def test_unset_properties_are_read_from_the_namenode(cluster: Found, namenode: NameNode) -> None:
     namenode.conf = {"dfs.blocksize": "134217728"}
     found = cluster()
     found.configured({}, restart=False)
@@ -202,19 +200,19 @@ def test_what_the_site_files_do_not_say_is_as_the_namenode_has_it(
 def test_the_local_runner_leaves_nothing_outside_the_studys_folder(cluster: Found) -> None:
     found = cluster()
     client = found.configured({}, restart=False)
-    told = Configuration.read(client.conf).effective()
+    properties = Configuration.read(client.conf).effective()
     assert not client.yarn
-    assert told["mapreduce.jobtracker.staging.root.dir"] == str(found.home / "tmp/staging")
-    assert told["mapreduce.cluster.local.dir"].startswith(str(found.home))
+    assert properties["mapreduce.jobtracker.staging.root.dir"] == str(found.home / "tmp/staging")
+    assert properties["mapreduce.cluster.local.dir"].startswith(str(found.home))
 
 
-def test_jobs_in_yarn_carry_the_tag_beside_the_clusters_own(cluster: Found) -> None:
+def test_yarn_jobs_keep_the_clusters_tags_and_add_one(cluster: Found) -> None:
     found = cluster(**{"mapreduce.framework.name": "yarn", "mapreduce.job.tags": "team"})
     client = found.configured({}, restart=False)
-    told = Configuration.read(client.conf).effective()
+    properties = Configuration.read(client.conf).effective()
     assert client.yarn
-    assert told["mapreduce.job.tags"] == f"team,{found.tag}"
-    assert "mapreduce.jobtracker.staging.root.dir" not in told
+    assert properties["mapreduce.job.tags"] == f"team,{found.tag}"
+    assert "mapreduce.jobtracker.staging.root.dir" not in properties
 
 
 STAGING = "yarn.app.mapreduce.am.staging-dir"
@@ -229,24 +227,22 @@ HISTORY = "mapreduce.jobhistory.intermediate-done-dir"
         ({STAGING: "/user", HISTORY: f"${{{STAGING}}}/done"}, "/user/done"),
     ],
 )
-def test_the_files_of_jobs_in_yarn_lie_in_the_studys_folder_and_their_history_where_it_did(
+def test_yarn_job_files_are_in_the_study_folder_and_history_is_not(
     cluster: Found, given: dict[str, str], history: str
 ) -> None:
     found = cluster(**{"mapreduce.framework.name": "yarn", **given})
-    told = Configuration.read(found.configured({}, restart=False).conf).effective()
-    assert told[STAGING] == f"{found.folder}/staging"
-    assert told[HISTORY] == history
+    properties = Configuration.read(found.configured({}, restart=False).conf).effective()
+    assert properties[STAGING] == f"{found.folder}/staging"
+    assert properties[HISTORY] == history
 
 
-def test_where_the_cluster_calls_it_final_jobs_have_their_files_there(
-    cluster: Found, tmp_path: Path
-) -> None:
+def test_final_staging_directory_of_the_cluster_is_used(cluster: Found, tmp_path: Path) -> None:
     found = cluster(**{"mapreduce.framework.name": "yarn"})
     site = SiteFile({STAGING: "/user"}, frozenset({STAGING}))
     own = Configuration({**found.access.configuration.files, "mapred-site.xml": site})
     found.access = dataclasses.replace(found.access, configuration=own)
-    told = Configuration.read(found.configured({}, restart=False).conf).effective()
-    assert told[STAGING] == "/user"
+    properties = Configuration.read(found.configured({}, restart=False).conf).effective()
+    assert properties[STAGING] == "/user"
 
 
 @pytest.mark.parametrize(
@@ -265,7 +261,7 @@ def test_no_daemon_is_restarted(
     assert named in caught.value.wanted
 
 
-def test_safe_mode_is_told_at_once(cluster: Found, namenode: NameNode) -> None:
+def test_safe_mode_is_reported_at_once(cluster: Found, namenode: NameNode) -> None:
     found = cluster()
     namenode.beans["NameNodeInfo"]["Safemode"] = "Safe mode is ON."
     with pytest.raises(ClusterError, match="Safe mode is ON"):
@@ -297,8 +293,8 @@ def test_it_waits_for_deletions(
     assert len(waited) == 3
 
 
-def test_the_active_one_of_two_namenodes_is_asked(
-    namenode: NameNode, asked: list[str | None], tmp_path: Path
+def test_the_active_namenode_is_queried(
+    namenode: NameNode, requests: list[str | None], tmp_path: Path
 ) -> None:
     with NameNode().serving() as active:
         namenode.beans["FSNamesystem"]["tag.HAState"] = "standby"
@@ -315,9 +311,7 @@ def test_the_active_one_of_two_namenodes_is_asked(
         assert found.web == active.address
 
 
-def test_without_an_answer_over_http_what_can_be_told_is_told(
-    cluster: Found, namenode: NameNode
-) -> None:
+def test_facts_without_http_are_partial(cluster: Found, namenode: NameNode) -> None:
     namenode.beans = {}
     found = cluster()
     found.configured({}, restart=False)

@@ -31,7 +31,7 @@ def test_an_old_name_of_the_property_counts() -> None:
     assert locate_hdfs("hdfs:///", {"fs.default.name": "hdfs://nn:1"}, "conf").uri == "hdfs://nn:1"
 
 
-def test_the_web_address_that_is_configured_is_asked() -> None:
+def test_the_configured_web_address_is_queried() -> None:
     properties = {"fs.defaultFS": "hdfs://nn:1", "dfs.namenode.http-address": "web.example:7"}
     assert locate_hdfs("hdfs:///", properties, "conf").namenodes[0].webs == ("web.example:7",)
 

@@ -21,7 +21,7 @@ def test_any_of_several_namenodes_is_enough() -> None:
         require_listening([closed_port(), f"127.0.0.1:{server.getsockname()[1]}"])
 
 
-def test_who_does_not_answer_is_named_with_the_reason() -> None:
+def test_unreachable_server_is_named_with_the_reason() -> None:
     closed = closed_port()
     with pytest.raises(ClusterError) as caught:
         require_listening([closed, "nosuch.invalid:8020"])
@@ -30,7 +30,7 @@ def test_who_does_not_answer_is_named_with_the_reason() -> None:
     assert "HADOOP_CONF_DIR" in caught.value.remedy
 
 
-def test_one_that_is_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_server_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full queue of connections: the kernel answers nothing more."""
     monkeypatch.setattr(reachability, "_CONNECT_SECONDS", 0.2)
     with socket.socket() as server:
@@ -52,7 +52,7 @@ def klist(folder: Path, status: int) -> dict[str, str]:
 
 
 @pytest.mark.child
-def test_no_ticket_is_told_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ticket_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environ = klist(tmp_path, 1)
     monkeypatch.setenv("PATH", environ["PATH"])
     with pytest.raises(ClusterError, match="kinit"):
@@ -67,7 +67,7 @@ def test_a_ticket_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.child
-def test_without_klist_hadoop_is_left_to_tell(
+def test_without_klist_the_ticket_is_not_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -91,7 +91,7 @@ def test_a_second_failure_in_a_row_counts() -> None:
         pulse()
 
 
-def test_it_is_not_asked_more_often_than_it_may() -> None:
+def test_query_rate_is_limited() -> None:
     pulse = LivenessCheck(Failing(False), every_seconds=600)
     for _ in range(1000):
         pulse()

@@ -34,5 +34,7 @@ HA = {"yarn.resourcemanager.ha.enabled": "true", "yarn.resourcemanager.ha.rm-ids
         ),
     ],
 )
-def test_they_are_named_as_in_yarn_site(properties: dict[str, str], found: tuple[str, ...]) -> None:
+def test_resourcemanagers_are_named_as_in_yarn_site(
+    properties: dict[str, str], found: tuple[str, ...]
+) -> None:
     assert addresses(properties) == found

@@ -88,7 +88,7 @@ def test_a_job_s_property_is_in_its_conf_folder_at_once(cluster):
 
 
 @pytest.mark.slow
-def test_a_daemon_s_property_and_heap_hold_after_a_restart_and_a_deadly_one_is_told(cluster):
+def test_daemon_properties_hold_after_restart_and_a_fatal_one_is_reported(cluster):
     webhdfs.write(cluster, "/kept", b"as it was" * 1000)
     name = "dfs.datanode.handler.count"
     properties = {name: "7", "datanode.heap": "300m"}
@@ -105,7 +105,7 @@ def test_a_daemon_s_property_and_heap_hold_after_a_restart_and_a_deadly_one_is_t
     assert cluster.read_back(tuple(properties)) == {name: "10", "datanode.heap": "512m"}
 
 
-def test_settled_is_when_no_block_is_left_on_the_disks(cluster):
+def test_cluster_is_settled_without_blocks_on_disk(cluster):
     webhdfs.write(cluster, "/deleted", bytes(3 * MIB))
     wait_until(lambda: len(block_files(cluster)) >= 4, seconds=5)
     others = {path.name for path in block_files(cluster)}
@@ -115,7 +115,7 @@ def test_settled_is_when_no_block_is_left_on_the_disks(cluster):
     assert len(others) - len({path.name for path in block_files(cluster)}) == 2
 
 
-def test_a_killed_datanode_is_told_within_a_second_and_started_again(cluster):
+def test_killed_datanode_is_reported_in_a_second_and_restarted(cluster):
     webhdfs.write(cluster, "/read-after", b"here")
     killed = pid(cluster, "datanode1")
     os.kill(killed, signal.SIGKILL)
@@ -201,7 +201,7 @@ def test_a_home_is_for_one_cluster(cluster, java, distribution, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_fixed_port_that_is_taken_is_told_with_who_has_it(new_cluster):
+def test_occupied_fixed_port_is_reported_with_its_owner(new_cluster):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         cluster = new_cluster(properties={"dfs.namenode.rpc-address": f"localhost:{port}"})
@@ -212,29 +212,27 @@ def test_a_fixed_port_that_is_taken_is_told_with_who_has_it(new_cluster):
 
 
 @pytest.mark.slow
-def test_a_port_that_is_lost_to_somebody_else_meanwhile_is_another_next_time(
-    new_cluster, monkeypatch
-):
+def test_a_lost_port_is_replaced_on_retry(new_cluster, monkeypatch):
     choose = port_assignment.assign_ports
-    told = []
+    lines = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def unlucky(layout):
             ports = choose(layout)
-            if not told:
+            if not lines:
                 port = server.getsockname()[1]
                 ports["namenode"]["dfs.namenode.rpc-address"] = port
             return ports
 
         monkeypatch.setattr(port_assignment, "assign_ports", unlucky)
         cluster = new_cluster()
-        cluster.start(lambda line: told.append(line) if "port" in line else None)
-        assert len(told) == 1
+        cluster.start(lambda line: lines.append(line) if "port" in line else None)
+        assert len(lines) == 1
         cluster.verify()
         assert persistence.load(cluster.layout.home) == cluster.layout
 
 
-def test_java_that_dies_at_once_is_told_by_what_it_said(new_cluster):
+def test_early_exit_of_java_is_reported_with_its_output(new_cluster):
     cluster = new_cluster()
     java = dataclasses.replace(cluster.layout.java, options=("-XX:+NoSuchOption",))
     cluster = LocalCluster(dataclasses.replace(cluster.layout, java=java))
@@ -244,7 +242,7 @@ def test_java_that_dies_at_once_is_told_by_what_it_said(new_cluster):
     cluster.stop()
 
 
-def test_a_missing_java_is_told(new_cluster, tmp_path):
+def test_missing_java_is_reported(new_cluster, tmp_path):
     cluster = new_cluster()
     java = dataclasses.replace(cluster.layout.java, path=tmp_path / "bin/java")
     cluster = LocalCluster(dataclasses.replace(cluster.layout, java=java))
@@ -253,7 +251,7 @@ def test_a_missing_java_is_told(new_cluster, tmp_path):
     cluster.stop()
 
 
-def test_a_directory_that_takes_no_folder_is_named(new_cluster, tmp_path):
+def test_unwritable_directory_is_named(new_cluster, tmp_path):
     (tmp_path / "data").touch()
     cluster = new_cluster(data_dirs=(tmp_path / "data",))
     with pytest.raises(TargetError) as caught:
@@ -264,7 +262,7 @@ def test_a_directory_that_takes_no_folder_is_named(new_cluster, tmp_path):
     assert not list(cluster.layout.storage.iterdir())
 
 
-def test_a_full_disk_is_told_by_whoever_writes_and_everything_is_removed(new_cluster, tmp_path):
+def test_full_disk_is_reported_and_everything_is_removed(new_cluster, tmp_path):
     if os.geteuid() != 0:
         pytest.skip("needs root, for a small file system")
     with tmpfs(tmp_path / "small", "64m") as small:
@@ -293,7 +291,7 @@ def test_a_full_disk_is_told_by_whoever_writes_and_everything_is_removed(new_clu
     assert {each.name for each in cluster.layout.home.iterdir()} == {"conf", "logs"}
 
 
-def test_a_namenode_without_room_is_told_and_not_waited_for(new_cluster, tmp_path):
+def test_namenode_without_space_fails_at_once(new_cluster, tmp_path):
     if os.geteuid() != 0:
         pytest.skip("needs root, for a small file system")
     with tmpfs(tmp_path / "small", "64m") as small:
@@ -316,7 +314,7 @@ LocalCluster(TypeAdapter(Layout).validate_json(sys.stdin.read())).start()
 """
 
 
-def test_what_a_killed_start_has_left_is_ended_by_another_process(new_cluster):
+def test_another_process_cleans_up_after_a_killed_start(new_cluster):
     cluster = new_cluster(datanodes=2)
     layout = cluster.layout
     starting = subprocess.Popen([sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE)
@@ -334,7 +332,7 @@ def test_what_a_killed_start_has_left_is_ended_by_another_process(new_cluster):
 
 
 @pytest.mark.slow
-def test_on_yarn_containers_are_the_cluster_s_and_end_with_it_in_mid_job(new_cluster, tmp_path):
+def test_yarn_containers_end_with_the_cluster(new_cluster, tmp_path):
     cluster = new_cluster(yarn=True)
     cluster.start()
     client = cluster.configured({"yarn.nodemanager.vmem-pmem-ratio": "3"}, restart=False)

@@ -8,7 +8,7 @@ from iostudy.hadoop.local import daemon
 from tests.hadoop.clusters import layout
 
 
-def test_the_lines_that_tell_of_errors_are_told_without_their_stack_traces(tmp_path):
+def test_error_lines_are_quoted_without_stack_traces(tmp_path):
     (tmp_path / "namenode.log").write_text(
         "INFO starting\n"
         "ERROR Failed to start namenode.\n"
@@ -24,7 +24,7 @@ def test_the_lines_that_tell_of_errors_are_told_without_their_stack_traces(tmp_p
     )
 
 
-def test_without_errors_the_last_lines_are_told(tmp_path):
+def test_without_errors_the_last_lines_are_quoted(tmp_path):
     (tmp_path / "namenode.log").write_text("".join(f"INFO {n}\n" for n in range(9)))
     (tmp_path / "namenode.out").write_text("last words\n")
     assert daemon.log_end(tmp_path, "namenode") == ("INFO 6", "INFO 7", "INFO 8", "last words")
@@ -35,6 +35,6 @@ def test_of_a_large_log_only_the_end_is_read(tmp_path):
     assert daemon.log_end(tmp_path, "namenode")[-1] == "INFO x"
 
 
-def test_one_without_a_log_is_told_all_the_same(tmp_path):
+def test_missing_log_is_reported(tmp_path):
     cluster = replace(layout(), home=tmp_path)
     assert "it has logged nothing" in str(daemon.describe_exit(cluster, "datanode0"))

@@ -22,7 +22,7 @@ def test_no_more_replicas_than_datanodes(datanodes, replicas):
     assert defaults.job_properties(layout(datanodes=datanodes), {})["dfs.replication"] == replicas
 
 
-def test_the_trial_s_properties_are_over_the_spec_s_and_these_over_the_cluster_s():
+def test_property_precedence_is_trial_spec_cluster():
     name = "dfs.heartbeat.interval"
     assert defaults.job_properties(layout(), {})[name] == "1"
     given = layout(properties={name: "2", "namenode.heap": "2g"})
@@ -35,9 +35,9 @@ def test_the_trial_s_properties_are_over_the_spec_s_and_these_over_the_cluster_s
 
 
 def test_a_dead_datanode_is_noticed_in_10_to_20_s():
-    told = defaults.daemon_properties(layout(), NAMENODE)
-    recheck = int(told["dfs.namenode.heartbeat.recheck-interval"]) / 1000
-    assert 10 <= 2 * recheck + 10 * int(told["dfs.heartbeat.interval"]) <= 20
+    properties = defaults.daemon_properties(layout(), NAMENODE)
+    recheck = int(properties["dfs.namenode.heartbeat.recheck-interval"]) / 1000
+    assert 10 <= 2 * recheck + 10 * int(properties["dfs.heartbeat.interval"]) <= 20
 
 
 def test_daemons_and_jobs_meet_at_the_same_addresses():
@@ -61,32 +61,34 @@ def test_each_daemon_has_its_own_folders():
         assert node["yarn.nodemanager.local-dirs"] == str(cluster.local_dirs(index)[0])
 
 
-def test_the_page_tells_of_every_property_that_is_not_as_hadoop_has_it():
+def test_documentation_lists_every_changed_default():
     page = (Path(__file__).parents[3] / "docs/hadoop.md").read_text()
     for cluster in (layout(), layout(yarn=True)):
-        told = {
+        properties = {
             name for each in cluster.daemons() for name in defaults.daemon_properties(cluster, each)
         }
-        told |= defaults.job_properties(cluster, {}).keys()
-        assert not [name for name in told if not explain_reserved(name) and f"`{name}`" not in page]
+        properties |= defaults.job_properties(cluster, {}).keys()
+        assert not [
+            name for name in properties if not explain_reserved(name) and f"`{name}`" not in page
+        ]
 
 
-def test_a_task_has_no_second_attempt_unless_somebody_asks_for_it():
+def test_tasks_have_one_attempt_by_default():
     name = "mapreduce.reduce.speculative"
     cluster = layout(yarn=True)
     assert defaults.job_properties(cluster, {})[name] == "false"
     assert defaults.job_properties(cluster, {name: "true"})[name] == "true"
 
 
-def test_nothing_is_left_where_hadoop_itself_would_leave_it():
+def test_no_files_are_left_in_hadoops_default_folders():
     """Its own defaults are below /tmp, the same for all clusters, and outlive each of them."""
     staging = defaults.job_properties(layout(), {})["mapreduce.jobtracker.staging.root.dir"]
     assert staging == "/home/tmp/staging"
     cluster = layout(yarn=True)
-    told = defaults.daemon_properties(cluster, RESOURCEMANAGER)[
+    properties = defaults.daemon_properties(cluster, RESOURCEMANAGER)[
         "yarn.node-attribute.fs-store.root-dir"
     ]
-    assert told == f"file://{cluster.folders()[0]}/tmp/node-attribute"
+    assert properties == f"file://{cluster.folders()[0]}/tmp/node-attribute"
 
 
 def test_containers_carry_the_marker_and_jobs_the_tag():
@@ -108,9 +110,9 @@ def test_a_nodemanager_has_a_container_for_each_core_and_one_for_the_master(
     cores, memory_gib, nodes, memory_mib, vcores
 ):
     cluster = layout(cores, memory_gib * GIB, datanodes=nodes, yarn=True)
-    told = defaults.daemon_properties(cluster, NODEMANAGER)
-    assert told["yarn.nodemanager.resource.memory-mb"] == str(memory_mib)
-    assert told["yarn.nodemanager.resource.cpu-vcores"] == str(vcores)
+    properties = defaults.daemon_properties(cluster, NODEMANAGER)
+    assert properties["yarn.nodemanager.resource.memory-mb"] == str(memory_mib)
+    assert properties["yarn.nodemanager.resource.cpu-vcores"] == str(vcores)
 
 
 def test_the_local_runner_uses_all_cores_and_has_the_heap_for_it():
@@ -151,7 +153,7 @@ def test_heaps_of_the_spec_and_of_the_trial():
         ("dfs.blocksize", "1\n"),
     ],
 )
-def test_what_is_the_cluster_s_own_affair_is_refused(name, value):
+def test_reserved_properties_are_refused(name, value):
     with pytest.raises(UsageError) as caught:
         defaults.require_allowed({name: value})
     assert name in caught.value.found
@@ -163,6 +165,6 @@ def test_a_spec_may_say_where_daemons_listen():
         defaults.require_allowed({"dfs.datanode.data.dir": "/"}, fixed_addresses=True)
 
 
-def test_daemons_log_to_files_and_jobs_tell_what_they_do():
+def test_daemons_log_to_files_and_jobs_to_the_console():
     assert b"${hadoop.log.dir}/datanode0.log" in folder.logging("datanode0.log")
     assert b"ConsoleAppender" in folder.logging(None)

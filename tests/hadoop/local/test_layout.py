@@ -17,7 +17,7 @@ def paths(*names: str) -> tuple[Path, ...]:
     return tuple(map(Path, names))
 
 
-def test_without_directories_all_lies_in_one_folder_of_its_own_on_the_storage():
+def test_default_layout_is_one_folder():
     cluster = layout(datanodes=2)
     assert cluster.folders() == paths(f"/storage/{OWN}")
     assert cluster.name_dirs() == paths(f"/storage/{OWN}/name")
@@ -91,7 +91,7 @@ def test_an_hdfs_that_is_there_is_not_formatted_again():
     assert "-force" not in command
 
 
-def test_what_is_kept_is_what_there_was():
+def test_saved_layout_is_loaded_unchanged():
     cluster = layout(datanodes=2, data_dirs=paths("/a"), properties={"dfs.blocksize": "1m"})
     adapter = TypeAdapter(Layout)
     assert adapter.validate_json(adapter.dump_json(cluster)) == cluster

@@ -22,7 +22,7 @@ def cluster(tmp_path):
     return replace(planned, home=tmp_path / "home", storage=tmp_path / "storage")
 
 
-def test_what_was_made_is_removed_and_nothing_else(cluster, tmp_path):
+def test_only_own_folders_are_removed(cluster, tmp_path):
     persistence.make(cluster)
     assert persistence.load(cluster.home) == cluster
     (cluster.data_dirs(0)[0] / "current").mkdir(parents=True)
@@ -45,7 +45,7 @@ def test_another_cluster_of_the_same_home_is_left_alone(cluster):
     assert (other.temporary / "jobs").is_dir()
 
 
-def test_what_was_made_in_part_is_removed(cluster, tmp_path):
+def test_partial_folders_are_removed(cluster, tmp_path):
     (tmp_path / "b").chmod(0o500)
     broken = replace(cluster, spec=replace(cluster.spec, name_dirs=(tmp_path / "none",)))
     with pytest.raises(TargetError) as caught:
@@ -55,7 +55,7 @@ def test_what_was_made_in_part_is_removed(cluster, tmp_path):
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["mine"]
 
 
-def test_a_folder_that_is_there_already_is_not_taken(cluster):
+def test_existing_folder_is_not_reused(cluster):
     folder = cluster.folders()[1]
     folder.mkdir()
     with pytest.raises(TargetError, match="File exists"):
@@ -69,7 +69,7 @@ def test_a_second_cluster_has_a_second_home(cluster):
 
 
 @pytest.mark.parametrize("name", ["a,b", "a b", "a:b", "[a]", "a$b", "a%b"])
-def test_a_directory_whose_name_hadoop_would_take_apart_is_refused(cluster, tmp_path, name):
+def test_directory_names_with_commas_are_refused(cluster, tmp_path, name):
     (tmp_path / name).mkdir()
     with pytest.raises(UsageError, match="plain names"):
         persistence.make(replace(cluster, storage=tmp_path / name))
@@ -98,7 +98,7 @@ def test_without_a_cluster_there_is_none_to_load(tmp_path):
 
 
 @pytest.mark.root
-def test_what_is_mounted_in_a_folder_is_not_removed(cluster, tmp_path):
+def test_mounts_in_a_folder_are_not_removed(cluster, tmp_path):
     persistence.make(cluster)
     point = cluster.folders()[1] / "point"
     point.mkdir()

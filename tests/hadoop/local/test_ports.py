@@ -20,7 +20,7 @@ def test_free_ports_are_different_and_no_outgoing_connection_takes_them():
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_a_port_that_is_listened_on_is_told_with_its_holder(host):
+def test_listening_port_is_reported_with_its_owner(host):
     with socket.create_server((host, 0)) as server:
         port = server.getsockname()[1]
         assert not ports.is_free(port)
@@ -30,7 +30,7 @@ def test_a_port_that_is_listened_on_is_told_with_its_holder(host):
     ports.require_free("the namenode", port)
 
 
-def test_a_holder_that_cannot_be_seen_is_not_guessed(monkeypatch):
+def test_hidden_owner_of_a_port_is_not_guessed(monkeypatch):
     monkeypatch.setattr(ports, "_listening", lambda _: set())
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
@@ -39,7 +39,7 @@ def test_a_holder_that_cannot_be_seen_is_not_guessed(monkeypatch):
         ports.require_free("the namenode", server.getsockname()[1])
 
 
-def test_a_port_whose_connections_have_just_ended_is_free():
+def test_port_in_time_wait_is_free():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         client = socket.create_connection(("127.0.0.1", port))
@@ -49,7 +49,7 @@ def test_a_port_whose_connections_have_just_ended_is_free():
     assert ports.is_free(port)
 
 
-def test_too_few_ports_are_told(monkeypatch):
+def test_too_few_ports_are_an_error(monkeypatch):
     monkeypatch.setattr(ports, "is_free", lambda port: port == 10_001)
     with pytest.raises(ClusterError, match="1 from 10000 to 65535"):
         ports.free(2)

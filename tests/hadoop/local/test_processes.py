@@ -47,7 +47,7 @@ def test_all_with_the_marker_are_found_and_no_others(cluster, tmp_path):
     assert first.resident_bytes() > 0
 
 
-def test_what_a_daemon_has_started_is_ended_with_it(cluster, tmp_path):
+def test_children_of_a_daemon_end_with_it(cluster, tmp_path):
     parent = start(cluster, tmp_path, "sh", "-c", "sleep 600 & exec sleep 600")
     while len(processes.find_processes(cluster)) < 2:
         time.sleep(0.01)
@@ -57,7 +57,7 @@ def test_what_a_daemon_has_started_is_ended_with_it(cluster, tmp_path):
     assert not parent.runs()
 
 
-def test_one_that_ignores_sigterm_is_killed(cluster, tmp_path, monkeypatch):
+def test_process_that_ignores_sigterm_is_killed(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "_GRACE_SECONDS", 0.5)
     stubborn = start(cluster, tmp_path, sys.executable, "-c", STUBBORN)
     time.sleep(0.3)
@@ -65,7 +65,7 @@ def test_one_that_ignores_sigterm_is_killed(cluster, tmp_path, monkeypatch):
     assert not stubborn.runs()
 
 
-def test_one_that_cannot_be_ended_is_named(cluster, tmp_path, monkeypatch):
+def test_unkillable_process_is_named(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "_GRACE_SECONDS", 0.1)
     monkeypatch.setattr(processes, "_KILLED_WITHIN_SECONDS", 0.1)
     left = start(cluster, tmp_path, "sleep", "600")

@@ -68,13 +68,13 @@ def version_by(java, classpath):
     return subprocess.check_output(command, text=True).splitlines()[0]
 
 
-def test_the_second_time_it_needs_no_maven(distribution, tmp_path):
+def test_second_use_needs_no_maven(distribution, tmp_path):
     assert distribution.version == DEFAULT_VERSION
     without = {**os.environ, "PATH": str(tmp_path), "HADOOP_HOME": ""}
     assert artifacts.distribution(environ=without) == distribution
 
 
-def test_all_that_is_started_is_there(distribution):
+def test_required_classes_are_present(distribution):
     wanted = {f"{name.replace('.', '/')}.class" for name in PROGRAMS}
     assert not wanted - classes(distribution.classpath)
 
@@ -87,7 +87,7 @@ def test_java_runs_what_maven_has_fetched_as_what_is_installed(
         assert version_by(java, each.classpath) == f"Hadoop {DEFAULT_VERSION}"
 
 
-def test_an_installation_is_taken_if_it_has_the_version(installed, alone):
+def test_installation_of_the_requested_version_is_used(installed, alone):
     environ = {**alone, "HADOOP_HOME": installed}
     found = artifacts.distribution(environ=environ)
     assert found.version == DEFAULT_VERSION
@@ -105,7 +105,7 @@ def test_another_version_than_the_installed_is_fetched(installed, alone):
 @pytest.mark.parametrize(
     "version", ["", "3", "3.4", "../3.4.2", "3.4.2/x", "3.4.2 ", "-3.4.2", "٣.4.2"]
 )
-def test_what_is_no_version_is_refused(alone, version):
+def test_invalid_version_is_refused(alone, version):
     with pytest.raises(UsageError, match="wanted: a version of Hadoop") as raised:
         artifacts.distribution(version, environ=alone)
     assert raised.value.found == version

@@ -40,15 +40,15 @@ def folder(tmp_path):
 
 
 def kept(folder, fetch):
-    told = []
-    assert cache.fetch_once(folder, "Hadoop 3.4.2", fetch, told.append) == folder
+    lines = []
+    assert cache.fetch_once(folder, "Hadoop 3.4.2", fetch, lines.append) == folder
     assert {path.name: path.read_bytes() for path in folder.glob("*.jar")} == JARS
-    return told
+    return lines
 
 
-def test_it_is_fetched_once(folder, fetch):
-    (told,) = kept(folder, fetch)
-    assert told.startswith(f"Hadoop 3.4.2: there is none yet in {folder}; fetching it")
+def test_artifact_is_fetched_once(folder, fetch):
+    (line,) = kept(folder, fetch)
+    assert line.startswith(f"Hadoop 3.4.2: there is none yet in {folder}; fetching it")
     assert kept(folder, fetch) == []
     assert fetch.times == 1
     assert sorted(path.name for path in folder.parent.iterdir()) == ["3.4.2", "3.4.2.lock"]
@@ -72,11 +72,11 @@ def changed(folder):
     ],
     ids=["bit", "gone", "more", "manifest", "list", "no-manifest"],
 )
-def test_what_is_damaged_is_fetched_again(folder, fetch, damage, found):
+def test_damaged_artifact_is_fetched_again(folder, fetch, damage, found):
     kept(folder, fetch)
     damage(folder)
-    (told,) = kept(folder, fetch)
-    assert told.startswith(f"Hadoop 3.4.2: {found}")
+    (line,) = kept(folder, fetch)
+    assert line.startswith(f"Hadoop 3.4.2: {found}")
     assert fetch.times == 2
 
 
@@ -91,7 +91,7 @@ def test_a_fetch_that_fails_leaves_nothing(folder, fetch):
     kept(folder, fetch)
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path, fetch):
+def test_folder_creation_failure_is_reported(tmp_path, fetch):
     (tmp_path / "cache").touch()
     with pytest.raises(UsageError) as raised:
         cache.fetch_once(tmp_path / "cache/hadoop/3.4.2", "Hadoop 3.4.2", fetch, print)
@@ -125,16 +125,16 @@ def other(folder):
 
 
 @pytest.mark.child
-def test_who_comes_meanwhile_waits_and_does_not_fetch(folder, fetch, other):
-    told = []
+def test_concurrent_process_waits_and_does_not_fetch(folder, fetch, other):
+    lines = []
 
-    def tell(line):
-        told.append(line)
+    def report_line(line):
+        lines.append(line)
         other.stdin.write("\n")
         other.stdin.flush()
 
-    cache.fetch_once(folder, "Hadoop 3.4.2", fetch, tell)
-    assert told == ["Hadoop 3.4.2: waiting for another iostudy that fetches it"]
+    cache.fetch_once(folder, "Hadoop 3.4.2", fetch, report_line)
+    assert lines == ["Hadoop 3.4.2: waiting for another iostudy that fetches it"]
     assert (folder / "b.jar").read_bytes() == JARS["b.jar"]
     assert other.wait() == 0
     assert fetch.times == 0
@@ -149,7 +149,7 @@ def test_after_a_kill_it_is_fetched_from_the_beginning(folder, fetch, other):
     assert not left.exists()
 
 
-def test_where_it_is_kept(monkeypatch):
+def test_location_of_the_cache(monkeypatch):
     assert cache.cache_directory({"IOSTUDY_CACHE_DIR": "/a"}) == Path("/a")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert cache.cache_directory({"XDG_CACHE_HOME": "/b"}) == Path("/var/cache/iostudy")

@@ -41,7 +41,7 @@ def test_its_version_and_the_folders_that_are_there(home):
 
 
 @pytest.mark.parametrize("jar", [jar for jar in JARS if "-tests" in jar or "examples" in jar][1:])
-def test_what_it_lacks_is_named(home, jar):
+def test_missing_parts_are_named(home, jar):
     path = home / "share/hadoop" / jar.format(VERSION)
     path.unlink()
     with pytest.raises(UsageError) as raised:
@@ -50,14 +50,14 @@ def test_what_it_lacks_is_named(home, jar):
     assert "unset HADOOP_HOME" in raised.value.remedy
 
 
-def test_a_folder_without_hadoop_is_told(tmp_path):
+def test_folder_without_hadoop_is_refused(tmp_path):
     with pytest.raises(UsageError) as raised:
         installation.read(str(tmp_path))
     assert raised.value.found == "0 files common/hadoop-common-VERSION.jar"
     assert raised.value.where == str(tmp_path / "share/hadoop")
 
 
-def test_two_versions_in_one_folder_are_told(home):
+def test_two_versions_in_one_folder_are_refused(home):
     (home / "share/hadoop/common/hadoop-common-3.4.2.jar").touch()
     with pytest.raises(UsageError, match="2 files"):
         installation.read(str(home))

@@ -55,7 +55,7 @@ def test_a_wrapper_in_the_path_leads_to_the_java_behind_it(environ, tmp_path):
         ("3.1.1.7.1.7.0-551", "11.0.1", ()),
     ],
 )
-def test_what_runs_is_let_through_with_its_options(environ, tmp_path, hadoop, java, options):
+def test_supported_java_is_accepted_with_its_options(environ, tmp_path, hadoop, java, options):
     scripts.java(tmp_path / "home", java)
     assert module.find_java(hadoop, environ(tmp_path / "home")).options == options
 
@@ -69,7 +69,7 @@ def test_what_runs_is_let_through_with_its_options(environ, tmp_path, hadoop, ja
         ("3.5.0", "11.0.1", "Java 17 or newer"),
     ],
 )
-def test_what_does_not_run_is_refused(environ, tmp_path, hadoop, java, wanted):
+def test_unsupported_java_is_refused(environ, tmp_path, hadoop, java, wanted):
     program = scripts.java(tmp_path / "home", java)
     with pytest.raises(UsageError) as raised:
         module.find_java(hadoop, environ(tmp_path / "home"))
@@ -79,7 +79,7 @@ def test_what_does_not_run_is_refused(environ, tmp_path, hadoop, java, wanted):
     assert "java-N-openjdk-headless by dnf" in raised.value.remedy
 
 
-def test_none_at_all_is_told(tmp_path):
+def test_missing_java_is_refused(tmp_path):
     with pytest.raises(UsageError) as raised:
         module.find_java("3.4.2", {"PATH": str(tmp_path)})
     assert raised.value.found == "no java in the PATH, and no JAVA_HOME"
@@ -104,7 +104,7 @@ def test_a_java_home_without_java_is_no_reason_to_take_another(environ, tmp_path
     ],
     ids=["fails", "complains", "rubbish", "empty", "hangs"],
 )
-def test_a_broken_one_is_told_in_time(environ, tmp_path, monkeypatch, text, found):
+def test_broken_java_is_refused_in_time(environ, tmp_path, monkeypatch, text, found):
     monkeypatch.setattr(module, "_LIMITS", CommandLimits(60, 2))
     program = scripts.write(tmp_path / "home/bin", "java", text)
     began = time.monotonic()

@@ -58,10 +58,10 @@ def refused(fetch, text, **given):
 @pytest.mark.parametrize(
     ("version", "timeline"), [("3.4.2", True), ("2.10.2", True), ("2.8.5", False), ("2.7.7", False)]
 )
-def test_the_timeline_service_is_asked_for_where_there_is_one(fetch, version, timeline):
-    asked = (fetch(FETCHES, version) / "arguments").read_text().split()
-    assert f"-Dhadoop.version={version}" in asked
-    assert ("-Ptimeline" in asked) == timeline
+def test_timeline_service_is_fetched_where_it_exists(fetch, version, timeline):
+    arguments = (fetch(FETCHES, version) / "arguments").read_text().split()
+    assert f"-Dhadoop.version={version}" in arguments
+    assert ("-Ptimeline" in arguments) == timeline
 
 
 def test_the_pom_pins_every_plugin_and_artifact():
@@ -73,16 +73,16 @@ def test_the_pom_pins_every_plugin_and_artifact():
     assert all(each.findtext(f"{space}version") for each in pinned)
 
 
-def test_how_many_files_have_come_is_told(fetch):
-    told = []
+def test_progress_counts_files(fetch):
+    lines = []
     fetch(
         f"{FETCHES}\nfor i in $(seq 120); do echo Downloaded from central: $i; done",
-        on_progress=told.append,
+        on_progress=lines.append,
     )
-    assert told == ["Hadoop 3.4.2: 50 files have come", "Hadoop 3.4.2: 100 files have come"]
+    assert lines == ["Hadoop 3.4.2: 50 files have come", "Hadoop 3.4.2: 100 files have come"]
 
 
-def test_a_version_that_is_not_there_is_told_in_a_line(fetch):
+def test_unknown_version_is_reported_in_one_line(fetch):
     cause = (
         "Could not find artifact org.apache.hadoop:hadoop-common:jar:9.9.9 in central (https://x)"
     )
@@ -91,7 +91,7 @@ def test_a_version_that_is_not_there_is_told_in_a_line(fetch):
     assert error.remedy.startswith("name a version that is there in full")
 
 
-def test_a_repository_out_of_reach_is_told_in_a_line(fetch):
+def test_unreachable_repository_is_reported_in_one_line(fetch):
     cause = "Could not transfer artifact a:b:pom:1 from/to central (https://x): Unknown host x"
     error = refused(fetch, FAILS.format(f"{cause} -> [Help 1]"))
     assert error.found.endswith(cause)
@@ -108,12 +108,12 @@ def test_a_repository_out_of_reach_is_told_in_a_line(fetch):
     ],
     ids=["fails", "complains", "nothing", "hangs"],
 )
-def test_a_broken_one_is_told(fetch, monkeypatch, text, found):
+def test_broken_maven_is_reported(fetch, monkeypatch, text, found):
     monkeypatch.setattr(maven, "_LIMITS", CommandLimits(60, 2))
     assert refused(fetch, text).found.endswith(found)
 
 
-def test_how_to_install_it_is_told(tmp_path):
+def test_missing_maven_has_an_installation_remedy(tmp_path):
     with pytest.raises(UsageError) as raised:
         maven.fetch("3.4.2", tmp_path, {"PATH": str(tmp_path)}, print)
     assert raised.value.found == "no mvn in the PATH"

@@ -42,7 +42,7 @@ def test_a_job_of_the_local_runner_has_those_of_its_tasks_as_well():
     assert describe_problems([job]) == ()
 
 
-def test_several_jobs_are_told_in_their_order():
+def test_jobs_are_listed_in_order():
     both = log("teragen-3.4.2-yarn") + log("dfsio-3.4.2-local") + log("teragen-3.4.2-local")
     jobs = parse(both)
     assert [job.maps for job in jobs] == [2, 3, 1]
@@ -54,7 +54,7 @@ def test_an_output_without_jobs_has_none():
     assert parse("Exception in thread main\n\tat somewhere\n") == ()
 
 
-def test_a_failed_job_is_told_with_its_reason():
+def test_failed_job_is_reported_with_its_reason():
     (job,) = parse(log("failed-3.4.2-yarn"))
     assert job.failure == "Task failed task_1795286384047_0002_m_000000"
     assert describe_problems([job]) == (f"job_1795286384047_0002 failed: {job.failure}",)
@@ -68,15 +68,15 @@ def test_an_attempt_that_was_killed_before_it_began_is_no_matter():
 
 
 @pytest.mark.parametrize(
-    ("counter", "told"),
+    ("counter", "message"),
     [
         ("Failed map tasks", "1 attempts of map tasks failed"),
         ("Failed reduce tasks", "1 attempts of reduce tasks failed"),
     ],
 )
-def test_failed_tasks_are_unsound(counter, told):
+def test_failed_tasks_are_unsound(counter, message):
     text = log("teragen-3.4.2-yarn").replace("Killed map tasks", counter)
-    assert describe_problems(parse(text)) == (f"job_1795286384047_0001: {told}",)
+    assert describe_problems(parse(text)) == (f"job_1795286384047_0001: {message}",)
 
 
 def test_speculative_duplicates_are_unsound():

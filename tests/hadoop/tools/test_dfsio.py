@@ -54,7 +54,7 @@ def test_a_result_has_its_own_figures():
     "operation",
     ["write", "read", "append", "random read", "backward read"],
 )
-def test_every_operation_is_what_was_asked_for(operation):
+def test_every_operation_matches_the_request(operation):
     replace(RUN, operation=Operation(operation)).result(entry("3.4.2", operation))
 
 
@@ -65,7 +65,7 @@ def test_a_truncation_processes_what_it_cuts_off():
         replace(cut, file_bytes=3 * MIB).result(entry("3.4.2", Operation.TRUNCATE))
 
 
-def test_results_of_hadoop_2_are_alike():
+def test_results_of_hadoop_2_have_the_same_form():
     for operation in (Operation.WRITE, Operation.READ, Operation.RANDOM_READ):
         replace(RUN, operation=operation).result(entry("2.10.2", operation))
     # Every second buffer of 3 MiB: 2 whole ones of each file.
@@ -92,16 +92,16 @@ def test_the_last_result_of_a_file_counts():
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("changes", "message"),
     [
         ({"files": 3}, "with 2 files"),
         ({"file_bytes": 4 * MIB}, "8.00 MiB"),
         ({"operation": Operation.READ}, "requested was read"),
     ],
 )
-def test_a_result_of_another_run_is_refused(asked, told):
-    with pytest.raises(NoResultError, match=told):
-        replace(RUN, **asked).result(entry("3.4.2", Operation.WRITE))
+def test_a_result_of_another_run_is_refused(changes, message):
+    with pytest.raises(NoResultError, match=message):
+        replace(RUN, **changes).result(entry("3.4.2", Operation.WRITE))
 
 
 @pytest.mark.parametrize("lost", ["Number of files", "Throughput mb/sec", "Test exec time sec"])
@@ -112,7 +112,7 @@ def test_a_line_that_is_missing_is_named(lost):
 
 
 @pytest.mark.parametrize("value", ["\u221e", "NaN", "\ufffd", "3,5"])
-def test_what_is_no_number_is_refused(value):
+def test_invalid_numbers_are_refused(value):
     with pytest.raises(NoResultError, match="no number"):
         parse(WITH_TOTAL.replace("120", value))
 

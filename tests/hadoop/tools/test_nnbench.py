@@ -30,7 +30,7 @@ def test_every_option_is_given_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("operation", ["create_write", "open_read", "rename"])
-def test_what_a_good_run_says(operation: Operation) -> None:
+def test_result_of_a_good_run(operation: Operation) -> None:
     result = parse(sample(f"nnbench-{operation.replace('_', '-')}-3.4.2"))
     assert result.operation == operation
     assert (result.successful, result.late_maps, result.exceptions) == (200, 0, 0)
@@ -64,7 +64,7 @@ def test_a_late_map_of_2x() -> None:
     assert result.overlap(maps=3) < 1e-8
 
 
-def test_several_reduces_lose_everything_in_silence() -> None:
+def test_several_reduces_give_no_result() -> None:
     result = parse(sample("nnbench-several-reduces-2.5.0"))
     assert (result.successful, result.exceptions, result.late_maps) == (0, 0, 0)
     assert result.overlap(maps=12) == 0

@@ -42,7 +42,7 @@ def test_figures_are_read_from_the_log() -> None:
         ("Elapsed Time: 1309", "Elapsed Time: 0", "0 ms"),
     ],
 )
-def test_what_is_not_whole_is_refused(before: str, after: str, why: str) -> None:
+def test_incomplete_log_is_refused(before: str, after: str, why: str) -> None:
     log = sample("log-nnthroughput-rename-3.4.2")
     assert before in log
     with pytest.raises(NoResultError, match=why):
@@ -58,7 +58,7 @@ def test_threads_that_failed_are_errors() -> None:
     assert found == ("StatsDaemon 235 failed: ", "StatsDaemon 24 failed: ")
 
 
-def test_a_log_directory_that_a_name_node_goes_on_without_is_an_error() -> None:
+def test_a_dropped_log_directory_is_an_error() -> None:
     flush, disabling = find_errors(sample("log-nnthroughput-full-3.4.2"))
     assert flush.startswith("Error: flush failed for (journal JournalAndStream(mgr=")
     assert disabling.startswith("Disabling journal")

@@ -9,11 +9,11 @@ from iostudy.hadoop.tools.results import NoResultError
 from tests.hadoop.tools.samples import sample
 
 
-def test_the_checksum_of_sorted_rows_is_told():
+def test_checksum_of_sorted_rows_is_returned():
     assert terasort.reported_checksum(sample("teravalidate-2.7.7")) == "9d2a454a26b"
 
 
-def test_errors_in_the_rows_are_told_with_the_first_ones():
+def test_row_errors_are_counted_and_the_first_ones_quoted():
     with pytest.raises(NoResultError, match=r"5 errors in the rows, .* misorder in part-m-00000"):
         terasort.reported_checksum(sample("teravalidate-misorder-3.4.2"))
 

@@ -57,9 +57,7 @@ def test_a_study_is_written_and_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_what_is_to_be_measured_is_a_study_that_check_takes(
-    tmp_path: Path, host: Callable[[Path], Path]
-) -> None:
+def test_proposed_study_passes_check(tmp_path: Path, host: Callable[[Path], Path]) -> None:
     facts = gather_facts(root=_with_large_memory(host(tmp_path)), statvfs=lambda _: recorded.room())
     measures = [f for f in evaluate_rules(facts) if f.certainty is Certainty.MEASURE]
     assert measures
@@ -71,18 +69,18 @@ def test_what_is_to_be_measured_is_a_study_that_check_takes(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_what_is_to_be_set_is_a_setting_and_a_value_it_takes(
-    tmp_path: Path, host: Callable[[Path], Path]
-) -> None:
+def test_proposed_command_sets_a_valid_value(tmp_path: Path, host: Callable[[Path], Path]) -> None:
     root = _with_large_memory(host(tmp_path))
     write(root / "proc/swaps", "Filename Type\n/dev/sda2 partition 1 0 -2\n")
     for key in ("swappiness", "zone_reclaim_mode"):
         write(root / "proc/sys/vm" / key, "60\n")
     write(root / "sys/kernel/mm/transparent_hugepage/defrag", "[always] madvise never\n")
     findings = evaluate_rules(gather_facts(root=root, statvfs=lambda _: recorded.room()))
-    asked = [shlex.split(f.command)[2] for f in findings if f.command.startswith("iostudy set")]
-    assert len(asked) > 2
-    for name, _, value in (words.partition("=") for words in asked):
+    assignments = [
+        shlex.split(f.command)[2] for f in findings if f.command.startswith("iostudy set")
+    ]
+    assert len(assignments) > 2
+    for name, _, value in (words.partition("=") for words in assignments):
         assert catalog.get(name).parse(value) == value
 
 
@@ -133,7 +131,7 @@ def test_lines_become_comments_also_through_a_link(tmp_path: Path) -> None:
     assert link.is_symlink()
 
 
-def test_no_file_is_written_over(tmp_path: Path) -> None:
+def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
     mine = tmp_path / "mount.atime.yaml"
     mine.write_text("mine")
     command = commands.study_command(place_at("/x"), "mount.atime", ("noatime",), "dfsio-read")

@@ -62,22 +62,22 @@ def test_sysctls_are_read_with_their_names(tmp_path: Path) -> None:
     assert not is_storage("kernel.sysrq")
 
 
-def test_room_as_df_reckons_it() -> None:
+def test_free_space_agrees_with_df() -> None:
     space = Space(1000, free_bytes=150, available_bytes=100, inodes=0, free_inodes=0)
     assert space.used == 850 / 950
     assert space.used_inodes == 0.0
     assert Space(0, 0, 0, 0, 0).used == 0.0
 
 
-def test_servers_that_may_be_away_are_not_asked_for_room(tmp_path: Path) -> None:
-    asked = []
+def test_network_file_systems_are_not_queried_for_space(tmp_path: Path) -> None:
+    calls = []
 
     def statvfs(point: Path):
-        asked.append(str(point))
+        calls.append(str(point))
         return recorded.room()
 
     gather_facts(root=recorded.old_hadoop_node(tmp_path), statvfs=statvfs)
-    assert asked == ["/", "/boot", "/data/1"]
+    assert calls == ["/", "/boot", "/data/1"]
 
 
 @pytest.mark.parametrize("place", ["no-such-disk", "/no/such/place"])
@@ -92,16 +92,16 @@ def test_this_host_is_judged() -> None:
     assert all(finding.command for finding in evaluate_rules(facts))
 
 
-def test_a_study_is_made_where_was_asked(tmp_path: Path) -> None:
+def test_study_is_written_for_the_given_place(tmp_path: Path) -> None:
     facts = gather_facts(root=recorded.lvm_on_md(tmp_path), statvfs=lambda _: recorded.room())
     places = {place.mount.point: place for place in facts.topology.places}
     assert facts.place_to_measure == places[Path("/")]
-    asked = replace(facts, target=places[Path("/home")])
-    assert asked.place_to_measure == places[Path("/home")]
+    requested = replace(facts, target=places[Path("/home")])
+    assert requested.place_to_measure == places[Path("/home")]
     assert replace(facts, topology=Topology((), ())).place_to_measure is None
 
 
-def test_memory_is_told_as_such() -> None:
+def test_tmpfs_is_reported_as_memory() -> None:
     if not Path("/dev/shm").is_mount():
         pytest.skip("no tmpfs on /dev/shm")
     facts = gather_facts("/dev/shm")

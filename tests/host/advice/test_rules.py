@@ -205,7 +205,7 @@ def test_a_partition_off_the_chunk_of_a_raid(tmp_path: Path) -> None:
     assert "alignment_offset: 61440" in finding.evidence
 
 
-def test_old_kernels_tell_no_offset(tmp_path: Path) -> None:
+def test_old_kernels_have_no_alignment_offset(tmp_path: Path) -> None:
     root = recorded.old_hadoop_node(tmp_path)
     (root / "sys/class/block/sdb1/alignment_offset").unlink()
     assert "sdb1" in found(facts_of(root), "partition-misaligned")
@@ -236,7 +236,7 @@ def test_a_read_only_image_is_full_by_nature(tmp_path: Path) -> None:
     assert list(found(facts, "file-system-full")) == ["/"]
 
 
-def test_room_that_may_not_be_asked_for(tmp_path: Path) -> None:
+def test_unknown_free_space_is_not_judged(tmp_path: Path) -> None:
     def refuse(_: Path) -> os.statvfs_result:
         raise PermissionError(13, "Permission denied")
 
@@ -400,7 +400,7 @@ def test_every_host_is_judged_to_the_end(tmp_path: Path, host: Callable[[Path], 
         assert finding.command
 
 
-def test_what_a_name_concerns(tmp_path: Path) -> None:
+def test_rules_concern_the_named_device(tmp_path: Path) -> None:
     root = recorded.lvm_on_md(tmp_path)
     facts = gather_facts("vg0/home", root, statvfs=lambda _: recorded.room())
     assert [d.name for d in facts.disks] == ["sda", "sdb", "sdc"]
@@ -418,7 +418,7 @@ def test_a_partition_of_a_device_with_a_slash_in_its_name(tmp_path: Path) -> Non
     assert finding.command == "parted --script /dev/cciss/c0d0 align-check minimal 1"
 
 
-def test_what_a_host_has_nothing_of_is_not_found(tmp_path: Path) -> None:
+def test_absent_subsystems_have_no_findings(tmp_path: Path) -> None:
     root = recorded.lvm_on_md(tmp_path)
     write(root / "proc/sys/fs/file-max", "9223372036854775807\n")
     write(root / "etc/sysctl.conf", "kernel.sysrq = 1\n")

@@ -75,14 +75,14 @@ def test_names_that_say_nothing_are_no_difference() -> None:
     assert find_differences(BASE, moved) == ()
 
 
-def test_what_only_one_has() -> None:
+def test_facts_of_one_study_alone() -> None:
     without = copy.deepcopy(BASE)
     del without["hadoop"]
     (found,) = find_differences(BASE, without)
     assert (found.first, found.second) == ("3.4.2", None)
 
 
-def test_what_matters_most_stands_first() -> None:
+def test_most_important_difference_is_first() -> None:
     other = changed("host", "kernel", "release", to="6.12")
     other["seed"] = 8
     other["versions"] = {"numpy": "2.5", "iostudy": "0.2.0"}
@@ -97,8 +97,8 @@ def test_what_matters_most_stands_first() -> None:
 
 
 def test_this_host_does_not_differ_from_itself(tmp_path) -> None:
-    told = {"host": dict(collect_inventory([tmp_path])), "target": {"devices": []}}
-    assert find_differences(told, copy.deepcopy(told)) == ()
+    circumstances = {"host": dict(collect_inventory([tmp_path])), "target": {"devices": []}}
+    assert find_differences(circumstances, copy.deepcopy(circumstances)) == ()
 
 
 json = st.recursive(

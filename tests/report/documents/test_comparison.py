@@ -22,6 +22,7 @@ from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.requests import build_request
 from iostudy.study.schema import parse
+from iostudy.study.sections import TelemetrySection
 from iostudy.workloads import catalog
 from tests.json_schema import assert_conforms
 from tests.report.factory import CIRCUMSTANCES, factor, rows, study, study_row
@@ -45,21 +46,21 @@ def hash_of(place: str) -> int:
     return 1 + sum(place.encode())
 
 
-def only(told: StudyComparison, label: str) -> ConfigurationComparison:
-    (found,) = (each for each in told.compared if each.first.configuration == label)
+def only(comparison: StudyComparison, label: str) -> ConfigurationComparison:
+    (found,) = (each for each in comparison.compared if each.first.configuration == label)
     return found
 
 
-def texts(told: StudyComparison) -> dict[str, str]:
-    document, file = build_comparison_document(told), io.StringIO()
+def texts(comparison: StudyComparison) -> dict[str, str]:
+    document, file = build_comparison_document(comparison), io.StringIO()
     Console(file=file, width=250).print(terminal.render_document(document))
     return {"terminal": file.getvalue(), "markdown": markdown.render_document(document)}
 
 
 def test_a_faster_host_is_better_in_all_that_both_have() -> None:
-    told = build_comparison(recorded("a"), recorded("b", faster=0.2))
-    assert [each.first.configuration for each in told.compared] == ["none", "bfq"]
-    for each in told.compared:
+    comparison = build_comparison(recorded("a"), recorded("b", faster=0.2))
+    assert [each.first.configuration for each in comparison.compared] == ["none", "bfq"]
+    for each in comparison.compared:
         assert (each.verdict, each.by_margin) == (Verdict.BETTER, True)
         assert each.change == pytest.approx(0.2, abs=0.02)
         assert each.interval is not None
@@ -67,37 +68,37 @@ def test_a_faster_host_is_better_in_all_that_both_have() -> None:
 
 
 def test_the_same_twice_is_equivalent_in_every_form() -> None:
-    told = build_comparison(recorded("a"), recorded("b"))
-    assert only(told, "none").verdict is Verdict.EQUIVALENT
-    for text in texts(told).values():
+    comparison = build_comparison(recorded("a"), recorded("b"))
+    assert only(comparison, "none").verdict is Verdict.EQUIVALENT
+    for text in texts(comparison).values():
         words = " ".join(text.split())
         assert "equivalent" in words
         assert UNPAIRED_NOTE in words
         assert "12 and 12" in words
 
 
-def test_what_the_lack_of_pairs_costs_is_told() -> None:
+def test_cost_of_unpaired_blocks_is_reported() -> None:
     shared = recorded("a", drift=0.01)
-    told = build_comparison(shared, recorded("b", drift=0.01))
-    (cost,) = told.costs
+    comparison = build_comparison(shared, recorded("b", drift=0.01))
+    (cost,) = comparison.costs
     assert cost.times_as_wide > 3
     assert cost.times_as_many_blocks == pytest.approx(cost.times_as_wide**2)
-    assert "times as wide" in " ".join(texts(told)["terminal"].split())
+    assert "times as wide" in " ".join(texts(comparison)["terminal"].split())
 
 
 def test_a_study_that_drifts_gets_no_verdict() -> None:
-    told = build_comparison(recorded("a"), recorded("b", faster=0.5, drift=0.01))
-    found = only(told, "none")
+    comparison = build_comparison(recorded("a"), recorded("b", faster=0.5, drift=0.01))
+    found = only(comparison, "none")
     assert Flag.DRIFT in found.flags
     assert (found.verdict, found.by_margin) == (Verdict.INCONCLUSIVE, False)
-    assert "none (flagged)" in texts(told)["markdown"]
+    assert "none (flagged)" in texts(comparison)["markdown"]
 
 
 def test_a_mapping_of_labels() -> None:
-    told = build_comparison(recorded("a"), recorded("b"), ["none=bfq", "bfq"])
-    pairs = [(each.first.configuration, each.second.configuration) for each in told.compared]
+    comparison = build_comparison(recorded("a"), recorded("b"), ["none=bfq", "bfq"])
+    pairs = [(each.first.configuration, each.second.configuration) for each in comparison.compared]
     assert pairs == [("none", "bfq"), ("bfq", "bfq")]
-    assert "none / bfq" in texts(told)["markdown"]
+    assert "none / bfq" in texts(comparison)["markdown"]
 
 
 def test_a_label_with_an_equals_sign() -> None:
@@ -105,8 +106,10 @@ def test_a_label_with_an_equals_sign() -> None:
     of = study(*both, workloads=("dfsio-write",))
     label = of.configurations()[1].label
     assert "=" in label
-    told = build_comparison(recorded("a", of), recorded("b"), [f"{label}=bfq", f"{label}=none"])
-    assert [each.second.configuration for each in told.compared] == ["bfq", "none"]
+    comparison = build_comparison(
+        recorded("a", of), recorded("b"), [f"{label}=bfq", f"{label}=none"]
+    )
+    assert [each.second.configuration for each in comparison.compared] == ["bfq", "none"]
 
 
 def test_a_label_of_neither_names_those_there_are() -> None:
@@ -120,10 +123,10 @@ def test_baselines_are_compared_whatever_they_are_called() -> None:
         NamedConfiguration("before", {}),
         NamedConfiguration("after", {"block.scheduler": "bfq"}),
     )
-    told = build_comparison(recorded("a"), recorded("b", replace(STUDY, chosen=chosen)))
-    pairs = [(each.first.configuration, each.second.configuration) for each in told.compared]
+    comparison = build_comparison(recorded("a"), recorded("b", replace(STUDY, chosen=chosen)))
+    pairs = [(each.first.configuration, each.second.configuration) for each in comparison.compared]
     assert pairs == [("none", "before")]
-    assert told.left_out == (
+    assert comparison.left_out == (
         "only the first study has the configuration bfq",
         "only the second study has the configuration after",
     )
@@ -143,7 +146,7 @@ def test_another_workload_is_refused_and_the_reason_is_named() -> None:
 
 
 def test_a_traced_study_is_compared_with_traced_ones_alone() -> None:
-    traced = replace(STUDY, block_latency=True)
+    traced = replace(STUDY, telemetry=TelemetrySection(block_latency=True))
     build_comparison(recorded("a", traced), recorded("b", traced))
     with pytest.raises(UsageError, match="traced") as error:
         build_comparison(recorded("a"), recorded("b", traced))
@@ -160,10 +163,10 @@ def test_another_figure_is_refused() -> None:
 
 def test_a_workload_of_one_alone_is_left_out() -> None:
     two = study(factor("block.scheduler", "none", "bfq"))
-    told = build_comparison(recorded("a", two), recorded("b"))
-    assert {each.workload for each in told.compared} == {"dfsio-write"}
-    assert told.left_out == ("only the first study has the workload dfsio-read",)
-    assert "Not compared" in texts(told)["markdown"]
+    comparison = build_comparison(recorded("a", two), recorded("b"))
+    assert {each.workload for each in comparison.compared} == {"dfsio-write"}
+    assert comparison.left_out == ("only the first study has the workload dfsio-read",)
+    assert "Not compared" in texts(comparison)["markdown"]
 
 
 SEARCHED = """\
@@ -184,19 +187,19 @@ workloads: [{dfsio-write: {files: 2, size: 256MiB}}]
 
 
 @pytest.mark.parametrize(("text", "what"), [(SEARCHED, "a search"), (SCREENED, "a screening")])
-def test_what_only_tries_configurations_is_refused(text: str, what: str) -> None:
+def test_search_is_refused(text: str, what: str) -> None:
     own = parse(text, where="study.yaml", name="study")
     with pytest.raises(UsageError) as error:
         build_comparison(recorded("a"), RecordedStudy("b", own, study_row(own), ()))
     assert (error.value.found, error.value.where) == (what, "b")
 
 
-def test_an_unfinished_study_is_told_as_such() -> None:
+def test_unfinished_study_is_marked() -> None:
     of = replace(STUDY, decide=replace(STUDY.decide, margin=0.0001))
-    told = build_comparison(recorded("a", of, blocks=3), recorded("b"))
-    assert (told.first.finished, told.second.finished) == (False, True)
-    assert only(told, "none").verdict is Verdict.INCONCLUSIVE
-    assert "It is not finished" in texts(told)["markdown"]
+    comparison = build_comparison(recorded("a", of, blocks=3), recorded("b"))
+    assert (comparison.first.finished, comparison.second.finished) == (False, True)
+    assert only(comparison, "none").verdict is Verdict.INCONCLUSIVE
+    assert "It is not finished" in texts(comparison)["markdown"]
 
 
 def test_the_stricter_rule_and_every_difference() -> None:
@@ -204,19 +207,19 @@ def test_the_stricter_rule_and_every_difference() -> None:
     second = recorded("b", other)
     host = {**CIRCUMSTANCES, "host": {**CIRCUMSTANCES["host"], "kernel": "6.12"}}  # type: ignore[dict-item]
     second = replace(second, row=replace(second.row, circumstances=host, seed=8))
-    told = build_comparison(recorded("a"), second)
-    assert told.margin == 0.01
-    names = [each.name for each in told.differences]
+    comparison = build_comparison(recorded("a"), second)
+    assert comparison.margin == 0.01
+    names = [each.name for each in comparison.differences]
     assert names == ["host kernel", "seed", "decide margin"]
-    assert told.study_difference.splitlines()[:2] == ["--- a", "+++ b"]
-    assert "```diff" in texts(told)["markdown"]
+    assert comparison.study_difference.splitlines()[:2] == ["--- a", "+++ b"]
+    assert "```diff" in texts(comparison)["markdown"]
 
 
 def test_settings_that_were_read_back_otherwise() -> None:
     first, second = recorded("a"), recorded("b")
     moved = [replace(row, settings={"block.scheduler@loop7": "none"}) for row in second.rows]
-    told = build_comparison(first, replace(second, rows=tuple(moved)))
-    (found,) = told.differences
+    comparison = build_comparison(first, replace(second, rows=tuple(moved)))
+    (found,) = comparison.differences
     assert found.name == "actual settings bfq block.scheduler"
     assert (found.first, found.second) == ("bfq", "none")
 
@@ -225,18 +228,18 @@ def test_hostile_strings_are_text() -> None:
     hostile = "a|b\n# <script>`*"
     second = recorded("b")
     host = {**CIRCUMSTANCES, "host": {"name": hostile}}
-    told = build_comparison(
+    comparison = build_comparison(
         recorded(hostile), replace(second, row=replace(second.row, circumstances=host))
     )
-    text = markdown.render_document(build_comparison_document(told)).partition("```diff")[0]
+    text = markdown.render_document(build_comparison_document(comparison)).partition("```diff")[0]
     assert "<script>" not in text
     assert "\n# <" not in text
     assert r"a\|b" in text
 
 
 def test_json_conforms_to_its_schema() -> None:
-    told = build_comparison(recorded("a"), recorded("b"))
-    document = json.loads(json_.render(told))
+    comparison = build_comparison(recorded("a"), recorded("b"))
+    document = json.loads(json_.render(comparison))
     assert document["schema"] == "iostudy.comparison/2"
     assert_conforms(document, json_.build_schema(StudyComparison))
     committed = resources.files("iostudy.report").joinpath("comparison.schema.json")

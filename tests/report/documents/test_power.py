@@ -43,18 +43,18 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
 """
 
 
-def told(folder, *, budget=None, seed=3, text=TEXT, **node) -> PowerReport:
+def estimate(folder, *, budget=None, seed=3, text=TEXT, **node) -> PowerReport:
     folder.mkdir(exist_ok=True)
-    asked = read(text)
-    same = read(build_aa_study(asked, str(folder), 10))
+    study = read(text)
+    same = read(build_aa_study(study, str(folder), 10))
     assignment = prepare_session(same, folder, root=True, resume=False)
     assignment.execute(FakeNode(seed=seed, **node), root=True, seed=1, listeners=[])
     with open_ledger(folder) as ledger:
-        return build_power(asked, AaMeasurement(same, ledger.rows(), str(folder)), budget)
+        return build_power(study, AaMeasurement(same, ledger.rows(), str(folder)), budget)
 
 
 def test_the_noise_is_that_of_pairs_and_what_follows_is_by_the_rule_of_the_study(tmp_path):
-    found = told(tmp_path, noise=0.04)
+    found = estimate(tmp_path, noise=0.04)
     assert found.comparisons == 4
     for each in found.workloads:
         # Two trials of 4 % each; ten blocks know it to -31 % and +83 %.
@@ -66,7 +66,7 @@ def test_the_noise_is_that_of_pairs_and_what_follows_is_by_the_rule_of_the_study
 
 
 def test_times_are_of_the_study_and_not_of_the_a_a(tmp_path):
-    found = told(tmp_path, noise=0.01)
+    found = estimate(tmp_path, noise=0.01)
     # A trial of the fake node takes a second; the study has three configurations.
     assert [each.trial_seconds for each in found.workloads] == [1.0, 1.0]
     assert [each.block_seconds for each in found.workloads] == [3.0, 3.0]
@@ -75,8 +75,8 @@ def test_times_are_of_the_study_and_not_of_the_a_a(tmp_path):
     assert re.search(r"blocks, about [0-9.]+ s ", enough)
 
 
-def test_of_a_search_what_its_confirmation_can_decide_is_told(tmp_path):
-    found = told(tmp_path, text=SEARCH, noise=0.01)
+def test_power_of_a_search_is_that_of_its_confirmation(tmp_path):
+    found = estimate(tmp_path, text=SEARCH, noise=0.01)
     assert (found.configurations, found.comparisons) == (2, 2)
     assert (found.fewest_seconds, found.most_seconds) == (20.0, 120.0)
     assert "the search before it takes 120 trials" in found.sentences[0]
@@ -85,15 +85,15 @@ def test_of_a_search_what_its_confirmation_can_decide_is_told(tmp_path):
 def test_an_effect_of_a_screening_has_a_share_of_the_noise_of_two_runs(tmp_path):
     factors = "factors: {block.scheduler: [none, bfq], mount.atime: [relatime, noatime]}\n"
     both = TEXT.replace("factors: {block.scheduler: [none, kyber, bfq]}\n", factors)
-    pairs = told(tmp_path / "pairs", text=both, noise=0.04)
-    effects = told(tmp_path / "effects", text=f"{both}design: full\n", noise=0.04)
+    pairs = estimate(tmp_path / "pairs", text=both, noise=0.04)
+    effects = estimate(tmp_path / "effects", text=f"{both}design: full\n", noise=0.04)
     for pair, effect in zip(pairs.workloads, effects.workloads, strict=True):
         assert effect.noise.sd == pytest.approx(pair.noise.sd * 0.5**0.5)
         assert effect.noise.reachable < pair.noise.reachable
 
 
 def test_a_budget_reaches_what_its_blocks_do(tmp_path):
-    less, more = (told(tmp_path / str(s), noise=0.04, budget=s) for s in (60.0, 600.0))
+    less, more = (estimate(tmp_path / str(s), noise=0.04, budget=s) for s in (60.0, 600.0))
     assert (less.budget.blocks, more.budget.blocks) == (10, 100)
     for small, large in zip(less.workloads, more.workloads, strict=True):
         assert large.budget_reachable < large.noise.reachable < small.budget_reachable
@@ -102,20 +102,20 @@ def test_a_budget_reaches_what_its_blocks_do(tmp_path):
 
 
 def test_a_budget_that_is_too_small_says_so(tmp_path):
-    found = told(tmp_path, noise=0.04, budget=20.0)
+    found = estimate(tmp_path, noise=0.04, budget=20.0)
     assert not found.budget.enough
     assert all(each.budget_reachable is None for each in found.workloads)
     assert any("fewer than the minimum of 5" in sentence for sentence in found.sentences)
 
 
-def test_a_false_winner_is_told(tmp_path):
-    assert "found no difference" in told(tmp_path / "clean", noise=0.02).sentences[-1]
-    found = told(tmp_path / "false", noise=0.02, effects={AGAIN: -0.2})
+def test_false_winner_is_reported(tmp_path):
+    assert "found no difference" in estimate(tmp_path / "clean", noise=0.02).sentences[-1]
+    found = estimate(tmp_path / "false", noise=0.02, effects={AGAIN: -0.2})
     assert "found a difference on dfsio-" in found.sentences[-1]
 
 
-def test_noise_in_which_nothing_can_be_decided_is_told_without_absurd_numbers(tmp_path):
-    found = told(tmp_path, noise=3.0)
+def test_excessive_noise_is_reported_without_infeasible_numbers(tmp_path):
+    found = estimate(tmp_path, noise=3.0)
     shown = build_power_table(found)
     assert isinstance(shown, TextTable)
     cells = " ".join(cell for row in shown.rows for cell in row)
@@ -126,6 +126,6 @@ def test_noise_in_which_nothing_can_be_decided_is_told_without_absurd_numbers(tm
 def test_the_document_has_the_form_of_the_committed_schema(tmp_path):
     committed = resources.files("iostudy.report").joinpath("power.schema.json").read_text("utf-8")
     assert committed == json_.format_schema(PowerReport), "write format_schema(PowerReport) there"
-    document = told(tmp_path, noise=0.04, budget=600.0).model_dump(mode="json")
+    document = estimate(tmp_path, noise=0.04, budget=600.0).model_dump(mode="json")
     assert_conforms(json.loads(json.dumps(document)), json_.build_schema(PowerReport))
     assert next(iter(document.items())) == ("schema", "iostudy.power/1")

@@ -19,7 +19,7 @@ from tests.json_schema import assert_conforms
 TRUE = {"5 % slower": -0.05, "10 % slower": -0.1}
 
 
-def told(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
+def run_selftest(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
     study = study_on(Path("/tmp"))
     node = FakeNode(effects=effects, noise=noise, seed=seed)
     assignment = prepare_session(study, folder, root=True, resume=False)
@@ -28,16 +28,16 @@ def told(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
     )
 
 
-def test_what_is_there_is_found_and_what_is_not_is_not(tmp_path):
-    found = told(tmp_path)
+def test_real_effects_are_found_and_no_others(tmp_path):
+    found = run_selftest(tmp_path)
     assert found.outcome is Outcome.PASSED
     assert found.sentence.startswith("passed")
     assert [each.expected_change for each in found.expectations] == [0, -0.05, -0.1]
     assert all(each.holds for each in found.expectations)
 
 
-def test_a_noisy_machine_decides_nothing_and_is_told_what_it_could(tmp_path):
-    found = told(tmp_path, noise=0.2)
+def test_noisy_machine_decides_nothing_and_reports_its_power(tmp_path):
+    found = run_selftest(tmp_path, noise=0.2)
     assert found.outcome is Outcome.UNDECIDED
     assert "too noisy" in found.sentence and "noise" in found.sentence
     outcomes = {each.configuration: each.outcome for each in found.expectations}
@@ -45,7 +45,7 @@ def test_a_noisy_machine_decides_nothing_and_is_told_what_it_could(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("effects", "told_of"),
+    ("effects", "kinds"),
     [
         (TRUE | {"the same again": -0.1}, ("the same again", "false positive")),
         (TRUE | {"the same again": 0.1}, ("the same again", "false positive")),
@@ -54,16 +54,16 @@ def test_a_noisy_machine_decides_nothing_and_is_told_what_it_could(tmp_path):
         (TRUE | {"10 % slower": -0.3}, ("10 % slower", "interval misses the expected change")),
     ],
 )
-def test_a_tool_that_is_wrong_fails(tmp_path, effects, told_of):
-    found = told(tmp_path, effects)
+def test_a_tool_that_is_wrong_fails(tmp_path, effects, kinds):
+    found = run_selftest(tmp_path, effects)
     assert found.outcome is Outcome.FAILED
     failed = [each for each in found.expectations if each.outcome is Outcome.FAILED]
-    assert [(each.configuration, each.sentence) for each in failed] == [told_of]
+    assert [(each.configuration, each.sentence) for each in failed] == [kinds]
     assert "at most 5 %" in found.sentence
 
 
 def test_the_table_has_a_line_for_each(tmp_path):
-    rows = build_selftest_table(told(tmp_path)).rows
+    rows = build_selftest_table(run_selftest(tmp_path)).rows
     assert [row[:2] for row in rows] == [
         ("the same again", "no different"),
         ("5 % slower", "-5.0 %"),
@@ -77,6 +77,6 @@ def test_the_document_has_the_form_of_the_committed_schema(tmp_path):
     assert committed == json_.format_schema(SelftestReport), (
         "write format_schema(SelftestReport) there"
     )
-    document = told(tmp_path).model_dump(mode="json")
+    document = run_selftest(tmp_path).model_dump(mode="json")
     assert_conforms(json.loads(json.dumps(document)), json_.build_schema(SelftestReport))
     assert next(iter(document.items())) == ("schema", "iostudy.selftest/1")

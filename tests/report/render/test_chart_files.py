@@ -19,30 +19,30 @@ from tests.report.parted import OPERATIONS, parted_report
 
 
 def test_every_chart_is_there_twice_under_a_plain_name(tmp_path: Path) -> None:
-    told = report()
-    paths = write_charts(told, tmp_path / "new" / "figures")
+    example = report()
+    paths = write_charts(example, tmp_path / "new" / "figures")
     assert {path.name for path in paths} >= {
         "intervals-dfsio-write.svg",
         "intervals-dfsio-write.png",
         "run-order-dfsio-read.svg",
         "telemetry-dfsio-read-read-mib-s.png",
     }
-    assert len(paths) == 2 * len(list(name_charts(told)))
+    assert len(paths) == 2 * len(list(name_charts(example)))
     for path in paths:
         start = path.read_bytes()[:8]
         assert start.startswith(b"<svg" if path.suffix == ".svg" else b"\x89PNG\r\n\x1a\n")
 
 
 def test_a_print_is_dark_on_white_and_has_a_width(tmp_path: Path) -> None:
-    told = two_factors()
-    drawn = dict(name_charts(told))["run-order-dfsio-write"]
+    report = two_factors()
+    drawn = dict(name_charts(report))["run-order-dfsio-write"]
     spec = make_print_spec(drawn.spec)
     look = json.dumps({name: own for name, own in spec.items() if name != "datasets"})
     assert "currentColor" not in look
     assert "containerSize" not in look
     assert "transparent" not in look
     assert spec["datasets"] == drawn.spec["datasets"]
-    (svg, *_) = write_charts(told, tmp_path)
+    (svg, *_) = write_charts(report, tmp_path)
     text = svg.read_text("utf-8")
     assert "NaN" not in text
     assert float(re.findall(r'width="(\d+)"', text)[0]) >= WIDTH_PIXELS
@@ -56,8 +56,8 @@ def test_each_operation_has_its_latencies() -> None:
 def test_charts_of_sections_are_there_each_under_its_own_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told = report()
-    _, chart = next(name_charts(told))
+    example = report()
+    _, chart = next(name_charts(example))
     section = Section("curves", "Curves", charts=(chart, chart))
     monkeypatch.setattr(registry, "build_summary_sections", lambda _: (section,))
-    assert [name for name, _ in name_charts(told)][:2] == ["curves", "curves-2"]
+    assert [name for name, _ in name_charts(example)][:2] == ["curves", "curves-2"]

@@ -43,13 +43,13 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def told() -> Report:
+def example() -> Report:
     return report()
 
 
 @pytest.fixture(scope="module")
-def text(told: Report) -> str:
-    return html.render(told)
+def text(example: Report) -> str:
+    return html.render(example)
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +83,8 @@ def test_only_its_own_script_may_run(page: Page) -> None:
     assert "unsafe-eval" not in policy
 
 
-def test_the_raw_data_are_the_json_report(page: Page, told: Report) -> None:
-    assert json.loads(page.unpacked("data")) == json.loads(json_.render(told))
+def test_the_raw_data_are_the_json_report(page: Page, example: Report) -> None:
+    assert json.loads(page.unpacked("data")) == json.loads(json_.render(example))
 
 
 def test_every_chart_has_its_place_and_a_text_for_those_who_cannot_see_it(page: Page) -> None:
@@ -98,7 +98,7 @@ def test_every_chart_has_its_place_and_a_text_for_those_who_cannot_see_it(page: 
     assert "worse" in (places["intervals-1"] or "")
 
 
-def test_the_answer_stands_before_the_first_table(text: str) -> None:
+def test_answer_precedes_the_first_table(text: str) -> None:
     assert text.index("bfq costs") < text.index("<table")
 
 
@@ -118,9 +118,9 @@ def test_every_header_cell_has_a_scope(page: Page) -> None:
 @pytest.mark.parametrize(
     "field", ["question", "study_text", "name", "noun", "baseline", "device", "iostudy_version"]
 )
-def test_markup_in_the_texts_of_others_stays_text(told: Report, field: str) -> None:
+def test_markup_in_the_texts_of_others_stays_text(example: Report, field: str) -> None:
     hostile = "\"'></script></style><script>alert(1)</script><img src=x onerror=alert(1)>"
-    made = Page(html.render(told.model_copy(update={field: hostile})))
+    made = Page(html.render(example.model_copy(update={field: hostile})))
     assert [tag for tag, _ in made.elements].count("script") == 4
     assert "img" not in [tag for tag, _ in made.elements]
     assert hostile in json.loads(made.unpacked("data"))[field]
@@ -166,12 +166,12 @@ def test_parts_that_are_no_matrix_have_a_table() -> None:
 def test_labels_of_parts_and_operations_stay_text() -> None:
     hostile = "\"'></td></script><script>alert(1)</script><img src=x onerror=alert(1)>"
     labels = [{"operation": hostile, "file_size": hostile, "record_size": hostile}]
-    told = parted_report(labels)
+    report = parted_report(labels)
     latencies = [
-        one.model_copy(update={"operation": hostile}) for one in told.workloads[0].latencies
+        one.model_copy(update={"operation": hostile}) for one in report.workloads[0].latencies
     ]
-    workload = told.workloads[0].model_copy(update={"latencies": tuple(latencies)})
-    made = Page(html.render(told.model_copy(update={"workloads": (workload,)})))
+    workload = report.workloads[0].model_copy(update={"latencies": tuple(latencies)})
+    made = Page(html.render(report.model_copy(update={"workloads": (workload,)})))
     assert [tag for tag, _ in made.elements].count("script") == 4
     assert "img" not in [tag for tag, _ in made.elements]
     assert json.loads(made.unpacked("charts"))["charts"]["latency-1-1"]["title"] == hostile

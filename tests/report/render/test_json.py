@@ -16,20 +16,20 @@ def test_the_committed_schema_is_the_one_that_the_values_give() -> None:
 
 
 def test_it_names_its_form_first() -> None:
-    told = json.loads(json_.render(report()))
-    assert next(iter(told.items())) == ("schema", "iostudy.report/2")
+    document = json.loads(json_.render(report()))
+    assert next(iter(document.items())) == ("schema", "iostudy.report/2")
 
 
 def test_every_document_has_exactly_the_fields_of_the_schema() -> None:
-    told = json.loads(json_.render(report()))
-    assert_conforms(told, json_.build_schema())
+    document = json.loads(json_.render(report()))
+    assert_conforms(document, json_.build_schema())
 
 
 def test_it_is_json_for_strict_readers_too() -> None:
-    asked = study()
+    experiment = study()
     circumstances = {"host": {"load": math.nan, "limit": -math.inf}}
     text = json_.render(
-        build_report(asked, study_row(asked, circumstances), disturbed(rows(asked)))
+        build_report(experiment, study_row(experiment, circumstances), disturbed(rows(experiment)))
     )
 
     def refuse(constant: str) -> None:
@@ -39,7 +39,9 @@ def test_it_is_json_for_strict_readers_too() -> None:
 
 
 def test_raw_figures_are_not_rounded() -> None:
-    asked = study()
-    trials = rows(asked)
-    told = json.loads(json_.render(report()))
-    assert [t["value"] for t in told["trials"]] == [(t.figures or {})["aggregate"] for t in trials]
+    experiment = study()
+    trials = rows(experiment)
+    document = json.loads(json_.render(report()))
+    assert [t["value"] for t in document["trials"]] == [
+        (t.figures or {})["aggregate"] for t in trials
+    ]

@@ -6,7 +6,7 @@ from tests.report import large
 
 
 def test_a_page_of_2000_trials_can_be_sent_by_mail() -> None:
-    asked = large.study(blocks=50)
-    told = build_report(asked, large.row_of(asked), large.rows(asked))
-    assert len(told.trials) == 2000
-    assert len(html.render(told).encode()) < 3_000_000
+    study = large.study(blocks=50)
+    report = build_report(study, large.row_of(study), large.rows(study))
+    assert len(report.trials) == 2000
+    assert len(html.render(report).encode()) < 3_000_000

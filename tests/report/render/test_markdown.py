@@ -12,9 +12,9 @@ from tests.report.parted import cells, parted_report
 
 
 def test_a_report(snapshot: SnapshotAssertion) -> None:
-    asked = study()
-    told = build_report(asked, study_row(asked), disturbed(rows(asked, blocks=6)))
-    assert markdown.render(told) == snapshot
+    experiment = study()
+    report = build_report(experiment, study_row(experiment), disturbed(rows(experiment, blocks=6)))
+    assert markdown.render(report) == snapshot
 
 
 def test_the_answer_comes_before_every_table() -> None:
@@ -41,7 +41,7 @@ def test_how_many_blocks_would_decide_is_explained_by_an_entry_of_the_table() ->
     assert " means 20 run" not in markdown.render(report(blocks=20))
 
 
-def test_telemetry_that_stood_still_is_left_out() -> None:
+def test_constant_telemetry_is_omitted() -> None:
     write, read = markdown.render(report()).split("## dfsio-read")
     assert "rMiB/s" in read and "wMiB/s" not in read
     assert "wMiB/s" in write and "rMiB/s" not in write
@@ -49,8 +49,8 @@ def test_telemetry_that_stood_still_is_left_out() -> None:
 
 def test_text_of_others_stays_text() -> None:
     hostile = "<script>alert(1)</script> | [x](javascript:1)\n# heading `code` *bold*"
-    told = markdown.render(report().model_copy(update={"question": hostile}))
-    first = told.splitlines()[0]
+    output = markdown.render(report().model_copy(update={"question": hostile}))
+    first = output.splitlines()[0]
     assert "\\<script\\>" in first
     assert "\\| [x\\](javascript:1) \\# heading \\`code\\` \\*bold\\*" in first
 
@@ -58,20 +58,22 @@ def test_text_of_others_stays_text() -> None:
 def test_names_in_commands_stay_code_and_nothing_turns_a_line_around() -> None:
     hostile = "a`![x](http://x)<b>\u202e"
     steps = (f"Run `iostudy run {hostile}.yaml`.",)
-    todo = (Step(text=hostile, command=f"iostudy persist {hostile}"),)
-    told = markdown.render(report().model_copy(update={"reproduce": steps, "next_steps": todo}))
-    assert "``iostudy persist a`![x](http://x)<b>\\u202e``" in told
-    assert "1. a\\`![x\\](http://x)\\<b\\>\\\\u202e ``" in told
-    assert "1. Run `iostudy run a`![x\\](http://x)\\<b\\>" in told
-    assert "\u202e" not in told.split("## Host")[0]
+    next_steps = (Step(text=hostile, command=f"iostudy persist {hostile}"),)
+    output = markdown.render(
+        report().model_copy(update={"reproduce": steps, "next_steps": next_steps})
+    )
+    assert "``iostudy persist a`![x](http://x)<b>\\u202e``" in output
+    assert "1. a\\`![x\\](http://x)\\<b\\>\\\\u202e ``" in output
+    assert "1. Run `iostudy run a`![x\\](http://x)\\<b\\>" in output
+    assert "\u202e" not in output.split("## Host")[0]
 
 
 def test_a_study_text_with_fences_stays_in_its_block() -> None:
-    told = markdown.render(report().model_copy(update={"study_text": "a\n````\nb\n"}))
-    assert "`````yaml\na\n````\nb\n`````" in told
+    output = markdown.render(report().model_copy(update={"study_text": "a\n````\nb\n"}))
+    assert "`````yaml\na\n````\nb\n`````" in output
 
 
-def test_a_matrix_is_told_as_iozone_tells_it_and_kept_shut_where_it_is_long() -> None:
+def test_matrix_has_the_layout_of_iozone_and_is_folded_if_long() -> None:
     labels = cells(["write"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])
     text = markdown.render(parted_report(labels))
     assert "### rate of each part, KiB/s" in text
@@ -83,7 +85,7 @@ def test_a_matrix_is_told_as_iozone_tells_it_and_kept_shut_where_it_is_long() ->
 
 def test_labels_of_parts_are_text_and_not_markup() -> None:
     hostile = "</summary><b>|`*"
-    asked = study(workloads=["dfsio-read"])
+    experiment = study(workloads=["dfsio-read"])
     labels = [{hostile: f"{hostile}{n}"} for n in range(30)]
-    text = markdown.render(parted_report(labels, asked=asked))
+    text = markdown.render(parted_report(labels, own_study=experiment))
     assert hostile not in text

@@ -36,7 +36,7 @@ def test_a_row_without_a_field_has_null_there() -> None:
     assert rows_of(made, "one", "trials") == [{"a": 1, "b": None}, {"a": 2, "b": 3}]
 
 
-def test_a_column_of_several_charts_stands_once() -> None:
+def test_shared_column_is_stored_once() -> None:
     rows = [{"number": n, "value": 1.5 * n} for n in range(9)]
     again = [{"number": n, "value": 2.5 * n} for n in range(9)]
     made = pack_charts({"one": {"datasets": {"t": rows}}, "two": {"datasets": {"t": again}}})

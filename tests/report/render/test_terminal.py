@@ -14,10 +14,10 @@ from tests.report.factory import report, two_factors
 from tests.report.parted import JOBS, cells, parted_report
 
 
-def shown(told: Report, **options: object) -> str:
+def shown(report: Report, **options: object) -> str:
     file = io.StringIO()
     console = Console(file=file, width=100, **options)  # type: ignore[arg-type]
-    console.print(terminal.render(told))
+    console.print(terminal.render(report))
     return file.getvalue()
 
 
@@ -31,31 +31,31 @@ def test_off_a_terminal_there_is_no_escape_sequence() -> None:
 
 def test_colour_only_repeats_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    told = report()
-    coloured = shown(told, force_terminal=True, color_system="standard")
+    found = report()
+    coloured = shown(found, force_terminal=True, color_system="standard")
     assert "\x1b[31m" in coloured
     assert "▼ worse" in coloured
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[31m" not in shown(told, force_terminal=True, color_system="standard")
+    assert "\x1b[31m" not in shown(found, force_terminal=True, color_system="standard")
 
 
 def test_labels_are_text_and_not_markup() -> None:
     first = report().workloads[0]
     results = (first.results[0].model_copy(update={"configuration": "[red]x[/red]"}),)
     odd = first.model_copy(update={"label": "[bold]w", "results": results})
-    told = report().model_copy(update={"workloads": (odd,)})
-    assert "[red]x[/red]" in shown(told)
-    assert "[bold]w" in shown(told)
+    found = report().model_copy(update={"workloads": (odd,)})
+    assert "[red]x[/red]" in shown(found)
+    assert "[bold]w" in shown(found)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-@pytest.mark.parametrize("told", [report(blocks=6), two_factors()])
-def test_nothing_is_cut_off_or_broken_in_a_narrow_terminal(told: Report, width: int) -> None:
+@pytest.mark.parametrize("example", [report(blocks=6), two_factors()])
+def test_nothing_is_cut_off_or_broken_in_a_narrow_terminal(example: Report, width: int) -> None:
     file = io.StringIO()
-    Console(file=file, width=width).print(terminal.render(told))
+    Console(file=file, width=width).print(terminal.render(example))
     text = file.getvalue()
     assert "…" not in text
-    for workload in told.workloads:
+    for workload in example.workloads:
         for result in workload.results:
             assert all(level in text for level in result.configuration.split(", "))
             assert format_blocks(result) in text
@@ -64,8 +64,8 @@ def test_nothing_is_cut_off_or_broken_in_a_narrow_terminal(told: Report, width: 
 
 
 def test_how_many_blocks_would_decide_is_explained_where_it_occurs() -> None:
-    told = shown(report(blocks=6))
-    assert told.count("blocks: 6 of ≈7 means 6 run, and about 7 needed for a verdict") == 1
+    output = shown(report(blocks=6))
+    assert output.count("blocks: 6 of ≈7 means 6 run, and about 7 needed for a verdict") == 1
     assert " means 20 run" not in shown(report(blocks=20))
 
 
@@ -73,11 +73,11 @@ def test_how_many_blocks_would_decide_is_explained_where_it_occurs() -> None:
 @pytest.mark.parametrize("labels", [JOBS, cells()])
 def test_no_number_of_a_table_is_folded(labels: list[dict[str, str]], width: int) -> None:
     file = io.StringIO()
-    told = parted_report(labels)
-    Console(file=file, width=width).print(terminal.render(told))
+    report = parted_report(labels)
+    Console(file=file, width=width).print(terminal.render(report))
     words = set(file.getvalue().split())
     assert all(len(line) <= width for line in file.getvalue().splitlines())
-    for section in build_measurement_sections(told.workloads[0]):
+    for section in build_measurement_sections(report.workloads[0]):
         for table in section.tables:
             numbers = {
                 word for row in table.rows for cell in row[table.names :] for word in cell.split()
@@ -98,7 +98,7 @@ def test_no_text_of_others_acts_on_the_terminal() -> None:
     results = tuple(r.model_copy(update={"configuration": hostile}) for r in first.results)
     odd = first.model_copy(update={"label": hostile, "results": results})
     texts = {"workloads": (odd,), "headline": hostile, "notes": (hostile,), "answer": (hostile,)}
-    told = shown(report().model_copy(update=texts))
-    assert "\x1b" not in told
-    assert "\u202e" not in told
-    assert "\\x1b[31mred" in told
+    output = shown(report().model_copy(update=texts))
+    assert "\x1b" not in output
+    assert "\u202e" not in output
+    assert "\\x1b[31mred" in output

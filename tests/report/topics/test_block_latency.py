@@ -14,12 +14,14 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.build import build_report
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.values import Report
+from iostudy.study.sections import TelemetrySection
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from tests.json_schema import assert_conforms
 from tests.report.factory import disturbed, factor, renamed, report, rows, study, study_row
 
 STUDY = replace(
-    study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",)), block_latency=True
+    study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",)),
+    telemetry=TelemetrySection(block_latency=True),
 )
 FAST = Requests(90, 10.0, 15.9, ((11.3137, 60), (16.0, 30)), ((4096, 90),))
 SLOW = Requests(10, 1000.0, 1500.0, ((1024.0, 9), (1579.22, 1)), ((4096, 10),))
@@ -39,18 +41,20 @@ def traced(
     return replace(row, summary=replace(row.summary, requests=requests))
 
 
-def told_of(trials: Sequence[TrialRow]) -> Report:
+def report_of(trials: Sequence[TrialRow]) -> Report:
     return build_report(STUDY, study_row(STUDY), trials)
 
 
-def test_the_requests_of_all_trials_are_told_as_those_of_one() -> None:
+def test_requests_of_all_trials_are_pooled() -> None:
     first, second = rows(STUDY, blocks=2)[:2]
     first = replace(first, configuration="none")
     second = replace(second, configuration="none", block=2)
-    (told,) = told_of([traced(first), traced(second, SLOW, also={"flush": FLUSH})]).block_requests
-    write, flush, below = told.requests
-    assert (told.configuration, told.trials, told.events) == ("none", 2, 200)
-    assert (told.lost_events, told.unmatched_events) == (0, 2)
+    (report,) = report_of(
+        [traced(first), traced(second, SLOW, also={"flush": FLUSH})]
+    ).block_requests
+    write, flush, below = report.requests
+    assert (report.configuration, report.trials, report.events) == ("none", 2, 200)
+    assert (report.lost_events, report.unmatched_events) == (0, 2)
     assert (write.device, write.operation, write.trials) == ("loop0", "write", 2)
     assert write.count == 100
     assert write.mean_us == pytest.approx((90 * 10.0 + 10 * 1000.0) / 100)
@@ -67,57 +71,61 @@ def test_the_requests_of_all_trials_are_told_as_those_of_one() -> None:
     assert (below.device, below.count) == ("sda", 100)
 
 
-def test_only_trials_that_count_are_told() -> None:
+def test_only_counted_trials_are_pooled() -> None:
     trials = [traced(row) for row in disturbed(rows(STUDY, blocks=6))]
-    assert [(own.configuration, own.trials) for own in told_of(trials).block_requests] == [
+    assert [(own.configuration, own.trials) for own in report_of(trials).block_requests] == [
         ("none", 6),
         ("bfq", 6),
     ]
 
 
 def test_a_disk_that_was_renamed_is_one() -> None:
-    told = told_of([traced(row) for row in renamed(rows(STUDY, blocks=6))])
-    assert {each.device for own in told.block_requests for each in own.requests} == {
-        "loop0 or loop1" if told.device.startswith("loop0") else "loop1 or loop0",
+    report = report_of([traced(row) for row in renamed(rows(STUDY, blocks=6))])
+    assert {each.device for own in report.block_requests for each in own.requests} == {
+        "loop0 or loop1" if report.device.startswith("loop0") else "loop1 or loop0",
         "sda",
     }
 
 
 def test_every_form_has_a_row_for_each_configuration_and_says_what_it_cost() -> None:
-    told = told_of([traced(row) for row in rows(STUDY, blocks=6)])
-    text = markdown.render(told)
+    report = report_of([traced(row) for row in rows(STUDY, blocks=6)])
+    text = markdown.render(report)
     assert "### Block request latency" in text
     assert "| loop0 | write | none | 10.0 | 11.3 | 15.9 | 15.9 | 15.9 | 15.9 | 540 |" in text
     file = io.StringIO()
-    Console(file=file, width=200).print(terminal.render(told))
-    page = html.render(told)
+    Console(file=file, width=200).print(terminal.render(report))
+    page = html.render(report)
     for form in (text, " ".join(file.getvalue().split()), page):
         assert "Block request latency" in form
         assert "with traced trials only" in form
         assert "in a full buffer" not in form
 
 
-def test_what_was_lost_is_told_with_its_share() -> None:
-    text = markdown.render(told_of([traced(row, lost=20) for row in rows(STUDY, blocks=6)]))
+def test_lost_events_are_reported_with_their_share() -> None:
+    text = markdown.render(report_of([traced(row, lost=20) for row in rows(STUDY, blocks=6)]))
     assert "none: 120 events (10 %) were lost in a full buffer" in text
 
 
-def test_that_no_request_was_seen_is_told() -> None:
+def test_missing_requests_are_reported() -> None:
     nothing = BlockRequests({}, 0, 0, 0, 0.0)
     trials = [
         replace(row, summary=replace(row.summary, requests=nothing))
         for row in rows(STUDY, blocks=6)
         if row.summary is not None
     ]
-    assert "No request was traced on the devices of the target." in markdown.render(told_of(trials))
+    assert "No request was traced on the devices of the target." in markdown.render(
+        report_of(trials)
+    )
 
 
-def test_without_tracing_nothing_is_told_of_it() -> None:
+def test_without_tracing_there_is_no_section() -> None:
     assert report().block_requests == ()
     assert "Block request latency" not in markdown.render(report())
 
 
 def test_the_document_has_the_form_of_the_schema() -> None:
-    told = json.loads(json_.render(told_of([traced(row, SLOW) for row in rows(STUDY, blocks=6)])))
-    assert_conforms(told, json_.build_schema())
-    assert told["block_requests"][0]["requests"][0]["count"] == 60
+    document = json.loads(
+        json_.render(report_of([traced(row, SLOW) for row in rows(STUDY, blocks=6)]))
+    )
+    assert_conforms(document, json_.build_schema())
+    assert document["block_requests"][0]["requests"][0]["count"] == 60

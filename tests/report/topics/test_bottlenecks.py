@@ -33,18 +33,18 @@ EQUAL: Mapping[tuple[str, str], float] = {}
 LABELS = ("none", "mq-deadline")
 
 
-def two(*workloads: str, **seen: object) -> Report:
+def two(*workloads: str, **fields: object) -> Report:
     """Two equal configurations, of which every trial has seen this."""
-    asked = study(factor("block.scheduler", *LABELS), workloads=workloads or ("dfsio-write",))
-    trials = [saw(row, **seen) for row in rows(asked, effects=EQUAL, noise=0.002)]
-    return build_report(asked, study_row(asked), trials)
+    experiment = study(factor("block.scheduler", *LABELS), workloads=workloads or ("dfsio-write",))
+    trials = [saw(row, **fields) for row in rows(experiment, effects=EQUAL, noise=0.002)]
+    return build_report(experiment, study_row(experiment), trials)
 
 
-def saw(row: TrialRow, util: float = 0.0, **seen: object) -> TrialRow:
+def saw(row: TrialRow, util: float = 0.0, **fields: object) -> TrialRow:
     """The trial with other figures of the device, the machine or the workload."""
     assert row.summary is not None
     loop = {**row.summary.devices["loop0"], **({"%util": util} if util else {})}
-    return replace(row, summary=replace(row.summary, devices={"loop0": loop}, **seen))  # type: ignore[arg-type]
+    return replace(row, summary=replace(row.summary, devices={"loop0": loop}, **fields))  # type: ignore[arg-type]
 
 
 def mounted(place: str, kind: str, source: str = "") -> dict[str, str]:
@@ -56,14 +56,14 @@ ONE_CORE = {"workload": {"%thread": 99.0, "threads": 1.0}, "util": 6.0}
 
 
 def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
-    told = report().limits
-    assert [(own.workload, own.configuration) for own in told[:2]] == [
+    limits = report().limits
+    assert [(own.workload, own.configuration) for own in limits[:2]] == [
         ("dfsio-write", "none"),
         ("dfsio-write", "mq-deadline"),
     ]
-    assert all(sum(own.limits.values()) == own.trials == 8 for own in told)
-    assert told[0].limit is Bottleneck.DEVICE
-    assert (told[0].of, told[0].confidence) == ("loop0", Confidence.MEDIUM)
+    assert all(sum(own.limits.values()) == own.trials == 8 for own in limits)
+    assert limits[0].limit is Bottleneck.DEVICE
+    assert (limits[0].of, limits[0].confidence) == ("loop0", Confidence.MEDIUM)
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,16 @@ def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
 def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
     places: Mapping[str, str], limit: tuple[Bottleneck, str]
 ) -> None:
-    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
     mounts = {place: mounted(place, kind) for place, kind in places.items()}
     host = {**CIRCUMSTANCES["host"], "mounts": mounts}
     waited = {"w/s": 900.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0}
     nfs = dict.fromkeys(("/data", "/mnt/other", "/home"), waited)
-    trials = [replace(saw(row, nfs=nfs), devices=()) for row in rows(asked, effects=EQUAL)]
-    told = build_report(asked, study_row(asked, {**CIRCUMSTANCES, "host": host}), trials).limits
-    assert {(own.limit, own.of) for own in told} == {limit}
+    trials = [replace(saw(row, nfs=nfs), devices=()) for row in rows(experiment, effects=EQUAL)]
+    limits = build_report(
+        experiment, study_row(experiment, {**CIRCUMSTANCES, "host": host}), trials
+    ).limits
+    assert {(own.limit, own.of) for own in limits} == {limit}
 
 
 def test_what_is_mounted_twice_is_counted_once() -> None:
@@ -95,7 +97,7 @@ def test_what_is_mounted_twice_is_counted_once() -> None:
     assert ground.nfs_mounts == ("/mnt/one", "/mnt/other")
 
 
-def test_a_log_on_nfs_is_judged_by_its_mount_beside_the_disk_of_the_others() -> None:
+def test_log_on_nfs_is_diagnosed_by_its_mount_and_other_files_by_their_disk() -> None:
     options = catalog.get("nnthroughput").options.model_validate({"logs": "log, /mnt/journal"})
     mounts = {"/data": "ext4", "/mnt/journal": "nfs4"}
     host = {"mounts": {place: mounted(place, kind) for place, kind in mounts.items()}}
@@ -103,7 +105,7 @@ def test_a_log_on_nfs_is_judged_by_its_mount_beside_the_disk_of_the_others() -> 
     assert ground.nfs_mounts == ("/mnt/journal",)
 
 
-def test_what_a_workload_tells_of_its_own_waits_is_held_against_its_trial() -> None:
+def test_reported_waits_of_a_workload_enter_its_diagnosis() -> None:
     definition = catalog.get("nnthroughput")
     options = definition.options.model_validate({"logs": "a, b"})
     figures = {"lock_share": 3.0, "buffer_share": 1.0, "sync_share": 72.0, "writing_share": 85.0}
@@ -129,7 +131,7 @@ def test_of_a_real_name_node_it_is_known_how_long_it_measured_and_that_it_spins(
 
 
 def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
-    asked = replace(
+    experiment = replace(
         study(factor("workload.sync", "fdatasync", "dsync"), workloads=("dfsio-write",)),
         workloads=(build_request("nnthroughput", catalog.get("nnthroughput").options()),),
     )
@@ -139,15 +141,15 @@ def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
             saw(row, util=50.0),
             figures={**shares, "sync_share": 80.0 if row.configuration == "dsync" else 10.0},
         )
-        for row in rows(asked, effects=EQUAL)
+        for row in rows(experiment, effects=EQUAL)
     ]
-    grounds = TrialContexts(asked, CIRCUMSTANCES, trials)
-    told = {
+    grounds = TrialContexts(experiment, CIRCUMSTANCES, trials)
+    shown = {
         row.configuration: diagnose(row.summary, grounds.build(row)).limit
         for row in trials
         if row.summary
     }
-    assert told == {"fdatasync": Bottleneck.UNCLEAR, "dsync": Bottleneck.LOG}
+    assert shown == {"fdatasync": Bottleneck.UNCLEAR, "dsync": Bottleneck.LOG}
 
 
 @pytest.mark.parametrize(
@@ -159,74 +161,76 @@ def test_who_polls_the_device_itself_is_said_to_spin(
     *,
     spins: bool,
 ) -> None:
-    asked = {"engine": "io_uring", "direct": True, "depth": 8, **polls}
-    options = catalog.get("io").options.model_validate(asked)
+    requested = {"engine": "io_uring", "direct": True, "depth": 8, **polls}
+    options = catalog.get("io").options.model_validate(requested)
     assert build_trial_context({}, ("nvme0n1",), "io", options, {}, {}).spins is spins
 
 
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
-    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(asked, blocks=5)
+    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(experiment, blocks=5)
     values = [100.0, 101.0, 102.0, 103.0, 104.0]
     trials = [
         replace(row, figures={**(row.figures or {}), "aggregate": value})
         for row, value in zip(trials, values, strict=True)
     ]
     trials[2] = saw(trials[2], **ONE_CORE)
-    (told,) = build_report(asked, study_row(asked), trials).limits
-    assert told.limits == {Bottleneck.DEVICE: 4, Bottleneck.CORE: 1}
-    assert told.typical in (2, 4)
-    assert told.confidence is Confidence.MEDIUM
+    (limits,) = build_report(experiment, study_row(experiment), trials).limits
+    assert limits.limits == {Bottleneck.DEVICE: 4, Bottleneck.CORE: 1}
+    assert limits.typical in (2, 4)
+    assert limits.confidence is Confidence.MEDIUM
 
 
-def test_what_few_trials_share_is_told_with_low_confidence() -> None:
-    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(asked, blocks=5)
+def test_bottleneck_of_few_trials_has_low_confidence() -> None:
+    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(experiment, blocks=5)
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
-    (told,) = build_report(asked, study_row(asked), trials).limits
-    assert told.limits[Bottleneck.DEVICE] == 3
-    assert (told.confidence, told.typical_confidence) == (Confidence.LOW, Confidence.MEDIUM)
+    (limits,) = build_report(experiment, study_row(experiment), trials).limits
+    assert limits.limits[Bottleneck.DEVICE] == 3
+    assert (limits.confidence, limits.typical_confidence) == (Confidence.LOW, Confidence.MEDIUM)
 
 
 def test_a_confidence_that_is_not_the_typical_trials_says_why() -> None:
-    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(asked, blocks=5)
-    assert "| medium |" in markdown.render(build_report(asked, study_row(asked), trials))
+    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(experiment, blocks=5)
+    assert "| medium |" in markdown.render(build_report(experiment, study_row(experiment), trials))
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
-    told = build_report(asked, study_row(asked), trials)
-    why = f"low, as 3 of 5 trials share it (medium in trial {told.limits[0].typical})"
-    assert why in markdown.render(told)
+    report = build_report(experiment, study_row(experiment), trials)
+    why = f"low, as 3 of 5 trials share it (medium in trial {report.limits[0].typical})"
+    assert why in markdown.render(report)
 
 
 def test_equivalence_is_explained_where_both_had_the_same_limit() -> None:
-    told = two(**ONE_CORE)
-    assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
-    assert told.workloads[0].explanation.startswith(
+    report = two(**ONE_CORE)
+    assert report.workloads[0].results[1].verdict is Verdict.EQUIVALENT
+    assert report.workloads[0].explanation.startswith(
         "one core of the CPU was the bottleneck of both configurations: "
     )
-    assert "loop0 was busy at most 6 % of the time" in told.workloads[0].explanation
-    assert any("no disk setting can make a difference" in said for said in told.answer)
-    assert told.headline.endswith(": one core of the CPU was the bottleneck of all configurations.")
+    assert "loop0 was busy at most 6 % of the time" in report.workloads[0].explanation
+    assert any("no disk setting can make a difference" in said for said in report.answer)
+    assert report.headline.endswith(
+        ": one core of the CPU was the bottleneck of all configurations."
+    )
 
 
 def test_a_busy_device_is_not_said_to_have_no_part() -> None:
-    told = two(util=97.0)
-    assert told.workloads[0].explanation.startswith(
+    report = two(util=97.0)
+    assert report.workloads[0].explanation.startswith(
         "the device loop0 was the bottleneck of both configurations: "
     )
-    assert "no disk setting" not in told.workloads[0].explanation
+    assert "no disk setting" not in report.workloads[0].explanation
 
 
 def test_nothing_is_explained_where_the_limits_differ_or_are_not_sure() -> None:
-    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
-    trials = rows(asked, effects=EQUAL, noise=0.002)
+    experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    trials = rows(experiment, effects=EQUAL, noise=0.002)
     differing = [saw(row, **(ONE_CORE if row.configuration == "none" else {})) for row in trials]
     unsure = [saw(row, util=82.0) for row in trials]
     for own in (differing, unsure):
-        told = build_report(asked, study_row(asked), own)
-        assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
-        assert told.workloads[0].explanation == ""
-        assert "limit of" not in told.headline
+        report = build_report(experiment, study_row(experiment), own)
+        assert report.workloads[0].results[1].verdict is Verdict.EQUIVALENT
+        assert report.workloads[0].explanation == ""
+        assert "limit of" not in report.headline
 
 
 def test_a_difference_is_not_explained_away() -> None:
@@ -234,35 +238,35 @@ def test_a_difference_is_not_explained_away() -> None:
 
 
 @pytest.mark.parametrize(
-    ("varied", "told"),
+    ("varied", "message"),
     [
         (factor("block.scheduler", *LABELS), True),
         (factor("sysctl.vm.dirty_ratio", *LABELS), False),
         (factor("workload.direct", "true", "false"), False),
     ],
 )
-def test_where_nothing_is_decided_it_says_that_the_disk_had_no_part(varied, told) -> None:
-    asked = study(varied, workloads=("dfsio-write",))
-    trials = [saw(row, **ONE_CORE) for row in rows(asked, effects=EQUAL, noise=0.2)]
-    own = build_report(asked, study_row(asked), trials)
+def test_undecided_study_reports_that_the_disk_was_not_the_limit(varied, message) -> None:
+    experiment = study(varied, workloads=("dfsio-write",))
+    trials = [saw(row, **ONE_CORE) for row in rows(experiment, effects=EQUAL, noise=0.2)]
+    own = build_report(experiment, study_row(experiment), trials)
     assert own.workloads[0].results[1].verdict is Verdict.INCONCLUSIVE
     no_part = "loop0 was busy at most 6 % of the time, so no disk setting can make a difference"
-    assert any(no_part in said for said in own.answer) is told
-    assert any("No difference was possible" in step.text for step in own.next_steps) is told
+    assert any(no_part in said for said in own.answer) is message
+    assert any("No difference was possible" in step.text for step in own.next_steps) is message
 
 
-def test_what_a_faster_disk_could_save_is_told_beside_the_evidence() -> None:
+def test_potential_of_a_faster_disk_is_listed_with_the_evidence() -> None:
     most = "A faster loop0 saves at most the 6 % of the time with requests"
     assert most in markdown.render(two(**ONE_CORE))
     assert "A faster loop0 saves" not in markdown.render(two(util=97.0))
 
 
-def test_what_few_trials_share_says_nothing_of_a_faster_disk() -> None:
-    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(asked, blocks=5)
+def test_bottleneck_of_few_trials_has_no_potential() -> None:
+    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(experiment, blocks=5)
     trials[:3] = [saw(row, **ONE_CORE) for row in trials[:3]]
-    (told,) = build_report(asked, study_row(asked), trials).limits
-    assert (told.limit, told.no_help) == (Bottleneck.CORE, "")
+    (limits,) = build_report(experiment, study_row(experiment), trials).limits
+    assert (limits.limit, limits.no_help) == (Bottleneck.CORE, "")
 
 
 def test_the_next_step_is_a_load_that_can_show_a_difference() -> None:
@@ -277,24 +281,24 @@ def test_every_limit_has_its_advice_and_no_other() -> None:
 
 
 def test_what_came_from_outside_is_flagged_and_counts() -> None:
-    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
-    trials = rows(asked, effects=EQUAL)
+    experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    trials = rows(experiment, effects=EQUAL)
     assert trials[0].summary is not None
     machine = {**trials[0].summary.machine, "%steal": 40.0}
     loop = {**trials[0].summary.devices["loop0"], "%util": 10.0}
-    seen = replace(trials[0].summary, machine=machine, devices={"loop0": loop})
-    trials[0] = replace(trials[0], summary=seen)
-    told = build_report(asked, study_row(asked), trials)
-    (own,) = told.disturbed
+    summary = replace(trials[0].summary, machine=machine, devices={"loop0": loop})
+    trials[0] = replace(trials[0], summary=summary)
+    report = build_report(experiment, study_row(experiment), trials)
+    (own,) = report.disturbed
     assert (own.disturbance, own.trials) == (Disturbance.STEAL, 1)
-    assert told.trials[0].counts
-    assert "the hypervisor in 1 trial" in markdown.render(told)
-    assert any("1 trial was disturbed by the hypervisor" in step.text for step in told.next_steps)
+    assert report.trials[0].counts
+    assert "the hypervisor in 1 trial" in markdown.render(report)
+    assert any("1 trial was disturbed by the hypervisor" in step.text for step in report.next_steps)
 
 
 def test_a_timeline_is_that_of_the_typical_trial(tmp_path: Path) -> None:
-    told = with_samples(tmp_path)
-    own = told.limits[0]
+    report = with_samples(tmp_path)
+    own = report.limits[0]
     assert own.timeline is not None
     assert len(own.timeline.seconds) == 60
     by_name = {series.name: series.values for series in own.timeline.series}
@@ -303,7 +307,7 @@ def test_a_timeline_is_that_of_the_typical_trial(tmp_path: Path) -> None:
     assert by_name["CPUs"] == pytest.approx([25.0] * 60)
     assert by_name["busiest core"] == pytest.approx([90.0] * 60)
     assert by_name["dirty pages"] == pytest.approx([20.0] * 60)
-    (drawn, _) = build_timeline_charts(told.workloads[0], told)
+    (drawn, _) = build_timeline_charts(report.workloads[0], report)
     assert "loop0 busy 50 to 50 %" in drawn.alternative
 
 
@@ -323,11 +327,11 @@ def test_a_trial_that_is_too_short_for_a_course_has_none_drawn(tmp_path: Path) -
     ends = {name: values[[0, 4]] for name, values in whole.columns.items()}
     for number in range(1, 17):
         write_samples(tmp_path, number, Samples(whole.seconds[[0, 4]], ends))
-    told = told_of(tmp_path, Samples(whole.seconds[[0, 4]], ends))
-    assert all(own.timeline is None for own in told.limits)
-    assert build_timeline_charts(told.workloads[0], told) == ()
+    report = recorded_report(tmp_path, Samples(whole.seconds[[0, 4]], ends))
+    assert all(own.timeline is None for own in report.limits)
+    assert build_timeline_charts(report.workloads[0], report) == ()
     why = "No timeline of 2 configurations: the trial was too short."
-    assert why in markdown.render(told)
+    assert why in markdown.render(report)
 
 
 @pytest.mark.parametrize("harm", ["gone", "cut short", "scrambled"])
@@ -339,9 +343,9 @@ def test_a_file_that_is_damaged_leaves_its_timeline_out_and_is_named(
         whole = path.read_bytes()
         changed = {"cut short": whole[:-20], "scrambled": b"PAR1" + whole[::-1][4:]}
         path.unlink() if harm == "gone" else path.write_bytes(changed[harm])
-    told = told_of(tmp_path)
-    assert all(own.timeline is None for own in told.limits)
-    assert re.search(r"No timeline of 2 configurations: \S+\.parquet: ", markdown.render(told))
+    report = recorded_report(tmp_path)
+    assert all(own.timeline is None for own in report.limits)
+    assert re.search(r"No timeline of 2 configurations: \S+\.parquet: ", markdown.render(report))
 
 
 def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -388,21 +392,21 @@ def samples() -> Samples:
 def with_samples(folder: Path) -> Report:
     for number in range(1, 17):
         write_samples(folder, number, samples())
-    return told_of(folder)
+    return recorded_report(folder)
 
 
-def told_of(folder: Path, written: Samples | None = None) -> Report:
+def recorded_report(folder: Path, written: Samples | None = None) -> Report:
     """The report of a study whose trials all recorded the same samples."""
-    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
     (folder / "model").mkdir(exist_ok=True)
     sha256 = write_samples(folder / "model", 1, written or samples()).sha256
     found = [
         replace(row, telemetry=replace(row.telemetry, sha256=sha256))
-        for row in rows(asked, effects=EQUAL)
+        for row in rows(experiment, effects=EQUAL)
     ]
     return build_report(
-        asked,
-        study_row(asked),
+        experiment,
+        study_row(experiment),
         found,
         samples=lambda name, columns: read_samples(folder, name, columns),
     )
@@ -418,20 +422,22 @@ def test_a_report_has_no_more_timelines_than_can_be_looked_at(
     assert second.no_timeline
 
 
-def test_a_volume_and_its_members_stand_side_by_side() -> None:
-    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+def test_volume_and_members_are_listed_together() -> None:
+    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
     moving = {"r/s": 0.0, "rrqm/s": 0.0, "r_await": 0.0, "rkB/s": 0.0, "aqu-sz": 1.0, "%util": 50.0}
     moving |= {"wkB/s": 4000.0, "w_await": 1.0, "f/s": 0.0, "f_await": 0.0, "wrqm/s": 0.0}
     disks = {"dm-0": {**moving, "w/s": 1000.0}}
     disks |= {name: {**moving, "w/s": 50.0, "wrqm/s": 450.0} for name in ("sda", "sdb")}
     trials = [
         replace(row, devices=("dm-0",), summary=replace(row.summary, devices=disks))
-        for row in rows(asked)
+        for row in rows(experiment)
         if row.summary is not None
     ]
     devices = {"dm-0": {"slaves": ["sda", "sdb"]}, "sda": {"slaves": []}, "sdb": {"slaves": []}}
-    told = build_report(asked, study_row(asked, {"host": {"block_devices": devices}}), trials)
-    text = markdown.render(told)
+    report = build_report(
+        experiment, study_row(experiment, {"host": {"block_devices": devices}}), trials
+    )
+    text = markdown.render(report)
     assert "| none | writes | dm-0 | 1000 | 1000 | 1.00 |" in text
     assert "| none | writes | sda, sdb | 1000 | 100 | 10.0 |" in text
 

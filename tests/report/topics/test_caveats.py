@@ -22,7 +22,7 @@ from tests.report.factory import factor, rows, study, study_row
 STUDY = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",))
 
 
-def told(change: object) -> Report:
+def changed_report(change: object) -> Report:
     """Twelve blocks whose figures a function of block and configuration multiplies."""
     trials = rows(STUDY, blocks=12, noise=0.002, effects={})
     return build_report(STUDY, study_row(STUDY), [_times(row, change) for row in trials])
@@ -52,7 +52,7 @@ def test_clean_noise_has_no_flag_and_no_section() -> None:
 
 
 def test_drift_is_of_the_workload_and_no_mark_of_the_verdict() -> None:
-    report = told(lambda block, _: 1 + block / 10)
+    report = changed_report(lambda block, _: 1 + block / 10)
     assert Flag.DRIFT in report.workloads[0].flags
     assert other(report).flags == ()
     assert "flagged" not in format_verdict(other(report))
@@ -62,7 +62,7 @@ def test_drift_is_of_the_workload_and_no_mark_of_the_verdict() -> None:
 
 
 def test_a_growing_difference_marks_the_verdict_in_every_form() -> None:
-    report = told(lambda block, label: 1 + (label == "bfq") * block / 20)
+    report = changed_report(lambda block, label: 1 + (label == "bfq") * block / 20)
     assert Flag.DRIFTING_DIFFERENCE in other(report).flags
     assert format_verdict(other(report)).endswith("flagged)")
     for text in (html.render(report), markdown.render(report), printed(report)):

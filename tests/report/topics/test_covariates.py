@@ -57,7 +57,7 @@ def test_the_share_of_every_configuration_is_reported():
     assert all(own.trials == 15 for own in of_steal(report).shares)
 
 
-def test_steal_that_falls_on_all_alike_raises_no_flag():
+def test_balanced_steal_raises_no_flag():
     report = disturbed(even(random.Random(1)))
     assert of_steal(report).testable
     assert of_steal(report).imbalance is None

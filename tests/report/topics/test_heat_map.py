@@ -14,8 +14,8 @@ INKS = {"#ffffff": "#1b1f24", "#14171c": "#e4e7eb"}
 
 
 def parts(labels=None) -> PartsReport:
-    (told,) = parted_report(labels).workloads[0].parts
-    return told
+    (own_parts,) = parted_report(labels).workloads[0].parts
+    return own_parts
 
 
 def strength(cell: Cell) -> float:
@@ -27,9 +27,9 @@ def all_cells(maps):
 
 
 def test_each_operation_has_a_map_for_each_configuration_and_one_for_each_change():
-    told = build_heat_maps(parts(cells(["write", "read"])))
-    assert [operation.name for operation in told] == ["write", "read"]
-    assert [each.title for each in told[0].maps] == [
+    heat_maps = build_heat_maps(parts(cells(["write", "read"])))
+    assert [operation.name for operation in heat_maps] == ["write", "read"]
+    assert [each.title for each in heat_maps[0].maps] == [
         "none: KiB/s",
         "mq-deadline: KiB/s",
         "kyber: KiB/s",
@@ -42,19 +42,19 @@ def test_each_operation_has_a_map_for_each_configuration_and_one_for_each_change
 
 def test_the_largest_rate_of_all_has_the_strongest_shade_and_the_smallest_none():
     (operation,) = build_heat_maps(parts(cells(["write"])))
-    told = [cell for cell in all_cells(operation.maps[:4]) if cell.text]
-    by_strength = sorted(told, key=strength)
+    rated = [cell for cell in all_cells(operation.maps[:4]) if cell.text]
+    by_strength = sorted(rated, key=strength)
     assert strength(by_strength[0]) == 0
     assert strength(by_strength[-1]) == pytest.approx(0.62)
-    assert float(by_strength[0].text) == min(float(cell.text) for cell in told)
-    assert float(by_strength[-1].text) == max(float(cell.text) for cell in told)
+    assert float(by_strength[0].text) == min(float(cell.text) for cell in rated)
+    assert float(by_strength[-1].text) == max(float(cell.text) for cell in rated)
 
 
 def test_better_is_green_and_worse_is_red_whichever_way_is_better():
-    told = parts(cells(["write"]))
-    (up,) = build_heat_maps(told)
-    figure = told.figure.model_copy(update={"higher_is_better": False})
-    (down,) = build_heat_maps(told.model_copy(update={"figure": figure}))
+    own_parts = parts(cells(["write"]))
+    (up,) = build_heat_maps(own_parts)
+    figure = own_parts.figure.model_copy(update={"higher_is_better": False})
+    (down,) = build_heat_maps(own_parts.model_copy(update={"figure": figure}))
     for maps, faster, slower in (
         (up.maps, "15 149 112", "210 82 31"),
         (down.maps, "210", "15 149"),
@@ -64,11 +64,11 @@ def test_better_is_green_and_worse_is_red_whichever_way_is_better():
 
 
 def test_cells_that_are_missing_or_zero_are_no_error():
-    told = parts(cells(["write"]))
-    zero = told.parts[0].model_copy(
+    own_parts = parts(cells(["write"]))
+    zero = own_parts.parts[0].model_copy(
         update={"values": (0.0, None, 0.0, 1.0), "changes": (None,) * 4}
     )
-    (operation,) = build_heat_maps(told.model_copy(update={"parts": (zero,)}))
+    (operation,) = build_heat_maps(own_parts.model_copy(update={"parts": (zero,)}))
     texts = [cell.text for cell in all_cells(operation.maps)]
     assert texts == ["0", "", "0", "1.00", "", "", ""]
 

@@ -9,22 +9,22 @@ from tests.report.topics.test_verdict_chart import points
 
 
 def test_each_operation_has_a_chart_with_a_line_for_each_configuration():
-    told = parted_report([])
-    found = {own.spec["title"]: own for own in build_latency_charts(told.workloads[0], told)}
+    report = parted_report([])
+    found = {own.spec["title"]: own for own in build_latency_charts(report.workloads[0], report)}
     assert tuple(found) == OPERATIONS
     for own in found.values():
         alt.LayerChart.from_dict(own.spec, validate=True)
     curve, marks = points(found["read"])
-    labels = [configuration.label for configuration in told.configurations]
+    labels = [configuration.label for configuration in report.configurations]
     assert list(dict.fromkeys(row["configuration"] for row in curve)) == labels
     assert [row["percentile"] for row in marks[:5]] == ["p50", "p95", "p99", "p99.9", "max"]
 
 
 def test_a_curve_rises_to_the_longest_latency():
-    told = parted_report([])
-    drawn, *_ = build_latency_charts(told.workloads[0], told)
+    report = parted_report([])
+    drawn, *_ = build_latency_charts(report.workloads[0], report)
     curve = [row for row in points(drawn)[0] if row["configuration"] == "none"]
-    own = told.workloads[0].latencies[0]
+    own = report.workloads[0].latencies[0]
     assert [row["us"] for row in curve] == list(own.upper_us)
     shares = [row["slower"] for row in curve]
     assert shares == sorted(shares)
@@ -32,17 +32,17 @@ def test_a_curve_rises_to_the_longest_latency():
 
 
 def test_few_latencies_have_no_mark_at_percentiles_that_they_cannot_have():
-    told = parted_report([])
+    report = parted_report([])
     few = [
         one.model_copy(update={"upper_us": (1.0, 2.0), "counts": (9, 1), "count": 10})
-        for one in told.workloads[0].latencies[:1]
+        for one in report.workloads[0].latencies[:1]
     ]
-    workload = told.workloads[0].model_copy(update={"latencies": tuple(few)})
-    (drawn,) = build_latency_charts(workload, told)
+    workload = report.workloads[0].model_copy(update={"latencies": tuple(few)})
+    (drawn,) = build_latency_charts(workload, report)
     assert [row["percentile"] for row in points(drawn)[1]] == ["p50", "p95", "max"]
     assert max(drawn.spec["layer"][0]["encoding"]["x"]["axis"]["values"]) == 10
 
 
 def test_a_workload_without_latencies_has_no_chart():
-    told = report()
-    assert list(build_latency_charts(told.workloads[0], told)) == []
+    example = report()
+    assert list(build_latency_charts(example.workloads[0], example)) == []

@@ -21,8 +21,10 @@ LABELS = st.builds(
 
 @given(st.lists(LABELS, unique_by=lambda labels: tuple(labels.values())))
 def test_every_cell_is_shown_once_in_its_row_and_column(labels):
-    told = {tuple(own.values()): str(number) for number, own in enumerate(labels)}
-    found = build_matrices((own, number) for own, number in zip(labels, told.values(), strict=True))
+    numbers = {tuple(own.values()): str(number) for number, own in enumerate(labels)}
+    found = build_matrices(
+        (own, number) for own, number in zip(labels, numbers.values(), strict=True)
+    )
     shown = {
         (column, matrix.operation, row[0]): text
         for matrix in found
@@ -31,7 +33,7 @@ def test_every_cell_is_shown_once_in_its_row_and_column(labels):
         for column, text in zip(heads[1:], row[1:], strict=True)
         if text
     }
-    assert shown == told
+    assert shown == numbers
 
 
 def test_it_is_laid_out_as_iozone_does_with_cells_that_may_be_missing():

@@ -13,9 +13,9 @@ def sections(labels=None):
 
 
 def test_every_section_says_that_no_verdict_rests_on_it():
-    told = sections(JOBS)
-    assert list(told) == ["Latency", "rate of each part, KiB/s", "Other figures"]
-    assert all("ot used for verdicts" in section.notes[0] for section in told.values())
+    by_title = sections(JOBS)
+    assert list(by_title) == ["Latency", "rate of each part, KiB/s", "Other figures"]
+    assert all("ot used for verdicts" in section.notes[0] for section in by_title.values())
 
 
 def test_latencies_have_a_row_for_each_operation_and_configuration():

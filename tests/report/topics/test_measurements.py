@@ -15,8 +15,8 @@ from tests.report.parted import JOBS, NAME, cells, parted_report
 
 
 def test_other_figures_have_means_and_changes_and_no_verdict():
-    told = report()
-    write = told.workloads[0]
+    example = report()
+    write = example.workloads[0]
     assert write.figure.name not in [other.figure.name for other in write.others]
     (seconds,) = (other for other in write.others if other.figure.name == "exec_time")
     means = {mean.configuration: mean for mean in seconds.means}
@@ -27,7 +27,7 @@ def test_other_figures_have_means_and_changes_and_no_verdict():
     assert "verdict" not in type(means["bfq"]).model_fields
 
 
-def test_a_figure_that_no_trial_has_is_told_as_unknown():
+def test_figure_without_trials_is_unknown():
     (unmeasured,) = (o for o in report().workloads[0].others if o.figure.name == "latency_p99")
     assert {mean.value for mean in unmeasured.means} == {None}
 
@@ -40,41 +40,43 @@ def test_a_mean_with_a_zero_in_it_is_arithmetic_and_has_no_change():
     assert (found.blocks, found.mean, found.change) == (2, pytest.approx(4.0), pytest.approx(1.0))
 
 
-def test_a_figure_that_is_no_number_is_told_as_unknown():
-    asked = study()
-    trials = rows(asked)
+def test_figure_that_is_nan_is_unknown():
+    experiment = study()
+    trials = rows(experiment)
     spoilt = replace(trials[0], figures={**trials[0].figures, "exec_time": math.nan})
-    told = build_report(asked, study_row(asked), [spoilt, *trials[1:]])
-    own = next(w for w in told.workloads if w.label == spoilt.workload)
+    report = build_report(experiment, study_row(experiment), [spoilt, *trials[1:]])
+    own = next(w for w in report.workloads if w.label == spoilt.workload)
     (seconds,) = (other for other in own.others if other.figure.name == "exec_time")
     means = {mean.configuration: mean for mean in seconds.means}
     assert means[spoilt.configuration].value is None
 
 
 def test_latencies_are_those_of_all_counted_trials_together():
-    asked = study(factor("block.scheduler", "none", "bfq"), workloads=[NAME])
+    experiment = study(factor("block.scheduler", "none", "bfq"), workloads=[NAME])
     slow, fast = merge_buckets([(100.0, 10)]), merge_buckets([(10.0, 990)])
     trials = [
         replace(row, latencies={"read": slow if row.block == 1 else fast})
-        for row in rows(asked, blocks=2)
+        for row in rows(experiment, blocks=2)
     ]
-    told = build_report(asked, study_row(asked), disturbed(trials)).workloads[0].latencies
-    assert [one.configuration for one in told] == ["none", "bfq"]
-    assert [(one.trials, one.count) for one in told] == [(2, 1000)] * 2
-    assert told[0].percentiles_us["p99"] == pytest.approx(10.0, rel=0.05)
-    assert told[0].percentiles_us["p99.9"] == pytest.approx(100.0, rel=0.05)
-    assert told[0].percentiles_us["max"] == told[0].upper_us[-1]
-    assert told[0].counts == (990, 10)
+    latencies = (
+        build_report(experiment, study_row(experiment), disturbed(trials)).workloads[0].latencies
+    )
+    assert [one.configuration for one in latencies] == ["none", "bfq"]
+    assert [(one.trials, one.count) for one in latencies] == [(2, 1000)] * 2
+    assert latencies[0].percentiles_us["p99"] == pytest.approx(10.0, rel=0.05)
+    assert latencies[0].percentiles_us["p99.9"] == pytest.approx(100.0, rel=0.05)
+    assert latencies[0].percentiles_us["max"] == latencies[0].upper_us[-1]
+    assert latencies[0].counts == (990, 10)
 
 
 def test_an_operation_that_some_configuration_does_not_have_is_left_out_there():
-    asked = study(factor("block.scheduler", "none", "bfq"), workloads=[NAME])
+    experiment = study(factor("block.scheduler", "none", "bfq"), workloads=[NAME])
     trials = [
         replace(row, latencies={"read": ((1.0, 1),), row.configuration: ((2.0, 1),), "empty": ()})
-        for row in rows(asked, blocks=2)
+        for row in rows(experiment, blocks=2)
     ]
-    told = build_report(asked, study_row(asked), trials).workloads[0].latencies
-    assert [(one.operation, one.configuration) for one in told] == [
+    latencies = build_report(experiment, study_row(experiment), trials).workloads[0].latencies
+    assert [(one.operation, one.configuration) for one in latencies] == [
         ("read", "none"),
         ("read", "bfq"),
         ("none", "none"),
@@ -82,29 +84,29 @@ def test_an_operation_that_some_configuration_does_not_have_is_left_out_there():
     ]
 
 
-def test_parts_stand_side_by_side_with_their_changes():
-    (told,) = parted_report(JOBS).workloads[0].parts
-    assert told.configurations == ("none", "mq-deadline", "kyber", "bfq")
-    assert [part.labels for part in told.parts] == JOBS
-    assert told.parts[0].values[0] == pytest.approx(1000, rel=0.03)
-    none, deadline, kyber, bfq = told.parts[2].changes
+def test_parts_are_listed_with_their_changes():
+    (table,) = parted_report(JOBS).workloads[0].parts
+    assert table.configurations == ("none", "mq-deadline", "kyber", "bfq")
+    assert [part.labels for part in table.parts] == JOBS
+    assert table.parts[0].values[0] == pytest.approx(1000, rel=0.03)
+    none, deadline, kyber, bfq = table.parts[2].changes
     assert none is None
     assert (deadline, kyber, bfq) == pytest.approx((0.02, 0.2, -0.2), abs=0.04)
 
 
 def test_a_part_that_only_another_configuration_has_stays_empty():
-    asked = study(factor("block.scheduler", "none", "bfq"), workloads=[NAME])
-    told = parted_report([], asked=asked).workloads[0]
-    assert told.parts == ()
-    assert told.latencies
+    experiment = study(factor("block.scheduler", "none", "bfq"), workloads=[NAME])
+    workload = parted_report([], own_study=experiment).workloads[0]
+    assert workload.parts == ()
+    assert workload.latencies
 
 
-def test_a_workload_without_any_of_it_tells_none():
-    told = report().workloads[0]
-    assert told.latencies == ()
-    assert told.parts == ()
+def test_workload_without_parts_has_no_tables():
+    workload = report().workloads[0]
+    assert workload.latencies == ()
+    assert workload.parts == ()
 
 
-def test_many_parts_are_told_once_for_each_configuration_and_not_for_each_trial():
-    told = parted_report(cells([f"op{n}" for n in range(13)]))
-    assert len(told.model_dump_json()) < 600_000
+def test_many_parts_appear_once_per_configuration():
+    report = parted_report(cells([f"op{n}" for n in range(13)]))
+    assert len(report.model_dump_json()) < 600_000

@@ -31,12 +31,12 @@ def ranked(of: Report, configuration: str) -> RankedConfiguration:
 
 
 def weighted(**weights: float) -> Study:
-    asked = study()
+    experiment = study()
     named = {name.replace("_", "-"): weight for name, weight in weights.items()}
-    return replace(asked, decide=replace(asked.decide, weights=named))
+    return replace(experiment, decide=replace(experiment.decide, weights=named))
 
 
-def told(of: Study, **options: object) -> Report:
+def report_of(of: Study, **options: object) -> Report:
     return build_report(of, study_row(of), rows(of, **options))  # type: ignore[arg-type]
 
 
@@ -69,23 +69,23 @@ def test_percentages_are_those_of_both_workloads_together() -> None:
     assert bfq.worst_from_mean == pytest.approx(0.88 / (1.08 * 0.88) ** 0.25 - 1, abs=0.006)
 
 
-def test_weights_that_the_study_declares_are_used_and_told() -> None:
-    alike, mostly_reads = report(noise=0.004), told(weighted(dfsio_read=3), noise=0.004)
+def test_declared_weights_are_used_and_reported() -> None:
+    equal, mostly_reads = report(noise=0.004), report_of(weighted(dfsio_read=3), noise=0.004)
     assert ranked(mostly_reads, "bfq").change == pytest.approx(0.88 ** (1 / 4) - 1, abs=0.006)
     assert [own.weight for own in ranking(mostly_reads).workloads] == [0.25, 0.75]
     said = "dfsio-write (25 %) and dfsio-read (75 %)"
     assert said in re.sub("<[^>]+>", "", html.render(mostly_reads))
     assert said in markdown.render(mostly_reads)
-    assert "all workloads with equal weights" in html.render(alike)
+    assert "all workloads with equal weights" in html.render(equal)
 
 
 def test_where_less_is_better_less_ranks_higher() -> None:
-    asked = study()
+    experiment = study()
     by_time = tuple(
         replace(w, figure=replace(w.figure, name="exec_time", higher_is_better=False))
-        for w in asked.workloads
+        for w in experiment.workloads
     )
-    of = told(replace(asked, workloads=by_time), noise=0.004)
+    of = report_of(replace(experiment, workloads=by_time), noise=0.004)
     assert ranking(of).best == ("kyber",)
     assert ranked(of, "bfq").change == pytest.approx(math.sqrt(0.88) - 1, abs=0.006)
 
@@ -102,7 +102,7 @@ def test_places_that_change_leave_no_single_best_and_each_workload_its_ranks() -
     assert "rank on each workload" not in shown(report(noise=0.004))
 
 
-def test_losers_that_change_places_are_told_beside_a_single_best() -> None:
+def test_unstable_ranks_of_losers_are_reported_with_a_single_best() -> None:
     effects = {("dfsio-write", "none"): 0.5, ("dfsio-read", "none"): 0.5, **CROSSED}
     of = report(noise=0.004, effects=effects)
     assert ranking(of).answer == "Over both workloads, the best scheduler is “none”."
@@ -125,29 +125,29 @@ def test_losers_that_change_places_are_told_beside_a_single_best() -> None:
         ),
     ],
 )
-def test_what_is_said_of_those_that_may_be_the_best(noise, effects, said) -> None:
+def test_sentence_on_possible_best_configurations(noise, effects, said) -> None:
     assert ranking(report(noise=noise, effects=effects)).answer == said
 
 
 def test_more_than_three_that_may_be_the_best_are_counted() -> None:
-    asked = study(factor("block.nr_requests", "32", "64", "128", "256", "512"))
+    experiment = study(factor("block.nr_requests", "32", "64", "128", "256", "512"))
     effects = {(workload, "32"): -0.2 for workload in ("dfsio-write", "dfsio-read")}
     assert (
         "the best nr_requests value is one of 4"
-        in ranking(told(asked, noise=0.004, effects=effects)).answer
+        in ranking(report_of(experiment, noise=0.004, effects=effects)).answer
     )
 
 
 def test_one_workload_is_named() -> None:
-    of = told(study(workloads=["dfsio-write"]), noise=0.004)
+    of = report_of(study(workloads=["dfsio-write"]), noise=0.004)
     assert ranking(of).answer == "On dfsio-write, the best scheduler is kyber."
     assert "worst workload" not in shown(of)
 
 
-def test_where_verdicts_tell_all_there_is_no_ranking() -> None:
+def test_ranking_is_omitted_where_verdicts_suffice() -> None:
     two = study(factor("block.scheduler", "none", "bfq"), workloads=["dfsio-write"])
-    assert told(two).ranking is None
-    assert "ombined ranking" not in shown(told(two)) + html.render(told(two))
+    assert report_of(two).ranking is None
+    assert "ombined ranking" not in shown(report_of(two)) + html.render(report_of(two))
 
 
 def test_before_the_fewest_blocks_there_is_no_ranking() -> None:
@@ -156,8 +156,8 @@ def test_before_the_fewest_blocks_there_is_no_ranking() -> None:
     assert report(blocks=5).ranking is not None
 
 
-def test_how_others_ranked_stands_beside() -> None:
-    of = told(replace(study(), reference="R1"), noise=0.004)
+def test_published_ranks_are_listed() -> None:
+    of = report_of(replace(study(), reference="R1"), noise=0.004)
     assert of.reference is not None
     orders = (PublishedOrderReport(where="cluster I", order=("noop", "cfq")),)
     of = of.model_copy(update={"reference": of.reference.model_copy(update={"orders": orders})})

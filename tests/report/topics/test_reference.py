@@ -29,7 +29,7 @@ from tests.json_schema import assert_conforms
 from tests.report.factory import factor, rows, study, study_row
 
 
-def asked(*workloads: str) -> Study:
+def study_of(*workloads: str) -> Study:
     """R1's two configurations, and one of its five changes alone."""
     configurations = (
         NamedConfiguration("before", {}),
@@ -53,7 +53,7 @@ def _figures(row: TrialRow) -> dict[str, float]:
     return figures | {"throughput": own, "average_io_rate": own, "io_rate_stddev": own / 8}
 
 
-def told(of: Study, found: list[TrialRow]) -> Report:
+def report_of(of: Study, found: list[TrialRow]) -> Report:
     return build_report(of, study_row(of), found)
 
 
@@ -68,7 +68,7 @@ def published(report: Report, figure: str, configuration: str) -> PublishedFigur
 
 
 def test_a_study_without_one() -> None:
-    assert told(study(), rows(study())).reference is None
+    assert report_of(study(), rows(study())).reference is None
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_study_without_one() -> None:
     ],
 )
 def test_the_published_change(figure: str, percent: float) -> None:
-    report = told(asked(), trials(asked()))
+    report = report_of(study_of(), trials(study_of()))
     change = published(report, figure, "after").change
     assert change is not None
     assert round(100 * change, 1) == percent
@@ -90,9 +90,9 @@ def test_the_published_change(figure: str, percent: float) -> None:
 
 def test_the_own_change_is_that_of_the_verdict() -> None:
     """Throughput is in proportion to the aggregate, whose verdict has the same interval."""
-    of = asked()
+    of = study_of()
     found = trials(of)
-    own = published(told(of, found), "throughput", "after").own
+    own = published(report_of(of, found), "throughput", "after").own
     comparison = next(
         s for s in compare_configurations(of, found) if s.configuration == "after"
     ).comparison
@@ -104,9 +104,9 @@ def test_the_own_change_is_that_of_the_verdict() -> None:
     assert (own.blocks, own.unit) == (8, "MiB/s")
 
 
-def test_hadoops_own_program_stands_beside_the_figures_too() -> None:
-    of = asked("dfsio-write", "hadoop.dfsio-write")
-    reference = told(of, trials(of)).reference
+def test_hadoops_own_program_is_compared_with_the_figures() -> None:
+    of = study_of("dfsio-write", "hadoop.dfsio-write")
+    reference = report_of(of, trials(of)).reference
     assert reference is not None
     twice = [(each.workload, each.own is not None) for each in reference.compared]
     half = len(twice) // 2
@@ -114,7 +114,7 @@ def test_hadoops_own_program_stands_beside_the_figures_too() -> None:
     assert len(reference.figures) == 2 * len(build_publication("R1").figures)
 
 
-def test_opens_of_todays_name_nodes_stand_beside_those_that_had_no_log() -> None:
+def test_opens_with_a_log_are_compared_with_opens_without() -> None:
     """R2 tells its opens as of no log, and a real name-node has one."""
     logs = factor("workload.logs", "log", "log, disk2:log")
     labels = tuple(NamedConfiguration(label, {}) for label in ("1 local disk", "4 local disks"))
@@ -125,7 +125,7 @@ def test_opens_of_todays_name_nodes_stand_beside_those_that_had_no_log() -> None
         )
         rates = {"rate": 2e4, "open_rate": 5e5, "create_rate": 1e4, "opens_per_create": 50.0}
         found = [replace(row, figures=rates) for row in rows(of)]
-        reference = told(of, found).reference
+        reference = report_of(of, found).reference
         assert reference is not None
         (opens,) = (
             each.own
@@ -138,28 +138,28 @@ def test_opens_of_todays_name_nodes_stand_beside_those_that_had_no_log() -> None
 
 
 def test_a_lower_figure_has_a_lower_change_whichever_is_better() -> None:
-    of = asked()
-    own = published(told(of, trials(of)), "exec_time", "after").own
+    of = study_of()
+    own = published(report_of(of, trials(of)), "exec_time", "after").own
     assert own is not None and own.change is not None
     assert -0.22 < own.change < -0.18
 
 
 def test_only_trials_that_count_and_have_the_figure() -> None:
-    of = asked()
+    of = study_of()
     found = trials(of, blocks=3)
     spoilt = [
         replace(row, counts=False, figures={"throughput": 1e9}) if row.block == 3 else row
         for row in found
     ]
-    own = published(told(of, spoilt), "throughput", "after").own
+    own = published(report_of(of, spoilt), "throughput", "after").own
     assert own is not None and own.blocks == 2
     without = [replace(row, figures={**(row.figures or {}), "throughput": 0.0}) for row in found]
-    assert published(told(of, without), "throughput", "after").own is None
+    assert published(report_of(of, without), "throughput", "after").own is None
 
 
 def test_one_block_has_a_change_and_no_interval() -> None:
-    of = asked()
-    own = published(told(of, trials(of, blocks=1)), "throughput", "after").own
+    of = study_of()
+    own = published(report_of(of, trials(of, blocks=1)), "throughput", "after").own
     assert own is not None
     assert own.change is not None
     assert own.interval is None
@@ -168,15 +168,15 @@ def test_one_block_has_a_change_and_no_interval() -> None:
 @pytest.mark.parametrize(
     "of",
     [
-        asked("dfsio-read"),
+        study_of("dfsio-read"),
         replace(
-            asked(),
+            study_of(),
             chosen=(NamedConfiguration("a", {}), NamedConfiguration("b", {"block.nomerges": "2"})),
         ),
     ],
 )
 def test_a_study_of_something_else_says_so_in_a_line(of: Study) -> None:
-    report = told(of, trials(of))
+    report = report_of(of, trials(of))
     assert all(each.own is None for each in report.reference.figures)  # type: ignore[union-attr]
     for form, text in forms_of(report).items():
         plain = " ".join(text.split())
@@ -188,12 +188,12 @@ def test_a_study_of_something_else_says_so_in_a_line(of: Study) -> None:
 
 
 def test_in_a_terminal_the_answer_comes_first() -> None:
-    text = forms_of(told(asked(), trials(asked())))["terminal"]
+    text = forms_of(report_of(study_of(), trials(study_of())))["terminal"]
     assert text.index("On dfsio-write, compared") < text.index("compared with R1")
 
 
 def test_a_published_workload_that_the_study_has_not_is_left_out() -> None:
-    report = told(asked(), trials(asked()))
+    report = report_of(study_of(), trials(study_of()))
     assert report.reference is not None
     others = tuple(
         each.model_copy(update={"workload": "sort-local", "own": None})
@@ -216,7 +216,7 @@ def forms_of(report: Report) -> dict[str, str]:
 
 
 def test_every_form_shows_both_and_says_how_many_runs() -> None:
-    report = told(asked(), trials(asked()))
+    report = report_of(study_of(), trials(study_of()))
     forms = forms_of(report)
     own = format_own_change(published(report, "throughput", "after"))
     for form, text in forms.items():
@@ -232,7 +232,7 @@ def test_every_form_shows_both_and_says_how_many_runs() -> None:
 
 
 def test_json_has_them_in_full() -> None:
-    document = json.loads(json_.render(told(asked(), trials(asked()))))
+    document = json.loads(json_.render(report_of(study_of(), trials(study_of()))))
     figures = document["reference"]["figures"]
     assert figures[0]["value"] == 0.85347
     assert {"change", "own", "runs", "unit"} <= set(figures[1])
@@ -269,7 +269,7 @@ def test_a_configuration_that_is_called_otherwise_today(monkeypatch: pytest.Monk
     of = replace(study(workloads=["dfsio-write"]), reference="R1")
     found = [replace(row, figures=_figures(row)) for row in rows(of)]
     renamed(monkeypatch)
-    report = told(of, found)
+    report = report_of(of, found)
     cfq = published(report, "throughput", "cfq")
     assert cfq.own is not None
     assert cfq.own.configuration == "bfq"
@@ -283,37 +283,37 @@ def test_the_name_that_a_study_has_itself_goes_first(monkeypatch: pytest.MonkeyP
     of = replace(study(schedulers, workloads=["dfsio-write"]), reference="R1")
     found = [replace(row, figures=_figures(row)) for row in rows(of)]
     renamed(monkeypatch)
-    noop = published(told(of, found), "throughput", "noop")
+    noop = published(report_of(of, found), "throughput", "noop")
     assert noop.own is not None
     assert noop.own.configuration == "noop"
 
 
-def test_a_published_order_stands_beside_those_that_it_ranks(
+def test_published_order_appears_with_its_configurations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     renamed(monkeypatch)
     both = replace(study(workloads=["dfsio-write"]), reference="R1")
     none = replace(study(factor("block.scheduler", "kyber", "none", "x")), reference="R1")
-    beside, alone = (told(of, rows(of)).reference for of in (both, none))
-    assert beside is not None
+    others, alone = (report_of(of, rows(of)).reference for of in (both, none))
+    assert others is not None
     assert alone is not None
-    assert [ranked.where for ranked in beside.orders] == ["here"]
+    assert [ranked.where for ranked in others.orders] == ["here"]
     assert alone.orders == ()
 
 
 @pytest.mark.parametrize("name", reference.names())
-def test_a_publication_alone_is_told_whole_in_every_form(name: str) -> None:
-    published, told = reference.get(name), build_publication(name)
-    document, file = build_reference_document(told), io.StringIO()
+def test_publication_is_complete_in_every_format(name: str) -> None:
+    published, built = reference.get(name), build_publication(name)
+    document, file = build_reference_document(built), io.StringIO()
     Console(file=file, width=100).print(terminal.render_document(document))
     plain = markdown.render_document(document).replace("\\", "")
     for text in (" ".join(file.getvalue().split()), " ".join(plain.split())):
         about = (*published.circumstances, *published.caveats, *published.open_questions)
-        for told_there in (published.title, *about):
-            assert " ".join(told_there.split()) in text
+        for statement in (published.title, *about):
+            assert " ".join(statement.split()) in text
         assert all(f"{figure.value:g} {figure.unit}" in text for figure in published.figures)
         assert all(" > ".join(ranked.order) in text for ranked in published.orders)
-    document_as_json = json.loads(json_.render(PublicationReport(published=told)))
+    document_as_json = json.loads(json_.render(PublicationReport(published=built)))
     assert document_as_json["schema"] == "iostudy.reference/1"
     assert_conforms(document_as_json, json_.build_schema(PublicationReport))
     assert len(document_as_json["published"]["figures"]) == len(published.figures)

@@ -25,12 +25,12 @@ TIMES = TEXT.replace("{events: 20}", "{events: 20, figure: latency_p99}").replac
 )
 
 
-def curve(told: ScalingReport, configuration: str) -> ScalingCurve:
-    return next(own for own in told.curves if own.configuration == configuration)
+def curve(scaling: ScalingReport, configuration: str) -> ScalingCurve:
+    return next(own for own in scaling.curves if own.configuration == configuration)
 
 
-def shown(told: ScalingReport) -> str:
-    return " ".join((*describe_crossings(told), *describe_knees(told)))
+def shown(scaling: ScalingReport) -> str:
+    return " ".join((*describe_crossings(scaling), *describe_knees(scaling)))
 
 
 def test_a_study_without_a_load_has_no_curves() -> None:
@@ -48,10 +48,14 @@ def test_a_screening_compares_no_configurations_and_has_no_curves() -> None:
 
 
 def test_levels_have_their_workloads() -> None:
-    told = curves()
-    assert (told.workload, told.option, told.figure.name) == ("events", "jobs", "event_rate")
-    assert [(level.load, level.text) for level in told.levels][-1] == (8, "8")
-    assert told.levels[0].workload == "events at jobs=1"
+    scaling = curves()
+    assert (scaling.workload, scaling.option, scaling.figure.name) == (
+        "events",
+        "jobs",
+        "event_rate",
+    )
+    assert [(level.load, level.text) for level in scaling.levels][-1] == (8, "8")
+    assert scaling.levels[0].workload == "events at jobs=1"
 
 
 def test_a_point_has_its_value_and_what_its_step_brought() -> None:
@@ -68,21 +72,21 @@ def test_a_point_has_its_value_and_what_its_step_brought() -> None:
     assert third.efficiency_interval.low < 330 / 100 / 4 < third.efficiency_interval.high
 
 
-def test_knees_and_crossings_are_told_by_their_loads() -> None:
-    told = curves()
-    assert curve(told, "ext4").knee == (4,)
-    assert curve(told, "btrfs").holds_up_to == (2,)
-    (met,) = told.crossings
+def test_knees_and_crossings_name_their_loads() -> None:
+    scaling = curves()
+    assert curve(scaling, "ext4").knee == (4,)
+    assert curve(scaling, "btrfs").holds_up_to == (2,)
+    (met,) = scaling.crossings
     assert (met.overtaking, met.overtaken, met.below, met.above) == ("xfs", "ext4", 2, 4)
     assert met.interval is not None
     assert met.interval.low < met.load < met.interval.high
 
 
 def test_the_sentences() -> None:
-    told = curves()
-    (overtakes,) = describe_crossings(told)
+    scaling = curves()
+    (overtakes,) = describe_crossings(scaling)
     assert overtakes.startswith("On events, xfs overtakes ext4 between 2 and 4 jobs, at about 2.")
-    assert list(describe_knees(told)) == [
+    assert list(describe_knees(scaling)) == [
         "With ext4, event_rate saturates at 4 jobs.",
         "With xfs, event_rate improves up to 8 jobs, the highest load.",
         "With btrfs, event_rate saturates at 2 jobs.",
@@ -105,38 +109,38 @@ def test_what_is_not_decided_is_said_to_be_so() -> None:
 
 
 def test_before_enough_blocks_there_are_values_alone() -> None:
-    told = curves(blocks=2)
-    point = curve(told, "ext4").points[1]
+    scaling = curves(blocks=2)
+    point = curve(scaling, "ext4").points[1]
     assert point.value == pytest.approx(190, rel=0.02)
     assert point.interval is point.step_interval is None
-    assert told.crossings == ()
-    assert "not decided" in shown(told)
+    assert scaling.crossings == ()
+    assert "not decided" in shown(scaling)
 
 
 def test_without_any_trial_nothing_is_drawn() -> None:
     nothing = report(blocks=0)
-    (told,) = nothing.curves
-    assert curve(told, "ext4").points[0].value is None
-    assert len(build_scaling_charts(told, nothing)) == len(told.published)
+    (own_curves,) = nothing.curves
+    assert curve(own_curves, "ext4").points[0].value is None
+    assert len(build_scaling_charts(own_curves, nothing)) == len(own_curves.published)
 
 
 def test_where_lower_is_better_a_curve_holds() -> None:
     rising = dict.fromkeys(CURVES, (10.0, 10.0, 20.0, 50.0))
-    told = curves(TIMES, curves=rising)
-    assert not told.figure.higher_is_better
-    own = curve(told, "ext4")
+    scaling = curves(TIMES, curves=rising)
+    assert not scaling.figure.higher_is_better
+    own = curve(scaling, "ext4")
     assert own.points[2].value == pytest.approx(20, rel=0.01)
     assert own.points[2].step == pytest.approx(1.0, rel=0.03)
     assert own.points[2].efficiency is None
     assert own.pays_up_to == (1,)
     assert own.knee == own.holds_up_to == (2,)
-    assert shown(told) == (
+    assert shown(scaling) == (
         "With every configuration, latency_p99 does not improve with load; it is stable up to 2 "
         "jobs."
     )
 
 
-def test_published_curves_stand_beside() -> None:
+def test_published_curves_are_drawn() -> None:
     events, read_rate = curves().published
     assert (events.reference, events.figure, read_rate.figure) == ("R5", "events", "read_rate")
     assert [level.load for level in events.levels] == [20, 40, 60, 80]
@@ -150,7 +154,7 @@ def test_published_curves_stand_beside() -> None:
     assert curves(TEXT.replace("jobs: [1, 2, 4, 8]", "reads: [1, 2, 4, 8]")).published == ()
 
 
-def test_a_load_with_a_unit_is_told_with_it() -> None:
+def test_loads_have_their_unit() -> None:
     text = TEXT.replace("jobs: [1, 2, 4, 8]", "event_size: [256KiB, 512KiB, 1MiB, 2MiB]")
     (said,) = describe_crossings(curves(text))
     assert "between event_size 512KiB and 1MiB, at about " in said
@@ -159,10 +163,10 @@ def test_a_load_with_a_unit_is_told_with_it() -> None:
 
 def test_a_crossing_of_estimates_says_so() -> None:
     whole = report()
-    (told,) = whole.curves
-    guessed = told.crossings[0].model_copy(update={"interval": None})
+    (own_curves,) = whole.curves
+    guessed = own_curves.crossings[0].model_copy(update={"interval": None})
     changed = whole.model_copy(
-        update={"curves": (told.model_copy(update={"crossings": (guessed,)}),)}
+        update={"curves": (own_curves.model_copy(update={"crossings": (guessed,)}),)}
     )
     (section,) = build_scaling_sections(changed)
     assert any("verdicts confirm one side only: xfs overtakes ext4" in k for k in section.notes)
@@ -171,14 +175,14 @@ def test_a_crossing_of_estimates_says_so() -> None:
     assert describe_crossings(changed.curves[0]) == ()
 
 
-def test_every_format_tells_them() -> None:
+def test_every_format_has_the_curves() -> None:
     whole = report()
     console = Console(file=io.StringIO(), width=100)
     console.print(terminal.render(whole))
     page = html.render(whole)
-    for told in (console.file.getvalue(), markdown.render(whole), page):  # type: ignore[attr-defined]
-        assert "overtakes ext4 between 2 and 4 jobs" in told
-        assert "change at each step of load" in told
+    for output in (console.file.getvalue(), markdown.render(whole), page):  # type: ignore[attr-defined]
+        assert "overtakes ext4 between 2 and 4 jobs" in output
+        assert "change at each step of load" in output
     assert 'aria-labelledby="curves-1"' in page
 
 

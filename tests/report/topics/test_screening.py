@@ -27,7 +27,9 @@ FACTORS = (
 FOLDED = Design(DesignKind.PLACKETT_BURMAN)
 
 
-def asked(design: Design = FOLDED, workloads: tuple[str, ...] = ("dfsio-write",)) -> Study:
+def screening_study(
+    design: Design = FOLDED, workloads: tuple[str, ...] = ("dfsio-write",)
+) -> Study:
     return replace(factory.study(*FACTORS, workloads=workloads), design=design)
 
 
@@ -50,22 +52,24 @@ def _gain(label: str, gains: dict[str, float]) -> float:
 
 
 def test_the_first_sentence_says_which_factors_matter():
-    told = report(asked(), bfq=-0.2)
-    assert told.headline == (
+    example = report(screening_study(), bfq=-0.2)
+    assert example.headline == (
         "Of 5 factors, 1 matters: block.scheduler; 4 have no effect beyond 3 %."
     )
-    assert told.state is State.COMPLETE
+    assert example.state is State.COMPLETE
 
 
 def test_where_nothing_matters_that_is_said():
-    told = report(asked())
-    assert told.headline == ("Of 5 factors, none is shown to matter; 5 have no effect beyond 3 %.")
-    assert told.screening is not None
-    assert told.screening.predicted is None
+    example = report(screening_study())
+    assert example.headline == (
+        "Of 5 factors, none is shown to matter; 5 have no effect beyond 3 %."
+    )
+    assert example.screening is not None
+    assert example.screening.predicted is None
 
 
 def test_results_are_effects_the_largest_first():
-    (workload,) = report(asked(), bfq=-0.2, true=0.1).workloads
+    (workload,) = report(screening_study(), bfq=-0.2, true=0.1).workloads
     labels = [result.configuration for result in workload.results]
     assert labels[:3] == ["first levels", "scheduler=bfq", "direct=true"]
     values = {result.configuration: result.value for result in workload.results}
@@ -73,14 +77,14 @@ def test_results_are_effects_the_largest_first():
 
 
 def test_no_configuration_is_ranked():
-    assert report(asked(workloads=factory.WORKLOADS), bfq=-0.2).ranking is None
+    assert report(screening_study(workloads=factory.WORKLOADS), bfq=-0.2).ranking is None
 
 
 def test_the_predicted_best_can_be_confirmed_by_what_is_printed():
-    study = asked()
-    told = report(study, **{"true": 0.2, "no, atime": 0.1}).screening
-    assert told is not None and told.predicted is not None
-    best = told.predicted
+    study = screening_study()
+    screening = report(study, **{"true": 0.2, "no, atime": 0.1}).screening
+    assert screening is not None and screening.predicted is not None
+    best = screening.predicted
     assert best.levels == {"mount.atime": "no, atime", "workload.direct": "true"}
     assert best.changes["dfsio-write"] == pytest.approx(1.2 * 1.1 - 1, abs=0.02)
     text = """\
@@ -101,49 +105,49 @@ workloads: [dfsio-write]
 
 
 def test_a_level_that_is_worse_somewhere_is_not_predicted_best():
-    study = asked(workloads=factory.WORKLOADS)
+    study = screening_study(workloads=factory.WORKLOADS)
     effects = {
         (workload, run.label): (0.2 if workload == "dfsio-write" else -0.2) * ("=bfq" in run.label)
         for workload in factory.WORKLOADS
         for run in study.configurations()
     }
     rows = factory.rows(study, effects=effects, blocks=20)
-    told = build_screening(study, rows)
-    assert told is not None and told.predicted is None
-    assert told.answer.startswith("Of 5 factors, 1 matters: block.scheduler")
+    screening = build_screening(study, rows)
+    assert screening is not None and screening.predicted is None
+    assert screening.answer.startswith("Of 5 factors, 1 matters: block.scheduler")
 
 
-def test_every_format_tells_the_effects_and_the_study_that_confirms_them():
-    told = report(asked(), true=0.2)
-    assert registry.build_summary_sections(told)[0].name == "screening"
-    text = markdown.render(told)
+def test_every_format_has_the_effects_and_the_confirming_study():
+    example = report(screening_study(), true=0.2)
+    assert registry.build_summary_sections(example)[0].name == "screening"
+    text = markdown.render(example)
     assert "Factor effects" in text
     assert "predicted best" in text
 
 
 def test_without_fold_over_aliases_are_named():
-    told = report(asked(Design(DesignKind.PLACKETT_BURMAN, fold_over=False)))
-    section = build_screening_section(told)
-    assert section is not None and told.screening is not None
-    assert len(told.screening.aliases) == 5
+    example = report(screening_study(Design(DesignKind.PLACKETT_BURMAN, fold_over=False)))
+    section = build_screening_section(example)
+    assert section is not None and example.screening is not None
+    assert len(example.screening.aliases) == 5
     (table,) = (table for table in section.folded if table.title == "aliases")
     assert all(" with " in row[1] for row in table.rows)
     assert any("effects are aliased with two-factor interactions" in text for text in section.notes)
 
 
-def test_a_full_design_tells_interactions():
-    told = report(asked(Design(DesignKind.FULL)), blocks=8).screening
-    assert told is not None
-    assert len(told.interactions) == 10
-    assert not told.aliases
+def test_full_design_estimates_interactions():
+    screening = report(screening_study(Design(DesignKind.FULL)), blocks=8).screening
+    assert screening is not None
+    assert len(screening.interactions) == 10
+    assert not screening.aliases
 
 
 def test_what_holm_alone_found_is_marked():
-    told = report(asked()).screening
-    assert told is not None
-    by_holm = told.effects[0].model_copy(update={"by_holm": True})
-    marked = report(asked()).model_copy(
-        update={"screening": told.model_copy(update={"effects": (by_holm,)})}
+    screening = report(screening_study()).screening
+    assert screening is not None
+    by_holm = screening.effects[0].model_copy(update={"by_holm": True})
+    marked = report(screening_study()).model_copy(
+        update={"screening": screening.model_copy(update={"effects": (by_holm,)})}
     )
     section = build_screening_section(marked)
     assert section is not None
@@ -151,9 +155,9 @@ def test_what_holm_alone_found_is_marked():
 
 
 def test_before_any_block_nothing_is_said():
-    told = report(asked(), blocks=0)
-    assert told.headline == "Of 5 factors, none is shown to matter; 5 are undecided."
-    section = build_screening_section(told)
+    example = report(screening_study(), blocks=0)
+    assert example.headline == "Of 5 factors, none is shown to matter; 5 are undecided."
+    section = build_screening_section(example)
     assert section is not None
     assert {row[3] for row in section.tables[0].rows} == {"no data"}
 
@@ -164,9 +168,12 @@ def test_all_levels_of_a_factor_together_have_an_f_test_where_they_are_several()
         factory.study(*factors, workloads=("dfsio-write",)),
         design=Design(DesignKind.SUBSET, reduction=2),
     )
-    told = report(study, blocks=8, bfq=-0.2).screening
-    assert told is not None
-    (test,) = told.omnibus
+    screening = report(study, blocks=8, bfq=-0.2).screening
+    assert screening is not None
+    (test,) = screening.omnibus
     assert (test.factor, test.degrees, test.error_degrees) == ("block.scheduler", 2, 7 * 11)
     assert test.p < 1e-6
-    assert [effect.level for effect in told.effects[:2]] == ["scheduler=kyber", "scheduler=bfq"]
+    assert [effect.level for effect in screening.effects[:2]] == [
+        "scheduler=kyber",
+        "scheduler=bfq",
+    ]

@@ -36,7 +36,7 @@ AHEAD, FIFTH = "read_ahead_kb=8192", "R5's optimum"
 
 
 def candidate(
-    label: str, standing: RaceStatus, change: float | None, **told: object
+    label: str, standing: RaceStatus, change: float | None, **changes: object
 ) -> CandidateReport:
     fields = {
         "point": {"read_ahead_kb": "8192", "scheduler": "bfq"},
@@ -45,7 +45,7 @@ def candidate(
         "on": (change, change),
         "eligible": True,
         "refused": "",
-        **told,
+        **changes,
     }
     return CandidateReport(label=label, standing=standing, change=change, **fields)  # type: ignore[arg-type]
 
@@ -58,7 +58,7 @@ def curve(parameter: str, values: tuple[str, ...], *, is_range: bool) -> Respons
     return ResponseCurve(parameter=parameter, points=points, is_range=is_range, log=is_range)
 
 
-def search(**told: object) -> SearchReport:
+def search(**changes: object) -> SearchReport:
     fields = {
         "ended": True,
         "incumbent": AHEAD,
@@ -83,17 +83,17 @@ def search(**told: object) -> SearchReport:
             ),
             ImportanceReport(parameter=None, share=0.04, interval=Span(low=0.0, high=0.3)),
         ),
-        **told,
+        **changes,
     }
     return SearchReport(**fields)  # type: ignore[arg-type]
 
 
-def of(told: SearchReport) -> Report:
-    return report().model_copy(update={"search": told})
+def of(search_report: SearchReport) -> Report:
+    return report().model_copy(update={"search": search_report})
 
 
-def section(told: SearchReport) -> Section:
-    found = build_search_section(of(told))
+def section(search_report: SearchReport) -> Section:
+    found = build_search_section(of(search_report))
     assert found is not None
     return found
 
@@ -125,11 +125,11 @@ def test_one_workload_needs_no_column_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("standing", list(RaceStatus))
-def test_every_standing_is_told(standing: RaceStatus) -> None:
+def test_every_status_has_a_text(standing: RaceStatus) -> None:
     assert describe_outcome(candidate("x", standing, 0.1, refused="why"))
 
 
-def test_what_is_ahead_is_no_verdict_and_its_trials_are_counted() -> None:
+def test_leading_candidate_is_no_verdict() -> None:
     known = " ".join(section(search()).notes)
     assert "5 candidates in 64 trials" in known
     assert "1 candidate could not be run" in known
@@ -142,7 +142,7 @@ def test_where_nothing_is_ahead_no_confirmation_is_promised() -> None:
     assert "confirmation" not in " ".join(section(search(incumbent=None)).notes)
 
 
-def test_importance_is_told_the_greatest_first_with_intervals() -> None:
+def test_importance_is_sorted_and_has_intervals() -> None:
     (table,) = section(search()).tables
     assert table.rows == [
         ("read_ahead_kb", "80 %", "30 % to 95 %"),
@@ -151,7 +151,7 @@ def test_importance_is_told_the_greatest_first_with_intervals() -> None:
     ]
 
 
-def test_what_cannot_be_told_is_said() -> None:
+def test_unknown_importance_is_explained() -> None:
     noise = section(search(importance=()))
     assert noise.tables == ()
     assert "do not differ by more than their noise" in noise.notes[-1]
@@ -181,27 +181,29 @@ def test_a_candidate_without_the_parameter_is_not_in_its_chart() -> None:
 
 
 def test_every_form_of_the_report_has_it() -> None:
-    told = of(search())
+    report = of(search())
     console = Console(file=io.StringIO(), width=120)
-    console.print(terminal.render_summary(told))
+    console.print(terminal.render_summary(report))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
-    for text in (shown, markdown.render(told), html.render(told)):
+    for text in (shown, markdown.render(report), html.render(report)):
         assert "read_ahead_kb" in text
         assert "30 % to 95 %" in text
 
 
-def test_what_the_ledger_holds_of_a_search_is_told(tmp_path: Path) -> None:
+def test_search_report_is_built_from_the_ledger(tmp_path: Path) -> None:
     conduct(tmp_path, Surface(), text=SEARCH)
     found = read_search(tmp_path)
     assert found is not None
     assert found.outcome is not None
-    told = build_search_report(found, None).search
-    assert told is not None
-    assert told.ended
-    assert told.incumbent == found.outcome.winner
-    assert [own.label for own in told.candidates] == [own.label for own in found.candidates]
-    assert told.trials == sum(row.counts for row in found.rows)
-    ahead = next(own for own in told.candidates if own.label == told.incumbent)
+    search_report = build_search_report(found, None).search
+    assert search_report is not None
+    assert search_report.ended
+    assert search_report.incumbent == found.outcome.winner
+    assert [own.label for own in search_report.candidates] == [
+        own.label for own in found.candidates
+    ]
+    assert search_report.trials == sum(row.counts for row in found.rows)
+    ahead = next(own for own in search_report.candidates if own.label == search_report.incumbent)
     assert ahead.blocks > 0
     assert ahead.change is not None
     assert ahead.change > 0

@@ -54,7 +54,7 @@ def confirmed(folder) -> RecordedStudy:
     return read_recorded(find_confirmation(folder))
 
 
-def told(report: Report) -> str:
+def shown_text(report: Report) -> str:
     return " ".join(report.answer)
 
 
@@ -68,12 +68,12 @@ def test_a_search_alone_has_candidates_and_no_verdict(folder):
     assert report.ranking is None
     assert report.method.comparisons == 0
     assert "The search gives no verdict" in report.method.text
-    assert "confirmation has not started" in told(report)
+    assert "confirmation has not started" in shown_text(report)
     assert "has not been confirmed" in report.headline
     assert [step.command for step in report.next_steps] == [GO_ON]
 
 
-def test_a_search_that_is_confirmed_tells_the_verdict_first(folder):
+def test_confirmed_search_begins_with_the_verdict(folder):
     report = build_search_report(read_search(folder), confirmed(folder))
     assert report.state is State.COMPLETE
     assert "is better than default" in report.headline
@@ -88,7 +88,7 @@ def test_a_search_that_is_confirmed_tells_the_verdict_first(folder):
     assert str(report.method.seed) in report.method.text
 
 
-def test_a_confirmation_that_has_not_ended_goes_on_by_the_file_of_its_search(folder):
+def test_open_confirmation_is_resumed_with_the_search_file(folder):
     begun = confirmed(folder)
     first = replace(begun, rows=begun.rows[: len(begun.rows) // 4])
     report = build_search_report(read_search(folder), first)
@@ -97,12 +97,12 @@ def test_a_confirmation_that_has_not_ended_goes_on_by_the_file_of_its_search(fol
 
 
 @pytest.mark.parametrize("render", [html.render, markdown.render, json_.render])
-def test_every_format_can_tell_it(folder, render):
+def test_every_format_has_the_search(folder, render):
     assert "candidate" in render(build_search_report(read_search(folder), None))
     assert "fresh blocks" in render(build_search_report(read_search(folder), confirmed(folder)))
 
 
-def test_the_terminal_can_tell_it(folder):
+def test_terminal_summary_has_the_search(folder):
     assert terminal.render(build_search_report(read_search(folder), None))
 
 
@@ -111,7 +111,7 @@ def test_where_nothing_was_ahead_the_answer_is_to_keep_the_default(tmp_path):
     assert prepare_confirmation(tmp_path, root=True) is None
     report = build_search_report(read_search(tmp_path), None)
     assert report.state is State.COMPLETE
-    assert "was better than the default at the end of the search" in told(report)
+    assert "was better than the default at the end of the search" in shown_text(report)
     assert report.headline.startswith("No candidate was better")
     assert [step.text for step in report.next_steps] == ["Keep the default."]
 
@@ -122,7 +122,7 @@ def test_a_search_that_has_not_ended_says_so(tmp_path):
         conduct(tmp_path, stopped, text=TEXT)
     report = build_search_report(read_search(tmp_path), None)
     assert report.state is State.STOPPED
-    assert "has not ended" in told(report)
+    assert "has not ended" in shown_text(report)
     assert "has not ended" in report.headline
     assert [step.command for step in report.next_steps] == [GO_ON]
 
@@ -133,4 +133,4 @@ def test_what_the_host_refuses_was_not_tried(tmp_path):
     taken = [each for each in found.candidates if not each.refused]
     assert 0 < len(taken) < len(found.candidates)
     report = build_search_report(replace(found, outcome=None), None)
-    assert f"has tried {len(taken)} candidate" in told(report)
+    assert f"has tried {len(taken)} candidate" in shown_text(report)

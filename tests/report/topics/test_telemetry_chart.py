@@ -16,8 +16,8 @@ def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
 
 
 def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
-    asked = study()
-    made = build_report(asked, study_row(asked), renamed(rows(asked)))
+    experiment = study()
+    made = build_report(experiment, study_row(experiment), renamed(rows(experiment)))
     counted = [t for t in made.trials if t.workload == "dfsio-write"]
     chart = build_telemetry_charts(made.workloads[0], made)[0]
     spec = chart.spec

@@ -39,7 +39,7 @@ def test_a_single_other_configuration_is_named() -> None:
     assert said(KYBER_SAME) == "kyber does not differ from “none” by more than 3 %"
 
 
-def test_a_cost_is_told_as_a_positive_percentage_with_its_interval() -> None:
+def test_cost_is_a_positive_percentage_with_its_interval() -> None:
     assert said(BFQ_COSTS) == "compared with “none”: bfq costs 12.0 % [9.0, 15.0]"
 
 
@@ -85,21 +85,21 @@ def test_more_blocks_than_anybody_will_run_are_not_counted_out() -> None:
     assert said(undecided).endswith("(more than 1000 needed)")
 
 
-def test_before_the_last_block_an_inconclusive_comparison_is_not_told_yet() -> None:
+def test_open_comparison_is_not_reported_as_inconclusive() -> None:
     undecided = result("kyber", Verdict.INCONCLUSIVE, blocks=1)
     assert said(undecided) == "compared with “none”: kyber is still open after 1 block"
 
 
-def test_a_configuration_without_blocks_beside_others_with_some() -> None:
+def test_configuration_without_blocks_among_others_with_blocks() -> None:
     empty = result("kyber", Verdict.INCONCLUSIVE, blocks=0, value=None)
     assert said(BFQ_COSTS, empty).endswith("; kyber has no finished block")
 
 
 def undecided(*names: str, blocks: int = 20, needed: Sequence[int | None] = ()) -> list[Result]:
-    told = needed or [55] * len(names)
+    numbers = needed or [55] * len(names)
     return [
         result(name, Verdict.INCONCLUSIVE, blocks=blocks, blocks_needed=number)
-        for name, number in zip(names, told, strict=True)
+        for name, number in zip(names, numbers, strict=True)
     ]
 
 
@@ -130,7 +130,7 @@ def test_undecided_after_different_numbers_of_blocks() -> None:
     )
 
 
-def test_needing_alike_more_than_can_be_run() -> None:
+def test_equal_infeasible_numbers_of_blocks_are_merged() -> None:
     assert "(more than 1000 needed)" in said(*undecided("a", "b", needed=(1001, 9999)))
 
 
@@ -148,19 +148,19 @@ def test_nothing_finished() -> None:
     )
 
 
-def test_a_single_configuration_is_told_without_a_verdict() -> None:
+def test_single_configuration_has_no_verdict() -> None:
     assert said() == (
         "“none” gives 400 MiB/s (geometric mean of 8 blocks); "
         "there is no other scheduler to compare it with"
     )
 
 
-@pytest.mark.parametrize("told", [DEADLINE_SAME, BFQ_COSTS])
-def test_a_fragile_verdict_is_marked_in_the_sentence(told: Result) -> None:
-    fragile = told.model_copy(update={"fragile": True})
+@pytest.mark.parametrize("result", [DEADLINE_SAME, BFQ_COSTS])
+def test_a_fragile_verdict_is_marked_in_the_sentence(result: Result) -> None:
+    fragile = result.model_copy(update={"fragile": True})
     assert "fragile" in said(fragile)
     assert "fragile" in said(fragile, KYBER_GAINS)
-    assert "fragile" not in said(told, KYBER_GAINS)
+    assert "fragile" not in said(result, KYBER_GAINS)
 
 
 def test_labels_that_would_fall_apart_in_a_sentence_are_quoted() -> None:
@@ -177,8 +177,8 @@ def test_workloads_of_which_the_same_holds_share_a_sentence() -> None:
 
 def test_every_verdict_is_worded() -> None:
     for verdict in Verdict:
-        told = result("bfq", verdict, change=-0.1, interval=span(-0.2, -0.05))
-        assert "bfq" in said(told, KYBER_GAINS)
+        losing = result("bfq", verdict, change=-0.1, interval=span(-0.2, -0.05))
+        assert "bfq" in said(losing, KYBER_GAINS)
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ def points(drawn: Chart) -> list[list[dict[str, Any]]]:
     return [layer["values"] if "values" in layer else data[layer["name"]] for layer in layers]
 
 
-def told() -> Report:
-    asked = study()
-    return build_report(asked, study_row(asked), disturbed(outlying(rows(asked))))
+def example_report() -> Report:
+    experiment = study()
+    return build_report(experiment, study_row(experiment), disturbed(outlying(rows(experiment))))
 
 
 def test_the_interval_plot_shows_every_comparison_in_percent() -> None:
@@ -65,7 +65,7 @@ def test_there_is_no_interval_plot_before_there_is_an_interval() -> None:
 
 
 def test_the_run_order_plot_shows_every_trial_of_its_workload_once_as_a_point() -> None:
-    made = told()
+    made = example_report()
     for workload in made.workloads:
         drawn = build_run_order_chart(workload, made)
         assert drawn is not None
@@ -73,7 +73,7 @@ def test_the_run_order_plot_shows_every_trial_of_its_workload_once_as_a_point() 
         assert shown == {t.number for t in made.trials if t.workload == workload.label}
 
 
-def test_an_interval_that_tells_nothing_is_cut_and_not_left_out() -> None:
+def test_uninformative_interval_is_clipped() -> None:
     made = report()
     workload = made.workloads[0]
     first, wide, *others = workload.results
@@ -103,7 +103,7 @@ def test_there_is_no_run_order_plot_without_a_figure() -> None:
 
 
 def test_every_chart_is_one_of_vega_lite() -> None:
-    made = told()
+    made = example_report()
     for workload in made.workloads:
         charts = [build_interval_chart(workload, made), build_run_order_chart(workload, made)]
         for drawn in (*charts, *build_telemetry_charts(workload, made)):
@@ -112,7 +112,7 @@ def test_every_chart_is_one_of_vega_lite() -> None:
 
 
 def test_charts_take_the_width_they_are_given() -> None:
-    made = told()
+    made = example_report()
     for workload in made.workloads:
         charts = [build_interval_chart(workload, made), build_run_order_chart(workload, made)]
         for drawn in (*charts, *build_telemetry_charts(workload, made)):

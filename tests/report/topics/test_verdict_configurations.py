@@ -11,17 +11,19 @@ from iostudy.report.topics.verdicts.configurations import build_configurations, 
 from tests.report.factory import factor, rows, study, study_row
 
 
-def test_each_level_stands_beside_what_was_read_back() -> None:
-    asked = study(factor("block.nr_requests", "as-found", "64"), factor("workload.direct", "true"))
+def test_each_level_is_listed_with_the_value_read_back() -> None:
+    experiment = study(
+        factor("block.nr_requests", "as-found", "64"), factor("workload.direct", "true")
+    )
     found = [
         {"block.nr_requests@sda": "256", "block.nr_requests@sdb": "256"},
         {"block.nr_requests@sda": "128", "block.nr_requests@sdb": "256"},
         {},
     ]
-    label = asked.baseline.label
-    of_baseline = (row for row in rows(asked) if row.configuration == label)
+    label = experiment.baseline.label
+    of_baseline = (row for row in rows(experiment) if row.configuration == label)
     trials = [replace(row, settings=each) for row, each in zip(of_baseline, found, strict=False)]
-    baseline, other = build_configurations(asked, trials)
+    baseline, other = build_configurations(experiment, trials)
     assert list_levels(baseline) == (
         ("block.nr_requests", "as-found", "256 or 128 (sda); 256 (sdb)"),
         ("workload.direct", "true", ""),
@@ -29,16 +31,18 @@ def test_each_level_stands_beside_what_was_read_back() -> None:
     assert list_levels(other)[0] == ("block.nr_requests", "64", "")
 
 
-def test_what_has_no_place_is_told_without() -> None:
-    asked = study(factor("sysctl.vm.swappiness", "as-found", "10"))
-    trial = replace(rows(asked)[0], configuration="10", settings={"sysctl.vm.swappiness": "10"})
-    told = build_configurations(asked, [trial])[1]
-    assert list_levels(told) == (("sysctl.vm.swappiness", "10", "10"),)
+def test_level_without_a_place_has_no_device() -> None:
+    experiment = study(factor("sysctl.vm.swappiness", "as-found", "10"))
+    trial = replace(
+        rows(experiment)[0], configuration="10", settings={"sysctl.vm.swappiness": "10"}
+    )
+    changed = build_configurations(experiment, [trial])[1]
+    assert list_levels(changed) == (("sysctl.vm.swappiness", "10", "10"),)
 
 
-def test_reports_tell_them() -> None:
-    asked = study()
-    trials = [replace(row, settings={"block.scheduler@sdz": "kyber"}) for row in rows(asked)]
-    report = build_report(asked, study_row(asked), trials)
+def test_configurations_are_in_every_report() -> None:
+    experiment = study()
+    trials = [replace(row, settings={"block.scheduler@sdz": "kyber"}) for row in rows(experiment)]
+    report = build_report(experiment, study_row(experiment), trials)
     for text in (as_html(report), as_markdown(report)):
         assert "kyber (sdz)" in text

@@ -48,7 +48,9 @@ def compared(name: str, verdict: Verdict, blocks: int = 20, needed: int | None =
     )
 
 
-def told(verdicts: dict[str, dict[str, Verdict]], blocks: int = 20) -> list[WorkloadReport]:
+def workload_reports(
+    verdicts: dict[str, dict[str, Verdict]], blocks: int = 20
+) -> list[WorkloadReport]:
     """Workload -> configuration -> verdict."""
     return [
         workload(name, *(compared(own, verdict, blocks) for own, verdict in others.items()))
@@ -57,11 +59,11 @@ def told(verdicts: dict[str, dict[str, Verdict]], blocks: int = 20) -> list[Work
 
 
 def said(verdicts: dict[str, dict[str, Verdict]], winner: str | None = None) -> str:
-    return build_headline(told(verdicts), TOPIC, winner)
+    return build_headline(workload_reports(verdicts), TOPIC, winner)
 
 
 def test_a_bound_decides_nothing() -> None:
-    found = told({"write": {"no log": BETTER, "bfq": SAME}})
+    found = workload_reports({"write": {"no log": BETTER, "bfq": SAME}})
     bounded = [
         own.model_copy(
             update={
@@ -95,7 +97,7 @@ def test_others_that_are_better_too_are_named() -> None:
 
 
 def test_a_verdict_that_few_outliers_decide_is_said_to_be_fragile() -> None:
-    (own,) = told({"write": {"kyber": BETTER, "bfq": SAME, "mq": OPEN}})
+    (own,) = workload_reports({"write": {"kyber": BETTER, "bfq": SAME, "mq": OPEN}})
     fragile = [
         each.model_copy(update={"fragile": each.configuration in ("kyber", "mq")})
         for each in own.results
@@ -115,7 +117,7 @@ def test_many_workloads_are_counted() -> None:
     )
 
 
-def test_what_is_better_here_and_worse_there_wins_nothing() -> None:
+def test_mixed_configuration_does_not_win() -> None:
     divided = {"write": {"kyber": BETTER, "bfq": WORSE}, "read": {"kyber": WORSE, "bfq": BETTER}}
     assert said(divided) == (
         "No scheduler is better on all workloads: kyber is better than “none” on write, and worse "
@@ -124,8 +126,8 @@ def test_what_is_better_here_and_worse_there_wins_nothing() -> None:
 
 
 def test_nothing_differs() -> None:
-    alike = {"write": {"kyber": SAME, "bfq": SAME}, "read": {"kyber": SAME, "bfq": SAME}}
-    assert said(alike) == "No scheduler differs from “none” by more than 3 % on any workload."
+    equal = {"write": {"kyber": SAME, "bfq": SAME}, "read": {"kyber": SAME, "bfq": SAME}}
+    assert said(equal) == "No scheduler differs from “none” by more than 3 % on any workload."
     assert said({"write": {"bfq": SAME}}) == "bfq does not differ from “none” by more than 3 %."
 
 
@@ -151,7 +153,7 @@ def test_what_is_undecided_says_what_it_would_take() -> None:
     )
 
 
-def test_more_blocks_than_anybody_runs_are_not_counted_out_and_unknown_ones_not_told() -> None:
+def test_infeasible_and_unknown_numbers_of_blocks_are_omitted() -> None:
     many = [workload("write", compared("kyber", OPEN, needed=4000))]
     assert "more blocks alone are unlikely to decide" in build_headline(many, TOPIC, None)
     unknown = [workload("write", compared("kyber", OPEN, needed=None))]
@@ -162,7 +164,7 @@ def test_more_blocks_than_anybody_runs_are_not_counted_out_and_unknown_ones_not_
 
 
 def test_while_another_block_may_decide_it_is_said_to_be_so_far() -> None:
-    assert build_headline(told({"write": {"kyber": OPEN}}, blocks=6), TOPIC, None) == (
+    assert build_headline(workload_reports({"write": {"kyber": OPEN}}, blocks=6), TOPIC, None) == (
         "So far, the comparison with “none” is still open after 6 blocks: about 55 blocks are "
         "needed."
     )

@@ -18,19 +18,19 @@ def varied(*levels: str) -> Factor:
     return replace(factor("filesystem.type", *levels), hard_to_change=True)
 
 
-def told(*factors: Factor, made: int = 0) -> str:
-    asked = study(*factors)
-    trials = rows(asked)
+def method_text(*factors: Factor, made: int = 0) -> str:
+    experiment = study(*factors)
+    trials = rows(experiment)
     trials[:made] = [replace(row, phases={FORMAT_PHASE: 1.0}) for row in trials[:made]]
-    return build_report(asked, study_row(asked), trials).method.text
+    return build_report(experiment, study_row(experiment), trials).method.text
 
 
 def test_a_study_of_settings_alone_is_no_split_plot() -> None:
     assert "split plot" not in report().method.text
 
 
-def test_how_often_file_systems_were_made_is_told() -> None:
-    text = told(varied("ext4", "xfs"), made=12)
+def test_number_of_new_file_systems_is_reported() -> None:
+    text = method_text(varied("ext4", "xfs"), made=12)
     assert "created again in every block, in random order; 12 times in all" in text
 
 
@@ -46,28 +46,28 @@ def test_how_often_file_systems_were_made_is_told() -> None:
         ((SCHEDULER, varied("ext4")), "On the file system of “none” also run bfq", ""),
     ],
 )
-def test_each_comparison_is_told_its_error(
+def test_error_of_each_comparison_is_reported(
     factors: tuple[Factor, ...], within: str, across: str
 ) -> None:
-    text = told(*factors)
+    text = method_text(*factors)
     assert within in text
     assert across in text
     assert ("On the file system of" in text) == bool(within)
     assert ("across two file systems" in text) == bool(across)
 
 
-def test_what_a_ranking_weighs_is_told() -> None:
+def test_weights_of_a_ranking_are_reported() -> None:
     assert (
         "(all workloads have equal weights), and has the same risk once more"
         in report().method.text
     )
-    asked = study()
-    asked = replace(asked, decide=replace(asked.decide, weights={"dfsio-read": 2.5}))
-    text = build_report(asked, study_row(asked), rows(asked)).method.text
+    experiment = study()
+    experiment = replace(experiment, decide=replace(experiment.decide, weights={"dfsio-read": 2.5}))
+    text = build_report(experiment, study_row(experiment), rows(experiment)).method.text
     assert "(workloads have the weights dfsio-write 1 and dfsio-read 2.5)" in text
 
 
 def test_on_one_workload_a_ranking_takes_no_further_risk() -> None:
-    asked = study(workloads=["dfsio-read"])
-    text = build_report(asked, study_row(asked), rows(asked)).method.text
+    experiment = study(workloads=["dfsio-read"])
+    text = build_report(experiment, study_row(experiment), rows(experiment)).method.text
     assert "all pairs of configurations, at no additional risk" in text

@@ -17,66 +17,70 @@ KYBER = {("dfsio-write", "kyber"): 0.2}
 DIVIDED = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): -0.2}
 
 
-def told(asked=None, folder="results/a", **options) -> tuple[Step, ...]:
-    asked = asked or replace(study(), target=HERE)
+def steps_for(study_file=None, folder="results/a", **options) -> tuple[Step, ...]:
+    studied = study_file or replace(study(), target=HERE)
     options = {"blocks": 20, "noise": 0.004, "effects": {}} | options
-    return suggest_next_steps(asked, compare_configurations(asked, rows(asked, **options)), folder)
+    return suggest_next_steps(
+        studied, compare_configurations(studied, rows(studied, **options)), folder
+    )
 
 
 def test_a_winner_is_kept_by_the_command_that_keeps_it() -> None:
-    see, keep = told(effects=KYBER)
+    see, keep = steps_for(effects=KYBER)
     assert see.command == "iostudy persist results/a"
     assert keep.command == "iostudy persist results/a --install"
 
 
 def test_a_bound_is_never_proposed() -> None:
     better = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "bfq"): 0.1}
-    asked = replace(study(), target=HERE)
-    assert "persist" in told(asked, effects=KYBER)[1].text.lower()
-    bounded = replace(asked, bounds=("kyber",))
-    (only,) = told(bounded, effects=KYBER)
+    experiment = replace(study(), target=HERE)
+    assert "persist" in steps_for(experiment, effects=KYBER)[1].text.lower()
+    bounded = replace(experiment, bounds=("kyber",))
+    (only,) = steps_for(bounded, effects=KYBER)
     assert only.text == "Keep “none”: nothing was shown to be better."
-    assert told(bounded, effects=better)[0].command == "iostudy persist results/a"
+    assert steps_for(bounded, effects=better)[0].command == "iostudy persist results/a"
 
 
 def test_no_value_reaches_a_shell() -> None:
-    see, *_ = told(effects=KYBER, folder="a; rm -rf $HOME `x`")
+    see, *_ = steps_for(effects=KYBER, folder="a; rm -rf $HOME `x`")
     assert shlex.split(see.command) == ["iostudy", "persist", "a; rm -rf $HOME `x`"]
 
 
 def test_what_was_studied_on_a_loop_back_disk_is_kept_for_the_disk_it_was_meant_for() -> None:
-    first, see, keep = told(study(), effects=KYBER)
+    first, see, keep = steps_for(study(), effects=KYBER)
     assert "replace DEVICE" in first.text
     assert see.command == "iostudy persist results/a --on DEVICE"
-    asked = study(factor("sysctl.vm.dirty_ratio", "20", "5"))
-    see, keep = told(asked, effects={("dfsio-write", "5"): 0.2})
+    experiment = study(factor("sysctl.vm.dirty_ratio", "20", "5"))
+    see, keep = steps_for(experiment, effects={("dfsio-write", "5"): 0.2})
     assert "--on" not in see.command + keep.command
 
 
 def test_options_of_a_winner_are_left_to_the_users_own_programs() -> None:
-    asked = study(factor("workload.direct", "true", "false"))
-    (only,) = told(asked, effects={("dfsio-write", "false"): 0.2})
+    experiment = study(factor("workload.direct", "true", "false"))
+    (only,) = steps_for(experiment, effects={("dfsio-write", "false"): 0.2})
     assert only.text.startswith("Set direct to false in your own programs")
 
 
-def test_options_that_the_winner_shares_with_the_baseline_are_not_told() -> None:
-    asked = study(factor("workload.direct", "true", "false"), factor("workload.files", "2", "4"))
-    (only,) = told(asked, effects={("dfsio-write", "direct=false, files=2"): 0.2})
+def test_options_shared_with_the_baseline_are_omitted() -> None:
+    experiment = study(
+        factor("workload.direct", "true", "false"), factor("workload.files", "2", "4")
+    )
+    (only,) = steps_for(experiment, effects={("dfsio-write", "direct=false, files=2"): 0.2})
     assert only.text.startswith("Set direct to false in your own programs")
 
 
-def test_while_it_is_open_the_study_goes_on() -> None:
-    (only,) = told(blocks=6, noise=0.05)
+def test_open_study_is_resumed() -> None:
+    (only,) = steps_for(blocks=6, noise=0.05)
     assert only.command == "iostudy run schedulers.yaml --resume --out results/a"
 
 
 def test_where_nothing_differs_there_is_nothing_to_change() -> None:
-    (only,) = told()
+    (only,) = steps_for()
     assert only == Step(text="Keep “none”: nothing was shown to be better.")
 
 
-def test_what_is_better_here_and_worse_there_is_for_the_user_to_choose() -> None:
-    (only,) = told(effects=DIVIDED)
+def test_mixed_winner_is_left_to_the_user() -> None:
+    (only,) = steps_for(effects=DIVIDED)
     assert only.command == "iostudy persist results/a --configuration LABEL"
 
 
@@ -85,10 +89,10 @@ def test_what_is_better_here_and_worse_there_is_for_the_user_to_choose() -> None
     [(0.04, "decide: blocks: [5, "), (0.3, "longer runs")],
 )
 def test_what_is_undecided_takes_more_blocks_or_longer_runs(noise: float, said: str) -> None:
-    *_, last = told(noise=noise)
+    *_, last = steps_for(noise=noise)
     assert said in last.text
 
 
 def test_one_configuration_alone_needs_another() -> None:
-    asked = study(factor("block.scheduler", "none"))
-    assert "second level" in told(asked)[0].text
+    experiment = study(factor("block.scheduler", "none"))
+    assert "second level" in steps_for(experiment)[0].text

@@ -44,7 +44,7 @@ def test_bytes_of_the_local_runner_are_those_of_the_process_once(ran):
     assert 0 < figures["cpu_time"] < 10
 
 
-def test_what_no_job_has_counted_is_left_out(make):
+def test_missing_counters_are_omitted(make):
     ran = job.run_program(make("true"), "a.Main", limit_seconds=20.0)
     assert counter_figures.read_figures(ran, replication=1) == {}
 

@@ -38,7 +38,7 @@ def test_what_is_written_can_be_read_in_every_order(on_cluster, in_hdfs):
     assert not list(on_cluster.directory.iterdir())
 
 
-def test_every_write_makes_new_files_through_a_codec_if_one_is_asked_for(on_cluster, in_hdfs):
+def test_every_write_makes_new_files_through_the_requested_codec(on_cluster, in_hdfs):
     codec = "org.apache.hadoop.io.compress.DefaultCodec"
     writing = dfsio("write", compression=codec, storage_policy="HOT")
     for _ in range(2):
@@ -52,7 +52,7 @@ def test_every_write_makes_new_files_through_a_codec_if_one_is_asked_for(on_clus
 
 
 @pytest.mark.slow
-def test_files_are_changed_alike_in_every_trial(hadoop_cluster, on_cluster):
+def test_every_trial_starts_with_the_same_files(hadoop_cluster, on_cluster):
     for name, size in (("append", 6 * MIB), ("truncate", 1_000_000)):
         changing = dfsio(name, **({"new_size": 1_000_000} if name == "truncate" else {}))
         changing.reset(on_cluster)
@@ -63,7 +63,7 @@ def test_files_are_changed_alike_in_every_trial(hadoop_cluster, on_cluster):
     changing.clean(on_cluster)
 
 
-def test_files_that_are_gone_are_told(on_cluster):
+def test_missing_files_are_reported(on_cluster):
     with pytest.raises(WorkloadError, match=r"FileNotFoundException: .*io_data/test_io_"):
         dfsio("read").run(on_cluster)
     dfsio("read").clean(on_cluster)
@@ -126,6 +126,6 @@ def test_room_is_that_of_all_files():
         ("write", {"compression": ""}),
     ],
 )
-def test_what_cannot_be_is_refused_without_a_cluster(name, options):
+def test_invalid_options_are_refused_without_a_cluster(name, options):
     with pytest.raises(ValidationError):
         dfsio(name, **options)

@@ -31,7 +31,7 @@ def test_arguments_options_and_environment_reach_the_program(make, calls, tmp_pa
     assert ran.jobs == ()
 
 
-def test_the_jobs_are_told_with_their_time(make):
+def test_jobs_are_reported_with_their_time(make):
     ran = run(make(f"cat {LOGS}/log-teragen-3.4.2-yarn >&2"))
     assert [each.maps for each in ran.jobs] == [2]
     assert ran.times()["job_time"] == pytest.approx(31.349)
@@ -49,7 +49,7 @@ def test_a_place_without_a_cluster_is_refused(tmp_path):
         run(Place(tmp_path, seed=1))
 
 
-def test_a_failure_is_told_with_the_first_exceptions(make):
+def test_failure_quotes_the_first_exceptions(make):
     with pytest.raises(WorkloadError) as caught:
         run(make(f"cat {LOGS}/log-failed-3.4.2-yarn >&2; exit 254"))
     found = caught.value.found
@@ -60,7 +60,7 @@ def test_a_failure_is_told_with_the_first_exceptions(make):
     assert found.count("FileNotFoundException") == 2
 
 
-def test_a_failure_without_exceptions_is_told_with_the_last_words(make):
+def test_failure_without_exceptions_quotes_the_last_lines(make):
     with pytest.raises(WorkloadError, match="code 1; it said: no such thing"):
         run(make("echo no such thing >&2; exit 1"))
 
@@ -70,19 +70,19 @@ def test_an_unsound_job_is_invalid_though_its_program_succeeds(make):
         run(make(f"cat {LOGS}/log-failed-3.4.2-yarn >&2"))
 
 
-def test_counters_that_cannot_be_read_are_told(make):
+def test_unreadable_counters_are_reported(make):
     with pytest.raises(WorkloadError, match="34 follow"):
         run(make(f"head -n -1 {LOGS}/log-teragen-3.4.2-yarn >&2"))
 
 
-def test_jobs_whose_beginning_was_not_kept_are_not_passed_over(make, monkeypatch):
+def test_jobs_without_a_logged_start_are_not_skipped(make, monkeypatch):
     monkeypatch.setattr(job.program, "KEPT_BYTES", 4096)
     twice = f"cat {LOGS}/log-teragen-3.4.2-yarn {LOGS}/log-teragen-3.4.2-yarn >&2"
     with pytest.raises(WorkloadError, match=r"at most 4KiB, (?s:.)*fewer jobs"):
         run(make(twice))
 
 
-def test_a_dead_cluster_ends_the_run_at_once_and_is_what_is_told(make):
+def test_dead_cluster_ends_the_run_at_once_and_is_the_reported_cause(make):
     begun = time.monotonic()
 
     def alive():
@@ -94,38 +94,38 @@ def test_a_dead_cluster_ends_the_run_at_once_and_is_what_is_told(make):
     assert time.monotonic() - begun < 10
 
 
-def test_a_program_that_fails_because_the_cluster_died_says_so(make):
-    asked = []
+def test_failure_by_a_dead_cluster_names_the_cluster(make):
+    calls = []
 
     def alive():
-        asked.append(1)
-        if len(asked) > 1:
+        calls.append(1)
+        if len(calls) > 1:
             raise ClusterError("a NameNode", found="it has ended", where="here", remedy="see")
 
     with pytest.raises(ClusterError, match="it has ended"):
         run(make("exit 1", alive=alive))
 
 
-def test_what_succeeds_kills_nothing(make, calls):
+def test_successful_run_kills_nothing(make, calls):
     run(make("true", yarn=True))
     assert len(calls()) == 1
 
 
 @pytest.mark.parametrize("does", ["exit 1", "sleep 60"])
-def test_what_fails_or_hangs_is_killed_in_yarn_too(make, calls, does):
+def test_failed_or_hanging_job_is_killed_in_yarn(make, calls, does):
     with pytest.raises(WorkloadError):
         run(make(does, yarn=True), limit=1.0)
     assert " -list -appTags study " in calls()[1]
     assert calls()[2].endswith("-kill application_17_0002")
 
 
-def test_what_is_stopped_is_killed_in_yarn_too(make, calls):
+def test_stopped_job_is_killed_in_yarn(make, calls):
     with pytest.raises(WorkloadStoppedError):
         run(make("sleep 60", yarn=True, tick=lambda _: len(calls()) < 1))
     assert "-kill application_17_0002" in calls()[2]
 
 
-def test_a_signal_kills_in_yarn_too(make, calls):
+def test_signal_kills_the_job_in_yarn(make, calls):
     def tick(_):
         if calls():
             raise KeyboardInterrupt
@@ -136,7 +136,7 @@ def test_a_signal_kills_in_yarn_too(make, calls):
     assert "-kill application_17_0002" in calls()[2]
 
 
-def test_a_kill_that_fails_is_told_beside_the_failure(make):
+def test_failed_kill_is_reported_with_the_failure(make):
     also = "and to kill the jobs with the tag study in YARN was not possible"
     with pytest.raises(WorkloadError, match=f"code 1; .*{also}"):
         run(make("exit 1", yarn=True, yarn_status=3))

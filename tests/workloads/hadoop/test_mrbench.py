@@ -51,13 +51,13 @@ def test_the_figures_are_those_of_the_definition(make):
 
 
 @pytest.mark.parametrize(("maps", "notes"), [(1, 1), (2, 0)])
-def test_fewer_map_tasks_than_asked_for_are_noted(make, maps, notes):
+def test_fewer_map_tasks_than_requested_are_noted(make, maps, notes):
     measured = run(make(f"cat {SAMPLE}; cat >&2 <<'END'\n{JOB.format(maps=maps)}END"))
     assert len(measured.notes) == notes
     assert all("1 map tasks instead of the requested 2" in note for note in measured.notes)
 
 
-def test_fewer_jobs_than_asked_for_are_an_error(make):
+def test_fewer_jobs_than_requested_are_an_error(make):
     with pytest.raises(WorkloadError, match="the times of 3 jobs instead of 4"):
         run(make(f"cat {SAMPLE}"), jobs=4)
 

@@ -74,7 +74,7 @@ def test_exceptions_are_an_error_whatever_the_exit_code_says(run, status):
         run("nnbench-delete-exceptions-3.4.2", status=status, files=50, operation="delete")
 
 
-def test_a_failure_without_a_result_is_told_as_it_is(make, tmp_path):
+def test_failure_without_a_result_is_reported(make, tmp_path):
     Configuration.of({AT_ONCE: "2"}).write(tmp_path)
     (tmp_path / "NNBench_results.log").write_text("of a run before\n")
     with pytest.raises(WorkloadError, match="exit code 1; it said: no such host"):
@@ -108,12 +108,12 @@ def test_maps_that_did_not_work_together_are_an_error(run):
         run("nnbench-rename-3.4.2", yarn=True, waited=0, maps=4, files=50, operation="rename")
 
 
-def test_operations_that_nobody_tells_of_are_an_error(run):
+def test_unreported_operations_are_an_error(run):
     with pytest.raises(WorkloadError, match="found:  0 of 12000 operations succeeded"):
         run("nnbench-several-reduces-2.5.0", waited=12, maps=12, files=1000)
 
 
-def test_what_is_no_result_is_an_error(run, tmp_path):
+def test_invalid_result_is_an_error(run, tmp_path):
     (tmp_path / "empty").touch()
     with pytest.raises(WorkloadError, match="the result of NNBench"):
         run(tmp_path / "empty")

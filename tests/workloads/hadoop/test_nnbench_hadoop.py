@@ -102,7 +102,7 @@ def safe_mode(client, state):
 
 
 @pytest.mark.slow
-def test_a_name_node_that_is_killed_is_told_in_seconds(new_cluster, tmp_path):
+def test_killed_name_node_is_reported_in_seconds(new_cluster, tmp_path):
     cluster = new_cluster()
     cluster.start()
     client = cluster.configured({}, restart=False)

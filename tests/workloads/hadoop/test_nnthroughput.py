@@ -26,24 +26,26 @@ def make(**options):
         ({"version": "new"}, "pattern"),
     ],
 )
-def test_what_cannot_work_is_refused_with_the_reason(options, why):
+def test_impossible_options_are_refused_with_the_reason(options, why):
     with pytest.raises(ValidationError, match=why):
         make(**options)
 
 
-def test_a_directory_that_is_not_there_is_told_before_anything_is_done(tmp_path):
+def test_missing_directory_fails_before_any_work(tmp_path):
     with pytest.raises(TargetError, match="does not exist"):
         make(logs=str(tmp_path / "no")).check()
 
 
-def test_a_name_node_is_told_where_its_logs_lie_and_how_to_sync_them():
+def test_name_node_configuration_has_log_directories_and_sync_mode():
     options = make(sync="dsync", asynchronous=False).options
     logs = [Path("/a,b"), Path("/c d")]
-    told = _NameNode(options, Path("/home"), logs)._configuration(Path("/image"), logs).effective()
-    assert told["dfs.namenode.name.dir"] == "file:///image"
-    assert told["dfs.namenode.edits.dir"] == "file:///a%2Cb,file:///c%20d"
-    assert told["dfs.namenode.edits.noeditlogchannelflush"] == "true"
-    assert told["dfs.namenode.edits.asynclogging"] == "false"
+    properties = (
+        _NameNode(options, Path("/home"), logs)._configuration(Path("/image"), logs).effective()
+    )
+    assert properties["dfs.namenode.name.dir"] == "file:///image"
+    assert properties["dfs.namenode.edits.dir"] == "file:///a%2Cb,file:///c%20d"
+    assert properties["dfs.namenode.edits.noeditlogchannelflush"] == "true"
+    assert properties["dfs.namenode.edits.asynclogging"] == "false"
 
 
 def test_it_needs_no_cluster_and_takes_the_options_of_the_native_one():
@@ -63,7 +65,7 @@ def test_logs_elsewhere_take_no_room_in_the_target():
     assert make(logs="a, disk2:a").space_bytes() == make(logs="a").space_bytes()
 
 
-def test_what_it_works_on_besides_is_told():
+def test_further_directories_are_reported():
     workload = make(logs="a, disk2:a, /disk3")
     assert workload.disks() == {"disk2"}
     assert workload.directories() == (Path("/disk3"),)

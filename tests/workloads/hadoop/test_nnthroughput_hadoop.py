@@ -78,7 +78,7 @@ def small(tmp_path):
 
 
 @pytest.mark.root
-def test_a_thread_that_fails_is_told_although_the_benchmark_waits_for_it(place, small):
+def test_failed_thread_is_reported_while_the_benchmark_hangs(place, small):
     """Without 100 MiB that are free, a name-node goes into safe mode; it looks every 5 s."""
     with pytest.raises(WorkloadError, match="SafeModeException"):
         carried_out(Place(small, place.seed), operations="create", files=400_000, threads=256)

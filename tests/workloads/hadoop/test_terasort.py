@@ -65,7 +65,7 @@ def _swap_the_sorted_files(cluster):
         webhdfs.write(cluster, f"{folder}{index}", content)
 
 
-def test_rows_that_are_gone_are_told(on_cluster):
+def test_missing_rows_are_reported(on_cluster):
     with pytest.raises(WorkloadError, match=r"Input path does not exist: .*/iostudy/tera/in"):
         tera("sort").run(on_cluster)
     tera("sort").clean(on_cluster)

@@ -2,6 +2,7 @@
 
 mod cgroup;
 mod diskstats;
+mod frequency;
 mod hwmon;
 mod loadavg;
 mod meminfo;
@@ -35,7 +36,7 @@ pub(crate) fn unthrottled(scope: &SamplingScope, columns: &mut Columns) -> Vec<B
 
 /// Sources that are read once a second or within their CPU budget: totals stay exact.
 pub(crate) fn throttled(scope: &SamplingScope, columns: &mut Columns) -> Vec<Box<dyn Source>> {
-    let sources: [Option<Box<dyn Source>>; 7] = [
+    let sources: [Option<Box<dyn Source>>; 8] = [
         boxed(pressure::Pressure::open(columns)),
         boxed(meminfo::Meminfo::open(columns)),
         boxed(loadavg::Loadavg::open(columns)),
@@ -43,6 +44,7 @@ pub(crate) fn throttled(scope: &SamplingScope, columns: &mut Columns) -> Vec<Box
         boxed(tcp::Tcp::open(columns)),
         boxed(mountstats::Mountstats::open()),
         boxed(thermal::Thermal::open(Path::new("/sys"), columns)),
+        boxed(frequency::Frequency::open(Path::new("/sys"), columns)),
     ];
     let mut sources: Vec<_> = sources.into_iter().flatten().collect();
     sources.extend(cgroup::open(scope, columns));

@@ -1,4 +1,4 @@
-//! Numbered entries of sysfs folders.
+//! Numbered entries of sysfs folders, and files with one number.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,4 +11,9 @@ pub(super) fn numbered_entries(folder: &Path, start: &str) -> impl Iterator<Item
         let number = name.as_deref().and_then(|name| name.strip_prefix(start));
         number.is_some_and(|number| number.parse::<u32>().is_ok())
     })
+}
+
+/// Return the number in a file; `None` for unreadable and negative values.
+pub(super) fn number_in(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim_end().parse().ok()
 }

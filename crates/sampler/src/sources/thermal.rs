@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::hwmon::{self, Sensor};
-use super::numbered_entries::numbered_entries;
+use super::numbered_entries::{number_in, numbered_entries};
 use crate::columns::{Column, Columns};
 use crate::source::Source;
 
@@ -45,7 +45,7 @@ impl Thermal {
 impl Source for Thermal {
     fn sample(&mut self, columns: &mut Columns) {
         for (file, column) in &self.sensors {
-            if let Some(millicelsius) = value(file) {
+            if let Some(millicelsius) = number_in(file) {
                 columns.put(*column, millicelsius);
             }
         }
@@ -65,7 +65,7 @@ fn cpu_zones(zones: &Path) -> Vec<Sensor> {
         let file = zone.join("temp");
         if let Some(name) = zone.file_name()
             && is_cpu_zone(of.trim_end())
-            && value(&file).is_some()
+            && number_in(&file).is_some()
         {
             found.push((name.to_string_lossy().into_owned(), file));
         }
@@ -86,11 +86,11 @@ fn counters(processors: &Path) -> Vec<Counter> {
     ];
     let mut found = Vec::new();
     for processor in numbered_entries(processors, "cpu") {
-        let package = value(&processor.join("topology/physical_package_id"));
+        let package = number_in(&processor.join("topology/physical_package_id"));
         for (name, file, core) in EACH {
             let file = processor.join("thermal_throttle").join(file);
             if file.exists() {
-                let core = value(&processor.join("topology").join(core));
+                let core = number_in(&processor.join("topology").join(core));
                 let of = (name, package, core);
                 found.push(Counter { file, of });
             }
@@ -103,7 +103,7 @@ fn counters(processors: &Path) -> Vec<Counter> {
 fn throttles(counters: &[Counter]) -> BTreeMap<&'static str, u64> {
     let mut most = BTreeMap::new();
     for counter in counters {
-        if let Some(count) = value(&counter.file) {
+        if let Some(count) = number_in(&counter.file) {
             let of = most.entry(counter.of).or_insert(0);
             *of = count.max(*of);
         }
@@ -113,11 +113,6 @@ fn throttles(counters: &[Counter]) -> BTreeMap<&'static str, u64> {
         *sums.entry(name).or_insert(0) += count;
     }
     sums
-}
-
-/// `None` for unreadable and negative values.
-fn value(file: &Path) -> Option<u64> {
-    fs::read_to_string(file).ok()?.trim_end().parse().ok()
 }
 
 #[cfg(test)]

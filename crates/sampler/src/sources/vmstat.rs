@@ -1,4 +1,4 @@
-//! /proc/vmstat: dirty, written, reclaimed and swapped pages; see mm/vmstat.c.
+//! /proc/vmstat: free, cached, dirty, written, reclaimed and swapped pages; see mm/vmstat.c.
 
 use rustix::param::page_size;
 
@@ -7,8 +7,10 @@ use crate::named_values::NamedValues;
 use crate::proc_file::ProcFile;
 use crate::source::Source;
 
-/// The first four are current page counts, the others counters since boot.
-const COUNTERS: [&str; 15] = [
+/// The first six are current page counts, the others counters since boot.
+const COUNTERS: [&str; 17] = [
+    "nr_free_pages",
+    "nr_file_pages",
     "nr_dirty",
     "nr_writeback",
     "nr_dirty_threshold",
@@ -74,7 +76,7 @@ fn counter(name: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8], spec: [&str; 5]) -> [Option<u64>; 5] {
+    fn read(text: &[u8], spec: [&str; 6]) -> [Option<u64>; 6] {
         let mut columns = Columns::default();
         let mut named_values = NamedValues::new(columns.group("vm", &COUNTERS), counter);
         let counters = named_values.sums(text);
@@ -85,7 +87,8 @@ mod tests {
         })
     }
 
-    const WANTED: [&str; 5] = [
+    const WANTED: [&str; 6] = [
+        "nr_free_pages",
         "nr_dirty",
         "nr_dirty_threshold",
         "pgscan_direct",
@@ -101,15 +104,30 @@ mod tests {
         let newest = include_bytes!("../../../../tests/host/samples/vmstat-6.18");
         assert_eq!(
             read(rhel_6, WANTED),
-            [Some(310), Some(779_101), Some(40 + 2000), Some(17), None]
+            [
+                Some(3_164_202),
+                Some(310),
+                Some(779_101),
+                Some(40 + 2000),
+                Some(17),
+                None
+            ]
         );
         assert_eq!(
             read(rhel_7, WANTED),
-            [Some(56), Some(382_131), Some(1 + 20 + 300), Some(5), None]
+            [
+                Some(1_120_447),
+                Some(56),
+                Some(382_131),
+                Some(1 + 20 + 300),
+                Some(5),
+                None
+            ]
         );
         assert_eq!(
             read(rhel_8, WANTED),
             [
+                Some(6_120_331),
                 Some(12),
                 Some(801_423),
                 Some(4711),
@@ -123,8 +141,9 @@ mod tests {
     #[test]
     fn counters_of_similar_names_are_distinguished() {
         assert_eq!(counter(b"pgscan_direct_throttle"), None);
-        assert_eq!(counter(b"nr_dirty"), Some(0));
-        assert_eq!(counter(b"nr_dirty_threshold"), Some(2));
+        assert_eq!(counter(b"nr_free_pages_blocks"), None);
+        assert_eq!(counter(b"nr_dirty"), Some(2));
+        assert_eq!(counter(b"nr_dirty_threshold"), Some(4));
         assert_eq!(counter(b"pgsteal_kswapd_dma32"), counter(b"pgsteal_kswapd"));
     }
 

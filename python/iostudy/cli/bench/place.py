@@ -11,8 +11,7 @@ from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
-from iostudy.study.hadoop_section import hdfs_target
-from iostudy.study.targets import DirectoryTarget, Target
+from iostudy.study.targets import DirectoryTarget, Target, parse_hdfs_target
 from iostudy.workloads.definition import WorkloadDefinition
 
 _DEFAULT = ClusterSpec()
@@ -58,7 +57,7 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
 
 def _parse_hdfs(text: str) -> Target:
     try:
-        return hdfs_target(text)
+        return parse_hdfs_target(text)
     except ValueError as error:
         raise _usage_error("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
 

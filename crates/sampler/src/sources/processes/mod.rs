@@ -5,6 +5,7 @@
 
 mod allowed_cpus;
 mod pid_io;
+mod pid_list;
 mod pid_stat;
 mod process_accounting;
 mod process_activity;
@@ -18,6 +19,7 @@ use std::path::Path;
 
 use rustix::param::clock_ticks_per_second;
 
+use self::pid_list::list_pids;
 use self::process_accounting::ProcessAccounting;
 use self::process_activity::ProcessActivity;
 use self::small_file::SmallFile;
@@ -134,7 +136,7 @@ impl Processes {
     }
 
     fn read_all(&mut self) {
-        for pid in pids("/proc") {
+        for pid in list_pids("/proc") {
             let text = self.stat_file.read(format_args!("/proc/{pid}/stat"));
             let Some(stat) = text.and_then(pid_stat::parse) else {
                 continue;
@@ -180,12 +182,6 @@ fn microseconds(ticks: u64) -> u64 {
 
 fn unsigned(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
-}
-
-/// The numbers in a folder of /proc; none if it is gone.
-fn pids(folder: &str) -> impl Iterator<Item = u32> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::thread::gettid;
 
 use super::allowed_cpus::AllowedCpus;
+use super::pid_list::list_pids;
 use super::pid_stat::{self, PidStat};
-use super::pids;
 use super::small_file::SmallFile;
 use crate::proc_file::number;
 
@@ -136,7 +136,7 @@ impl<'a> ThreadScan<'a> {
     fn read(&mut self, process: WorkloadProcess, file: &mut SmallFile) -> Vec<u32> {
         let pid = process.pid;
         let mut children = Vec::new();
-        for thread in pids(&format!("/proc/{pid}/task")) {
+        for thread in list_pids(&format!("/proc/{pid}/task")) {
             let text = file.read(format_args!("/proc/{pid}/task/{thread}/stat"));
             let Some(stat) = text.and_then(pid_stat::parse) else {
                 continue;

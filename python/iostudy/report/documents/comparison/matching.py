@@ -92,7 +92,7 @@ def _refuse_without_configurations_of_its_own(side: RecordedStudy) -> None:
 
 def _refuse_mixed_tracing(first: RecordedStudy, second: RecordedStudy) -> None:
     """Refuse a traced and an untraced study: the cost of tracing would look like a difference."""
-    traced = [side.place for side in (first, second) if side.study.block_latency]
+    traced = [side.place for side in (first, second) if side.study.telemetry.block_latency]
     if len(traced) == 1:
         raise UsageError(
             "two studies that are both traced, or both untraced",

@@ -14,7 +14,8 @@ from iostudy.report.finite import build_span, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.measurements.build import describe_figure
-from iostudy.report.topics.noise.section import build_noise, format_noise
+from iostudy.report.topics.noise.causes import build_noise_causes
+from iostudy.report.topics.noise.section import build_noise, describe_causes, format_noise
 from iostudy.results.block_time import estimate_block_time
 from iostudy.results.comparisons import ComparisonResult, compare_configurations, decision_rule
 from iostudy.results.screening import effect_noise_ratio
@@ -62,6 +63,7 @@ def build_power(
         most_seconds=study.decide.max_blocks * round_seconds,
         budget=budget,
         sentences=(),
+        noise_causes=build_noise_causes(same.study, same.rows),
         folder=same.folder,
     )
     return text.model_copy(update={"sentences": (*_of_search(planned.search), *_sentences(text))})
@@ -153,6 +155,8 @@ def _of_search(search: Search | None) -> Iterator[str]:
 
 def _sentences(report: PowerReport) -> Iterator[str]:
     yield from (f"{each.label}: {each.noise.sentence}." for each in report.workloads)
+    for causes in report.noise_causes:
+        yield from describe_causes(causes)
     least, most = (
         format_seconds(report.fewest_seconds),
         format_seconds(report.most_seconds),

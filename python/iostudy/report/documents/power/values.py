@@ -8,7 +8,7 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.topics.noise.values import NoiseCausesReport, NoiseReport
 
 
 class AaResult(Value):
@@ -70,5 +70,7 @@ class PowerReport(Value):
     budget: BudgetReport | None
     sentences: tuple[str, ...] = Field(serialization_alias="told")
     """The results in sentences."""
+    noise_causes: tuple[NoiseCausesReport, ...] = ()
+    """Causes of the noise of the A/A, by workload."""
     folder: str
     """The output folder of the A/A, a study like any other."""

@@ -19,6 +19,8 @@ REMEDIES = {
     Bottleneck.WRITEBACK: "vary vm.dirty_* as factors, or bypass the page cache",
     Bottleneck.CPU: "use a workload with less computation per byte, such as larger records",
     Bottleneck.CORE: "spread the work over more threads{more}",
+    Bottleneck.FIRST_TOUCH: "touch the memory before each trial (prepare: {{memory: warm}}), or "
+    "bypass the page cache",
     Bottleneck.QUOTA: "raise or remove the control group's CPU quota, and repeat",
     Bottleneck.RECLAIM: "repeat with more free memory, or bypass the page cache",
     Bottleneck.NETWORK: "vary network settings instead, or use a local disk",

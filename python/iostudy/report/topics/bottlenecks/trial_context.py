@@ -125,6 +125,7 @@ def _build_static(
         _mounts(circumstances, directories, at_target=not (directories or devices)),
         operating_points,
         virtual_machine=bool(_host(circumstances).get("virtualisation")),
+        free_page_reporting=bool(_host(circumstances).get("free_page_reporting")),
         workload=properties,
     )
     return context, properties

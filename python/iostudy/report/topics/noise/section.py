@@ -1,16 +1,20 @@
-"""Report section on noise and the minimum detectable effect; also for ``iostudy power``."""
+"""Report section on noise, its causes, and the minimum detectable effect.
+
+``iostudy power`` uses its parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from iostudy.analysis.noise import PowerEstimate
+from iostudy.analysis.variance_shares import LEVEL
 from iostudy.report.base import Span
 from iostudy.report.finite import build_span, finite
-from iostudy.report.formatting import LARGEST_CHANGE, MOST_BLOCKS, UNKNOWN
+from iostudy.report.formatting import LARGEST_CHANGE, MOST_BLOCKS, UNKNOWN, join_words
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.topics.noise.values import NoiseCausesReport, NoiseReport
 from iostudy.report.values import Report
 from iostudy.results import power
 from iostudy.results.comparisons import ComparisonResult
@@ -21,6 +25,12 @@ _KNOWN = (
     "Noise is the standard deviation of paired log-ratios. Brackets hold its 95 % interval, and "
     "the values at the ends of that interval. Effects are detected with a power of 80 %."
 )
+_CAUSES = (
+    "The causes are those that telemetry recorded. Each has its share of the variance, without "
+    "block and configuration effects, and the 95 % interval of that share. On a workload chance "
+    f"alone names a cause in {format_percent(LEVEL)} of studies at most."
+)
+_UNEXPLAINED = "unexplained"
 
 
 def build_workload_noise(
@@ -52,11 +62,12 @@ def build_noise_section(report: Report) -> Section | None:
     found = [(workload.label, workload.noise) for workload in report.workloads if workload.noise]
     if not found:
         return None
+    causes = report.noise_causes
     return Section(
         name="noise",
         title="Minimum detectable effect",
-        notes=(_KNOWN,),
-        tables=(build_noise_table(found),),
+        notes=(_KNOWN, *([_CAUSES] if causes else [])),
+        tables=(build_noise_table(found), *([_causes_table(causes)] if causes else [])),
     )
 
 
@@ -96,3 +107,33 @@ def _blocks_within(noise: NoiseReport) -> str:
     low, high = noise.blocks_low, noise.blocks_high
     most = str(high) if high <= MOST_BLOCKS else f"more than {MOST_BLOCKS}"
     return f"{noise.blocks} [{low}, {most}]"
+
+
+def _causes_table(found: Sequence[NoiseCausesReport]) -> TextTable:
+    """A line for each cause of each workload, and one for the rest."""
+    heads = ("workload", "cause", "share of the variance", "evidence", "remedy")
+    rows = [row for own in found for row in _cause_rows(own)]
+    return TextTable("Causes of the noise", heads, rows, names=2, words=2)
+
+
+def _cause_rows(own: NoiseCausesReport) -> Iterator[tuple[str, ...]]:
+    for cause in own.causes:
+        share = _format_known(cause.share, cause.interval)
+        yield own.workload, cause.cause, share, cause.evidence, cause.remedy
+    yield own.workload, _UNEXPLAINED, format_percent(own.unexplained), _examined(own), ""
+
+
+def _examined(own: NoiseCausesReport) -> str:
+    return f"{own.trials} trials; examined: {join_words(list(own.examined))}"
+
+
+def describe_causes(own: NoiseCausesReport) -> Iterator[str]:
+    """A sentence for each named cause with its remedy, and one for the rest."""
+    for cause in own.causes:
+        share = _format_known(cause.share, cause.interval)
+        yield (
+            f"{own.workload}: {share} of the variance goes with {cause.cause} ({cause.evidence}); "
+            f"{cause.remedy}."
+        )
+    rest = format_percent(own.unexplained)
+    yield f"{own.workload}: {rest} of the variance is unexplained ({_examined(own)})."

@@ -1,0 +1,240 @@
+"""Shares of the variance of paired figures that go with covariates, by partial regression.
+
+Block and configuration effects are removed from figures and covariates, as the paired comparison
+does. A covariate is selected if its correlation with the figures has the sign of a disturbance and
+exceeds what chance gives: the largest of all covariates under random permutations (Westfall & Young
+1993; for the second covariate and later ones of the residuals, Freedman & Lane 1983). Whole blocks
+are permuted in run order, and reversed at random, which keeps their autocorrelation.
+
+The shares of the selected covariates are averages over all orders of entry into the regression
+(Lindeman, Merenda & Gold 1980), of adjusted R squared. They sum to that of the regression, so that
+correlated covariates do not count twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from iostudy.analysis.noise import CONFIDENCE
+
+Array = NDArray[np.float64]
+
+LEVEL = 0.05
+"""Probability that pure chance names any covariate of a workload."""
+_SEED = 20_030
+"""Fixed seed: the same trials have the same p values in every report."""
+_DRAWS, _DRAWS_AT_ONCE = 1_999, 250
+_ROUNDS = 100
+"""Most alternating centrings; complete blocks need one."""
+_ROUNDING = 1e-9
+_MOST_SELECTED = 4
+
+
+@dataclass(frozen=True)
+class VarianceShare:
+    """The share of the variance (0 to 1) that goes with the covariate ``index``.
+
+    ``low`` and ``high`` are the ends of its 95 % interval. ``correlation`` is that with the
+    figures, ``slope`` their change per unit of the covariate, both without block and configuration
+    effects. ``p`` is the p value of the selection.
+    """
+
+    index: int
+    share: float
+    low: float
+    high: float
+    correlation: float
+    slope: float
+    p: float
+
+
+def measure_variance_shares(
+    figures: Array, covariates: Sequence[Array], positions: Array
+) -> list[VarianceShare]:
+    """Return the shares of the selected covariates, the largest first.
+
+    ``figures`` are log figures by block and configuration, larger is better, NaN where unknown.
+    ``covariates`` have the same shape; larger is a stronger disturbance. A trial that lacks any of
+    them does not count. ``positions`` order the trials of each block by time.
+    """
+    known = np.isfinite(figures)
+    for covariate in covariates:
+        known &= np.isfinite(covariate)
+    layout = _Layout(known, np.where(known, positions, np.inf))
+    y = layout.centre(np.where(known, figures, 0.0))
+    columns = [layout.centre(np.where(known, own, 0.0)) for own in covariates]
+    varying = [place for place, own in enumerate(columns) if _varies(own, covariates[place], known)]
+    if layout.freedom < 1 or not varying or not _varies(y, figures, known):
+        return []
+    x = np.array([columns[place].ravel() for place in varying])
+    selected = dict(_select(layout, y, x))
+    if not selected:
+        return []
+    shares = _average_over_orders(y.ravel(), x[list(selected)], layout.freedom)
+    found = [
+        _share(varying[place], share, y.ravel(), x[place], p, layout.freedom)
+        for (place, p), share in zip(selected.items(), shares, strict=True)
+    ]
+    return sorted((own for own in found if own.share > 0), key=lambda own: -own.share)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The known cells of blocks x configurations, with projections onto their residuals."""
+
+    known: NDArray[np.bool_]
+    positions: Array
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the residuals of an additive model."""
+        blocks, labels = (int(self.known.any(axis=axis).sum()) for axis in (1, 0))
+        return int(self.known.sum()) - blocks - labels + 1
+
+    def centre(self, values: Array) -> Array:
+        """Remove block and configuration effects of the last two axes; unknown cells are 0."""
+        per_block = np.maximum(self.known.sum(axis=1), 1)
+        per_label = np.maximum(self.known.sum(axis=0), 1)
+        centred, is_complete = np.where(self.known, values, 0.0), bool(self.known.all())
+        for _ in range(1 if is_complete else _ROUNDS):
+            before = centred
+            rows = centred.sum(axis=-1, keepdims=True) / per_block[:, None]
+            centred = np.where(self.known, centred - rows, 0.0)
+            centred = np.where(
+                self.known, centred - centred.sum(axis=-2, keepdims=True) / per_label, 0.0
+            )
+            if np.abs(centred - before).max(initial=0.0) <= _ROUNDING * np.abs(values).max():
+                break
+        return np.asarray(centred)
+
+    def permutations(self, residuals: Array) -> Iterator[Array]:
+        """Yield `_DRAWS` permutations of whole blocks of equal size, reversed at random."""
+        generator, in_run_order = np.random.default_rng(_SEED), np.argsort(self.positions, axis=1)
+        for begin in range(0, _DRAWS, _DRAWS_AT_ONCE):
+            count = min(_DRAWS_AT_ONCE, _DRAWS - begin)
+            drawn, sizes = np.zeros((count, *residuals.shape)), self.known.sum(axis=1)
+            for size in np.unique(sizes[sizes > 1]):
+                (blocks,) = np.nonzero(sizes == size)
+                cells = blocks[:, None], in_run_order[blocks, :size]
+                order = generator.permuted(np.tile(np.arange(len(blocks)), (count, 1)), axis=1)
+                moved = residuals[cells][order]
+                is_reversed = generator.random(order.shape)[..., None] < 0.5
+                drawn[:, *cells] = np.where(is_reversed, moved[..., ::-1], moved)
+            yield drawn
+
+
+def _varies(centred: Array, values: Array, known: NDArray[np.bool_]) -> bool:
+    """Return whether more than rounding remains."""
+    largest = np.abs(np.where(known, values, 0.0)).max(initial=0.0)
+    return bool(np.abs(centred).max(initial=0.0) > _ROUNDING * largest)
+
+
+def _select(layout: _Layout, y: Array, x: Array) -> Iterator[tuple[int, float]]:
+    """Yield the index and p value of each significant column, in the order of selection."""
+    chosen = list[int]()
+    while len(chosen) < min(_MOST_SELECTED, len(x), layout.freedom - 1):
+        basis = _orthonormal(x[chosen])
+        columns = _normalize(_remove(x, basis), x)
+        own = _remove(y.reshape(1, -1), basis)
+        observed = -_correlate(own, columns)[0]
+        best = int(np.argmax(observed))
+        p = _p_value(layout, own.reshape(y.shape), basis, columns, float(observed[best]))
+        if p >= LEVEL:
+            return
+        chosen.append(best)
+        yield best, p
+
+
+def _p_value(
+    layout: _Layout, residuals: Array, basis: Array, columns: Array, observed: float
+) -> float:
+    """Return the p value of the largest correlation; drawing stops where it is above `LEVEL`."""
+    exceeded = drawn = 0
+    for permuted in layout.permutations(residuals):
+        values = layout.centre(permuted).reshape(len(permuted), -1)
+        chance = (-_correlate(_remove(values, basis), columns)).max(axis=1)
+        exceeded += int((chance >= observed * (1 - _ROUNDING)).sum())
+        drawn += len(permuted)
+        if exceeded >= LEVEL * (_DRAWS + 1):
+            break
+    return (exceeded + 1) / (drawn + 1) if observed > 0 else 1.0
+
+
+def _orthonormal(columns: Array) -> Array:
+    """Return an orthonormal basis of the rows, one per row."""
+    return np.asarray(np.linalg.qr(columns.T)[0].T)
+
+
+def _remove(values: Array, basis: Array) -> Array:
+    """Return the part of each row that is orthogonal to the basis."""
+    return np.asarray(values - (values @ basis.T) @ basis)
+
+
+def _normalize(rows: Array, originals: Array) -> Array:
+    """Return rows of length 1; those that are only rounding of their originals are 0."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    is_rest = lengths > _ROUNDING * np.linalg.norm(originals, axis=1, keepdims=True)
+    return np.where(is_rest, rows / np.where(is_rest, lengths, 1.0), 0.0)
+
+
+def _correlate(values: Array, columns: Array) -> Array:
+    """Return the correlation of each row of values with each normalized column."""
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.asarray(values @ columns.T / np.where(lengths > 0, lengths, 1.0))
+
+
+def _average_over_orders(y: Array, x: Array, freedom: int) -> list[float]:
+    """Return each column's mean increment of adjusted R squared over all orders of entry."""
+    count = len(x)
+    explained = {
+        subset: _adjusted_r_squared(y, x[list(subset)], freedom)
+        for size in range(count + 1)
+        for subset in combinations(range(count), size)
+    }
+    shares = []
+    for own in range(count):
+        total = 0.0
+        for subset in (each for each in explained if own not in each):
+            before = math.factorial(len(subset)) * math.factorial(count - len(subset) - 1)
+            joined = tuple(sorted((*subset, own)))
+            total += before * (explained[joined] - explained[subset])
+        shares.append(max(0.0, total / math.factorial(count)))
+    return shares
+
+
+def _adjusted_r_squared(y: Array, x: Array, freedom: int) -> float:
+    rest = _remove(y, _orthonormal(x))
+    unexplained = float(rest @ rest / (y @ y))
+    return 1 - unexplained * freedom / (freedom - len(x))
+
+
+def _share(index: int, share: float, y: Array, x: Array, p: float, freedom: int) -> VarianceShare:
+    low, high = _interval(share, freedom)
+    product, square = float(y @ x), float(x @ x)
+    return VarianceShare(
+        index=index,
+        share=share,
+        low=low,
+        high=high,
+        correlation=product / math.sqrt(float(y @ y) * square),
+        slope=product / square,
+        p=p,
+    )
+
+
+def _interval(share: float, freedom: int) -> tuple[float, float]:
+    """Return the interval of a squared correlation, by Fisher's z transformation.
+
+    n observations without further effects have n - 1 degrees of freedom, and z the variance
+    1 / (n - 3).
+    """
+    z = math.atanh(min(math.sqrt(share), 1 - _ROUNDING))
+    half = -float(special.ndtri((1 - CONFIDENCE) / 2)) / math.sqrt(max(1, freedom - 2))
+    return math.tanh(max(0.0, z - half)) ** 2, math.tanh(z + half) ** 2

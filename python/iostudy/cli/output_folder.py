@@ -1,0 +1,93 @@
+"""Output folder of a study: its name, its creation, and how to resume the study in it."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iostudy.cli.console import say
+from iostudy.cli.signals import EndedBySignal
+from iostudy.errors import UsageError
+
+if TYPE_CHECKING:
+    from iostudy.cli.consent import Consent
+    from iostudy.node.permission import Permission
+    from iostudy.study.model import Study
+
+# Functions import the modules of studies, which help and usage errors do not need.
+
+RESULTS = Path("results")
+
+
+def prepare_output(study: Study, folder: Path, consent: Consent) -> Permission:
+    """Ask for consent to destroy data, make the output folder, and print the study's notes."""
+    from iostudy.cli import nfs_suggestions
+    from iostudy.cli.consent import ask_permission
+    from iostudy.folders import make_output_folder, require_safe_folder
+    from iostudy.host.mounts import read_mounts
+    from iostudy.study.targets import DiskTarget
+
+    require_safe_folder(folder, insist=consent.unsafe_folders)
+    permission = ask_permission(study, consent)
+    make_output_folder(folder, insist=consent.unsafe_folders)
+    for note in (*study.notes, *nfs_suggestions.suggest_nfs(study, read_mounts())):
+        say(f"note: {note}")
+    if isinstance(study.target, DiskTarget):
+        say(f"creating {study.describe_target()} in {folder}")
+    return permission
+
+
+@contextmanager
+def print_resume_hint_on_signal(command: Sequence[str], folder: Path) -> Iterator[None]:
+    """Print how to resume if a signal ends the block."""
+    try:
+        yield
+    except EndedBySignal:
+        _print_resume_hint(command, folder)
+        raise
+
+
+def _print_resume_hint(command: Sequence[str], folder: Path) -> None:
+    from iostudy.ledger.store import FILE_NAME
+
+    if not (folder / FILE_NAME).exists():
+        say("stopped before the first trial")
+        return
+    resume = shlex.join([*command, "--resume", "--out", str(folder)])
+    report = shlex.join(["iostudy", "report", str(folder)])
+    say(f"stopped; finished trials are kept. Show them with: {report}")
+    say(f"Resume with: {resume}")
+
+
+def find_output_folder(name: str, requested: Path | None, *, resume: bool) -> Path:
+    """Return the requested folder, else a new one, or the newest of the study to resume."""
+    if requested is not None:
+        return requested
+    if not resume:
+        return RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    from iostudy.ledger.store import FILE_NAME
+
+    earlier = sorted(RESULTS.glob(f"{name}-*/{FILE_NAME}"))
+    if not earlier:
+        raise UsageError(
+            f"a study {name} to resume",
+            found=f"there is none in {RESULTS}/",
+            where=str(RESULTS),
+            remedy="name its output folder with --out, or run it without --resume",
+        )
+    return earlier[-1].parent
+
+
+def refuse_seed(seed: int | None, *, resume: bool) -> None:
+    """Raise UsageError for --seed with --resume."""
+    if resume and seed is not None:
+        raise UsageError(
+            "to resume a study",
+            found="a seed, but the ledger has the one of the study",
+            where="--seed",
+            remedy="omit --seed",
+        )

@@ -1,0 +1,245 @@
+"""Causes of the noise of a workload, by their share of its variance (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iostudy.analysis.periodicity import find_period
+from iostudy.analysis.variance_shares import VarianceShare, measure_variance_shares
+from iostudy.ledger.rows import TrialRow
+from iostudy.results.comparisons import collect_figures, common_blocks, workload_log_figures
+from iostudy.results.token_bucket import find_floor_shares
+from iostudy.study.model import Study, WorkloadRequest
+from iostudy.telemetry.covariates import FOREIGN_FIGURE
+from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
+from iostudy.units import KIB
+from iostudy.workloads.definition import BYTES
+
+Array = NDArray[np.float64]
+
+_MOSTLY = 0.9
+"""Share of the trials in which an indicator must be known; the others are left out."""
+_FOLLOWS = -0.5
+"""Correlation with throttling events from which on a lower frequency is their consequence."""
+
+
+Value = Callable[[TrialRow, TelemetrySummary], float | None]
+
+
+class NoiseCause(StrEnum):
+    """A cause of noise that the telemetry of a trial shows."""
+
+    STEAL = "steal"
+    FREQUENCY = "CPU frequency"
+    THROTTLING = "thermal throttling"
+    TOKEN_BUCKET = "token bucket"
+    WRITEBACK = "writeback"
+    FIRST_TOUCH = "first touch of memory"
+    DEVICE_STALLS = "device stalls"
+    FOREIGN_CPU = "CPU of another process"
+    FOREIGN_IO = "I/O of another process"
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """What indicates a cause: a figure of a trial that is larger under a stronger disturbance.
+
+    ``value`` returns None if the figure is unknown. ``sign`` is -1 for a figure of which less is
+    the disturbance. ``format`` describes a range of it: ``{} to {} % of the CPU time``.
+    """
+
+    cause: NoiseCause
+    value: Value
+    format: str
+    sign: int = 1
+
+
+@dataclass(frozen=True)
+class CauseOfNoise:
+    """A named cause: its share of the variance and the range of its indicator over the trials.
+
+    ``process`` is the busiest foreign process, and ``period_seconds`` its period if there is one.
+    """
+
+    indicator: Indicator
+    share: VarianceShare
+    minimum: float
+    maximum: float
+    process: str = ""
+    period_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class NoiseCauses:
+    """The causes of a workload's noise, the largest first.
+
+    ``examined`` are the causes whose indicators were known and varied; ``trials`` the counted ones.
+    """
+
+    workload: str
+    trials: int
+    causes: tuple[CauseOfNoise, ...]
+    examined: tuple[NoiseCause, ...]
+
+    @property
+    def unexplained(self) -> float:
+        """The share of the variance without a named cause."""
+        return max(0.0, 1 - sum(own.share.share for own in self.causes))
+
+
+def _machine(figure: str) -> Value:
+    return lambda row, summary: summary.machine.get(figure)
+
+
+def _growth_cost(row: TrialRow, summary: TelemetrySummary) -> float | None:
+    """Return 0 for a trial whose page cache hardly grew."""
+    if "cache_growth_kB/s" not in summary.machine:
+        return None
+    return summary.machine.get("cache_growth_ms/MiB", 0.0)
+
+
+def _stalled(row: TrialRow, summary: TelemetrySummary) -> float | None:
+    known = [summary.devices.get(device, {}).get("%stalled") for device in row.devices]
+    return max((share for share in known if share is not None), default=None)
+
+
+def _foreign_io(row: TrialRow, summary: TelemetrySummary) -> float | None:
+    """Return MiB/s. The share of the workload's own bytes would grow with a slower workload."""
+    own = (row.figures or {}).get(BYTES)
+    if own is None or FOREIGN_FIGURE not in summary.machine:
+        return None
+    return summary.machine[FOREIGN_FIGURE] / 100 * own / KIB / KIB / summary.seconds
+
+
+def _foreign_cpu(row: TrialRow, summary: TelemetrySummary) -> float | None:
+    return summary.machine.get("foreign_%cpu")
+
+
+INDICATORS = (
+    Indicator(NoiseCause.STEAL, _machine("%steal"), "{} to {} % of the CPU time"),
+    Indicator(NoiseCause.WRITEBACK, _machine("%throttled"), "writers paused {} to {} % of a trial"),
+    Indicator(
+        NoiseCause.FIRST_TOUCH,
+        _growth_cost,
+        "{} to {} ms of system time per MiB of page cache from free memory",
+    ),
+    Indicator(NoiseCause.DEVICE_STALLS, _stalled, "{} to {} % of a trial without completions"),
+    Indicator(NoiseCause.FOREIGN_CPU, _foreign_cpu, "{} to {} % of a core"),
+    Indicator(NoiseCause.FOREIGN_IO, _foreign_io, "{} to {} MiB/s"),
+)
+"""The indicators that one trial gives; the others need all trials of a workload."""
+_FREQUENCY = Indicator(NoiseCause.FREQUENCY, _machine("MHz"), "{} to {} MHz", sign=-1)
+_THROTTLING = Indicator(
+    NoiseCause.THROTTLING, _machine("MHz"), "{} to {} MHz with thermal throttling", sign=-1
+)
+_TOKEN_BUCKET = Indicator(
+    NoiseCause.TOKEN_BUCKET, lambda row, summary: None, "{} to {} % of a trial at the floor"
+)
+
+
+def find_noise_causes(
+    study: Study, workload: WorkloadRequest, rows: Sequence[TrialRow]
+) -> NoiseCauses | None:
+    """Find the causes of a workload's noise in its counted trials; None without any trial.
+
+    The noise is what remains without block and configuration effects, as in paired log-ratios.
+    """
+    own = [row for row in rows if row.workload == workload.label and row.counts and row.summary]
+    if not own:
+        return None
+    values = collect_figures(study, rows)
+    blocks = common_blocks(values, {workload.label})
+    table = _Table(blocks, [each.label for each in study.configurations()], own)
+    figures = workload_log_figures(study, workload, values, blocks)
+    known = [(each, column) for each, column in _columns(own) if table.is_useful(column)]
+    matrices = [table.matrix(indicator.sign * column) for indicator, column in known]
+    positions = table.matrix(np.array([row.started_at for row in own]))
+    shares = measure_variance_shares(figures, matrices, positions)
+    return NoiseCauses(
+        workload=workload.label,
+        trials=len(own),
+        causes=tuple(_cause(*known[share.index], share, own) for share in shares),
+        examined=tuple(indicator.cause for indicator, _ in known),
+    )
+
+
+def _columns(rows: Sequence[TrialRow]) -> list[tuple[Indicator, Array]]:
+    """Return every indicator with its value of each trial, NaN if unknown."""
+    frequency = _THROTTLING if _is_throttled(rows) else _FREQUENCY
+    columns = [(each, _column(each.value, rows)) for each in (*INDICATORS, frequency)]
+    return [(_TOKEN_BUCKET, find_floor_shares(rows)), *columns]
+
+
+def _column(value: Value, rows: Sequence[TrialRow]) -> Array:
+    values = [value(row, row.summary) if row.summary else None for row in rows]
+    return np.array(values, dtype=np.float64)
+
+
+def _is_throttled(rows: Sequence[TrialRow]) -> bool:
+    """Return whether the frequency was lower in trials with more thermal throttling events."""
+    events, mhz = (_column(_machine(figure), rows) for figure in ("throttles", "MHz"))
+    known = np.isfinite(events) & np.isfinite(mhz)
+    if not known.any() or min(np.ptp(events[known]), np.ptp(mhz[known])) == 0:
+        return False
+    return bool(np.corrcoef(events[known], mhz[known])[0, 1] <= _FOLLOWS)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The blocks and configurations of the trials ``rows``."""
+
+    blocks: Sequence[int]
+    labels: Sequence[str]
+    rows: Sequence[TrialRow]
+
+    def matrix(self, column: Array) -> Array:
+        """Return the values of the trials by block and configuration."""
+        found = np.full((len(self.blocks), len(self.labels)), np.nan)
+        for row, value in zip(self.rows, column, strict=True):
+            found[self.blocks.index(row.block), self.labels.index(row.configuration)] = value
+        return found
+
+    def is_useful(self, column: Array) -> bool:
+        """Return whether it is known of most trials and varies."""
+        known = column[np.isfinite(column)]
+        return len(known) >= _MOSTLY * len(column) and bool(np.ptp(known) > 0)
+
+
+def _cause(
+    indicator: Indicator, column: Array, share: VarianceShare, rows: Sequence[TrialRow]
+) -> CauseOfNoise:
+    known = np.isfinite(column)
+    cause = CauseOfNoise(indicator, share, float(column[known].min()), float(column[known].max()))
+    if indicator.cause not in _USED:
+        return cause
+    times = np.array([row.started_at for row in rows])
+    return CauseOfNoise(
+        indicator,
+        share,
+        cause.minimum,
+        cause.maximum,
+        process=_busiest_process(rows, _USED[indicator.cause]),
+        period_seconds=find_period(times[known], column[known]),
+    )
+
+
+_USED: dict[NoiseCause, Callable[[ForeignProcess], float]] = {
+    NoiseCause.FOREIGN_CPU: lambda process: process.cpu_seconds,
+    NoiseCause.FOREIGN_IO: lambda process: process.read_kB + process.written_kB,
+}
+
+
+def _busiest_process(rows: Sequence[TrialRow], used: Callable[[ForeignProcess], float]) -> str:
+    """Return the name of the processes with most use over all trials; "" if none is known."""
+    total = Counter[str]()
+    for row in rows:
+        for process in row.summary.foreign if row.summary else ():
+            total[process.name] += used(process)  # type: ignore[assignment]
+    (name, most), *_ = total.most_common(1) or [("", 0)]
+    return name if most > 0 else ""

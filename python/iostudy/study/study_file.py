@@ -1,0 +1,137 @@
+"""The model of a study file: every key with its type, its default and its description."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+
+from iostudy.hadoop.spec import ClusterSpec
+from iostudy.study import reference
+from iostudy.study.design import DesignValue
+from iostudy.study.fields import (
+    SCALAR,
+    Entries,
+    OpenSection,
+    Scalar,
+    from_catalog,
+    one_of,
+    share,
+    whole,
+)
+from iostudy.study.search import BudgetValue
+from iostudy.study.sections import ClusterValue, Decision, TelemetrySection, Validity
+from iostudy.study.targets import TargetValue
+
+MAX_SEED = 2**63 - 1
+MAX_QUESTION = 1000
+"""Characters, which stand at the top of each page of a report."""
+MAX_WORKLOADS = 100
+"""Each takes its share of the risk: with more, no verdict is reached in 1000 blocks."""
+MAX_LOADS = 100
+LEAVE_OUT = "leave-out"
+_REFUSED = ("stop", LEAVE_OUT)
+_FACTORS_OR_SEARCH = ConfigDict(
+    json_schema_extra={"oneOf": [{"required": ["factors"]}, {"required": ["search"]}]}
+)
+_OPTION = WithJsonSchema({"type": "string", "pattern": r"^workload\."})
+_NAMED_VALUES = WithJsonSchema(
+    {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": SCALAR}}
+)
+
+Question = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION),
+    AfterValidator(lambda text: " ".join(text.split())),
+]
+Factors = Annotated[Entries, from_catalog("factors")]
+Loads = Annotated[list[Scalar], Field(min_length=2, max_length=MAX_LOADS)]
+Worst = Annotated[float, share("0% or more, and less than 100%", lambda s: 0 <= s < 1)]
+Published = Annotated[str, one_of("reference", reference.names())]
+
+
+class SearchSection(OpenSection):
+    """In the place of factors: ranges to search for the best values."""
+
+    parameters: Annotated[Entries, from_catalog("parameters")] = Field(
+        examples=[{"block.nr_requests": {"from": 32, "to": 1024}}]
+    )
+    """The settings and workload options to search, each with a range or a list of values."""
+    budget: BudgetValue
+    """120 trials, or the time of trials, such as 2h."""
+    tries: Annotated[dict[Any, Any], _NAMED_VALUES] = Field(
+        {}, alias="try", examples=[{"known": {"block.nr_requests": 64}}]
+    )
+    """Points that are known to be good, by labels."""
+    worst: Worst | None = None
+    """What a candidate may lose on any workload, such as 5%."""
+
+
+class WithoutRootSection(OpenSection):
+    """What takes the place of the same keys without root."""
+
+    model_config = _FACTORS_OR_SEARCH
+
+    factors: Factors = Field({}, examples=[{"workload.direct": [True, False]}])
+    """What varies without root: workload options with their levels."""
+    search: SearchSection | None = None
+    """In the place of factors: ranges to search for the best values."""
+    target: TargetValue | None = None
+    """Where to work without root, such as a directory; by default the output folder, not a disk."""
+    question: Question | None = None
+    """The question that the study answers without root."""
+
+
+class StudyFile(OpenSection):
+    """A study file; its keys are the fields of this model, with what editors show of them."""
+
+    model_config = _FACTORS_OR_SEARCH
+
+    question: Question = Field(examples=["Does the I/O scheduler matter?"])
+    """The question in a sentence; the report answers it."""
+    target: TargetValue
+    """Where to work: a directory, a disk made for the study ({loopback: {size: 2GiB}}), a device
+    whose data may be destroyed ({scratch: {device: /dev/...}}), or hdfs://HOST/FOLDER."""
+    factors: Factors = Field({}, examples=[{"block.scheduler": ["none", "bfq"]}])
+    """What varies: names of settings and workload options with their levels; the first level of
+    each is the baseline."""
+    search: SearchSection | None = None
+    """In the place of factors: ranges to search for the best values."""
+    configurations: Annotated[Entries, _NAMED_VALUES] = Field(
+        {}, examples=[{"both": {"block.scheduler": "bfq", "workload.direct": True}}]
+    )
+    """The combinations of levels to run, by labels; every one by default."""
+    design: DesignValue = None
+    """How the runs of a screening are chosen, which finds the factors that matter."""
+    baseline: Scalar | None = None
+    """The label of the configuration that others are compared with; the first by default."""
+    bounds: list[Scalar] = Field([], examples=[["no journal"]])
+    """Labels of configurations that show what is possible and that nobody would keep."""
+    workloads: list[Annotated[Any, from_catalog("workload")]] = Field(
+        min_length=1, max_length=MAX_WORKLOADS, examples=[["dfsio-write", "dfsio-read"]]
+    )
+    """What is run: a list of workloads with their options."""
+    load: dict[Annotated[Any, _OPTION], Loads] = Field(
+        {},
+        min_length=1,
+        max_length=1,
+        json_schema_extra={"additionalProperties": False},
+        examples=[{"workload.jobs": [20, 40, 60, 80]}],
+    )
+    """An option of the workloads whose levels make a curve, such as {workload.jobs: [20, 40]}."""
+    hadoop: ClusterValue = ClusterSpec()
+    """The cluster that Hadoop workloads run on; one of a DataNode by default."""
+    decide: Decision = Decision()
+    """What decides; fixed before the first trial."""
+    validity: Validity = Validity()
+    """When a trial does not count; fixed before the first trial."""
+    telemetry: TelemetrySection = TelemetrySection()
+    """How often the machine is sampled while a trial runs, and what is traced."""
+    refused: Annotated[str, one_of("way", _REFUSED)] = _REFUSED[0]
+    """What becomes of configurations that the host refuses: the study stops, or leaves them out."""
+    without_root: WithoutRootSection | None = None
+    """What takes the place of the same keys without root."""
+    seed: Annotated[int, whole(0, MAX_SEED)] | None = None
+    """A whole number that fixes the order of trials and the data; drawn by default."""
+    reference: Published | None = None
+    """Published figures that the report shows; no verdict rests on them."""

@@ -1,0 +1,74 @@
+"""Causes of the noise in every form of the report, and in ``iostudy power``."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from iostudy.report.build import build_report
+from iostudy.report.documents.power.build import AaMeasurement, build_power
+from iostudy.report.render import html, json_, markdown, terminal
+from iostudy.report.topics.noise.causes import REMEDIES
+from iostudy.report.topics.noise.section import build_noise_section
+from iostudy.results.noise_causes import NoiseCause
+from tests.report.factory import study_row
+from tests.results.synthetic_noise import STUDY, build_rows, nothing, steal
+
+REPORT = build_report(STUDY, study_row(STUDY), build_rows(steal, 1))
+
+
+def in_terminal(report):
+    screen = Console(file=io.StringIO(), width=300)
+    screen.print(terminal.render_summary(report))
+    return screen.file.getvalue()
+
+
+def test_the_table_has_cause_share_evidence_and_remedy():
+    table = build_noise_section(REPORT).tables[1]
+    assert table.heads == ("workload", "cause", "share of the variance", "evidence", "remedy")
+    first, rest = table.rows
+    assert first[1] == "steal"
+    assert first[2].startswith("9") and first[2].endswith("]")
+    assert first[3].endswith("% of the CPU time, correlation -0.98")
+    assert first[4] == REMEDIES[NoiseCause.STEAL]
+    assert rest[1] == "unexplained"
+    assert "24 trials; examined: " in rest[3]
+
+
+@pytest.mark.parametrize("render", [in_terminal, markdown.render, html.render, json_.render])
+def test_every_form_names_the_cause_and_the_remedy(render):
+    text = " ".join(render(REPORT).split())
+    assert "steal" in text
+    assert "dedicated CPUs" in text
+
+
+def test_json_has_the_figures():
+    (own,) = json.loads(json_.render(REPORT))["noise_causes"]
+    (cause,) = own["causes"]
+    assert cause["cause"] == "steal"
+    assert cause["interval"]["low"] < cause["share"] < cause["interval"]["high"]
+    assert cause["minimum"] < cause["maximum"]
+    assert cause["p"] < 0.05
+    assert own["unexplained"] == pytest.approx(1 - cause["share"])
+
+
+def test_without_a_cause_all_is_unexplained():
+    report = build_report(STUDY, study_row(STUDY), build_rows(nothing, 1))
+    ((*_, cause, share, _, remedy),) = build_noise_section(report).tables[1].rows
+    assert (cause, share, remedy) == ("unexplained", "100 %", "")
+
+
+def test_every_cause_has_a_remedy():
+    assert set(REMEDIES) == set(NoiseCause)
+
+
+def test_power_gives_the_share_and_the_remedy():
+    result = build_power(STUDY, AaMeasurement(STUDY, build_rows(steal, 1), "DIR"))
+    (own,) = result.noise_causes
+    assert own.causes[0].cause is NoiseCause.STEAL
+    said = next(text for text in result.told if "variance goes with steal" in text)
+    assert REMEDIES[NoiseCause.STEAL] in said
+    assert any("of the variance is unexplained" in text for text in result.told)
