@@ -25,7 +25,8 @@ the names, `iostudy workloads NAME` describes one.
 Sizes take B, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (of 1000); counts take k, M and
 G (of 1000); times take us, ms, s, min and h. The first figure of a workload is the one that
 verdicts use, unless the study names another by `figure:`. Figures can follow from the options;
-those of the example are listed."""
+those of the example are listed. A workload in a steady state repeats itself while a study changes
+settings ([windows](method.md#windows-of-a-steady-run)); its options decide whether it has one."""
 
 
 def page() -> str:
@@ -39,6 +40,7 @@ def _workload(definition: WorkloadDefinition) -> Iterator[str]:
     facts = {
         "Models": definition.models,
         "Leaves out": definition.not_modelled,
+        "Steady state": _steady_state(definition),
         "Source": definition.source,
     }
     yield "\n".join(_wrapped(f"- {name}: {_escaped(text)}") for name, text in facts.items())
@@ -49,6 +51,12 @@ def _workload(definition: WorkloadDefinition) -> Iterator[str]:
     parts = definition.part_figures(example_options(definition))
     if parts:
         yield _table(("figure of a part", "unit", "better", "meaning"), _figures(parts))
+
+
+def _steady_state(definition: WorkloadDefinition) -> str:
+    if definition.steady_when:
+        return definition.steady_when
+    return f"never; {definition.make(example_options(definition)).unsteady_reason()}"
 
 
 def _figures(figures: Sequence[Figure]) -> list[tuple[str, str, str, str]]:

@@ -4,6 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use iostudy_windows::WindowLog;
 
+use crate::invalid_job::InvalidJob;
+use crate::job::{Job, Pace};
+
 /// Windows and slow-down of a repeated job, which other threads use while it runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Control<'a> {
@@ -33,5 +36,23 @@ impl SharedShare {
     #[must_use]
     pub fn get(&self) -> f64 {
         f64::from_bits(self.0.load(Ordering::Relaxed))
+    }
+}
+
+impl Job {
+    /// The job with another slow-down.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the job cannot be slowed down by this share.
+    pub fn slowed_down(&self, share: f64) -> Result<Self, InvalidJob> {
+        if !matches!(self.pace, Pace::ClosedLoop | Pace::SlowedDown { .. }) {
+            return Err(InvalidJob::PacedSlowdown);
+        }
+        let job = Self {
+            pace: Pace::SlowedDown { share },
+            ..self.clone()
+        };
+        job.validate().map(|()| job)
     }
 }

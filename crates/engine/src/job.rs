@@ -212,22 +212,6 @@ impl Job {
         (before + file) as u64
     }
 
-    /// The job with another slow-down.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the job cannot be slowed down by this share.
-    pub fn slowed_down(&self, share: f64) -> Result<Self, InvalidJob> {
-        if !matches!(self.pace, Pace::ClosedLoop | Pace::SlowedDown { .. }) {
-            return Err(InvalidJob::PacedSlowdown);
-        }
-        let job = Self {
-            pace: Pace::SlowedDown { share },
-            ..self.clone()
-        };
-        job.validate().map(|()| job)
-    }
-
     /// Check the job without touching any file.
     ///
     /// # Errors

@@ -312,7 +312,7 @@ class Workload(ABC):
 
     def unsteady_reason(self) -> str:
         """Why it has no steady state, in one sentence; "" where it has one."""
-        return "it ends with its work, and its parts differ from each other"
+        return "it ends with its work"
 
     def steady_run(self, place: Place) -> SteadyRun:
         """A run in a prepared place that repeats itself until the tick of ``place`` ends it.
@@ -344,6 +344,7 @@ class WorkloadDefinition:
     ``spins`` says whether threads of it are on a CPU while they wait: they poll the device, or
     what other threads do. ``measured_seconds`` is the figure that says how long it measured, where
     that may be little of a run: telemetry is of all of it.
+    ``steady_when`` says in the documentation with which options it has a steady state; "": never.
     ``switchable_options`` may change during its `Workload.steady_run`, whose windows have the
     figures that ``window_figures`` names.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
@@ -367,6 +368,7 @@ class WorkloadDefinition:
     ticks_bytes: bool = False
     needs_hadoop: bool = False
     decides: frozenset[str] = frozenset()
+    steady_when: str = ""
     switchable_options: frozenset[str] = frozenset()
     window_figures: Callable[[Any], tuple[str, ...]] = lambda _: ()
 

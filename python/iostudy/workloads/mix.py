@@ -238,6 +238,10 @@ class Mix(Workload):
             )
         return self._measured(players)
 
+    def unsteady_reason(self) -> str:
+        """It ends with its work."""
+        return "a mix measures whole runs of its first job; make that job a workload of its own"
+
     def clean(self, place: Place) -> None:
         """Remove what every member has made, also where another one's cannot be removed."""
         with ExitStack() as cleaning:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iostudy.errors import UsageError
+from iostudy.errors import UsageError, WorkloadStoppedError
 from iostudy.workloads.definition import (
     BYTES,
     Figure,
@@ -23,11 +25,17 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     continue_run,
 )
-from iostudy.workloads.external import program
+from iostudy.workloads.external import device_windows, program
 from iostudy.workloads.external.extract import Extract
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty
+from iostudy.workloads.windows import SteadyRun, Window
 
+_WINDOW_LEAD_SECONDS = 0.1
+_UNSTEADY = (
+    "nobody knows whether the program repeats one load; steady: true says that it does, until it "
+    "is stopped"
+)
 _PLACEHOLDERS = {"{target}": "IOSTUDY_TARGET", "{seed}": "IOSTUDY_SEED"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -77,11 +85,28 @@ class CommandOptions(Options):
         "program from its disk",
     )
     space: Size | None = Field(None, description="space of its files on the target")
+    steady: bool = Field(
+        default=False,
+        description="run repeats one load without an end until it is stopped, so that a study may "
+        "change settings meanwhile; its figures are those of the target's devices",
+    )
+    duration: Annotated[Seconds, Field(gt=0)] = Field(
+        10.0, description="with steady: how long a whole trial runs it"
+    )
 
     @model_validator(mode="after")
     def _can_be_run(self) -> CommandOptions:
         for name in ("run", "setup", "prepare", "cleanup"):
             _require_arguments(name, getattr(self, name), shell=self.shell)
+        return self
+
+    @model_validator(mode="after")
+    def _has_its_own_figures(self) -> CommandOptions:
+        if self.steady and self.figures:
+            raise ValueError(
+                "with steady: true the devices give the figures, as a program that is stopped does "
+                "not print its own; leave figures out"
+            )
         return self
 
     @model_validator(mode="after")
@@ -180,10 +205,36 @@ class Command(Workload):
 
     def run(self, place: Place) -> Measurement:
         """Run the program once. WorkloadError unless it ends with 0 and prints every figure."""
+        if self.options.steady:
+            return self._run_for_duration(place)
         ended = program.run(self._program(self.options.run, place), place.tick)
         ended.require_success()
         declared = {n: each.reading(n, ended) for n, each in self.options.figures.items()}
         return Measurement({**declared, **_resources(ended)}, notes=_notes(ended))
+
+    def _run_for_duration(self, place: Place) -> Measurement:
+        """One window of the steady run."""
+        start = time.monotonic() + _WINDOW_LEAD_SECONDS
+        window = Window(start, start + self.options.duration)
+        until = window.end + _WINDOW_LEAD_SECONDS
+        timed = replace(place, tick=lambda done: place.tick(done) and time.monotonic() < until)
+        steady = self.steady_run(timed)
+        steady.meter.open(window)
+        steady.run()
+        counts = steady.meter.completed()
+        if not counts:
+            raise WorkloadStoppedError(
+                "to run a program for its duration", where=str(place.directory)
+            )
+        return Measurement(counts[0].figures)
+
+    def unsteady_reason(self) -> str:
+        """What the user says."""
+        return "" if self.options.steady else _UNSTEADY
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """Run the program without its limit; the devices' counters measure it."""
+        return device_windows.steady_program(self._program(self.options.run, place), place)
 
     def clean(self, place: Place) -> None:
         """Run cleanup, if there is one, and empty the folder."""
@@ -246,6 +297,8 @@ _ALWAYS = (
 
 
 def _figures(options: CommandOptions) -> tuple[Figure, ...]:
+    if options.steady:
+        return device_windows.FIGURES
     return (*(each.figure(name) for name, each in options.figures.items()), *_ALWAYS)
 
 
@@ -271,4 +324,8 @@ COMMAND = WorkloadDefinition(
         "space": "64MiB",
     },
     make=Command,
+    steady_when="with steady: true; the bytes of the target's devices are measured",
+    window_figures=lambda options: tuple(
+        figure.name for figure in device_windows.FIGURES if options.steady
+    ),
 )

@@ -20,11 +20,13 @@ from iostudy.workloads.definition import (
     fixed_figures,
 )
 from iostudy.workloads.external import fio_job, fio_report, program
+from iostudy.workloads.external.device_windows import steady_program
 from iostudy.workloads.external.fio_job import JobFile
 from iostudy.workloads.external.fio_report import NoReportError, Report
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty
 from iostudy.workloads.page_cache import drop_folder
+from iostudy.workloads.windows import SteadyRun
 
 _INSTALL = "apt-get install fio, or dnf install fio"
 
@@ -95,6 +97,18 @@ class Fio(Workload):
             notes=(f"{report.version}, as: {job.command_line}", *report.notes()),
         )
 
+    def unsteady_reason(self) -> str:
+        """Jobs one after another have no state that lasts."""
+        if max(self._job().phases()):
+            return "its jobs run one after another (stonewall), so that their load changes"
+        return ""
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """All jobs with time_based and without an end; the devices' counters measure it."""
+        job = self._job()
+        arguments = ("fio", "--eta=never", *job.endless_arguments())
+        return steady_program(Program(arguments, place.directory, self.options.limit), place)
+
     def clean(self, place: Place) -> None:
         """Remove all that fio has left in the trial's folder."""
         empty(place.directory)
@@ -161,4 +175,7 @@ FIO = WorkloadDefinition(
     part_figures=fixed_figures(*fio_report.PART_FIGURES),
     example={"job": "random-read.fio"},
     make=Fio,
+    steady_when="where no job waits for another one (stonewall); the jobs repeat themselves, and "
+    "the bytes of the target's devices are measured",
+    window_figures=lambda _: ("bandwidth", "read_bandwidth", "write_bandwidth"),
 )

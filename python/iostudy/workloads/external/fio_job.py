@@ -52,6 +52,8 @@ _KIND = ("rw", "readwrite")
 _READS_ONLY = frozenset({"read", "randread"})
 _MADE_IN_THE_RUN = frozenset({"create_on_open", "unlink", "unlink_each_loop"})
 _OFF = "0"
+_ENDLESS = "30d"
+"""Longer than any study runs one workload."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,13 @@ class JobFile:
             if waits or "new_group" in flags:
                 found.append(found[-1] + waits)
         return tuple(found)
+
+    def endless_arguments(self) -> tuple[str, ...]:
+        """Arguments of fio that run the jobs again and again, in place of sizes and runtimes."""
+        everywhere, *jobs = self._sections()
+        endless = [("time_based", "1"), ("runtime", _ENDLESS)]
+        kept = [everywhere, *([*job, *endless] for job in jobs)]
+        return tuple(f"--{n}={value}" if value else f"--{n}" for s in kept for n, value in s)
 
     def _sections(self) -> list[list[tuple[str, str]]]:
         sections: list[list[tuple[str, str]]] = [[]]

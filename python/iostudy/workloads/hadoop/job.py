@@ -59,6 +59,10 @@ class HadoopOptions(Options):
 class HadoopWorkload(Workload):
     """Base of the workloads on a cluster."""
 
+    def unsteady_reason(self) -> str:
+        """It ends with its work."""
+        return "a job of Hadoop starts tasks, moves its data once and ends"
+
     def expected_seconds(self, bytes_per_second: float) -> float | None:
         """Unknown: to start Java and tasks takes longer than the bytes of a small job."""
         return None

@@ -306,6 +306,7 @@ def _definition(
     make: Callable[[Any], Dfsio],
     *,
     differs: str = "",
+    steady_when: str = "",
     figures: Callable[[Any], tuple[Figure, ...]] = _MOVING,
 ) -> WorkloadDefinition:
     return WorkloadDefinition(
@@ -319,8 +320,12 @@ def _definition(
         make=make,
         concurrency_options=("files",),
         ticks_bytes=figures is _MOVING,
+        steady_when=steady_when,
         window_figures=lambda options: window_names(figures(options), "aggregate"),
     )
+
+
+_STEADY_READS = "with direct: true; it reads the same files again and again"
 
 
 def _reading(order: Order) -> Callable[[Any], Dfsio]:
@@ -333,12 +338,14 @@ WRITE = _definition(
     DfsioWriteOptions,
     DfsioWrite,
     differs="TestDFSIO asks for no fsync",
+    steady_when="with direct: true; it writes into the same files again and again",
 )
 READ = _definition(
     "read",
     "TestDFSIO -read: every map task reads one file from start to end",
     DfsioOptions,
     _reading("sequential"),
+    steady_when=_STEADY_READS,
 )
 APPEND = _definition(
     "append",
@@ -352,6 +359,7 @@ RANDOM_READ = _definition(
     "TestDFSIO -read -random: every map task reads the records of one file in random order",
     DfsioOptions,
     _reading("random"),
+    steady_when=_STEADY_READS,
     differs="TestDFSIO draws any byte as a record's start, so that records overlap, some bytes are "
     "read twice and others never; here each record is read once, in shuffled order",
 )
@@ -360,6 +368,7 @@ BACKWARD_READ = _definition(
     "TestDFSIO -read -backward: every map task reads one file from its end to its start",
     DfsioOptions,
     _reading("reverse"),
+    steady_when=_STEADY_READS,
     differs="Where size is no multiple of record_size, the short record is the file's last here; "
     "TestDFSIO reads whole ones from the end, and some of the first bytes twice",
 )
@@ -369,6 +378,7 @@ SKIP_READ = _definition(
     "of skip_size are left out, and so on to the end",
     DfsioSkipOptions,
     _reading("skip"),
+    steady_when=_STEADY_READS,
     differs="TestDFSIO also takes a skipSize that is no multiple of its buffer",
 )
 TRUNCATE = _definition(

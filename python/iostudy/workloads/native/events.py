@@ -279,5 +279,6 @@ EVENTS = WorkloadDefinition(
     example={"jobs": 4, "events": 5, "compute": "100ms"},
     make=Events,
     concurrency_options=("jobs",),
+    steady_when="with direct: true; each job processes its events again and again",
     window_figures=lambda options: window_names(_ALL_FIGURES(options), "rate"),
 )

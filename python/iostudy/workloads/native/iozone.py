@@ -155,6 +155,10 @@ class Iozone(Workload):
             self.clean(place)
         return _measured(timed, moved_bytes, self.options)
 
+    def unsteady_reason(self) -> str:
+        """It ends with its work."""
+        return "it moves its file once for each cell of a matrix of sizes and operations"
+
     def clean(self, place: Place) -> None:
         """Remove the files."""
         for path in self._paths(place):

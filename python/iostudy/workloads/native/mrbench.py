@@ -117,6 +117,10 @@ class Mrbench(Workload):
                 [Job(shape, n, _asking(place, done=n)).run() for n in range(options.jobs)]
             )
 
+    def unsteady_reason(self) -> str:
+        """It ends with its work."""
+        return "it is a series of short jobs that start processes and end"
+
     def clean(self, place: Place) -> None:
         """Remove input, output and what a job that failed has left."""
         empty(place.directory)

@@ -265,6 +265,8 @@ NNBENCH = WorkloadDefinition(
     figures=_figures,
     make=NNBench,
     concurrency_options=("threads",),
+    steady_when="where operations begin with create_write and end with delete, or with mkdir and "
+    "rmdir, and sync is file or directory; groups of files go through all operations",
     window_figures=lambda options: window_names(_figures(options), "rate"),
     example={"threads": 2, "files": 2000},
 )

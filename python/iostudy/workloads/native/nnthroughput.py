@@ -381,5 +381,7 @@ NNTHROUGHPUT = WorkloadDefinition(
     serial_resources=_one_by_one,
     measured_seconds="exec_time",
     example={"files": 20000},
+    steady_when="where operations begin with create and end with delete, and the log is synced; "
+    "groups of files go through all operations, and the log grows",
     window_figures=lambda options: window_names(_figures(options), "rate"),
 )

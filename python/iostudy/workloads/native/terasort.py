@@ -123,6 +123,10 @@ def _sorting(options: TeraSortOptions, folder: Path, spill: tuple[Path, ...]) ->
 class _Tera(Workload):
     """Base of all three."""
 
+    def unsteady_reason(self) -> str:
+        """It ends with its work."""
+        return "it is one pass over its rows, in phases with different I/O"
+
     def clean(self, place: Place) -> None:
         """Remove the rows."""
         for name in (_INPUT, _OUTPUT, _CHECKSUM):

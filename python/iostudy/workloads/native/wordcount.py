@@ -168,6 +168,10 @@ class Wordcount(Workload):
             job = _counting(self.options, place.directory, texts, expected)
             return _measured(job.run(place.tick), self.options)
 
+    def unsteady_reason(self) -> str:
+        """It ends with its work."""
+        return "it is one pass over its text, in phases with different I/O"
+
     def clean(self, place: Place) -> None:
         """Remove text and output; the user's own texts are not touched."""
         for name in (_TEXT, _OUTPUT, _MADE):

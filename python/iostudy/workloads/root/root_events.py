@@ -145,6 +145,10 @@ class RootEvents(Workload):
         wall_seconds = min(time.monotonic() - started, self.options.duration)
         return self._measured([player.rounds[0].measured for player in players], wall_seconds)
 
+    def unsteady_reason(self) -> str:
+        """It ends with its work."""
+        return "its processes read their files once and end"
+
     def clean(self, place: Place) -> None:
         """Remove the file that was made here."""
         if self.options.file is None:
