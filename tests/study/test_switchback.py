@@ -44,7 +44,7 @@ def test_a_scheduler_under_a_steady_workload_is_switched(mode):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"workload": "terasort: {rows: 1000}"}, "terasort: it ends with its work"),
+        ({"workload": "terasort: {rows: 1000}"}, "terasort: it is one pass"),
         ({"kyber, bfq": "kyber, bfq], block.read_ahead_kb: [0, 128"}, "block.read_ahead_kb: an"),
         ({"block.scheduler: [none, kyber, bfq]": "workload.size: [1MiB, 2MiB]"}, "keeps its size"),
         ({"decide:": "validity: {steal: 5%}\ndecide:"}, "a limit of steal applies"),

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+from pydantic import BaseModel
+
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
@@ -84,19 +86,15 @@ class LocalBlock:
     def trial(self, configuration: Configuration) -> TrialResult:
         """Format and prepare if needed, apply, reset, run under telemetry, read back, restore."""
         watch = Stopwatch()
-        definition = catalog.get(self.request.name)
         options = apply_configuration(self.request, configuration)
-        workload = definition.make(options)
+        workload = catalog.get(self.request.name).make(options)
         self._begin(configuration, watch)
         self._prepare(workload, configuration, watch)
         watch.begin("apply")
         with self.site.levels.applied(configuration) as wanted:
             self._configure(configuration, watch)
             devices = self._devices_of(workload)
-            notes = self._reset_state(workload, devices, watch)
-            if self.warm_memory and definition.uses_page_cache(options):
-                watch.begin("warm")
-                notes += (describe_warm_memory(touch_free_memory(workload.space_bytes())),)
+            notes = self._reset_state(workload, options, devices, watch)
             watch.begin("run")
             measured, telemetry = self._measure(workload)
             watch.begin("restore")
@@ -121,13 +119,13 @@ class LocalBlock:
     def switched_run(self, configurations: Sequence[Configuration]) -> Iterator[LocalSwitchedRun]:
         """Prepare, apply the first configuration, reset, and start the run under telemetry."""
         watch, first = Stopwatch(), configurations[0]
-        definition = catalog.get(self.request.name)
-        workload = definition.make(apply_configuration(self.request, first))
+        options = apply_configuration(self.request, first)
+        workload = catalog.get(self.request.name).make(options)
         self._begin(first, watch)
         self._prepare(workload, first, watch)
         with self.site.levels.switched(configurations) as levels:
             devices = self._devices_of(workload)
-            notes = self._reset_state(workload, devices, watch)
+            notes = self._reset_state(workload, options, devices, watch)
             run = LocalSwitchedRun(
                 workload, self.place, levels, configurations, self.make_recorder(), devices, notes
             )
@@ -191,9 +189,9 @@ class LocalBlock:
             self._client = self._cluster.configured(configuration)
 
     def _reset_state(
-        self, workload: Workload, devices: Sequence[str], watch: Stopwatch
+        self, workload: Workload, options: BaseModel, devices: Sequence[str], watch: Stopwatch
     ) -> tuple[str, ...]:
-        """Bring files, dirty pages and page cache into the initial state of every trial."""
+        """Bring files, dirty pages, page cache and memory into the initial state of every trial."""
         watch.begin("reset")
         workload.reset(self.place)
         if self._cluster is not None:
@@ -207,6 +205,9 @@ class LocalBlock:
         if workload.reads():
             watch.begin("drop")
             notes += self._drop()
+        if self.warm_memory and catalog.get(self.request.name).uses_page_cache(options):
+            watch.begin("warm")
+            notes.append(describe_warm_memory(touch_free_memory(workload.space_bytes())))
         return tuple(notes)
 
     def _drop(self) -> list[str]:
