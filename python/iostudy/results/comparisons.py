@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.ranking import Ranking, is_rankable, rank
+from iostudy.analysis.sequential import LOOK_GROWTH
+from iostudy.analysis.switchback.looks import LOOK_GROWTH as SWITCHBACK_GROWTH
 from iostudy.analysis.verdict import Comparison, Rule, compare
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
 from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.switchback import uses_switchback
 from iostudy.workloads.definition import Figure
 
 BlockFigures = dict[int, float]
@@ -61,6 +64,7 @@ def decision_rule(study: Study) -> Rule:
         max_blocks=decide.max_blocks,
         comparisons=max(1, study.comparisons),
         method=AnalysisMethod.CONSTANT_LEVEL if study.design is not None else study.method,
+        growth=SWITCHBACK_GROWTH if uses_switchback(study) else LOOK_GROWTH,
     )
 
 

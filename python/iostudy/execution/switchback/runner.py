@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from iostudy.analysis.switchback.looks import list_looks
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.errors import WorkloadError
 from iostudy.execution.listeners import Listener
@@ -20,7 +19,7 @@ from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import apply_pilots
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node, SwitchedRun
-from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
@@ -153,7 +152,7 @@ class _Blocks:
     _block: Block = field(default_factory=lambda: Block(0, "", ()))
 
     def __post_init__(self) -> None:
-        self._looks = set(list_looks(self.study.decide.max_blocks))
+        self._looks = set(decision_rule(self.study).boundaries.looks)
         self._index = max(
             (row.block for row in self.windows if row.workload == self.request.label), default=0
         )
