@@ -16,12 +16,20 @@ from scipy import special, stats
 
 from iostudy.analysis.design import Runs, main_effects, plackett_burman
 from iostudy.analysis.paired import t_bounds
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, noise
 
 FACTORS = 7
 FOLDED, ALONE = (plackett_burman(FACTORS, fold_over=fold_over) for fold_over in (True, False))
-RULE = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30, comparisons=FACTORS)
+RULE = Rule(
+    margin=0.005,
+    risk=0.05,
+    min_blocks=5,
+    max_blocks=30,
+    comparisons=FACTORS,
+    method=AnalysisMethod.CONSTANT_LEVEL,
+)
 """A margin too small for the noise, so that nothing ends as equivalent."""
 WORDS = {word: str(word) for word in Verdict}
 

@@ -40,4 +40,4 @@ def test_the_ledger_records_the_method_and_a_resumption_keeps_it(tmp_path, monke
     monkeypatch.setattr(Ledger, "create", without_method)
     conduct(tmp_path / "old", FakeNode())
     resumed = prepare_session(study(), tmp_path / "old", root=True, resume=True)
-    assert resumed.study.decide.method is AnalysisMethod.CONSTANT_LEVEL
+    assert resumed.study.method is AnalysisMethod.CONSTANT_LEVEL

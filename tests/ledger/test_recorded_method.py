@@ -21,7 +21,7 @@ def test_a_ledger_without_a_method_keeps_what_it_said() -> None:
     row = study_row(study())
     old, trials = recorded_study(row), rows(study(), blocks=9)
     assert METHOD not in row.circumstances
-    assert old.decide.method is AnalysisMethod.CONSTANT_LEVEL
+    assert old.method is AnalysisMethod.CONSTANT_LEVEL
     level = repeated_alpha(5, 20, 0.05 / 6)
     for result in compare_configurations(old, trials):
         own, base = (
@@ -47,7 +47,7 @@ def test_a_ledger_without_a_method_keeps_what_it_said() -> None:
 def test_a_recorded_method_is_that_of_the_study() -> None:
     row = study_row(study(), {**CIRCUMSTANCES, METHOD: "error spending"})
     new = recorded_study(row)
-    assert new.decide.method is AnalysisMethod.ERROR_SPENDING
+    assert new.method is AnalysisMethod.ERROR_SPENDING
     text = build_report(new, row, rows(study(), blocks=9)).method.text
     assert "levels that spend the risk over interim analyses after every block" in text
     assert "two one-sided tests" in text

@@ -351,7 +351,7 @@ def test_progress_is_reported_and_can_end_a_trial(tmp_path, own_state):
         node.block(request, seed=1) as session,
     ):
         assert session.place.tick is stop
-        with pytest.raises(WorkloadStoppedError, match="asked to stop"):
+        with pytest.raises(WorkloadStoppedError, match="it was stopped"):
             session.trial(AS_IT_IS)
     assert lines
     assert list(tmp_path.glob("iostudy-work-*")) == []

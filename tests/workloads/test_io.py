@@ -255,7 +255,7 @@ def test_stopped_run_gives_no_figure(place):
     stopping = Place(place.directory, seed=7, tick=lambda _: False)
     workload = make(duration="1h")
     workload.prepare(place)
-    with pytest.raises(WorkloadStoppedError, match="asked to stop"):
+    with pytest.raises(WorkloadStoppedError, match="it was stopped"):
         workload.run(stopping)
     workload.clean(place)
     assert not list(place.directory.iterdir())

@@ -141,7 +141,7 @@ def test_a_stop_between_jobs_leaves_no_figure(place):
         done.append(jobs)
         return jobs < 1
 
-    with pytest.raises(WorkloadStoppedError, match="asked to stop after 1 of them"):
+    with pytest.raises(WorkloadStoppedError, match="after 1 of them"):
         workload.run(Place(place.directory, place.seed, tick))
     workload.clean(place)
     assert not list(place.directory.iterdir())
