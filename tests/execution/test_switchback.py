@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.analysis.switchback.looks import FIRST_LOOK
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_report
 from iostudy.errors import WorkloadError
@@ -113,7 +114,8 @@ def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
     assert len(pilots) == 1
     assert after[: len(before)] == before
     orders = [[(r.block, r.configuration) for r in recorded(f)[2]] for f in (whole, broken)]
-    assert all(a == b for a, b in zip(*orders, strict=False))
+    same = 3 * FIRST_LOOK  # later blocks leave out what the noise of each has decided
+    assert orders[0][:same] == orders[1][:same]
     session = prepare_session(
         parse(TEXT, where="study.yaml", name="study"), broken, root=True, resume=True
     )
