@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.design import Runs, main_effects, plackett_burman
 from iostudy.analysis.paired import t_bounds
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, noise
 

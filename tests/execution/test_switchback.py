@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.analysis.switchback.looks import FIRST_LOOK
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_report
 from iostudy.errors import WorkloadError
@@ -100,14 +101,6 @@ def test_a_level_that_does_not_settle_makes_it_whole_trials(tmp_path):
     assert study.decide.max_blocks == 30
 
 
-def read_orders(folder):
-    """The configurations of each block in their order."""
-    orders = defaultdict(list)
-    for row in recorded(folder)[2]:
-        orders[row.block].append(row.configuration)
-    return [orders[block] for block in range(max(orders) + 1)]
-
-
 def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     node = FakeNode(noise=0.2, base=20_000)
@@ -120,8 +113,9 @@ def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
     _, pilots, after, _, _ = recorded(broken)
     assert len(pilots) == 1
     assert after[: len(before)] == before
-    first = [read_orders(folder)[1:11] for folder in (whole, broken)]
-    assert first[0] == first[1]
+    orders = [[(r.block, r.configuration) for r in recorded(f)[2]] for f in (whole, broken)]
+    same = 3 * FIRST_LOOK  # later blocks leave out what the noise of each has decided
+    assert orders[0][:same] == orders[1][:same]
     session = prepare_session(
         parse(TEXT, where="study.yaml", name="study"), broken, root=True, resume=True
     )

@@ -163,11 +163,16 @@ class _Blocks:
         return self._index in self._looks
 
     def undecided(self) -> frozenset[str]:
-        """Return the configurations of the next block; empty at the end."""
+        """Return the configurations of the next block; empty at the end.
+
+        The last look decides, also for a study that was resumed after it.
+        """
         if self._index >= self.study.decide.max_blocks:
             return frozenset()
-        current = self.analysis.compare(self.windows)
-        return undecided_configurations(self.study, self.request.label, current)
+        label = self.request.label
+        looked = max((look for look in self._looks if look <= self._index), default=0)
+        known = [row for row in self.windows if row.workload != label or row.block <= looked]
+        return undecided_configurations(self.study, label, self.analysis.compare(known))
 
     def measure(self, run: SwitchedRun) -> Iterator[list[WindowRow]]:
         """Yield the windows of every block, as soon as they are complete."""
