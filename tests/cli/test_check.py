@@ -49,6 +49,26 @@ def test_declared_weights_are_printed(program):
     assert "weight dfsio-read: 2.5" in " ".join(program("check", "study.yaml").stdout.split())
 
 
+SWITCHED = """\
+question: Which?
+target: {loopback: {size: 64MiB}}
+factors: {block.scheduler: [none, mq-deadline]}
+workloads: [{io: {order: random, record_size: 4KiB, size: 1MiB, direct: true}}]
+decide: {mode: MODE}
+"""
+
+
+def test_study_of_windows_says_what_it_compares_and_how_it_changes_settings(program):
+    program.write(SWITCHED.replace("MODE", "auto"))
+    output = " ".join(program("check", "study.yaml").stdout.split())
+    assert "compares windows of one run of each workload (switchback)" in output
+    assert "block.scheduler of the target, for each window of a run, and restored after" in output
+    program.write(SWITCHED.replace("MODE", "trials"))
+    output = " ".join(program("check", "study.yaml").stdout.split())
+    assert "for each window" not in output
+    assert "block.scheduler of the target, for each trial, and restored after it" in output
+
+
 def test_load_is_printed_once_and_trials_are_counted_per_level(program):
     loaded = OPTIONS.replace("files: 1, ", "") + "load: {workload.files: [1, 3]}\n"
     program.write(loaded + "decide: {blocks: [3, 3]}\n")

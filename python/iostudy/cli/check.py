@@ -164,7 +164,8 @@ def _describe_options(request: WorkloadRequest) -> str:
 
 def _describe_changes(study: Study) -> list[tuple[str, str]]:
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
-    changes = [_describe_change(factor) for factor in settings]
+    switched = uses_switchback(study)
+    changes = [_describe_change(factor, switched=switched) for factor in settings]
     match study.target:
         case LoopbackTarget(further_disks=further_disks):
             many = f"{1 + len(further_disks)} loop devices and mounts"
@@ -188,7 +189,7 @@ def _is_unchanged(factor: Factor) -> bool:
     return {level.value for level in factor.levels} == {AS_FOUND}
 
 
-def _describe_change(factor: Factor) -> str:
+def _describe_change(factor: Factor, *, switched: bool) -> str:
     """Describe where, how and how often a factor changes a setting."""
     definition = catalog.get(factor.name)
     place = "the target" if definition.reach.needs_place else definition.reach
@@ -196,6 +197,8 @@ def _describe_change(factor: Factor) -> str:
     where = f"{factor.name} of {', '.join(factor.on) or place}{only}"
     if _is_unchanged(factor):
         return f"{where}: unchanged, and read in each trial"
+    if switched:
+        return f"{where}, for each window of a run, and restored after the run"
     match definition.cost:
         case Cost.CHEAP if definition.reach is Reach.CLUSTER:
             return f"{factor.name}, given to the jobs of each trial"
