@@ -58,6 +58,7 @@ decide: {mode: MODE}
 """
 
 
+@pytest.mark.child
 def test_study_of_windows_says_what_it_compares_and_how_it_changes_settings(program):
     program.write(SWITCHED.replace("MODE", "auto"))
     output = " ".join(program("check", "study.yaml").stdout.split())

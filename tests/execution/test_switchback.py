@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.analysis.switchback.looks import FIRST_LOOK
+from iostudy.analysis.switchback.window_plan import LONGEST_WASHOUT_SECONDS
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_report
 from iostudy.errors import WorkloadError
@@ -200,4 +201,4 @@ def test_a_noisy_pilot_gives_long_washouts_and_no_whole_trials(tmp_path, monkeyp
     conduct(tmp_path, FakeNode(noise=0.3, base=20_000), text=TEXT.replace("kyber, bfq", "kyber"))
     _, (pilot,), windows, *_ = recorded(tmp_path)
     assert windows
-    assert max(pilot.plan.washout_seconds.values()) < 1.3
+    assert max(pilot.plan.washout_seconds.values()) < LONGEST_WASHOUT_SECONDS

@@ -35,7 +35,7 @@ def test_every_definition_tells_everything(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
-        ("block.scheduler", "yes; the queue is frozen for milliseconds; bfq learns"),
+        ("block.scheduler", "yes; the switch waits for requests in flight; kyber"),
         ("block.nomerges", "yes"),
         ("block.read_ahead_kb", "no: an open file keeps the read-ahead of its opening"),
         ("sysctl.vm.dirty_ratio", "no: dirty memory"),

@@ -147,7 +147,10 @@ def test_a_command_is_steady_where_the_user_says_so():
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 def test_fio_repeats_jobs_of_any_size_and_runtime(tmp_path):
     job = tmp_path / "short.fio"
-    job.write_text("[global]\nsize=1m\nruntime=1\n[write]\nrw=write\nbs=64k\nfsync=4\n[more]\n")
+    job.write_text(
+        "[global]\nsize=1m\nruntime=1\ndirect=1\noverwrite=1\n"
+        "[write]\nrw=write\nbs=64k\nfsync=4\n[more]\n"
+    )
     target = tmp_path / "target"
     target.mkdir()
     workload = FIO.make(FIO.options.model_validate({"job": str(job)}))
@@ -158,8 +161,18 @@ def test_fio_repeats_jobs_of_any_size_and_runtime(tmp_path):
     assert set(count.figures) == set(FIO.window_figures(workload.options))
 
 
-def test_jobs_one_after_another_are_not_steady(tmp_path, monkeypatch):
-    shown = "fio --name=a --rw=read --stonewall --name=b --stonewall"
+@pytest.mark.parametrize(
+    ("shown", "reason"),
+    [
+        ("fio --name=a --rw=read --stonewall --name=b --stonewall", "stonewall"),
+        ("fio --direct=1 --name=a --rw=read --name=b --direct=0", "set direct=1"),
+        ("fio --direct=1 --name=a --rw=write", "set overwrite=1"),
+        ("fio --direct=1 --overwrite=1 --name=a --rw=write", ""),
+    ],
+)
+def test_jobs_through_the_page_cache_or_in_sequence_are_not_steady(monkeypatch, shown, reason):
     monkeypatch.setattr(fio_job, "read", lambda path: fio_job.parse(path, shown))
     workload = FIO.make(FIO.options.model_validate({"job": "random-read.fio"}))
-    assert "stonewall" in workload.unsteady_reason()
+    found = workload.unsteady_reason()
+    assert reason in found
+    assert bool(reason) == bool(found)

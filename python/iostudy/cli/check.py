@@ -88,7 +88,7 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
         *_describe_mode(study),
-        *_describe_validity(study.validity),
+        *([] if uses_switchback(study) else _describe_validity(study.validity)),
         *_describe_telemetry(study.telemetry.hz),
     ]
 

@@ -13,7 +13,7 @@ from iostudy.analysis.outliers import OutlierRule, flag_outliers
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.series import FamilyOfTests
 from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.ledger.rows import NO_WINDOWS, MeasuredRow, StudyRow, SwitchbackRows, TrialRow
+from iostudy.ledger.rows import NO_WINDOWS, MeasuredRow, RunRow, StudyRow, SwitchbackRows, TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.report.finite import build_span, finite, finite_values, round_values
 from iostudy.report.formatting import describe_bounds, describe_given_up
@@ -136,7 +136,11 @@ def build_report(
         given_up=tuple(GivenUpWorkload(**asdict(own)) for own in given_up),
         block_requests=build_block_latency(study, in_order),
         device=device,
-        notes=(*describe_bounds(study.bounds), *study.notes, *_trial_notes(in_order)),
+        notes=(
+            *describe_bounds(study.bounds),
+            *study.notes,
+            *_trial_notes([*in_order, *switchback.runs]),
+        ),
         reference=build_reference(study, in_order),
         method=build_method(study, study_row.seed, trials),
         reproduce=list_reproduction_steps(study, study_row),
@@ -365,7 +369,7 @@ def _state(study: Study, workloads: Sequence[WorkloadReport]) -> State:
     return State.COMPLETE if settled else State.STOPPED
 
 
-def _trial_notes(rows: Sequence[TrialRow]) -> tuple[str, ...]:
+def _trial_notes(rows: Sequence[TrialRow | RunRow]) -> tuple[str, ...]:
     """Return the notes of all trials, each once."""
     return tuple(dict.fromkeys(note for row in rows for note in row.notes))
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from iostudy.settings.values import AS_FOUND, Values
 
 RESPONSE_SECONDS, SLOW_RESPONSE_SECONDS = 0.25, 1.5
-"""Time constants of responses to a switch: kernel timers act within 0.1 s, bfq learns for 2 s."""
+"""Time constants of responses to a switch: timers of the kernel, and schedulers that learn."""
 
 
 class Cost(StrEnum):
@@ -66,12 +66,13 @@ class Switching:
 
     ``obstacle`` says why a running workload does not show the new value, or shows it too late;
     empty if the setting can be switched. ``memory`` says what outlives a switch, and how long.
-    ``slow_values`` learn for seconds.
+    ``slow_values`` learn for seconds, or every value of a setting that ``is_slow``.
     """
 
     obstacle: str = ""
     memory: str = ""
     slow_values: frozenset[str] = frozenset()
+    is_slow: bool = False
 
     @property
     def is_possible(self) -> bool:
@@ -80,7 +81,9 @@ class Switching:
 
     def response_seconds(self, value: str) -> float:
         """Return the largest time constant of the response that a pilot must exclude."""
-        return SLOW_RESPONSE_SECONDS if value in self.slow_values else RESPONSE_SECONDS
+        # The value as found may be a slow one.
+        slow = {*self.slow_values, AS_FOUND} if self.slow_values else ()
+        return SLOW_RESPONSE_SECONDS if self.is_slow or value in slow else RESPONSE_SECONDS
 
     def __str__(self) -> str:
         if self.obstacle:

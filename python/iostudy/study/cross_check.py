@@ -33,16 +33,21 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.search), study)
     _check_weights(collector, study)
-    if study.decide.mode is DecisionMode.SWITCHBACK and (obstacles := list_obstacles(study)):
-        message = f"the study cannot switch: {'; '.join(obstacles)}; use auto or trials"
-        collector.add(("decide", "mode"), message)
+    _check_mode(collector, study, "the study")
     if study.fallback is not None:
         way = ("without_root", *factors_path(study.fallback.search))
         _check(collector, way, study.without_root())
+        _check_mode(collector, study.without_root(), "without root the study")
+
+
+def _check_mode(collector: ProblemCollector, study: Study, which: str) -> None:
+    if study.decide.mode is DecisionMode.SWITCHBACK and (obstacles := list_obstacles(study)):
+        message = f"{which} cannot switch: {'; '.join(obstacles)}; use auto or trials"
+        collector.add(("decide", "mode"), message)
 
 
 def factors_path(search: Search | None) -> Path:
-    """Where in a file what varies stands."""
+    """Return the path of the varied keys in a study file."""
     return ("factors",) if search is None else ("search", "parameters")
 
 

@@ -1,4 +1,4 @@
-"""Sections of a study that depend on no other one: decide, validity, telemetry and hadoop."""
+"""Sections of a study that depend on no other one, such as decide and validity."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ class Decision:
     risk: Risk = 0.05
     """chance of any wrong verdict in the whole study"""
     blocks: Blocks = (5, 30)
-    """fewest and most blocks of a comparison"""
+    """fewest and most blocks of a comparison; a study of windows takes them from its pilot"""
     weights: Mapping[str, Weight] = field(default_factory=dict)
-    """of workloads in the combined ranking, by their labels; 1 by default"""
+    """weights of workloads in the combined ranking, by label; 1 by default"""
     mode: Annotated[DecisionMode, one_of("mode", DecisionMode)] = DecisionMode.TRIALS
     """compare whole trials, or windows of one run while the configurations are switched; auto:
     windows where every factor and workload allows them"""
@@ -196,7 +196,7 @@ def _directories(value: Any) -> tuple[Path, ...]:
             )
     twice = find_duplicates(map(str, map(Path, texts)))
     if twice:
-        raise ValueError(f"{', '.join(twice)} stands twice")
+        raise ValueError(f"{', '.join(twice)} is listed twice")
     return tuple(map(Path, texts))
 
 
@@ -224,7 +224,7 @@ def _definition(key: str) -> HadoopDefinition:
 def _property(name: str, value: Any) -> str:
     parsed = _definition(name).parse(scalar_text(value))
     if parsed == AS_FOUND:
-        raise ValueError("a cluster that is started here has nothing that is found; leave it out")
+        raise ValueError("as-found has no meaning for a cluster that iostudy starts; leave it out")
     return parsed
 
 

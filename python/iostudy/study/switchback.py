@@ -26,7 +26,7 @@ def describe_mode(study: Study) -> str:
     """Return the mode of the study in words, with the reason for whole trials."""
     match study.decide.mode:
         case DecisionMode.TRIALS:
-            return "whole trials, as the study file says"
+            return "whole trials"
         case _ if obstacles := list_obstacles(study):
             return "whole trials: " + "; ".join(obstacles[:MAX_NAMED])
         case _:
@@ -43,6 +43,8 @@ def _list_obstacles(study: Study) -> Iterator[str]:
         yield "a search or a screening has too many configurations for one block"
     if study.validity.limits:
         yield f"a limit of {', '.join(study.validity.limits)} applies to whole trials"
+    if study.telemetry.block_latency:
+        yield "block_latency is reported by trial"
     for factor in study.factors:
         yield from _factor_obstacles(study, factor)
     for request in study.workloads:

@@ -39,7 +39,7 @@ def test_more_curves_shorten_the_washout_of_a_level_at_once():
 
 def test_a_quiet_level_at_once_needs_no_washout():
     rates = 1000 + np.arange(4)[:, None] * np.ones(60)
-    assert estimate_response(rates, BIN_SECONDS, 2.0).washout(WINDOW, TOLERANCE) == 0.0
+    assert estimate_response(rates, BIN_SECONDS, 2.0).washout(WINDOW, TOLERANCE) == BIN_SECONDS
 
 
 def test_the_washout_of_a_known_response():
@@ -49,7 +49,7 @@ def test_the_washout_of_a_known_response():
     # The bin means of the response replace its values at the centres: 0.04 % of the amplitude.
     bias = 0.3 * 0.5 / WINDOW * -math.expm1(-WINDOW / 0.5)
     assert found.washout(WINDOW, TOLERANCE) == pytest.approx(
-        0.5 * math.log(bias / TOLERANCE), rel=0.01
+        0.5 * math.log(bias / TOLERANCE) + BIN_SECONDS, rel=0.01
     )
 
 

@@ -62,7 +62,7 @@ def test_the_expected_blocks_find_the_margin_with_the_stated_power():
 
 def test_a_level_that_does_not_settle_is_listed():
     found = pilot(FAST | {"odd": (-0.9, 3.0)})
-    assert list_unsettled(found, 0.2, TOLERANCE) == ("odd",)
+    assert list_unsettled(found, TOLERANCE) == ("odd",)
     assert LONGEST_WASHOUT_SECONDS > MIN_WASHOUT_SECONDS
 
 
@@ -71,7 +71,7 @@ def test_a_level_without_a_response_does_not_settle():
     missing = Pilot(
         found.rates, BIN_SECONDS, 1e4, {**found.responses, "x": None}, dict.fromkeys("x", 0.1)
     )
-    assert list_unsettled(missing, 0.2, TOLERANCE) == ("x",)
+    assert list_unsettled(missing, TOLERANCE) == ("x",)
 
 
 def test_no_window_holds_enough_operations():

@@ -57,20 +57,21 @@ class Response:
     def washout(self, window_seconds: float, tolerance: float) -> float:
         """Return the shortest washout in seconds that bounds the bias of such a window.
 
+        It includes one bin, because the first bin begins up to one bin after the switch.
         ``tolerance`` is the largest accepted bias, a log-ratio.
         """
         share = window_seconds / self.constants
         bias = self.bounds * -np.expm1(-share) / share
         with np.errstate(divide="ignore"):
             needed = self.constants * np.log(bias / tolerance)
-        return max(0.0, float(needed.max()))
+        return max(0.0, float(needed.max())) + self.bin_seconds
 
 
 def estimate_response(rates: Array, bin_seconds: float, slowest_seconds: float) -> Response | None:
     """Estimate the response from curves x bins of rates; None where no interval exists.
 
-    Bin 0 begins when the switch is complete. ``slowest_seconds`` is the largest time constant to
-    exclude. A bin without an operation gives None: its rate has no logarithm.
+    Bin 0 is the first one that begins after the switch. ``slowest_seconds`` is the largest time
+    constant to exclude. A bin without an operation gives None: its rate has no logarithm.
     """
     if len(rates) < _MIN_CURVES or rates.shape[1] < _MIN_CURVES or (rates <= 0).any():
         return None

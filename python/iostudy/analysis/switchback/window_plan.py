@@ -63,9 +63,10 @@ class WindowPlan:
     expected_seconds: float
 
 
-def list_unsettled(pilot: Pilot, window_seconds: float, tolerance: float) -> tuple[str, ...]:
-    """Return the configurations that need a longer washout than the longest allowed one."""
-    washouts = compute_washouts(pilot, window_seconds, tolerance)
+def list_unsettled(pilot: Pilot, tolerance: float) -> tuple[str, ...]:
+    """Return the configurations that do not settle before any window of the pilot."""
+    sizes = _candidate_sizes(pilot) or (1,)
+    washouts = compute_washouts(pilot, sizes[-1] * pilot.bin_seconds, tolerance)
     return tuple(label for label, own in washouts.items() if own > LONGEST_WASHOUT_SECONDS)
 
 
@@ -86,7 +87,7 @@ def choose_windows(
 
     ``margin`` and ``tolerance`` are log-ratios: the difference to find, and the largest accepted
     bias by the response of a level. ``level`` is the two-sided level of a comparison.
-    Configurations that do not settle must be removed from the pilot first.
+    A length at which a configuration needs more than the longest washout is not possible.
     """
     plans = (
         _plan_window(pilot, size, margin, tolerance, level) for size in _candidate_sizes(pilot)
@@ -110,7 +111,7 @@ def _plan_window(
     seconds = size * pilot.bin_seconds
     washouts = compute_washouts(pilot, seconds, tolerance)
     block = sum(pilot.switch_seconds[label] + own + seconds for label, own in washouts.items())
-    if not math.isfinite(block):
+    if max(washouts.values()) > LONGEST_WASHOUT_SECONDS:
         return None
     deviation = compute_pair_deviation(
         pilot.rates, size, _mean_distance(pilot, block, len(washouts))

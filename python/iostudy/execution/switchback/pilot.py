@@ -21,7 +21,6 @@ from iostudy.analysis.switchback.window_plan import (
     Pilot,
     WindowPlan,
     choose_windows,
-    compute_washouts,
     list_unsettled,
 )
 from iostudy.execution.switchback.measure import collect, measure_bins, open_bins
@@ -74,7 +73,7 @@ def build_plan(study: Study, request: WorkloadRequest, pilot: Pilot) -> PilotRow
     rule = decision_rule(study)
     tolerance, level = rule.delta / 2, rule.risk / rule.comparisons
     plan = choose_windows(pilot, rule.delta, tolerance, level)
-    unsettled = _unsettled(pilot, plan, tolerance)
+    unsettled = () if plan else list_unsettled(pilot, tolerance)
     reason = ""
     if unsettled:
         reason = (
@@ -96,13 +95,6 @@ def build_plan(study: Study, request: WorkloadRequest, pilot: Pilot) -> PilotRow
             label: _curve(response) for label, response in pilot.responses.items() if response
         },
     )
-
-
-def _unsettled(pilot: Pilot, plan: WindowPlan | None, tolerance: float) -> tuple[str, ...]:
-    if plan is not None:
-        return list_unsettled(pilot, plan.window_seconds, tolerance)
-    washouts = compute_washouts(pilot, pilot.bin_seconds, tolerance)
-    return tuple(label for label, own in washouts.items() if not math.isfinite(own))
 
 
 def _max_blocks(plan: WindowPlan) -> int:
@@ -131,8 +123,10 @@ def _measure(
     curves: dict[str, list[Array]] = {label: [] for label in configurations}
     switches: dict[str, list[float]] = {label: [] for label in configurations}
     draw = random.Random(f"{seed} {request.label} pilot")
+    before = study.baseline.label
     for _ in range(CURVES):
-        for label in draw.sample(list(configurations), len(configurations)):
+        for label in _draw_order(draw, list(configurations), before):
+            before = label
             count = _count_bins(_curve_seconds(configurations[label]), bin_seconds)
             seconds, counts = _measure_curve(run, label, bin_seconds, count)
             switches[label].append(seconds)
@@ -148,6 +142,12 @@ def _measure(
         },
         switch_seconds={label: float(np.mean(own)) for label, own in switches.items()},
     )
+
+
+def _draw_order(draw: random.Random, labels: Sequence[str], before: str) -> list[str]:
+    """Draw an order whose first switch changes something, if there are several labels."""
+    order = draw.sample(labels, len(labels))
+    return order if order[0] != before or len(order) == 1 else [*order[1:], order[0]]
 
 
 def _estimate(rates: Array, bin_seconds: float, configuration: Configuration) -> Response:

@@ -87,15 +87,17 @@ class SwitchbackRunner:
             listener.pilot_ended(pilot)
 
     def _measure(self, blocks: _Blocks) -> None:
-        with self._run(blocks.study, blocks.request) as run:
+        with self._run(blocks.study, blocks.request, blocks.notes) as run:
             for rows in blocks.measure(run):
                 self._record.add_block(rows)
                 if blocks.is_look:
                     self._notify(blocks)
 
     @contextmanager
-    def _run(self, study: Study, request: WorkloadRequest) -> Iterator[SwitchedRun]:
-        """Start a run under the baseline; record it at its end."""
+    def _run(
+        self, study: Study, request: WorkloadRequest, notes: Sequence[str] = ()
+    ) -> Iterator[SwitchedRun]:
+        """Start a run under the baseline; record it at its end, with ``notes`` as they are then."""
         began = time.time()
         with (
             self._node.block(request, self._seed) as session,
@@ -110,7 +112,7 @@ class SwitchbackRunner:
                 settings=result.settings,
                 devices=result.devices,
                 summary=result.telemetry.summary,
-                notes=result.notes,
+                notes=(*result.notes, *notes),
                 telemetry=write_run_samples(
                     self._ledger.folder, len(self._record.runs()) + 1, result.telemetry.samples
                 ),
@@ -147,7 +149,7 @@ class _Blocks:
     seed: int
     windows: list[WindowRow]
     analysis: InterimAnalysis
-    _position: int = 0
+    notes: list[str] = field(default_factory=list)
     _previous: str = ""
     _block: Block = field(default_factory=lambda: Block(0, "", ()))
 
@@ -206,6 +208,7 @@ class _Blocks:
                 self._index += 1
                 self.windows += rows
                 return rows
+            self.notes.append(_describe_discarded(self._index + 1, self.request, rows))
         raise WorkloadError(
             f"{self.request.figure.name} in every window of {self.request.label}",
             found=f"{MAX_DISCARDED} blocks in a row have a window without it",
@@ -243,3 +246,9 @@ class _Blocks:
             operations=count.operations,
             figures=dict(count.figures),
         )
+
+
+def _describe_discarded(index: int, request: WorkloadRequest, rows: Sequence[WindowRow]) -> str:
+    name = request.figure.name
+    lacking = [row.configuration for row in rows if not row.figures.get(name, 0.0) > 0]
+    return f"block {index} was measured again: no {name} in a window of {', '.join(lacking)}"

@@ -60,9 +60,10 @@ SCHEDULER = QueueSettingDefinition(
         )
     ),
     switching=Switching(
-        memory="the queue is frozen for milliseconds; bfq learns processes and the device's peak "
-        "rate for seconds, kyber adapts its depths for some 0.1 s",
-        slow_values=frozenset({"bfq", "cfq", "anticipatory"}),
+        memory="the switch waits for requests in flight; kyber adapts its depths every 0.1 to "
+        "1 s; bfq learns the peak rate for seconds, and its low_latency favours new queues for "
+        "3 to 25 s",
+        slow_values=frozenset({"bfq", "cfq", "anticipatory", "kyber"}),
     ),
 )
 READ_AHEAD = QueueSettingDefinition(
@@ -99,7 +100,7 @@ NR_REQUESTS = QueueSettingDefinition(
     source=f"{_SYSFS_BLOCK} (nr_requests); block/blk-sysfs.c",
     layer=Layer.SCHEDULING,
     values=Integer(4, 10240, "requests"),
-    switching=Switching(memory="the queue is frozen for milliseconds"),
+    switching=Switching(memory="the switch waits for the requests in flight"),
 )
 MAX_SECTORS = QueueSettingDefinition(
     name="block.max_sectors_kb",
@@ -136,7 +137,7 @@ RQ_AFFINITY = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (rq_affinity)",
     values=Choice(("0", "1", "2")),
-    switching=Switching(memory="requests in flight complete as before"),
+    switching=Switching(memory="from the next completion"),
 )
 WRITEBACK_THROTTLING = QueueSettingDefinition(
     name="block.wbt_lat_usec",
@@ -196,7 +197,7 @@ IOSTATS = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (iostats)",
     values=Choice(("0", "1")),
-    switching=Switching("with 0 the device counts no I/O, so no window of it can be measured"),
+    switching=Switching("with 0 the device counts no I/O, which telemetry of the run needs"),
 )
 ADD_RANDOM = QueueSettingDefinition(
     name="block.add_random",

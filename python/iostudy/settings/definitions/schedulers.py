@@ -34,9 +34,15 @@ class _TunableText(TypedDict):
     documentation: str
 
 
-_DEADLINES = Switching(memory="a waiting request keeps its deadline, for that time at most")
-_LEARNED = Switching(memory="the scheduler keeps what it learned about processes, for seconds")
-_DEPTHS = Switching(memory="the depths follow the measured latencies within some 0.1 s")
+_DEADLINES = Switching(
+    memory="a waiting request keeps its deadline, at most 5 s by default", is_slow=True
+)
+_LEARNED = Switching(
+    memory="the scheduler keeps what it learned about processes, for seconds", is_slow=True
+)
+_DEPTHS = Switching(
+    memory="the depths follow the measured latencies, every 0.1 to 1 s", is_slow=True
+)
 
 
 def _definitions(

@@ -98,9 +98,14 @@ class Fio(Workload):
         )
 
     def unsteady_reason(self) -> str:
-        """Jobs one after another have no state that lasts."""
-        if max(self._job().phases()):
+        """Jobs one after another, or through the page cache, have no state that lasts."""
+        job = self._job()
+        if max(job.phases()):
             return "its jobs run one after another (stonewall), so that their load changes"
+        if not job.is_direct:
+            return "a job uses the page cache, whose writes reach the device later; set direct=1"
+        if job.changes_files and not job.overwrites:
+            return "a job writes to files that it extends at first; set overwrite=1"
         return ""
 
     def steady_run(self, place: Place) -> SteadyRun:
@@ -175,7 +180,7 @@ FIO = WorkloadDefinition(
     part_figures=fixed_figures(*fio_report.PART_FIGURES),
     example={"job": "random-read.fio"},
     make=Fio,
-    steady_when="where no job waits for another one (stonewall); the jobs repeat themselves, and "
-    "the bytes of the target's devices are measured",
+    steady_when="with direct=1, for writes overwrite=1, and no job that waits for another "
+    "(stonewall); the jobs repeat, and the bytes of the target's devices are measured",
     window_figures=lambda _: ("bandwidth", "read_bandwidth", "write_bandwidth"),
 )

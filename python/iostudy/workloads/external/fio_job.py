@@ -83,6 +83,20 @@ class JobFile:
         """Whether the jobs create files while they run: I/O that fio does not count."""
         return any(n in _MADE_IN_THE_RUN and value != _OFF for n, value in self.parameters)
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether every job bypasses the page cache."""
+        return self._has_everywhere("direct")
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether every job writes to files that have their full size before."""
+        return self._has_everywhere("overwrite")
+
+    def _has_everywhere(self, flag: str) -> bool:
+        everywhere, *jobs = (dict(section) for section in self._sections())
+        return all({**everywhere, **job}.get(flag, _OFF) != _OFF for job in jobs)
+
     def phases(self) -> tuple[int, ...]:
         """Return the phase of each reporting group; phases run one after another.
 

@@ -40,14 +40,14 @@ def _notes(report: Report) -> Iterator[str]:
             if effect.flagged:
                 yield _describe_effect(own.workload, effect)
     if not any(effect.flagged for own in report.switchback for effect in own.carry_over):
-        yield "No window depends on its position or on the previous configuration."
+        yield "No dependence on the position or the previous configuration was detected."
 
 
 def _describe_effect(workload: str, effect: CarryOverReport) -> str:
     change = format_change_interval(effect.effect, effect.interval)
     return (
         f"Carry-over on {workload}: the {effect.source} {effect.group} changes the figure by "
-        f"{change}. The random order averages it out. Confirm the verdicts by whole trials "
+        f"{change}. This can bias the verdicts; confirm them by whole trials "
         "(decide: {mode: trials})."
     )
 
