@@ -91,6 +91,14 @@ def scheduler(name: str) -> str:
     return parse_scheduler((Path("/sys/block") / name / "queue/scheduler").read_text()).current
 
 
+@pytest.fixture
+def _plain_loops() -> None:
+    """Free loop devices with their default scheduler; a killed program may have left another."""
+    for queue in Path("/sys/block").glob("loop*/queue"):
+        if not (queue.parent / "loop/backing_file").exists():
+            (queue / "scheduler").write_text("none")
+
+
 def use_with_bfq(transaction: Transaction, folder: Path) -> LoopbackDisk:
     """A loop-back disk with a file system and another scheduler than the one it had."""
     disk = LoopbackDisk.prepare(folder, SIZE)
@@ -123,6 +131,7 @@ def detached(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return schedulers
 
 
+@pytest.mark.usefixtures("_plain_loops")
 def test_the_scheduler_is_restored_before_a_loop_device_is_detached(
     tmp_path: Path, detached: list[str]
 ) -> None:
@@ -133,6 +142,7 @@ def test_the_scheduler_is_restored_before_a_loop_device_is_detached(
     assert scheduler(name) == "none"
 
 
+@pytest.mark.usefixtures("_plain_loops")
 def test_recovery_restores_the_scheduler_before_it_detaches_a_loop_device(
     tmp_path: Path, detached: list[str]
 ) -> None:
@@ -152,7 +162,7 @@ def _kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         )
 
 
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("_kernel", "_plain_loops")
 @pytest.mark.parametrize("order", [("umount", "losetup --detach"), ("losetup --detach", "umount")])
 def test_the_scheduler_of_a_loop_device_that_others_have_detached_is_restored(
     tmp_path: Path, order: tuple[str, str]
