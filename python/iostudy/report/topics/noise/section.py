@@ -28,7 +28,7 @@ _KNOWN = (
 _CAUSES = (
     "The causes are those that telemetry recorded. Each has its share of the variance, without "
     "block and configuration effects, and the 95 % interval of that share. On a workload chance "
-    f"alone names a cause in {format_percent(LEVEL)} of studies at most."
+    f"alone names a cause in about {format_percent(LEVEL)} of studies."
 )
 _UNEXPLAINED = "unexplained"
 
