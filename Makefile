@@ -21,7 +21,7 @@ TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
 
-test: $(VENV)/.dev $(VENV)/.built ## set up, and pass the tests
+test: $(VENV)/.test $(VENV)/.built ## set up, and pass the tests
 	cargo test --workspace --exclude iostudy-bindings --locked --quiet
 	$(BIN)/pytest -m "not slow and not vm"
 
@@ -41,7 +41,7 @@ check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 docs: $(VENV)/.dev $(VENV)/.built ## write the generated pages and JSON schemas
 	$(BIN)/python -m tools.docs
 
-bench: $(VENV)/.dev $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and others, as ratios of one run
+bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and others, as ratios of one run
 	$(BIN)/python -m benches.engine
 	$(BIN)/python -m benches.iops
 	$(BIN)/python -m benches.terasort
@@ -60,25 +60,25 @@ bench: $(VENV)/.dev $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and 
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.sampler_cost
 	$(BIN)/python -m benches.recorder_effect
 
-calibrate: $(VENV)/.dev $(VENV)/.built ## the long calibration of the statistics, and docs/method.md's tables of it
+calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/method.md's tables of it
 	$(BIN)/python -m tests.calibration.table
 	$(BIN)/pytest -m slow tests/analysis tests/calibration
 
-crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
+crash: $(VENV)/.test $(VENV)/.built ## the long crash tests, as root
 	cargo test -p iostudy-namespace --release --locked --quiet -- --ignored
 	$(BIN)/pytest -m slow tests/crash
 
-attack: $(VENV)/.dev $(VENV)/.built ## campaigns of hostile users and damaged files, with counts, as root
+attack: $(VENV)/.test $(VENV)/.built ## campaigns of hostile users and damaged files, with counts, as root
 	$(BIN)/python -m tests.attack
 
-diagnose: $(VENV)/.dev $(VENV)/.built ## real bottlenecks, their diagnosis, and docs/telemetry.md's table, as root
+diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks, their diagnosis, and docs/telemetry.md's table, as root
 	$(BIN)/python -m tests.diagnosis.situations
 	$(BIN)/pytest -m slow tests/diagnosis/test_real_situations.py
 
-hadoop: $(VENV)/.dev $(VENV)/.built ## the long tests of Hadoop's programs
+hadoop: $(VENV)/.test $(VENV)/.built ## the long tests of Hadoop's programs
 	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop tests/cli
 
-vm: $(VENV)/.dev $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
+vm: $(VENV)/.test $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
 	tools/need $(TO_EMULATE)
 	PYTHON=$(PYTHON) tools/need-kernel target/vm
 	$(BIN)/pytest -m vm tests/vm
@@ -117,7 +117,10 @@ $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES) $(CHARTS)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	touch $@
+
+$(VENV)/.test: $(VENV)/.dev
 	tools/need $(TO_TEST) $(TO_RUN_HADOOP)
 	tools/need --optional $(TO_BROWSE)
-	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
 	touch $@

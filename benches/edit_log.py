@@ -2,14 +2,15 @@
 
     python -m benches.edit_log [ROUNDS]
 
-On a disk whose file lies in the current folder, and on one whose file lies in memory, which shows
-what of the difference is the disk and what our own log. For every number of operations under way,
-carried by a worker for each CPU, and for the largest by a thread for each operation as well:
-creates a second with one durable log over creates with none, within a round; how many mutations
-shared a sync, and how many syncs a second there were, against fdatasync of 4 KiB by fio on the same
-disk; and threads x fdatasync: about the most that such a log could take, as all of them wait for
-one sync at best. Programs run in an order drawn afresh for every round. Before that, the memory
-of a large namespace.
+The file of one loop-back disk is in the current folder, that of another in memory: their difference
+is the cost of the disk. For each number of operations in flight, with one worker per CPU, and for
+the largest also with one thread per operation, the benchmark prints
+
+- creates per second with a durable log, relative to creates without a log in the same round;
+- mutations per sync, and syncs per second relative to fio's fdatasync of 4 KiB on the same disk;
+- threads x fdatasync, an upper bound, because all threads share one sync at best.
+
+The order of programs is drawn anew for every round. The memory of a large namespace comes first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every test may use, and which tests this machine can run."""
+"""Shared fixtures and settings of all tests, and skips of tests that this machine cannot run."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def new_cluster(tmp_path, java, distribution) -> Iterator[MakeCluster]:
 
 @pytest.fixture(scope="session")
 def hadoop_cluster(tmp_path_factory, java, distribution) -> Iterator[LocalCluster]:
-    """A cluster of two DataNodes that runs; whoever breaks it mends it, by `configured`."""
+    """A cluster of two DataNodes that runs; a test that breaks it repairs it, by `configured`."""
     folder = tmp_path_factory.mktemp("hadoop")
     (folder / "storage").mkdir()
     cluster = LocalCluster.prepare(

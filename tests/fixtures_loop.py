@@ -23,7 +23,7 @@ _LOOP_CTL_ADD, _LOOP_CTL_REMOVE = 0x4C80, 0x4C81
 def loop_disk(size_bytes: int = 64 * MIB) -> Iterator[str]:
     """The kernel name (``loop0``) of a loop device with direct I/O, mq-deadline and defaults.
 
-    The queue of a loop device outlives its file, so its scheduler is put back at the end.
+    The queue of a loop device outlives its file, so its scheduler is restored at the end.
     """
     with tempfile.TemporaryDirectory() as folder:
         image = Path(folder) / "disk"

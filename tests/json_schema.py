@@ -1,4 +1,4 @@
-"""Whether a document has the form of its JSON Schema, and every field that it names."""
+"""Validation of a document against its JSON Schema, with every field declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a file is in the page cache."""
+"""Size of a file's resident pages in the page cache."""
 
 from __future__ import annotations
 

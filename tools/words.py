@@ -58,11 +58,10 @@ def find_places(settings: dict[str, dict[str, list[str]]]) -> Iterator[Place]:
     text_words = _any_word(words["texts"])
     prose_words = _any_word([*words["texts"], *words["prose"]])
     keys = re.compile(rf"\b(?:{'|'.join(allowed['keys'])}): ")
-    for name, source in _sources(tuple(allowed["folders"])):
+    for name, source in _sources():
         for line, identifier in source.names:
-            if f"{name}: {identifier}" not in allowed["identifiers"]:
-                found = sorted(_split(identifier) & set(words["identifiers"]))
-                yield from ((word, f"{name}:{line}: {identifier}") for word in found)
+            found = sorted(_split(identifier) & set(words["identifiers"]))
+            yield from ((word, f"{name}:{line}: {identifier}") for word in found)
         texts = [own for own in source.texts if own[1] not in allowed["texts"]]
         for banned, own in ((text_words, texts), (prose_words, source.prose)):
             for line, text in own:
@@ -74,14 +73,12 @@ def _any_word(words: list[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)
 
 
-def _sources(allowed: tuple[str, ...]) -> Iterator[tuple[str, Source]]:
-    """Yield the path of each file outside of the ``allowed`` folders, and what it has."""
+def _sources() -> Iterator[tuple[str, Source]]:
+    """Yield the path of each file, and what it has."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             name = str(path.relative_to(ROOT))
-            skipped = (
-                path == Path(__file__) or name.endswith(_GENERATED) or name.startswith(allowed)
-            )
+            skipped = path == Path(__file__) or name.endswith(_GENERATED)
             if path.suffix in _READERS and not skipped:
                 names, texts, prose = _READERS[path.suffix](path.read_text("utf-8"))
                 names.append((1, path.stem))

@@ -71,7 +71,7 @@ def test_the_same_trials_have_the_same_p():
 
 
 @pytest.mark.parametrize("shape", ["even", "rare and large"])
-def test_what_falls_on_all_alike_is_seldom_called_imbalanced(shape):
+def test_a_disturbance_independent_of_configurations_is_seldom_called_imbalanced(shape):
     """A disturbance that changes from block to block, and falls on the trials by chance."""
     draw, studies, level = np.random.default_rng(7), 400, 0.05
     raised = 0

@@ -80,15 +80,15 @@ def shortest_word(runs: Runs) -> int:
 
 @settings(max_examples=30)
 @given(number=st.integers(3, 9), resolution=st.integers(3, 5))
-def test_a_fraction_has_the_resolution_that_was_asked_for(number: int, resolution: int):
+def test_a_fraction_has_the_requested_resolution(number: int, resolution: int):
     runs = fractional_factorial(number, resolution)
     assert shortest_word(runs) >= resolution
     assert is_orthogonal(runs)
     assert starts_plain_and_never_repeats(runs)
     free = not find_aliases(runs, [2] * number)
     assert free == (shortest_word(runs) >= 4)
-    told = len(interactions(runs, [2] * number).terms)
-    assert told == (comb(number, 2) if shortest_word(runs) >= 5 else 0)
+    estimable = len(interactions(runs, [2] * number).terms)
+    assert estimable == (comb(number, 2) if shortest_word(runs) >= 5 else 0)
 
 
 def test_the_smallest_fraction_is_taken():
@@ -109,7 +109,7 @@ def test_a_full_design_holds_every_combination_and_aliases_nothing(levels: list[
     ("levels", "reduction"),
     [([3, 3, 3], 3), ([3, 3, 3, 2], 3), ([4, 3, 2, 2], 2), ([3, 2, 2, 2], 2)],
 )
-def test_a_subset_is_smaller_has_every_level_and_tells_all_effects_apart(
+def test_a_subset_is_smaller_has_every_level_and_separates_all_effects(
     levels: list[int], reduction: int
 ):
     runs = generalized_subset(levels, reduction)
@@ -164,9 +164,11 @@ def test_an_interaction_is_what_both_give_beyond_each_alone():
     runs = full_factorial([2, 2, 2])
     both = (runs[:, 0] & runs[:, 2]).astype(float)
     contrasts = interactions(runs, [2, 2, 2])
-    told = dict(zip(contrasts.terms, contrasts.weights @ (0.3 * both + runs[:, 1]), strict=True))
-    assert told[Term(((0, 1), (2, 1)))] == pytest.approx(0.3)
-    assert told[Term(((0, 1), (1, 1)))] == pytest.approx(0)
+    estimates = dict(
+        zip(contrasts.terms, contrasts.weights @ (0.3 * both + runs[:, 1]), strict=True)
+    )
+    assert estimates[Term(((0, 1), (2, 1)))] == pytest.approx(0.3)
+    assert estimates[Term(((0, 1), (1, 1)))] == pytest.approx(0)
 
 
 def test_a_share_is_what_the_estimate_takes_of_the_interaction():

@@ -47,7 +47,7 @@ def test_zero_lies_outside_exactly_where_scipys_exact_test_rejects(values: set[i
     assert excluded == (stats.wilcoxon(ratios, method="exact").pvalue <= alpha)
 
 
-def test_too_few_ratios_for_the_level_tell_nothing():
+def test_too_few_ratios_for_the_level_give_no_interval():
     assert interval_of(np.arange(5.0), 0.05) == UNKNOWN
     assert interval_of(np.arange(6.0), 0.05) != UNKNOWN
     assert interval_of(np.array([]), 0.05) == UNKNOWN

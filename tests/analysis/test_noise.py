@@ -61,7 +61,7 @@ def test_the_interval_holds_the_noise_also_where_comparisons_share_their_baselin
     assert held == pytest.approx(CONFIDENCE, abs=4 * math.sqrt(0.05 * 0.95 / studies))
 
 
-def test_the_outlook_says_what_is_reachable_and_how_many_blocks_the_margin_needs():
+def test_the_power_estimate_has_the_detectable_effect_and_the_blocks_for_the_margin():
     fine, coarse = (estimate_power(pool_noise([(sd, 10)]), RULE) for sd in (0.01, 0.06))
     assert fine.is_margin_detectable and not coarse.is_margin_detectable
     assert RULE.min_blocks <= fine.blocks <= RULE.max_blocks < coarse.blocks

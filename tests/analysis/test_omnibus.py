@@ -53,6 +53,6 @@ def test_what_is_hard_to_change_is_held_against_whole_plots():
     assert max(false.values()) <= stats.binom.isf(0.001, studies, 0.05)
 
 
-def test_one_block_tells_no_error():
+def test_one_block_gives_no_error_estimate():
     runs = full_factorial([3, 2])
     assert compute_f_tests(drawn(runs, 1), runs, ()) == ()

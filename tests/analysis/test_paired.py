@@ -39,7 +39,7 @@ def test_the_interval_is_scipys_t_interval(ratios: list[float], alpha: float):
 
 
 @pytest.mark.parametrize("ratios", [[], [0.3]])
-def test_fewer_than_two_ratios_tell_nothing(ratios: list[float]):
+def test_fewer_than_two_ratios_give_no_interval(ratios: list[float]):
     assert mean_interval(np.array(ratios), 0.05) == UNKNOWN
 
 

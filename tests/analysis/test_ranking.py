@@ -62,11 +62,11 @@ def equal(found: Interval, wanted: Interval) -> bool:
     return (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
 
 
-def told(order: PairwiseOrder) -> list[tuple[int, int]]:
+def rank_bounds(order: PairwiseOrder) -> list[tuple[int, int]]:
     return [(ranks.best, ranks.worst) for ranks in order.ranks]
 
 
-def test_the_baselines_pairs_on_a_workload_are_told_by_its_verdicts():
+def test_the_baselines_pairs_on_a_workload_are_decided_by_its_verdicts():
     figures = drawn(9, [0.0, 0.0, 0.05], noise=0.02)
     order = ranked(figures, figures).by_workload[0]
     for other in (1, 2):
@@ -140,7 +140,7 @@ def test_ranks_that_are_known_and_ties_that_share_them():
     for ranking in (
         ranked(*[drawn(20, [0.10, 0.0, 0.10, 0.30], s) for s in range(w)]) for w in (1, 2)
     ):
-        assert told(ranking.combined) == [(2, 3), (4, 4), (2, 3), (1, 1)]
+        assert rank_bounds(ranking.combined) == [(2, 3), (4, 4), (2, 3), (1, 1)]
         assert ranking.combined.best == (3,)
 
 
@@ -152,19 +152,19 @@ def test_noise_leaves_every_rank_open():
 
 def test_a_difference_within_the_margin_is_none():
     figures = np.tile([0.0, 0.02, 0.1], (5, 1))
-    assert told(ranked(figures).combined) == [(2, 3), (2, 3), (1, 1)]
-    assert told(ranked(figures, margin=0.01).combined) == [(3, 3), (2, 2), (1, 1)]
+    assert rank_bounds(ranked(figures).combined) == [(2, 3), (2, 3), (1, 1)]
+    assert rank_bounds(ranked(figures, margin=0.01).combined) == [(3, 3), (2, 2), (1, 1)]
 
 
-def test_two_are_told_apart_only_if_one_of_them_is_told_apart_from_the_baseline():
+def test_two_are_distinguished_only_if_one_of_them_differs_from_the_baseline():
     figures = drawn(30, [0.0, 0.04, -0.04], noise=0.001)
     figures[:, 0] += np.linspace(-1, 1, 30)
     noisy = ranked(figures).combined
     assert interval(noisy, 1, 2).low > 0.03
     assert noisy.verdicts[1, 2] == "inconclusive"
-    assert told(noisy) == [(1, 3)] * 3
+    assert rank_bounds(noisy) == [(1, 3)] * 3
     figures[:, 0] = figures[:, 1] - 0.04
-    assert told(ranked(figures).combined) == [(2, 2), (1, 1), (3, 3)]
+    assert rank_bounds(ranked(figures).combined) == [(2, 2), (1, 1), (3, 3)]
 
 
 def crossed(*effects: list[float], margin: float = 0.03) -> Ranking:

@@ -175,13 +175,13 @@ def test_curves_that_touch_or_stay_apart_do_not_cross():
     assert find_crossings(LOADS, ()) == ()
 
 
-def test_curves_that_cross_twice_are_told_twice():
+def test_curves_that_cross_twice_have_two_crossings():
     first, second = crossed(drawn((0.0, 0.0, 0.0, 0.0), (0.2, -0.2, -0.2, 0.2)))
     assert (first.overtaking, second.overtaking) == (0, 1)
     assert (first.below, second.below) == (0, 2)
 
 
-def test_an_estimate_against_a_verdict_is_told_without_an_interval():
+def test_an_estimate_against_a_verdict_is_reported_without_an_interval():
     figures = drawn((0.0, 0.0, 0.0, 0.0), (-0.2, -0.2, -0.2, 0.0), noise=0.05, rounds=8)
     figures[3, :, 1] += 0.04 - (figures[3, :, 1] - figures[3, :, 0]).mean()
     (found,) = crossed(figures)

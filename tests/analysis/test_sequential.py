@@ -31,7 +31,7 @@ def simulated_risk(min_blocks: int, max_blocks: int, alpha: float, studies: int)
     ("min_blocks", "max_blocks", "risk"),
     [(5, 10, 0.05), (5, 30, 0.05), (5, 60, 0.05), (2, 12, 0.05), (3, 20, 0.01), (5, 12, 0.4)],
 )
-def test_the_risk_of_ever_being_wrong_is_what_was_asked_for(
+def test_the_risk_of_ever_being_wrong_is_the_requested_one(
     min_blocks: int, max_blocks: int, risk: float
 ):
     studies = 50_000
@@ -93,7 +93,7 @@ def test_a_finer_grid_changes_the_risk_by_less_than_half_a_percent(
     ("min_blocks", "max_blocks", "risk"),
     [(2, 3, 0.99), (5, 12, 0.999), (2, 20, 0.4), (10, 40, 1e-3), (3, 20, 1e-6)],
 )
-def test_the_level_is_where_the_risk_is_what_was_asked_for(
+def test_the_level_is_where_the_risk_is_the_requested_one(
     min_blocks: int, max_blocks: int, risk: float
 ):
     alpha = repeated_alpha(min_blocks, max_blocks, risk)

@@ -36,7 +36,7 @@ def test_a_trend_is_drift_whatever_the_configurations_differ_by():
     assert flag_figures(0.05 * QUIET + 7 * groups, groups, ALONE) == ()
 
 
-def test_the_trend_beside_groups_is_that_of_a_regression():
+def test_the_trend_adjusted_for_groups_is_that_of_a_regression():
     groups = np.array([0, 1, 1, 0, 2, 0, 1, 2, 0, 0, 1, 2])
     values = QUIET[:12] + 0.3 * np.arange(12)
     design = np.column_stack([*(groups == g for g in range(3)), np.arange(12)]).astype(float)
@@ -48,7 +48,7 @@ def test_the_trend_beside_groups_is_that_of_a_regression():
     assert Flag.DRIFT in flag_figures(values, groups, above)
 
 
-def test_neighbours_that_are_alike():
+def test_autocorrelated_neighbours():
     wave = np.sin(np.arange(40) / 3)
     assert flag_figures(wave, np.zeros(40), ALONE) == (Flag.AUTOCORRELATION,)
     assert flag_pairs(np.zeros(40), wave + 0.01 * QUIET, ALONE)[:1] == (

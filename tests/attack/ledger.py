@@ -118,7 +118,7 @@ def make_killed(folder: Path, ended: Path) -> Path:
 
 
 class Damaged:
-    """Copies of an output folder with a single damage, and what is told of each."""
+    """Copies of an output folder with a single damage, and the report of each."""
 
     def __init__(self, folder: Path, whole: Path) -> None:
         self._whole = whole

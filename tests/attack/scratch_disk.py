@@ -1,4 +1,4 @@
-"""A link to a scratch device that leads to another one after the user has seen what it is."""
+"""A link to a scratch device that leads to another one after the user has confirmed it."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _scene() -> Iterator[Scene]:
 
 
 def _run(scene: Scene, options: list[str], on_prompt: Callable[[], object]) -> str:
-    """Run the study on a terminal and type the device's name when asked; what it printed."""
+    """Run the study on a terminal and type the device's name at the prompt; return its output."""
     ours, its = pty.openpty()
     variables = {"IOSTUDY_STATE_DIR": str(scene.base / "state")}
     running = Forked(["run", "study.yaml", *options], scene.base, variables, its)

@@ -42,11 +42,11 @@ def blocks_to_a_verdict() -> list[Row]:
     for name, spread in OF_A_PAIR.items():
         for difference in (0.0, 0.02, 0.03, 0.05, 0.10):
             drawn = ratios(spread, difference, STUDIES)
-            rows.append((name, f"{100 * difference:.0f} %", *_told(drawn, difference)))
+            rows.append((name, f"{100 * difference:.0f} %", *_verdict_columns(drawn, difference)))
     return rows
 
 
-def _told(drawn: Array, difference: float) -> Row:
+def _verdict_columns(drawn: Array, difference: float) -> Row:
     outcomes, fixed = carry_out(drawn, RULE), carry_out(drawn, FIXED)
     fewest, most = np.percentile(outcomes.blocks, [10, 90])
     true, undecided = right(outcomes, difference), outcomes.share(Verdict.INCONCLUSIVE)
@@ -91,7 +91,7 @@ def six_comparisons() -> list[Row]:
 
 
 def power_of_one_look() -> list[Row]:
-    """How often a difference of 5 % is found in one look, beside the noncentral t distribution."""
+    """How often a difference of 5 % is found in one look, and by the noncentral t distribution."""
     rows: list[Row] = [("blocks", "in theory", "found")]
     for blocks in (5, 12, 30):
         rule = Rule(margin=1e-9, risk=0.05, min_blocks=blocks, max_blocks=blocks)

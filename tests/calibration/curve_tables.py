@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.calibration.rows import Row, percent
-from tests.calibration.scaled import ALIKE, OVERTAKING, TOUCHING, Scene, simulate
+from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, Scene, simulate
 from tests.calibration.simulation import Shape
 from tests.calibration.verdict_tables import REACHABLE
 
@@ -28,14 +28,16 @@ def curve_rates() -> list[Row]:
 
 
 def knees_found() -> list[Row]:
-    """How often a knee is told as a single level, by the noise and the fewest blocks."""
+    """How often a knee is reported as a single level, by the noise and the fewest blocks."""
     rows: list[Row] = [("noise of a trial", "blocks [5, 30]", "blocks [15, 30]")]
     for noise in (0.005, 0.01, 0.02, 0.04):
-        told = (
-            simulate(Shape.NORMAL, Scene(ALIKE, rule, last_gain=0.0, noise=noise), STUDIES).told
+        rates = (
+            simulate(
+                Shape.NORMAL, Scene(EQUAL, rule, last_gain=0.0, noise=noise), STUDIES
+            ).single_knee
             for rule in (replace(REACHABLE, min_blocks=fewest) for fewest in (5, 15))
         )
-        rows.append((percent(noise), *map(percent, told)))
+        rows.append((percent(noise), *map(percent, rates)))
     return rows
 
 

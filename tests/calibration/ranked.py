@@ -40,7 +40,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Rates:
-    """Shares of studies: of what is told, with or without stopping.
+    """Shares of studies with an error in the ranking, with or without stopping.
 
     ``wrong``: some configuration is put before one that is as good or better; ``uncovered``: a true
     rank is outside its set, where equals share all of their ranks; ``missed``: an interval of a
@@ -55,8 +55,8 @@ class Rates:
 
 def simulate(shape: Shape, design: Design, studies: int) -> Rates:
     """What became of many rankings."""
-    told = [_judged(ranking, design.truth) for ranking in _rankings(shape, design, studies)]
-    return Rates(*(float(share) for share in np.mean(told, axis=0)))
+    judged = [_judged(ranking, design.truth) for ranking in _rankings(shape, design, studies)]
+    return Rates(*(float(share) for share in np.mean(judged, axis=0)))
 
 
 def _rankings(shape: Shape, design: Design, studies: int) -> Iterator[Ranking]:

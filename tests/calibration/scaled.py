@@ -28,11 +28,11 @@ MEETING = float(np.sqrt(LOADS[1] * LOADS[2]))
 
 
 def _scene(*second: float) -> Array:
-    """Levels x configurations: what the second of three curves has beside the others."""
+    """Levels x configurations: the effect of the second of three curves relative to the others."""
     return np.array([[0.0, own, 0.0] for own in second])
 
 
-ALIKE = _scene(0.0, 0.0, 0.0, 0.0)
+EQUAL = _scene(0.0, 0.0, 0.0, 0.0)
 TOUCHING = _scene(0.0, 0.0, 0.1, 0.1)
 OVERTAKING = _scene(-0.1, -0.05, 0.05, 0.1)
 
@@ -65,7 +65,7 @@ class Scene:
 class Rates:
     """Shares of studies. ``values``, ``gains``: some interval misses; ``knees``: some set does.
 
-    ``told``: the knee of the baseline is told as one level. ``made_up``: some crossing is shown
+    ``single_knee``: the knee of the baseline is one level. ``made_up``: some crossing is shown
     that is not there; ``found``: that of the first two curves is; ``missed``: the interval of one
     that is there does not hold it.
     """
@@ -73,7 +73,7 @@ class Rates:
     values: float
     gains: float
     knees: float
-    told: float
+    single_knee: float
     made_up: float
     found: float
     missed: float
@@ -85,8 +85,8 @@ def simulate(shape: Shape, scene: Scene, studies: int) -> Rates:
     rule = replace(scene.rule, comparisons=(configurations - 1) * levels)
     figures = _figures(shape, scene, studies)
     run = np.stack([stopped(figures[:, level], rule) for level in range(levels)], axis=1)
-    told = [_judged(each, scene, rule) for each in run]
-    return Rates(*(float(share) for share in np.mean(told, axis=0)))
+    judged = [_judged(each, scene, rule) for each in run]
+    return Rates(*(float(share) for share in np.mean(judged, axis=0)))
 
 
 def _figures(shape: Shape, scene: Scene, studies: int) -> Array:

@@ -31,15 +31,15 @@ def search_finds() -> list[Row]:
     for way, rules in ways.items():
         rates = searched.simulate(Shape.NORMAL, searched.parabola, REACHABLE, rules, SEARCHES)
         gained = np.array([0, rates.overstated, rates.confirmed_off]) + rates.gained
-        told = (percent(float(own)) for own in np.expm1(gained))
+        gains = (percent(float(own)) for own in np.expm1(gained))
         trials = f"{rates.trials:.0f}"
-        rows.append((way, percent(rates.near), *told, percent(rates.claimed), trials))
+        rows.append((way, percent(rates.near), *gains, percent(rates.claimed), trials))
     return rows
 
 
 def search_responses() -> list[Row]:
     """What searches say of their parameters."""
-    rows: list[Row] = [("surface", "curve's interval misses", "importance told")]
+    rows: list[Row] = [("surface", "curve's interval misses", "importance reported")]
     for name, surface in (("flat", searched.flat), ("an optimum of 10 %", searched.parabola)):
         rows.append((name, *map(percent, searched.response_rates(surface, SEARCHES))))
     return rows

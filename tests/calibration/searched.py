@@ -1,6 +1,6 @@
 """Simulated searches: proposals and races by the code that makes real ones, then a confirmation.
 
-Noise goes on in run order through all blocks of the search and of the confirmation, and in each
+Noise continues in run order through all blocks of the search and of the confirmation, and in each
 block the default and the candidates are laid over it in random order.
 """
 
@@ -99,7 +99,7 @@ def simulate(
 ) -> Rates:
     """Many searches, each with noise and proposals of its own."""
     found = [search(shape, surface, rule, rules, number) for number in range(searches)]
-    told = [
+    outcomes = [
         (
             each.verdict is Verdict.BETTER,
             each.truth >= OPTIMUM - 0.02,
@@ -110,7 +110,7 @@ def simulate(
         )
         for each in found
     ]
-    return Rates(*map(float, np.mean(told, axis=0)))
+    return Rates(*map(float, np.mean(outcomes, axis=0)))
 
 
 def search(
@@ -118,12 +118,12 @@ def search(
 ) -> Searched:
     """The search of this number, until ``CANDIDATES`` have raced, with its confirmation."""
     machine = _machine(shape, surface, number)
-    seen = explored(machine, rules, number)
-    found = run_race(seen, rules)
+    candidates = explored(machine, rules, number)
+    found = run_race(candidates, rules)
     trials = sum(entrant.blocks for entrant in found.entrants)
     if found.incumbent is None:
         return Searched(0.0, 0.0, 0.0, None, trials)
-    winner = seen[found.incumbent].point
+    winner = candidates[found.incumbent].point
     ratios = np.array([machine.block([winner])[0] for _ in range(rule.max_blocks)])
     outcome = carry_out(ratios[None], rule)
     return Searched(
@@ -140,13 +140,13 @@ def explored(machine: Machine, rules: SearchPolicy, seed: int) -> list[Candidate
     points: list[Point] = []
     rows: list[Array] = []
     while True:
-        seen = _seen(points, rows)
-        found = run_race(seen, rules)
+        candidates = _candidate_results(points, rows)
+        found = run_race(candidates, rules)
         free = min(found.free, CANDIDATES - len(points))
-        new = propose(SPACE, seen, free, seed, rules) if free else ()
+        new = propose(SPACE, candidates, free, seed, rules) if free else ()
         runs = [*found.runs, *range(len(points), len(points) + len(new))]
         if not runs:
-            return seen
+            return candidates
         points += new
         row = np.full(CANDIDATES, np.nan)
         row[runs] = machine.block([points[index] for index in runs])
@@ -156,18 +156,18 @@ def explored(machine: Machine, rules: SearchPolicy, seed: int) -> list[Candidate
 def response_rates(surface: Surface, searches: int) -> tuple[float, float]:
     """Of what searches under normal noise say of the parameters.
 
-    The share of a curve's values whose interval misses the truth, and that of searches which tell
+    The share of a curve's values whose interval misses the truth, and that of searches which report
     an importance.
     """
-    missed, told = [], []
+    missed, reported = [], []
     for number in range(searches):
-        seen = explored(_machine(Shape.NORMAL, surface, number), RULES, number)
-        found = estimate_response(SPACE, seen, RULES, number)
+        candidates = explored(_machine(Shape.NORMAL, surface, number), RULES, number)
+        found = estimate_response(SPACE, candidates, RULES, number)
         assert found is not None
-        told.append(bool(found.importance))
+        reported.append(bool(found.importance))
         for curve, truth in zip(found.curves, true_curves(surface), strict=True):
             missed.append(np.mean((curve.low > truth) | (truth > curve.high)))
-    return float(np.mean(missed)), float(np.mean(told))
+    return float(np.mean(missed)), float(np.mean(reported))
 
 
 def true_curves(surface: Surface) -> list[Array]:
@@ -185,6 +185,6 @@ def _machine(shape: Shape, surface: Surface, number: int) -> Machine:
     return Machine(surface, iter(noise(shape, draw, 1, LONGEST)[0]), draw)
 
 
-def _seen(points: list[Point], rows: list[Array]) -> list[CandidateResult]:
+def _candidate_results(points: list[Point], rows: list[Array]) -> list[CandidateResult]:
     blocks = np.array(rows).reshape(len(rows), CANDIDATES)
     return [CandidateResult(point, (blocks[:, index],)) for index, point in enumerate(points)]

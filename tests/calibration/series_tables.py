@@ -31,8 +31,8 @@ def unequal_variance_flags() -> list[Row]:
     for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
         for quiet, name in ((0.0, "none"), (0.25, "a quarter"), (0.5, "half")):
             found = unequal_variance_marks(shape, quiet, 10 * STUDIES, MARKED)
-            told = (found.wrong, found.wrong_marked, found.others_marked)
-            rows.append((shape, name, *map(percent, told)))
+            shares = (found.wrong, found.wrong_marked, found.others_marked)
+            rows.append((shape, name, *map(percent, shares)))
     return rows
 
 

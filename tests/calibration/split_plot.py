@@ -2,7 +2,7 @@
 
 Every file system has a noise of its own, which all trials on it share: that of a whole plot. Two
 file systems with three configurations each are a block; in run order, the trials of one file system
-follow one another. Unless told otherwise each file system of each block is a new one.
+follow one another. By default each file system of each block is a new one.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ each_size = pytest.mark.parametrize("studies", [200, pytest.param(4000, marks=py
 
 @each_size
 @pytest.mark.parametrize("shape", [Shape.NORMAL, Shape.SPIKES, Shape.AR1])
-def test_a_covariate_that_falls_on_all_alike_is_within_its_level(shape: Shape, studies: int):
+def test_a_covariate_independent_of_configurations_is_within_its_level(shape: Shape, studies: int):
     found = flagged(shape, blocks=10, more=0.0, studies=studies)
     assert found <= allowed(SHARED.level, studies)
 

@@ -139,7 +139,7 @@ def last_look(baseline: np.ndarray, other: np.ndarray, rule: Rule) -> Comparison
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("shape", "rate"), [(Shape.SPIKES, 0.103), (Shape.LOG_NORMAL, 0.226)])
-def test_lopsided_noise_exceeds_the_risk_as_documented(shape: Shape, rate: float):
+def test_unequal_variances_exceed_the_risk_as_documented(shape: Shape, rate: float):
     """A limit of the method, kept in view: see "Limitations" in docs/method.md."""
     outcomes = carry_out(unequal_variances(shape, OPEN_ENDED, 40_000), OPEN_ENDED)
     assert outcomes.wrong == pytest.approx(rate, abs=0.01)
@@ -153,8 +153,8 @@ def test_after_a_stop_the_noise_is_known_as_well_as_documented(shape: Shape, rat
     ratios = pairs(shape, REACHABLE, 4000)
     true = float(ratios.std())
     ended = zip(ratios, carry_out(ratios, REACHABLE).blocks, strict=True)
-    told = [pool_noise([(float(own[:n].std(ddof=1)), int(n))]) for own, n in ended]
-    held = np.mean([each.low <= true <= each.high for each in told if each])
+    estimates = [pool_noise([(float(own[:n].std(ddof=1)), int(n))]) for own, n in ended]
+    held = np.mean([each.low <= true <= each.high for each in estimates if each])
     assert held == pytest.approx(rate, abs=0.02)
 
 

@@ -29,6 +29,6 @@ def test_a_table_takes_the_place_of_the_one_before() -> None:
     assert placed(page, "rates", table) == page.replace("1", "2")
 
 
-def test_a_table_without_a_place_is_told() -> None:
+def test_a_table_without_a_place_is_an_error() -> None:
     with pytest.raises(ValueError, match="0 places for rates"):
         placed("nothing", "rates", "")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.verdict import Rule
-from tests.calibration.scaled import ALIKE, OVERTAKING, TOUCHING, Scene, simulate
+from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, Scene, simulate
 from tests.calibration.simulation import Shape
 from tests.calibration.test_calibration import RISK, allowed, each_shape
 
@@ -39,13 +39,13 @@ def test_a_crossing_is_found_where_it_is(shape: Shape, studies: int):
 def test_a_knee_is_found_where_noise_allows_it(studies: int):
     rule = replace(RULE, min_blocks=15)  # comparisons that end early leave a knee few rounds
     quiet, loud = (
-        simulate(Shape.NORMAL, Scene(ALIKE, rule, last_gain=0.0, noise=noise), studies)
+        simulate(Shape.NORMAL, Scene(EQUAL, rule, last_gain=0.0, noise=noise), studies)
         for noise in (0.01, 0.06)
     )
-    assert quiet.told > 0.9 > loud.told
+    assert quiet.single_knee > 0.9 > loud.single_knee
 
 
 def test_the_scenes_are_what_they_are_called():
-    assert not np.diff(ALIKE, axis=1).any()
+    assert not np.diff(EQUAL, axis=1).any()
     assert (TOUCHING[:, 1] >= 0).all()
     assert OVERTAKING[0, 1] < 0 < OVERTAKING[-1, 1]

@@ -79,6 +79,10 @@ def test_the_simulation_decides_as_the_code_does():
     outcome = carry_out(drawn, RULE)
     assert len(set(outcome.words.ravel())) > 1
     for index, blocks in enumerate(outcome.blocks):
-        told = screen_effects([EffectSeries(own[:blocks], True) for own in drawn[index].T], RULE)
-        assert [str(effect.comparison.verdict) for effect in told] == list(outcome.words[index])
-        assert told[0].comparison.interval.low == pytest.approx(outcome.low[index, 0])
+        screened_effects = screen_effects(
+            [EffectSeries(own[:blocks], True) for own in drawn[index].T], RULE
+        )
+        assert [str(effect.comparison.verdict) for effect in screened_effects] == list(
+            outcome.words[index]
+        )
+        assert screened_effects[0].comparison.interval.low == pytest.approx(outcome.low[index, 0])

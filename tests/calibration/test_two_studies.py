@@ -17,20 +17,20 @@ each_side = pytest.mark.parametrize("sides", SIDES.values(), ids=SIDES)
 @each_side
 @pytest.mark.parametrize("shape", [shape for shape in Shape if shape is not Shape.AR1])
 def test_two_studies_of_the_same(shape: Shape, sides, pairs: int):
-    assert claims(shape, sides, pairs).told <= allowed(RISK, pairs)
+    assert claims(shape, sides, pairs).reported <= allowed(RISK, pairs)
 
 
 @each_size
-def test_slow_noise_is_seen_where_studies_are_long(pairs: int):
+def test_slow_noise_is_flagged_where_studies_are_long(pairs: int):
     found = claims(Shape.AR1, SIDES["equal"], pairs)
     assert found.any > 0.2
-    assert found.told <= RISK
+    assert found.reported <= RISK
 
 
 @pytest.mark.slow
-def test_slow_noise_is_not_seen_where_studies_are_short():
+def test_slow_noise_is_not_flagged_where_studies_are_short():
     """A limit of the method, kept in view: see "Two studies" in docs/method.md."""
-    assert claims(Shape.AR1, SIDES["opposed, 6 %"], 2000).told == pytest.approx(0.16, abs=0.03)
+    assert claims(Shape.AR1, SIDES["opposed, 6 %"], 2000).reported == pytest.approx(0.16, abs=0.03)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Two simulated studies that each stopped at their own verdict, held beside each other.
+"""Two simulated studies that each stopped at their own verdict, compared with each other.
 
 Each has a baseline and one other configuration, and both are compared across the studies, which
 differ in nothing.
@@ -32,11 +32,11 @@ class Side:
 class Claims:
     """Shares of pairs of studies with a difference claimed in any comparison.
 
-    ``told``: as `iostudy compare` tells it, which claims none where a study has a flag; ``any``:
-    if flags were not looked at.
+    ``reported``: as `iostudy compare` reports it, which claims none where a study has a flag;
+    ``any``: if flags were not looked at.
     """
 
-    told: float
+    reported: float
     any: float
 
 
@@ -46,7 +46,7 @@ def claims(shape: Shape, sides: tuple[Side, Side], pairs: int) -> Claims:
     studies = [_studies(shape, side, draw, pairs) for side in sides]
     found = [_claim(first, second, sides) for first, second in zip(*studies, strict=True)]
     wrong, clean = np.array(found).T
-    return Claims(told=float((wrong & clean).mean()), any=float(wrong.mean()))
+    return Claims(reported=float((wrong & clean).mean()), any=float(wrong.mean()))
 
 
 def _studies(

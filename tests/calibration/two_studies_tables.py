@@ -15,12 +15,12 @@ SIDES = {
 
 
 def two_studies() -> list[Row]:
-    """How often any of two comparisons claims a difference, as told and without flags."""
+    """How often any of two comparisons claims a difference, as reported and without flags."""
     rows: list[Row] = [("noise", *SIDES, *(f"{name}, flags ignored" for name in SIDES))]
     for shape in Shape:
         found = [claims(shape, sides, PAIRS) for sides in SIDES.values()]
-        told = (*(each.told for each in found), *(each.any for each in found))
-        rows.append((shape, *map(percent, told)))
+        shares = (*(each.reported for each in found), *(each.any for each in found))
+        rows.append((shape, *map(percent, shares)))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""What a terminal shows of what is written to it: its lines, and those that have scrolled away."""
+"""Emulated terminal screen: the visible lines and the scrollback."""
 
 from __future__ import annotations
 

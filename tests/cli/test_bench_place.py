@@ -1,4 +1,4 @@
-"""What ``bench --target`` means to a workload that needs a cluster, and to one that does not."""
+"""Tests of ``bench --target`` for workloads on files and on a Hadoop cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``check`` says of a study whose workloads run on a Hadoop cluster."""
+"""Tests of ``check`` for studies on a Hadoop cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is not root sees the plan, and what of it needs root."""
+"""Tests of ``check`` as an ordinary user: the plan and the steps that need root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed is text, whatever it holds and wherever it goes."""
+"""Tests of console output: control characters, markup, line folding and encoding."""
 
 from __future__ import annotations
 

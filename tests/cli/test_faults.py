@@ -1,4 +1,4 @@
-"""What goes wrong ends with a clear error, everything put back, and every finished trial kept."""
+"""Tests of faults: a clear error, restored settings, and every finished trial kept."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_two_runs_on_one_device(program, mounted):
 
 @pytest.mark.process
 def test_one_folder_under_two_lock_folders(program, tmp_path):
-    """The second command names the first, which goes on; its report can be read meanwhile."""
+    """The second command names the first, which continues; its report can be read meanwhile."""
     program.write(ENDLESS.replace("foreign_io: 1000%", "foreign_io: 9999%, attempts: 10"))
     process = program.start_study()
     program.wait_for_trials(process, 1)

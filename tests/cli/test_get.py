@@ -1,4 +1,4 @@
-"""``get`` tells what can be read, and why the rest cannot."""
+"""Tests of ``get``: readable values, and reasons for the others."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def identity(program: Program) -> str:
 
 
 def left(program: Program) -> list[str]:
-    """What is there of a cluster beside conf and logs."""
+    """Files of a cluster, apart from conf and logs."""
     state = program.folder / "state"
     journals = [path.name for path in state.glob("*.journal")]
     home = [path.name for path in (state / "hadoop").iterdir()]

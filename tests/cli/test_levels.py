@@ -21,7 +21,7 @@ decide: {margin: 90%, risk: 40%, blocks: [3, 3]}
 
 @pytest.fixture
 def pair() -> Iterator[tuple[str, str]]:
-    """Two loop devices beside the target."""
+    """Two further loop devices."""
     with ExitStack() as held:
         yield held.enter_context(loop_disk()), held.enter_context(loop_disk())
 

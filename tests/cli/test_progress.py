@@ -1,4 +1,4 @@
-"""What a running study shows on stderr, on a terminal and off it."""
+"""Tests of progress output on stderr, on a terminal and in a pipe."""
 
 from __future__ import annotations
 

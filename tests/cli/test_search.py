@@ -1,4 +1,4 @@
-"""A search by the program itself: searched, killed, gone on with, confirmed, told and kept."""
+"""Tests of a search by the program: run, killed, resumed, confirmed, reported and persisted."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_killed_search_is_resumed_confirmed_and_kept(program):
     own = load(file)
     assert [each.label for each in own.configurations()] == ["default", found.outcome.winner]
     assert (program.out / CONFIRMATION / "report.html").exists()
-    # A loop device has no name that a rule could know it by; what was chosen is told all the same.
+    # A loop device has no name that a rule could match; the winner is reported all the same.
     kept = program("persist", "out", "--format", "udev")
     assert f"configuration {found.outcome.winner} of the study study-confirmation" in kept.stderr
 

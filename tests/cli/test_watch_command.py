@@ -1,4 +1,4 @@
-"""``iostudy watch -- COMMAND`` is the command, and tells what the machine did meanwhile."""
+"""Tests of ``iostudy watch -- COMMAND``: the exit status, and what the machine did meanwhile."""
 
 from __future__ import annotations
 

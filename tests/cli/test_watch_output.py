@@ -1,4 +1,4 @@
-"""What is written by ``iostudy watch`` is whole, whatever ends it."""
+"""Tests of ``iostudy watch`` output: complete after a signal, a closed pipe and ``--count``."""
 
 from __future__ import annotations
 

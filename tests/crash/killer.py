@@ -238,7 +238,7 @@ def free_loop_schedulers() -> dict[str, str]:
 
 
 def kills(arguments: argparse.Namespace, act: Act) -> Iterator[Callable[[], bool]]:
-    """One way to be killed after the other; each tells whether the act ended before it."""
+    """One way to be killed after the other; each returns whether the act ended before it."""
     if arguments.moments:
         draw = random.Random(arguments.start)
         within = duration_seconds(act)

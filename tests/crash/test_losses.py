@@ -1,4 +1,4 @@
-"""What was changed, or noted of it, goes in between: the rest is restored, the loss is named."""
+"""Tests of recovery from a lost device or a damaged journal: the rest is restored."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_the_superblock_says_what_dumpe2fs_says(disk: str, tmp_path: Path, kind:
         (Filesystem("btrfs", block_size="1024"), r"mkfs\.btrfs"),
         (Filesystem("xfs", block_size="4096", stripe_width="999 1"), r"mkfs\.xfs"),
         (Filesystem("xfs", options="data=writeback"), "to make it \\(mount\\)"),
-        # A share of a block cannot be a stripe: mke2fs is given a whole one, and that is told.
+        # A share of a block cannot be a stripe: mke2fs is given a whole one, and that is reported.
         (Filesystem("ext4", stripe_width="2 4"), "it is 4 4"),
         (Filesystem("ext4", options="commit=007"), "it is commit=7"),
     ],

@@ -1,4 +1,4 @@
-"""Mount options on real file systems: read back, refused with a reason, and put back."""
+"""Mount options on real file systems: read back, refused with a reason, and restored."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_a_refusal_says_why_before_anything_is_changed(
 
 
 def test_an_old_kernel_says_why_as_well(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot be asked beforehand."""
+    """It has no call for a check beforehand."""
     monkeypatch.setattr(mount_calls, "_FSPICK", NO_SUCH_CALL)
     before = shown(data)
     with pytest.raises(SettingError, match="could not restore it"):
@@ -313,7 +313,7 @@ def test_the_lock_is_that_of_the_device_or_else_of_the_file_system(
 
 
 def test_option_is_repeated_where_a_remount_drops_it(tmp_path: Path, way: str) -> None:
-    """f2fs, for one, goes back to its defaults; tmpfs is told all that it shows as well."""
+    """f2fs, for one, goes back to its defaults; tmpfs gets all that it shows as well."""
     with mounted("tmpfs", tmp_path / "data", "size=4096k,nr_inodes=77,mode=700", "tmpfs") as memory:
         (now,) = (m for m in mounts.read_mounts() if m.point == memory)
         assert {"size=4096k", "nr_inodes=77"} <= set(mount_calls._repeated_options(now, "lazytime"))

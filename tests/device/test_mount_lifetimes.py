@@ -95,7 +95,7 @@ def with_numbers_of(point: Path, change: Change) -> AttributeChange:
 def test_a_file_system_mounted_anew_has_what_it_was_mounted_with(
     made: tuple[str, str], tmp_path: Path
 ) -> None:
-    """The kernel gives numbers of mounts and devices anew: only sysfs tells it is another."""
+    """The kernel gives numbers of mounts and devices anew: only sysfs distinguishes them."""
     _, device = made
     with mounted(device, tmp_path / "data") as data:
         done = changes(data, atime="noatime", lazytime="on")
@@ -169,7 +169,7 @@ def test_a_record_of_a_version_without_namespaces(data: Path) -> None:
 
 
 def test_a_tmpfs_that_only_another_namespace_has(tmp_path: Path) -> None:
-    """It has no folder in sysfs that would tell whether it is still in use."""
+    """It has no folder in sysfs that would show whether it is still in use."""
     with mounted("tmpfs", tmp_path / "memory", "defaults", "tmpfs") as point:
         (change,) = changes(point, lazytime="on")
         with in_namespace.kept(lambda: None) as pid:

@@ -1,4 +1,4 @@
-"""Queue settings on a real kernel: what is disturbed is mended, what is foreign is left alone."""
+"""Queue settings on a real kernel: side effects are restored, foreign changes are left."""
 
 from __future__ import annotations
 

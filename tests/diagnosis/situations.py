@@ -147,7 +147,7 @@ def _record_slow_disk() -> tuple[TelemetrySummary, tuple[str, ...]]:
 
 def writeback() -> BuiltSituation:
     """Four threads that write through the page cache, of which 8 MiB may be dirty."""
-    # With less the figure drowns in what each processor has counted and not told yet (vmstat's
+    # With less the figure drowns in what each processor has counted and not reported yet (vmstat's
     # threshold, up to 125 pages); with more the device is saturated.
     with filled_disk() as disk, favoured_group() as group, Transaction() as transaction:
         transaction.apply(*_sysctl("vm.dirty_bytes", "8MiB"))
@@ -236,7 +236,7 @@ SITUATIONS: dict[Callable[[], BuiltSituation], Bottleneck] = {
 
 
 def build_table() -> list[Row]:
-    """What is told of each, the heads first."""
+    """The diagnosis of each situation, the column heads first."""
     rows: list[Row] = [("situation", "limit", "diagnosis")]
     for build, expected in SITUATIONS.items():
         diagnosis = build().diagnosis

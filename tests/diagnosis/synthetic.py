@@ -142,7 +142,7 @@ def log(waited: float, used: float | None) -> SerialUsage:
     return SerialUsage("synced batch by batch", waited, used, stores=True)
 
 
-def asked(**kinds: tuple[float, float, float]) -> Mapping[str, Figures]:
+def nfs_operations(**kinds: tuple[float, float, float]) -> Mapping[str, Figures]:
     """A server at /home: operations a second of each kind, their rtt and their queue in ms."""
     figures = {"r/s": 0.0, "w/s": 0.0}
     for kind, (per_second, rtt, queue) in kinds.items():
@@ -431,7 +431,7 @@ SITUATIONS = (
         Bottleneck.NFS,
         {},
         network={"eth0": {"%ifutil": 30.0}},
-        nfs=asked(w=(900, 18, 12)),
+        nfs=nfs_operations(w=(900, 18, 12)),
         workload=waiting(27, 0.2),
         context=DiagnosisContext(nfs_mounts=("/home",), concurrency=27),
     ),
@@ -439,7 +439,7 @@ SITUATIONS = (
         "an NFS server that is asked to bring to its disk what it has",
         Bottleneck.NFS,
         {},
-        nfs=asked(w=(800, 0.9, 0.1), c=(50, 299, 1)),
+        nfs=nfs_operations(w=(800, 0.9, 0.1), c=(50, 299, 1)),
         workload=waiting(16, 0.2),
         context=DiagnosisContext(nfs_mounts=("/home",), concurrency=16),
     ),
@@ -447,7 +447,7 @@ SITUATIONS = (
         "an NFS server that is asked for many names",
         Bottleneck.NFS,
         {},
-        nfs=asked(o=(1500, 8, 2)),
+        nfs=nfs_operations(o=(1500, 8, 2)),
         workload=waiting(16, 0.2),
         context=DiagnosisContext(nfs_mounts=("/home",), concurrency=16),
     ),
@@ -501,7 +501,7 @@ SITUATIONS = (
         "one request at a time to an NFS server",
         Bottleneck.CONCURRENCY,
         {},
-        nfs=asked(r=(900, 0.9, 0.1)),
+        nfs=nfs_operations(r=(900, 0.9, 0.1)),
         workload=waiting(1, 0.05),
         context=DiagnosisContext(nfs_mounts=("/home",), concurrency=1),
     ),

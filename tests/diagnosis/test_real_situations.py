@@ -32,15 +32,15 @@ def test_the_expected_bottleneck_is_found(build):
     After it also what follows from it.
     """
     expected, diagnosis = SITUATIONS[build], build().diagnosis
-    told = [finding.limit for finding in diagnosis.findings] or [Bottleneck.UNCLEAR]
+    limits = [finding.limit for finding in diagnosis.findings] or [Bottleneck.UNCLEAR]
     others = {Bottleneck.FOREIGN, Bottleneck.CPU, Bottleneck.STEAL} - {expected}
     sentences = "\n".join((diagnosis.sentence, *diagnosis.further_sentences))
     if expected is Bottleneck.UNCLEAR:
-        assert set(told) <= {expected, *others}, sentences
+        assert set(limits) <= {expected, *others}, sentences
     else:
-        assert expected in told, sentences
-        place = told.index(expected)
-        assert set(told[:place]) <= others, sentences
+        assert expected in limits, sentences
+        place = limits.index(expected)
+        assert set(limits[:place]) <= others, sentences
         cause, *after = diagnosis.findings[place:]
         sure = {each.limit for each in after if each.confidence is not Confidence.LOW}
         assert sure <= {expected, *others, *cause.explains}, sentences

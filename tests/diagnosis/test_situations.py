@@ -40,12 +40,12 @@ from tests.diagnosis.synthetic import (
     SITUATIONS,
     SLOW,
     Situation,
-    asked,
     confined,
     cpu,
     disk,
     log,
     make_context,
+    nfs_operations,
     spinning,
     waiting,
 )
@@ -165,7 +165,7 @@ def _capped(percent: float) -> Situation:
     return Situation("", Bottleneck.CAP, {DISK: slow}, workload=waiting(8, 0.1))
 
 
-def _capped_beside_others(percent: float) -> Situation:
+def _capped_among_others(percent: float) -> Situation:
     capped = {"cap_r/s": 1000.0, "capped_r/s": 10 * percent}
     shared = disk(reads=5000, wait_ms=0.2, util=60, **capped)
     return Situation("", Bottleneck.CAP, {DISK: shared}, workload=waiting(8, 0.1))
@@ -210,7 +210,7 @@ def _touching_some_time(percent: float) -> Situation:
 RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation]], ...] = (
     (Bottleneck.DEVICE, UTILIZATION, _device),
     (Bottleneck.CAP, rate_cap.NEAR, _capped),
-    (Bottleneck.CAP, rate_cap.NEAR, _capped_beside_others),
+    (Bottleneck.CAP, rate_cap.NEAR, _capped_among_others),
     (Bottleneck.MEMBER, slow_member.SLOWER, _slow_member),
     (Bottleneck.WRITEBACK, writeback.THROTTLED, _paused),
     (
@@ -331,7 +331,7 @@ def test_only_the_lowest_slow_member_is_found():
 @pytest.mark.parametrize(
     ("with_platters", "expected_members"),
     [
-        ({"sdc"}, []),  # below a cache, or with a journal beside it
+        ({"sdc"}, []),  # below a cache, or with a separate journal
         ({"sdb", "sdc"}, ["sdc"]),
         ({"sdb", "sdd"}, ["sdc"]),
     ],
@@ -351,23 +351,25 @@ def test_an_array_of_disks_with_platters_is_of_their_make():
     assert Bottleneck.MEMBER not in limits
 
 
-BESIDE = (
+SECOND_BOTTLENECKS = (
     (Bottleneck.STEAL, {"%steal": 15.0}),
     (Bottleneck.QUOTA, {"%quota": 15.0}),
     (Bottleneck.RECLAIM, {"group_memory_some": 30.0}),
 )
 
 
-@pytest.mark.parametrize(("beside", "figures"), BESIDE, ids=[each[0] for each in BESIDE])
+@pytest.mark.parametrize(
+    ("second", "figures"), SECOND_BOTTLENECKS, ids=[each[0] for each in SECOND_BOTTLENECKS]
+)
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
-def test_two_bottlenecks_are_both_found(situation, beside, figures):
+def test_two_bottlenecks_are_both_found(situation, second, figures):
     mixed = replace(situation, machine={**situation.machine, **figures})
     diagnosis = diagnose(mixed.summary, mixed.context)
-    assert confident_limits(diagnosis) >= {situation.limit, beside} - {Bottleneck.UNCLEAR}
+    assert confident_limits(diagnosis) >= {situation.limit, second} - {Bottleneck.UNCLEAR}
     how_long_is_known = all(finding.held is not None for finding in diagnosis.findings)
     if situation.limit is Bottleneck.UNCLEAR:
-        assert diagnosis.limit is beside
-    elif how_long_is_known and situation.limit is not beside:
+        assert diagnosis.limit is second
+    elif how_long_is_known and situation.limit is not second:
         assert diagnosis.limit is situation.limit
 
 
@@ -495,7 +497,7 @@ def test_a_server_is_sure_only_where_it_is_not_the_network_or_the_clients_queue(
     network, queue_ms, sure
 ):
     base = BY_NAME["an NFS server with a backlog"]
-    base = replace(base, network=network, nfs=asked(w=(900, 18, queue_ms)))
+    base = replace(base, network=network, nfs=nfs_operations(w=(900, 18, queue_ms)))
     diagnosis = diagnose(base.summary, base.context)
     assert (diagnosis.findings[0].limit, diagnosis.findings[0].confidence) == (Bottleneck.NFS, sure)
     assert ("the network's speed" in diagnosis.missing) is ("%ifutil" not in str(network))

@@ -28,7 +28,7 @@ class Busy(FakeNode):
         return super().run(request, configuration)
 
 
-class Heard(Listener):
+class RecordingListener(Listener):
     def __init__(self):
         self.pauses, self.given_up = [], []
 
@@ -44,24 +44,24 @@ def verdicts(standings):
 
 
 def test_pauses_for_quiet_grow_up_to_a_minute(tmp_path, pauses):
-    heard = Heard()
-    conduct(tmp_path, Busy(Disturbance(steal=0.3)), text=PATIENT, listeners=[heard])
-    assert pauses == heard.pauses == [5, 10, 20, 40, 60, 60]
+    listener = RecordingListener()
+    conduct(tmp_path, Busy(Disturbance(steal=0.3)), text=PATIENT, listeners=[listener])
+    assert pauses == listener.pauses == [5, 10, 20, 40, 60, 60]
 
 
 def test_a_limit_that_cannot_be_met_ends_one_workload_and_no_study(tmp_path, pauses):
-    heard = Heard()
-    final = conduct(tmp_path, Busy(Disturbance(steal=0.3)), text=LIMITED, listeners=[heard])
+    listener = RecordingListener()
+    final = conduct(tmp_path, Busy(Disturbance(steal=0.3)), text=LIMITED, listeners=[listener])
     found = verdicts(final)
     assert found["dfsio-write", "bfq"] is Verdict.EQUIVALENT
     assert found["dfsio-read", "bfq"] is Verdict.INCONCLUSIVE
     (own,) = read_abandoned_workloads(tmp_path)
-    assert heard.given_up == [own]
+    assert listener.given_up == [own]
     assert (own.workload, own.block, own.attempts, own.disturbed) == ("dfsio-read", 1, 3, True)
     assert "hypervisor took 30 %" in own.reason
 
 
-def test_a_study_whose_limits_are_never_met_ends_without_an_error(tmp_path, pauses):
+def test_a_study_with_limits_that_are_never_met_ends_without_an_error(tmp_path, pauses):
     script = {n: Disturbance(steal=0.3) for n in range(50)}
     assert set(verdicts(conduct(tmp_path, FakeNode(script=script), text=LIMITED)).values()) == {
         Verdict.INCONCLUSIVE

@@ -35,7 +35,7 @@ def test_what_is_refused_is_left_out_noted_and_shares_no_risk(tmp_path):
 
 
 @pytest.mark.parametrize("labels", [("none",), ("kyber", "bfq")])
-def test_without_a_baseline_or_anything_beside_it_there_is_no_study(tmp_path, labels):
+def test_without_a_baseline_or_anything_to_compare_there_is_no_study(tmp_path, labels):
     with pytest.raises(SettingError):
         conduct(tmp_path, refusing(*labels), text=LEAVE_OUT)
 

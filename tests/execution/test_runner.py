@@ -58,7 +58,7 @@ def failed(cls=WorkloadError):
     return cls("to write", found="no space left", where="/tmp", remedy="make room")
 
 
-def test_a_clear_difference_and_a_clear_sameness_are_told_apart(tmp_path):
+def test_a_clear_difference_and_a_clear_equivalence_are_distinguished(tmp_path):
     node = FakeNode(effects={"bfq": -0.2}, noise=0.005)
     verdicts = {
         (s.workload, s.configuration): s.comparison.verdict for s in conduct(tmp_path, node)
@@ -158,7 +158,7 @@ def test_a_study_that_ended_before_its_block_was_marked_whole_decides_the_same(
 
 
 class NoisyNode(FakeNode):
-    """Its noise follows workload, configuration and block, so that a repeated block is alike."""
+    """Noise by workload, configuration and block: a repeated block has the same figures."""
 
     def __init__(self, stop_after=None):
         stop = {} if stop_after is None else {stop_after: Disturbance(error=KeyboardInterrupt())}
@@ -200,7 +200,7 @@ def test_a_folder_that_holds_a_study_is_not_written_to(tmp_path):
 
 
 def test_listeners_hear_of_every_step(tmp_path):
-    class Heard(Listener):
+    class RecordingListener(Listener):
         def __init__(self):
             self.steps = []
 
@@ -226,12 +226,12 @@ def test_listeners_hear_of_every_step(tmp_path):
         def study_ended(self, final):
             self.steps.append("ended")
 
-    heard = Heard()
+    listener = RecordingListener()
     node = FakeNode(noise=0.001, script={0: Disturbance(error=failed())})
-    conduct(tmp_path, node, listeners=[heard])
+    conduct(tmp_path, node, listeners=[listener])
     first, *again = (["1: 1 of 3"], ["2: 1 of 3"], ["2: 2 of 3"], ["2: 3 of 3"])
     trials = [step for begun in again for step in (*begun, "trial")]
-    assert heard.steps[:12] == [
+    assert listener.steps[:12] == [
         "checking 3",
         "began",
         *first,
@@ -240,8 +240,8 @@ def test_listeners_hear_of_every_step(tmp_path):
         *trials,
         "block",
     ]
-    assert heard.steps[-1] == "ended"
-    assert heard.left == 0
+    assert listener.steps[-1] == "ended"
+    assert listener.left == 0
 
 
 def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
@@ -275,7 +275,7 @@ def test_a_study_is_not_resumed_under_other_circumstances(tmp_path, now, what):
     assert rows(tmp_path) == before
 
 
-def test_a_ledger_that_cannot_be_written_ends_the_study_and_is_told(tmp_path, monkeypatch):
+def test_a_ledger_that_cannot_be_written_ends_the_study_with_an_error(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 

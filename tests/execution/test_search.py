@@ -38,7 +38,7 @@ workloads: [dfsio-write, dfsio-read]
 class Surface(FakeNode):
     """Figures fall off with the distance of the read-ahead from 1 MiB; bfq costs a tenth.
 
-    Noise follows workload, configuration and block, so that a repeated block is alike.
+    Noise follows workload, configuration and block, so that a repeated block has the same figures.
     """
 
     def __init__(self, peak=0.5, noise=0.01, **given):

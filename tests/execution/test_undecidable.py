@@ -39,7 +39,7 @@ class Forgetful(FakeNode):
         ({}, "gave no rate"),
     ],
 )
-def test_what_has_no_ratio_is_told(figures, words):
+def test_a_figure_without_a_ratio_is_reported(figures, words):
     assert words in explain_unusable_figure(figures, RATE)
 
 

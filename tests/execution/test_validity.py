@@ -18,23 +18,25 @@ from iostudy.workloads.definition import BYTES
 LIMITS = Validity(foreign_io=0.10)
 
 
-def result(beside: tuple[str, ...] = (), **written_mib: int) -> TrialResult:
-    """A workload of 100 MiB on the device ``first``, and on those beside it."""
+def result(further: tuple[str, ...] = (), **written_mib: int) -> TrialResult:
+    """A workload of 100 MiB on the device ``first``, and on the further ones."""
     devices = {name: {"kB_read": 0.0, "kB_wrtn": mib * 1024.0} for name, mib in written_mib.items()}
     telemetry = Telemetry(TelemetrySummary(1.0, devices, {}), Samples(np.array([0.0, 1.0]), {}))
-    return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, ("first", *beside), {}, ())
+    return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, ("first", *further), {}, ())
 
 
 def test_a_neighbour_is_noticed_on_one_of_several_that_share_the_files() -> None:
-    told = explain_disturbance(result(("second", "third"), first=33, second=33, third=84), LIMITS)
-    assert told.startswith("foreign I/O on first and second and third: 50 %")
+    explanation = explain_disturbance(
+        result(("second", "third"), first=33, second=33, third=84), LIMITS
+    )
+    assert explanation.startswith("foreign I/O on first and second and third: 50 %")
 
 
 def test_what_devices_do_together_is_not_foreign() -> None:
     assert explain_disturbance(result(("second",), first=50, second=50), LIMITS) == ""
 
 
-def test_what_was_not_done_as_asked_does_not_count() -> None:
+def test_what_was_not_done_as_requested_does_not_count() -> None:
     departed = replace(result(first=100), departures=("a log was given up: /disk2",))
     assert explain_disturbance(departed, LIMITS) == "a log was given up: /disk2"
 
@@ -43,81 +45,83 @@ def test_devices_below_each_other_are_not_added_up() -> None:
     assert explain_disturbance(result(first=100, disk=100), LIMITS) == ""
 
 
-def seen(machine: dict[str, float], *foreign: ForeignProcess, seconds: float = 60.0) -> TrialResult:
+def observed(
+    machine: dict[str, float], *foreign: ForeignProcess, seconds: float = 60.0
+) -> TrialResult:
     """A workload of 100 MiB on one device, on which 145 MiB moved."""
     devices = {"sda": {"kB_read": 0.0, "kB_wrtn": 145 * 1024.0}} if foreign else {}
-    told = TelemetrySummary(seconds, devices, machine, foreign=foreign)
-    telemetry = Telemetry(told, Samples(np.array([0.0, 1.0]), {}))
+    summary = TelemetrySummary(seconds, devices, machine, foreign=foreign)
+    telemetry = Telemetry(summary, Samples(np.array([0.0, 1.0]), {}))
     return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, ("sda",), {}, ())
 
 
 def test_foreign_io_names_who_moved_most_of_it() -> None:
     updatedb = ForeignProcess(812, "updatedb", 1.0, 41 * 1024.0, 0.0)
     small = ForeignProcess(7, "spinner", 50.0, 0.0, 0.0)
-    told = explain_disturbance(seen({}, small, updatedb), LIMITS)
-    assert told == (
+    explanation = explain_disturbance(observed({}, small, updatedb), LIMITS)
+    assert explanation == (
         "foreign I/O on sda: 45 % of the workload's own bytes, limit 10 %; "
         "most of it by updatedb (pid 812), 41.0 MiB"
     )
     part = ForeignProcess(812, "updatedb", 1.0, 20 * 1024.0, 0.0)
-    told = explain_disturbance(seen({}, part), LIMITS)
-    assert told.endswith("; some of it by updatedb (pid 812), 20.0 MiB")
-    assert explain_disturbance(seen({}, small), LIMITS).endswith("limit 10 %")
+    explanation = explain_disturbance(observed({}, part), LIMITS)
+    assert explanation.endswith("; some of it by updatedb (pid 812), 20.0 MiB")
+    assert explain_disturbance(observed({}, small), LIMITS).endswith("limit 10 %")
 
 
 def test_foreign_cpu_counts_where_a_limit_is_declared() -> None:
     limits = Validity(foreign_cpu=0.25)
     spinner = ForeignProcess(7, "spinner", 72.0, 0.0, 0.0)
     busy = {"foreign_%cpu": 120.0, "cores": 4.0}
-    assert explain_disturbance(seen(busy, spinner), limits) == (
+    assert explain_disturbance(observed(busy, spinner), limits) == (
         "other processes took 30 % of the CPU time, limit 25 %; "
         "most of it by spinner (pid 7), 72.0 s"
     )
-    assert explain_disturbance(seen(busy | {"cores": 8.0}, spinner), limits) == ""
-    several = seen(busy, ForeignProcess(7, "spinner", 5.0, 0.0, 0.0))
+    assert explain_disturbance(observed(busy | {"cores": 8.0}, spinner), limits) == ""
+    several = observed(busy, ForeignProcess(7, "spinner", 5.0, 0.0, 0.0))
     assert explain_disturbance(several, limits).endswith("; some of it by spinner (pid 7), 5.0 s")
-    assert explain_disturbance(seen(busy), LIMITS) == ""
+    assert explain_disturbance(observed(busy), LIMITS) == ""
 
 
-def test_a_declared_limit_that_cannot_be_judged_is_told() -> None:
+def test_a_declared_limit_that_cannot_be_judged_is_reported() -> None:
     limits = Validity(foreign_cpu=0.25)
     for unknown in ({}, {"cores": 4.0}, {"foreign_%cpu": 120.0}):
-        assert explain_disturbance(seen(unknown), limits) == ""
-        (note,) = note_unchecked_limits(seen(unknown), limits)
+        assert explain_disturbance(observed(unknown), limits) == ""
+        (note,) = note_unchecked_limits(observed(unknown), limits)
         assert note.startswith("foreign_cpu was not checked")
-        assert note_unchecked_limits(seen(unknown), LIMITS) == ()
-    assert note_unchecked_limits(seen({"foreign_%cpu": 0.0, "cores": 4.0}), limits) == ()
+        assert note_unchecked_limits(observed(unknown), LIMITS) == ()
+    assert note_unchecked_limits(observed({"foreign_%cpu": 0.0, "cores": 4.0}), limits) == ()
 
 
 def test_a_machine_that_slept_has_measured_nothing() -> None:
-    told = explain_disturbance(seen({"suspended_s": 12.0}), LIMITS)
-    assert told == "the machine was suspended for 12.0 s while the workload ran"
-    assert explain_disturbance(seen({"suspended_s": 0.01}), LIMITS) == ""
+    explanation = explain_disturbance(observed({"suspended_s": 12.0}), LIMITS)
+    assert explanation == "the machine was suspended for 12.0 s while the workload ran"
+    assert explain_disturbance(observed({"suspended_s": 0.01}), LIMITS) == ""
 
 
 def test_a_long_time_without_a_sample_says_nothing() -> None:
-    told = explain_disturbance(seen({"longest_gap_s": 20.0}), LIMITS)
-    assert told.startswith("no sample for 20.0 s of 60.0 s, limit 25 %")
-    assert explain_disturbance(seen({"longest_gap_s": 14.0}), LIMITS) == ""
-    assert explain_disturbance(seen({"longest_gap_s": 4.0}, seconds=6.0), LIMITS) == ""
+    explanation = explain_disturbance(observed({"longest_gap_s": 20.0}), LIMITS)
+    assert explanation.startswith("no sample for 20.0 s of 60.0 s, limit 25 %")
+    assert explain_disturbance(observed({"longest_gap_s": 14.0}), LIMITS) == ""
+    assert explain_disturbance(observed({"longest_gap_s": 4.0}, seconds=6.0), LIMITS) == ""
 
 
 def test_by_default_no_disturbance_is_a_ground_for_discarding() -> None:
     """CPU steal, foreign I/O and foreign CPU are covariates; suspension and gaps invalidate."""
     spinner = ForeignProcess(7, "spinner", 72.0, 900 * 1024.0, 0.0)
     machine = {"%steal": 40.0, "foreign_%cpu": 390.0, "cores": 4.0}
-    assert explain_disturbance(seen(machine, spinner), Validity()) == ""
-    assert explain_disturbance(seen({"suspended_s": 12.0}), Validity())
-    assert explain_disturbance(seen({"longest_gap_s": 20.0}), Validity())
+    assert explain_disturbance(observed(machine, spinner), Validity()) == ""
+    assert explain_disturbance(observed({"suspended_s": 12.0}), Validity())
+    assert explain_disturbance(observed({"longest_gap_s": 20.0}), Validity())
 
 
 def test_only_an_exceeded_limit_is_a_disturbance_that_may_pass() -> None:
     machine = {"%steal": 40.0, "foreign_%cpu": 80.0, "cores": 4.0, "%foreign": 30.0}
-    told = TelemetrySummary(60.0, {}, machine)
-    assert not exceeds_limits(told, Validity())
-    assert not exceeds_limits(told, Validity(foreign_io=0.3, steal=0.4, foreign_cpu=0.2))
+    summary = TelemetrySummary(60.0, {}, machine)
+    assert not exceeds_limits(summary, Validity())
+    assert not exceeds_limits(summary, Validity(foreign_io=0.3, steal=0.4, foreign_cpu=0.2))
     for limits in (Validity(foreign_io=0.29), Validity(steal=0.39), Validity(foreign_cpu=0.19)):
-        assert exceeds_limits(told, limits)
+        assert exceeds_limits(summary, limits)
     assert exceeds_limits(TelemetrySummary(60.0, {}, {"suspended_s": 12.0}), Validity())
     assert exceeds_limits(TelemetrySummary(60.0, {}, {"longest_gap_s": 20.0}), Validity())
     assert not exceeds_limits(

@@ -1,4 +1,4 @@
-"""A NameNode that only listens, and tells over HTTP what a test wants it to."""
+"""An emulated NameNode that listens, and answers over HTTP as a test configures it."""
 
 from __future__ import annotations
 

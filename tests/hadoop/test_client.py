@@ -1,4 +1,4 @@
-"""How a program of Hadoop's is started, and what it is read from."""
+"""Tests of the program files of a Hadoop client: its jars and those of Java."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Hadoop's own clients printed, word for word, and what is told of it."""
+"""Tests of explanations of recorded error messages of Hadoop's clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iostudy.hadoop.client_errors import explain_client_error
 # Said by FsShell of Hadoop 3.4.2, and by its NameNodes, one of them secured with Kerberos; where a
 # comment says so, of Hadoop 2.
 class Case(NamedTuple):
-    """What was printed, what is told to be found, and what is told to be done."""
+    """The printed message, and its explanation: what was found, and the remedy."""
 
     said: str
     found: str

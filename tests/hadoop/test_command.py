@@ -1,4 +1,4 @@
-"""A program is heard to its end, or ended with all it has started."""
+"""Tests of child programs: complete output, and termination with all descendants."""
 
 from __future__ import annotations
 

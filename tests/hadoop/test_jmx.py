@@ -1,4 +1,4 @@
-"""What is asked over HTTP is answered in seconds or is an error, and no proxy is in between."""
+"""Tests of JMX requests over HTTP: timeouts, errors and no proxy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether Hadoop has its native library, as its own checker says."""
+"""Tests of the native library check by Hadoop's own checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Hadoop's command-line programs are called, with a Java that only notes how."""
+"""Tests of the command lines of Hadoop's shell programs, with a Java that records its arguments."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def process(root: Path, pid: int, cmdline: str, limits: str) -> None:
 
 
 def room(used: float = 0.5, inodes: float = 0.5) -> os.statvfs_result:
-    """What statvfs tells of a file system of 1,000,000 blocks of 4 KiB, so much of it in use."""
+    """The statvfs result of a file system of 1,000,000 blocks of 4 KiB, so much of it in use."""
     blocks = 1_000_000
     free, free_inodes = round(blocks * (1 - used)), round(blocks * (1 - inodes))
     return os.statvfs_result(

@@ -1,4 +1,4 @@
-"""Where a process is in the hierarchy that limits I/O, on recorded trees of either version."""
+"""Tests of a process's cgroup in the I/O hierarchy, on recorded trees of v1 and v2."""
 
 from __future__ import annotations
 

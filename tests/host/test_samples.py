@@ -1,4 +1,4 @@
-"""What several kernels show, from 2.6.32 to 6.8, is read to the last line."""
+"""Tests of parsers on recorded kernel files, from Linux 2.6.32 to 6.8."""
 
 import os
 from pathlib import Path

@@ -173,11 +173,11 @@ def test_the_labels_of_a_part_keep_their_order(ledger):
 
 
 @pytest.mark.parametrize(
-    ("version", "whose", "remedy"),
+    ("version", "writer", "remedy"),
     [(2, "an older iostudy", "with the iostudy that wrote it"), (99, "a newer", "with that one")],
 )
 def test_a_ledger_of_another_version_says_what_can_be_done(
-    ledger, tmp_path, version, whose, remedy
+    ledger, tmp_path, version, writer, remedy
 ):
     connection = ledger.tables.connection
     connection.execute("ALTER TABLE study ADD COLUMN of_that_version")
@@ -185,14 +185,14 @@ def test_a_ledger_of_another_version_says_what_can_be_done(
     with pytest.raises(LedgerError, match=f"version {version}") as caught:
         Ledger.open(tmp_path, read_only=True)
     assert str(SCHEMA_VERSION) in caught.value.wanted
-    assert whose in caught.value.found
+    assert writer in caught.value.found
     assert remedy in caught.value.remedy
     assert "report.html" in caught.value.remedy
     assert "--out" in caught.value.remedy
 
 
 def test_a_study_can_be_read_by_those_who_may_not_write(ledger, tmp_path):
-    """Also where SQLite may not make the files that it likes to keep beside a WAL database."""
+    """Also where SQLite may not make the files that it likes to keep next to a WAL database."""
     ledger.finish(replace(ENDED, id=ledger.begin(TRIAL)))
     ledger.close()
     folder = tmp_path / "read only"
@@ -216,7 +216,7 @@ def test_a_running_study_can_be_read(ledger, tmp_path):
     reader.close()
 
 
-def test_no_room_for_a_trial_is_told_as_such(ledger):
+def test_no_room_for_a_trial_is_reported_as_such(ledger):
     ledger.tables.connection.execute("PRAGMA max_page_count = 1")
     with pytest.raises(RecordError, match="full") as caught:
         for position in range(1, 1000):

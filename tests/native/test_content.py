@@ -1,4 +1,4 @@
-"""Data that neither compress nor deduplicate, seen from outside."""
+"""Tests of job data, which neither compress nor deduplicate."""
 
 from __future__ import annotations
 

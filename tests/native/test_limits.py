@@ -1,4 +1,4 @@
-"""What happens when the system does not give what a job needs."""
+"""Tests of native jobs at system limits: memory, threads and short transfers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A signal ends a job at once, and nothing goes on behind the program's back."""
+"""Tests of signals: a job ends at once, with all of its threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job by io_uring does when the kernel forbids it, in part or at all."""
+"""Tests of io_uring jobs on kernels that restrict or forbid io_uring."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def varying(*names: str) -> list[Factor]:
 
 @dataclass
 class OnCluster(Workload):
-    """It tells the cluster's log what it is asked; ``fails`` is what its run ends with."""
+    """It records its calls in the cluster's log; ``fails`` is what its run ends with."""
 
     log: list[str]
     made: str = "files"
@@ -87,7 +87,7 @@ class OnCluster(Workload):
 
 @dataclass(frozen=True)
 class FolderOfCluster(WorkFolder):
-    """In the place of a cluster's daemons, something on the host that can be seen to go."""
+    """In the place of a cluster's daemons, a folder on the host whose removal is visible."""
 
     cluster: FakeCluster = field(default_factory=lambda: FakeCluster(Path()))
 

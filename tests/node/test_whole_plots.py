@@ -58,7 +58,7 @@ def node(folder: Path) -> Iterator[LocalNode]:
 
 
 def mounted(session: LocalBlock) -> tuple[str, int]:
-    """The type of the file system, and the inode that tells a new root from the one before."""
+    """The type of the file system, and the id of its mount, which a new root changes."""
     (mount,) = mounts.find_mounts_at(session.place.directory.parent)
     return mount.filesystem, mount.id
 

@@ -1,4 +1,4 @@
-"""What a cluster's site files are to say."""
+"""Tests of persisted Hadoop site files."""
 
 from __future__ import annotations
 

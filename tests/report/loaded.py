@@ -43,7 +43,7 @@ def rows(
     blocks: int = 10,
     noise: float = 0.005,
 ) -> list[TrialRow]:
-    """Every trial of the first blocks; a figure beside the verdicts' is in proportion to it."""
+    """Every trial of the first blocks; a secondary figure is in proportion to it."""
     draw = random.Random(1)
     levels = [workload.label for workload in of.workloads]
     found: list[TrialRow] = []

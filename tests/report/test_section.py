@@ -1,4 +1,4 @@
-"""A section of values alone, told by every format without knowing what it is of."""
+"""Tests of a section of values, rendered by every format."""
 
 from __future__ import annotations
 

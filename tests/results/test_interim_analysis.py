@@ -9,22 +9,22 @@ from tests.report.factory import disturbed, rows, study
 
 
 def test_every_look_is_what_all_rows_give() -> None:
-    asked, kept = study(), InterimAnalysis(study())
-    trials = disturbed(rows(asked))
+    plan, kept = study(), InterimAnalysis(study())
+    trials = disturbed(rows(plan))
     for end in (0, 4, 8, 8, 40, len(trials)):
-        assert repr(kept.compare(trials[:end])) == repr(compare_configurations(asked, trials[:end]))
+        assert repr(kept.compare(trials[:end])) == repr(compare_configurations(plan, trials[:end]))
 
 
 def test_rows_of_another_ledger_begin_anew() -> None:
-    asked, kept = study(), InterimAnalysis(study())
-    kept.compare(rows(asked, noise=0.05))
-    for others in (rows(asked, blocks=3), rows(asked, noise=0.02)):
-        assert repr(kept.compare(others)) == repr(compare_configurations(asked, others))
+    plan, kept = study(), InterimAnalysis(study())
+    kept.compare(rows(plan, noise=0.05))
+    for others in (rows(plan, blocks=3), rows(plan, noise=0.02)):
+        assert repr(kept.compare(others)) == repr(compare_configurations(plan, others))
 
 
 def test_only_the_workload_of_a_block_is_judged_again() -> None:
-    asked, kept = study(), InterimAnalysis(study())
-    trials = rows(asked)
+    plan, kept = study(), InterimAnalysis(study())
+    trials = rows(plan)
     (workload,) = {row.workload for row in trials[-4:]}
     kept.compare(trials[:-4])
     with patch.object(

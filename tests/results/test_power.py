@@ -12,19 +12,19 @@ from iostudy.study.combinations import Configuration
 from tests.execution.test_runner import conduct
 
 
-class Outlooks(Listener):
+class PowerEstimates(Listener):
     def __init__(self):
-        self.told = []
+        self.estimates = []
 
     def block_ended(self, progress):
         if progress.power_estimate:
-            self.told.append((progress.block.index, progress.power_estimate))
+            self.estimates.append((progress.block.index, progress.power_estimate))
 
 
-def outlooks(folder, noise):
-    heard = Outlooks()
-    conduct(folder, FakeNode(noise=noise), listeners=[heard])
-    return heard.told
+def power_estimates(folder, noise):
+    listener = PowerEstimates()
+    conduct(folder, FakeNode(noise=noise), listeners=[listener])
+    return listener.estimates
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def outlooks(folder, noise):
         (0.8, "too large to detect any useful difference"),
     ],
 )
-def test_it_is_told_after_the_first_look_at_each_workload(tmp_path, noise, words):
-    told = outlooks(tmp_path, noise)
-    assert [block for block, _ in told] == [5, 5]
-    assert sorted(text.partition(": noise ")[0] for _, text in told) == [
+def test_it_is_reported_after_the_first_look_at_each_workload(tmp_path, noise, words):
+    estimates = power_estimates(tmp_path, noise)
+    assert [block for block, _ in estimates] == [5, 5]
+    assert sorted(text.partition(": noise ")[0] for _, text in estimates) == [
         "dfsio-read",
         "dfsio-write",
     ]
-    assert all(words in text for _, text in told)
+    assert all(words in text for _, text in estimates)
 
 
 def row(block, phases, *, counts=True, workload="read"):

@@ -39,10 +39,10 @@ def study(text: str = TEXT) -> Study:
     return parse(text, where="study.yaml", name="study")
 
 
-def effects(asked: Study, **by_level: float) -> dict[str, float]:
+def effects(plan: Study, **by_level: float) -> dict[str, float]:
     """What each run gains, as a fraction, where each of its levels multiplies the figure."""
     gains = {}
-    for each in asked.configurations():
+    for each in plan.configurations():
         gain = 1.0
         for level, fraction in by_level.items():
             gain *= 1 + fraction if f"={level}" in each.label else 1
@@ -51,8 +51,8 @@ def effects(asked: Study, **by_level: float) -> dict[str, float]:
 
 
 def test_every_block_holds_the_whole_design_until_all_is_decided(tmp_path):
-    asked = study()
-    node = FakeNode(effects=effects(asked, bfq=-0.2, noatime=0.1), noise=0.01)
+    plan = study()
+    node = FakeNode(effects=effects(plan, bfq=-0.2, noatime=0.1), noise=0.01)
     final = {s.configuration: s for s in conduct(tmp_path, node, text=TEXT)}
     assert {label: s.comparison.verdict for label, s in final.items()} == {
         "scheduler=bfq": Verdict.WORSE,
@@ -61,7 +61,7 @@ def test_every_block_holds_the_whole_design_until_all_is_decided(tmp_path):
         "nr_requests=64": Verdict.EQUIVALENT,
     }
     blocks = [row.block for row in rows(tmp_path)]
-    runs = len(asked.configurations())
+    runs = len(plan.configurations())
     assert {blocks.count(block) for block in blocks} == {runs} == {16}
     assert final["scheduler=bfq"].comparison.blocks == max(blocks)
 
@@ -86,8 +86,8 @@ def test_where_less_is_better_signs_turn(tmp_path):
 
 
 def test_an_open_screening_goes_on_where_it_stopped_and_decides_the_same(tmp_path):
-    asked = study()
-    gains = effects(asked, bfq=0.02)
+    plan = study()
+    gains = effects(plan, bfq=0.02)
     whole = conduct(tmp_path / "whole", FakeNode(effects=gains, noise=0.05), text=TEXT)
     node = FakeNode(effects=gains, noise=0.05, script={})
     assert conduct(tmp_path / "again", node, text=TEXT) == whole
@@ -97,10 +97,10 @@ def test_an_open_screening_goes_on_where_it_stopped_and_decides_the_same(tmp_pat
 def test_a_run_of_which_a_trial_fails_counts_in_no_effect(tmp_path):
     conduct(tmp_path, FakeNode(noise=0.001), text=TEXT)
     with_ledger = rows(tmp_path)
-    asked = study()
+    plan = study()
     part = [row for row in with_ledger if row.counts][: 2 * 16]
-    assert {s.comparison.blocks for s in compare_configurations(asked, part)} == {2}
-    assert {s.comparison.verdict for s in compare_configurations(asked, part)} == {
+    assert {s.comparison.blocks for s in compare_configurations(plan, part)} == {2}
+    assert {s.comparison.verdict for s in compare_configurations(plan, part)} == {
         Verdict.INCONCLUSIVE
     }
 
@@ -110,12 +110,12 @@ def test_no_configurations_are_ranked(tmp_path):
     assert rank_configurations(study(), rows(tmp_path)) is None
 
 
-def test_interactions_are_found_where_the_design_tells_them(tmp_path):
-    asked = study()
-    both = {c.label: 0.3 if "=bfq, direct=true" in c.label else 0 for c in asked.configurations()}
+def test_interactions_are_found_where_the_design_separates_them(tmp_path):
+    plan = study()
+    both = {c.label: 0.3 if "=bfq, direct=true" in c.label else 0 for c in plan.configurations()}
     conduct(tmp_path, FakeNode(effects=both, noise=0.005), text=TEXT)
-    figures = tuple(log_figures(asked, rows(tmp_path)))
-    found = {s.label: s for s in screen_interactions(asked, figures, decision_rule(asked))}
+    figures = tuple(log_figures(plan, rows(tmp_path)))
+    found = {s.label: s for s in screen_interactions(plan, figures, decision_rule(plan))}
     assert len(found) == 6
     together = found["scheduler=bfq with direct=true"]
     assert together.effect.comparison.verdict is Verdict.BETTER

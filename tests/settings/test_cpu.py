@@ -89,6 +89,6 @@ def test_somebody_else_has_chosen_meanwhile(root: Path) -> None:
         change.undo()
 
 
-def test_a_machine_whose_frequency_is_not_governed(root: Path) -> None:
+def test_a_machine_without_a_frequency_governor(root: Path) -> None:
     with pytest.raises(TargetError, match="no cpufreq policy"):
         settings()

@@ -24,7 +24,7 @@ def test_every_setting_is_acted_on_by_one_kind(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", catalog.names())
-def test_every_definition_tells_everything(name: str) -> None:
+def test_every_definition_is_complete(name: str) -> None:
     definition = catalog.get(name)
     assert definition.name == name
     assert all((definition.documentation, definition.source, definition.default))

@@ -1,4 +1,4 @@
-"""A folder's place in a file system, told from other places that its path leads to."""
+"""Tests of a folder's location in its file system."""
 
 from __future__ import annotations
 

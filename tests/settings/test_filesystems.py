@@ -1,4 +1,4 @@
-"""What a file system is made with, and what it says of itself: values without a disk."""
+"""Tests of mkfs options and of file system properties, without a disk."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_they_are_in_the_catalogue(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "shown", "found"),
+    ("requested", "shown", "found"),
     [
         ("noatime", "rw,noatime", ""),
         ("data=writeback", "rw,data=ordered", "data=ordered"),
@@ -104,8 +104,8 @@ def test_they_are_in_the_catalogue(name: str) -> None:
         ("compress=zstd", "rw,compress=zstd:3", "compress=zstd:3"),
     ],
 )
-def test_what_the_kernel_shows_may_contradict(asked: str, shown: str, found: str) -> None:
-    assert find_contradiction(asked, shown.split(",")) == found
+def test_what_the_kernel_shows_may_contradict(requested: str, shown: str, found: str) -> None:
+    assert find_contradiction(requested, shown.split(",")) == found
 
 
 def superblock(**fields: int) -> bytes:

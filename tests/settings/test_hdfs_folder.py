@@ -29,7 +29,7 @@ URI = "hdfs://nn:8020/bench/iostudy-work-0123456789abcdef"
 
 @pytest.fixture
 def java(tmp_path: Path) -> Path:
-    """Notes what it is asked for, and says what ``says`` says."""
+    """A Java that records its arguments, and prints what ``says`` does."""
     program = tmp_path / "java"
     program.write_text(f'#!/bin/sh\ncd {tmp_path}\necho "$*" >>asked\n. ./says\n')
     program.chmod(0o755)
@@ -63,7 +63,7 @@ def cluster(java: Path, namenode: str, tmp_path: Path) -> ExistingCluster:
     return ExistingCluster(access, tmp_path / "home")
 
 
-def asked(java: Path) -> list[str]:
+def requests(java: Path) -> list[str]:
     """The last words of each call."""
     return [line.split(" ")[-1] for line in (java.parent / "asked").read_text().splitlines()]
 
@@ -71,10 +71,10 @@ def asked(java: Path) -> list[str]:
 def test_it_is_made_and_goes_with_the_transaction(folder: HdfsFolder, java: Path) -> None:
     with Transaction() as transaction:
         transaction.apply(folder)
-        assert asked(java) == [URI]
-        told = transaction.restore()
-    assert told == (f"work folder {URI}: removed",)
-    assert len(asked(java)) == 2
+        assert requests(java) == [URI]
+        restored = transaction.restore()
+    assert restored == (f"work folder {URI}: removed",)
+    assert len(requests(java)) == 2
 
 
 def test_another_process_removes_it(folder: HdfsFolder, java: Path, state_dir: Path) -> None:
@@ -97,10 +97,10 @@ def test_it_is_prepared_for_a_cluster(
     assert prepared.shell.classpath == f"{tmp_path / 'conf'}:/lib/*"
     assert (prepared.shell.conf / "core-site.xml").exists()
     assert kinds.rebuild_change(prepared.kind, prepared.record()) == prepared
-    assert asked(java) == ["hdfs://nn:8020/bench"]
+    assert requests(java) == ["hdfs://nn:8020/bench"]
 
 
-def test_who_may_not_speak_to_the_cluster_is_told_before_anything_is_announced(
+def test_missing_authentication_is_an_error_before_anything_is_announced(
     cluster: ExistingCluster, java: Path, state_dir: Path
 ) -> None:
     """What was announced would have to be undone, which needs the same ticket."""
@@ -123,7 +123,7 @@ def test_no_other_folder_is_removed(folder: HdfsFolder, uri: str) -> None:
         kinds.rebuild_change(folder.kind, {**folder.record(), "uri": uri})
 
 
-def test_a_folder_that_was_never_made_is_not_told(folder: HdfsFolder, java: Path) -> None:
+def test_a_folder_that_was_never_made_is_not_reported(folder: HdfsFolder, java: Path) -> None:
     (java.parent / "says").write_text("")
     assert folder.undo() == ()
 
@@ -133,10 +133,10 @@ def test_the_studys_jobs_are_killed_before(folder: HdfsFolder, java: Path) -> No
         "case \"$*\" in *-list*) echo 'application_17_0001  TeraGen';;\n"
         "*-rm*) echo 'Deleted x'; esac\n"
     )
-    told = replace(folder, yarn=True).undo()
-    assert told == ("job application_17_0001 in YARN: killed", f"work folder {URI}: removed")
+    restored = replace(folder, yarn=True).undo()
+    assert restored == ("job application_17_0001 in YARN: killed", f"work folder {URI}: removed")
     assert "-appTags iostudy-7" in (java.parent / "asked").read_text()
-    assert asked(java)[1:] == ["application_17_0001", URI]
+    assert requests(java)[1:] == ["application_17_0001", URI]
 
 
 def test_the_folder_goes_also_where_yarn_does_not_answer(folder: HdfsFolder, java: Path) -> None:
@@ -145,7 +145,7 @@ def test_the_folder_goes_also_where_yarn_does_not_answer(folder: HdfsFolder, jav
     )
     with pytest.raises(RestoreError, match="nobody listens"):
         replace(folder, yarn=True).undo()
-    assert asked(java)[-1] == URI
+    assert requests(java)[-1] == URI
 
 
 def gone(folder: HdfsFolder) -> HdfsFolder:
@@ -155,7 +155,7 @@ def gone(folder: HdfsFolder) -> HdfsFolder:
         return replace(folder, rpc=(f"127.0.0.1:{free.getsockname()[1]}",))
 
 
-def test_a_cluster_that_does_not_answer_is_told_and_tried_again(
+def test_a_cluster_that_does_not_answer_is_reported_and_tried_again(
     folder: HdfsFolder, java: Path, state_dir: Path
 ) -> None:
     journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run old")

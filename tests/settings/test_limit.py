@@ -128,7 +128,7 @@ def test_a_hard_limit_really_goes_down_and_the_soft_one_with_it(original: tuple[
 @pytest.mark.usefixtures("powerless")
 @pytest.mark.parametrize("step", [-1, 1])
 def test_a_hard_limit_without_the_privilege(original: tuple[int, int], step: int) -> None:
-    """It could not be put back, or not be set: said before anything is changed."""
+    """It could not be restored, or not be set: an error before any change."""
     with pytest.raises(SettingError, match="CAP_SYS_RESOURCE") as caught:
         kinds.prepare_changes(wanted({"nofile_hard": str(original[1] + step)}))
     assert "run as root" in caught.value.remedy
@@ -174,7 +174,7 @@ def test_unlimited_and_sizes() -> None:
 
 
 @pytest.mark.usefixtures("mighty")
-def test_what_the_kernel_refuses_says_how_to_mend_it(original: tuple[int, int]) -> None:
+def test_what_the_kernel_refuses_says_how_to_fix_it(original: tuple[int, int]) -> None:
     """No kernel takes more than fs.nr_open."""
     values = wanted({"nofile_hard": "unlimited", "nofile_soft": "unlimited"})
     with pytest.raises(SettingError, match="refused") as caught, Transaction() as transaction:

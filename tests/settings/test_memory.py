@@ -1,4 +1,4 @@
-"""Where kernels have transparent huge pages."""
+"""Tests of transparent huge page and free memory settings."""
 
 from __future__ import annotations
 

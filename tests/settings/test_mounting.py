@@ -1,4 +1,4 @@
-"""Mount options taken apart, spelled again, changed and put back, without any mount."""
+"""Tests of mount options: parsed, formatted, changed and restored, without a mount."""
 
 from __future__ import annotations
 

@@ -44,15 +44,15 @@ def test_what_has_no_members_is_refused() -> None:
 def test_members_stand_for_their_volume(
     pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    groups = []
 
     def members_of(name: str) -> tuple[object, ...]:
-        asked.append(name)
+        groups.append(name)
         return tuple(map(read_device, pair))
 
     monkeypatch.setattr(stack, "find_members", members_of)
     assert places.resolve_places([pair[1], "members of my group"]) == (pair[1], pair[0])
-    assert asked == ["my group"]
+    assert groups == ["my group"]
 
 
 @pytest.mark.root

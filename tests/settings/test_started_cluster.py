@@ -83,7 +83,7 @@ def test_it_is_ended_also_where_its_home_is_gone(
     assert not list(state_dir.glob("*.journal"))
 
 
-def test_one_that_was_never_started_is_not_told(planned: Layout, state_dir: Path) -> None:
+def test_one_that_was_never_started_is_not_reported(planned: Layout, state_dir: Path) -> None:
     journaled(planned, state_dir, committed=False)
     undoing = restore_stale().undo_result
     assert (undoing.restored_values, undoing.failures) == ((), ())
@@ -98,8 +98,8 @@ def test_the_users_own_stays_until_it_is_ended(
     (state_dir / "00-0.journal").mkdir()  # one that cannot be read
     restore_stale()
     assert daemon.poll() is None
-    (told,) = restore_kind(StartedCluster.kind).undo_result.restored_values
-    assert planned.identity in str(told)
+    (restored_value,) = restore_kind(StartedCluster.kind).undo_result.restored_values
+    assert planned.identity in str(restored_value)
     assert daemon.wait(10) < 0
     assert not persistence.exists(planned.home)
     (state_dir / "00-0.journal").rmdir()

@@ -50,7 +50,9 @@ def test_another_process_undoes_it_by_its_record(tracing, loop):
     made.apply()
     change = kinds.rebuild_change(made.kind, made.record())
     assert change == made
-    assert [str(told) for told in change.undo()] == [f"{made.describe()}: removed"]
+    assert [str(restored_value) for restored_value in change.undo()] == [
+        f"{made.describe()}: removed"
+    ]
     assert not made.path.exists()
     assert change.undo() == ()
 
@@ -95,7 +97,7 @@ def test_a_journal_can_name_no_other_folder(path):
         kinds.rebuild_change(TraceInstance.kind, record)
 
 
-def test_what_is_lacking_is_told_with_its_remedy(monkeypatch, tmp_path):
+def test_what_is_lacking_is_reported_with_its_remedy(monkeypatch, tmp_path):
     def refused(*devices):
         with pytest.raises(UsageError) as caught:
             TraceInstance.prepare(devices)

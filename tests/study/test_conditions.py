@@ -82,7 +82,7 @@ def test_what_is_the_same_everywhere_stands_in_no_label():
     assert [c.label for c in alone.configurations()] == ["scheduler=bfq, low_latency=0"]
 
 
-def test_a_tunable_whose_scheduler_is_not_varied_is_in_every_configuration():
+def test_a_tunable_of_a_fixed_scheduler_is_in_every_configuration():
     study = read(factors("block.bfq.slice_idle: [0, 8]"))
     assert [dict(c.settings) for c in study.configurations()] == [
         {"block.bfq.slice_idle": "0"},
@@ -91,7 +91,7 @@ def test_a_tunable_whose_scheduler_is_not_varied_is_in_every_configuration():
 
 
 @pytest.mark.parametrize("levels", ["[none, kyber]", "[as-found]", "{bfq: none}"])
-def test_a_tunable_whose_scheduler_is_no_level_is_refused_at_its_line(levels):
+def test_a_tunable_of_a_scheduler_that_is_no_level_is_refused_at_its_line(levels):
     text = factors(f"block.scheduler: {levels}\n  block.bfq.slice_idle: [0, 8]")
     (problem,) = problems(text)
     assert problem.line == 5

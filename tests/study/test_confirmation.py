@@ -39,7 +39,7 @@ def confirmed(text):
 
 
 @pytest.mark.parametrize(
-    "beside",
+    "more",
     [
         "",
         "configurations: {a: {}, b: {block.scheduler: bfq}}\nbaseline: b\n",
@@ -48,8 +48,8 @@ def confirmed(text):
         "refused: leave-out\n",
     ],
 )
-def test_what_root_would_compare_is_no_part_of_it(beside):
-    text = confirmed(WITHOUT_ROOT + beside)
+def test_what_root_would_compare_is_no_part_of_it(more):
+    text = confirmed(WITHOUT_ROOT + more)
     study = read(text)
     default, winner = study.configurations()
     assert (default.label, winner.label) == (DEFAULT, "the one")

@@ -1,4 +1,4 @@
-"""What only the sections together can get wrong, also once the host has told its levels."""
+"""Tests of checks across sections of a study file, also after the host has offered its levels."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def test_a_baseline_that_the_host_does_not_offer_is_refused_at_its_line():
     assert (problem.line, problem.found, problem.allowed) == (9, "bogus", "none, bfq")
 
 
-def test_a_host_that_offers_nothing_is_told_at_the_factor():
+def test_a_host_that_offers_nothing_is_an_error_at_the_factor():
     with pytest.raises(StudyError, match=r"line 4: factors\.block\.scheduler: the host offers no"):
         resolve_offered_levels(read(OFFERED), {"block.scheduler": ()})
 
 
-def test_options_are_checked_before_the_host_is_asked():
+def test_options_are_checked_before_the_host_is_queried():
     text = OFFERED.replace("offered", "offered\n  workload.record_size: [1MiB, 512MiB]")
     first, second = problems(text)
     assert "dfsio-write cannot run with record_size=512MiB: record_size is larger" in first.message
     assert "dfsio-read" in second.message
 
 
-def test_a_bad_option_is_told_once_and_not_for_every_setting():
+def test_a_bad_option_is_reported_once_and_not_for_every_setting():
     text = GOOD.replace("bfq]", "bfq]\n  workload.record_size: [1MiB, 128MiB]")
     assert len(problems(text)) == 1
 
@@ -101,7 +101,7 @@ workloads:
 """
 
 
-def test_a_disk_that_a_workload_is_told_to_use_is_one_that_the_study_makes():
+def test_a_disk_that_a_workload_uses_is_one_that_the_study_makes():
     assert len(read(LOGS).configurations()) == 2
     (problem,) = problems(LOGS.replace('"disk2:log"', '"disk3:log"'))
     assert problem.line == 3
@@ -111,7 +111,7 @@ def test_a_disk_that_a_workload_is_told_to_use_is_one_that_the_study_makes():
     assert "there is no further disk disk2" in problem.message
 
 
-def test_file_systems_do_not_vary_where_there_are_disks_beside():
+def test_file_systems_do_not_vary_where_there_are_further_disks():
     (problem,) = problems(LOGS.replace("factors:", "factors:\n  filesystem.journal: [on, off]"))
     assert "cannot vary where the target has further disks" in problem.message
     assert problem.found == "disk2"

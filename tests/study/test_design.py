@@ -126,13 +126,13 @@ def test_what_is_hard_to_change_makes_whole_plots():
 )
 def test_what_cannot_be(old: str, new: str, section: str, line: int, words: list[str]):
     (problem,) = problems(FIVE.replace(old, new) + f"design: {section}\n")
-    told = str(problem)
+    message = str(problem)
     at = line if old != FACTORS else 3
-    assert all(word in told for word in words), told
+    assert all(word in message for word in words), message
     assert problem.line == at
 
 
-def test_what_a_design_settles_is_not_given_beside_it():
+def test_a_design_excludes_the_sections_that_it_settles():
     more = "configurations: {a: {}}\nbaseline: a\nrefused: leave-out\n"
     found = problems(FIVE + "design: full\n" + more)
     assert [(problem.line, problem.path) for problem in found] == [

@@ -45,13 +45,13 @@ def test_a_whole_example_is_a_study_as_it_stands(example):
 @pytest.mark.child
 def test_what_check_says_of_the_example_is_what_the_readme_shows(monkeypatch, tmp_path, capsys):
     (shown,) = re.findall(r"^    \$ iostudy check (\S+)\n((?:    .*\n)+?)\n", README, re.MULTILINE)
-    name, told = shown
+    name, output = shown
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.geteuid", lambda: 0)
     Path(name).write_text(examples(README)[-1])
     check(name)
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    assert lines == textwrap.dedent(told).splitlines()
+    assert lines == textwrap.dedent(output).splitlines()
 
 
 def test_every_key_has_its_line_in_the_table():

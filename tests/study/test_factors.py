@@ -39,7 +39,7 @@ def test_one_value_in_two_notations_stands_twice(factor, same):
         ("workload.files: offered", "no levels that a host offers"),
     ],
 )
-def test_a_level_that_the_option_does_not_take_is_told_at_the_factor(factor, words):
+def test_a_level_that_the_option_does_not_take_is_an_error_at_the_factor(factor, words):
     problem = only_problem(FACTOR, factor)
     assert problem.line == 4
     assert words in problem.message

@@ -23,12 +23,12 @@ def some_job(monkeypatch):
     add_job(monkeypatch)
 
 
-def told(text: str) -> list[tuple[int, str, str]]:
+def located_problems(text: str) -> list[tuple[int, str, str]]:
     return [(each.line, each.path, each.message) for each in problems(text)]
 
 
 def only(text: str) -> tuple[int, str]:
-    ((line, _, message),) = told(text)
+    ((line, _, message),) = located_problems(text)
     return line, message
 
 
@@ -79,8 +79,8 @@ def test_a_section_that_is_empty():
     assert read(STUDY + "hadoop: {}\n").hadoop == ClusterSpec()
 
 
-def test_every_error_of_the_section_is_told_at_its_line():
-    found = told(
+def test_every_error_of_the_section_is_reported_at_its_line():
+    found = located_problems(
         STUDY
         + """\
 hadoop:
@@ -188,7 +188,7 @@ def test_a_target_in_hdfs_never_leaves_its_folder(text):
 @pytest.mark.parametrize("target", ["/data/scratch", "{loopback: {size: 2GiB}}"])
 def test_hadoop_without_a_workload_of_its_own(target):
     text = STUDY.replace("/data/scratch", target).replace(JOB, "dfsio-write")
-    assert told(text + "hadoop: {yarn: true}\n") == [
+    assert located_problems(text + "hadoop: {yarn: true}\n") == [
         (4, "factors.hadoop.dfs.blocksize", IDLE),
         (7, "hadoop", IDLE),
     ]
@@ -218,7 +218,7 @@ def test_a_native_workload_does_not_work_in_hdfs():
     assert "it would not work in HDFS" in message
 
 
-def test_a_native_workload_beside_one_of_hadoop_on_its_own_cluster():
+def test_a_native_workload_with_one_of_hadoop_on_its_own_cluster():
     assert len(read(STUDY.replace(JOB, f"{JOB}\n  - dfsio-write")).workloads) == 2
 
 

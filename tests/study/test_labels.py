@@ -44,7 +44,7 @@ def test_a_workload_without_a_proper_label_is_refused_at_its_line():
     assert "one line" in problem.message
 
 
-def test_workloads_whose_labels_read_the_same_are_refused():
+def test_workloads_with_equal_labels_are_refused():
     text = GOOD.replace("size: 64MiB}", "label: 1}") + '  - dfsio-read: {label: "1"}\n'
     text = text.replace("decide: {margin: 3%, risk: 5%, blocks: [5, 30]}\n", "")
     assert "occurs twice" in str(problems(text)[0])
@@ -88,14 +88,14 @@ def test_a_name_is_as_short_as_the_others_allow(names, short):
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=8))
-def test_short_names_tell_factors_apart(parts):
+def test_short_names_distinguish_factors(parts):
     names = list(dict.fromkeys(".".join(each) for each in parts))
     short = short_names(names)
     assert len(set(short.values())) == len(names)
     assert all(f".{name}".endswith(f".{short[name]}") for name in names)
 
 
-def test_two_factors_with_the_same_last_name_are_told_apart():
+def test_two_factors_with_the_same_last_name_are_distinguished():
     text = GOOD.replace(
         "block.scheduler: [none, bfq]",
         "block.scheduler: [mq-deadline, deadline]\n"

@@ -144,7 +144,7 @@ def test_a_label_has_to_leave_room_for_the_load():
     assert all("60 printable characters" in found.message for found in problems(long))
 
 
-def test_a_problem_of_a_workload_is_told_once():
+def test_a_problem_of_a_workload_is_reported_once():
     assert [p.path for p in problems(LOADED.replace("{events: 20}", "{event: 20}"))] == [
         "workloads.0.events.event"
     ]

@@ -83,7 +83,7 @@ def test_only_chosen_options_have_to_go_together():
         ("[8, 0]", "[8, x]", 5, ["level x: not a whole number"]),
     ],
 )
-def test_what_is_wrong_is_told_at_its_line(old, new, line, words):
+def test_an_error_is_reported_at_its_line(old, new, line, words):
     assert old in STUDY
     (problem,) = problems(STUDY.replace(old, new, 1))
     assert problem.line == line

@@ -1,4 +1,4 @@
-"""Where a factor is, if not below the target; several places are one level."""
+"""Tests of ``on``: the devices of a factor, several of them as one level."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_places_go_with_each_configuration(on, places):
     ("levels", "labels"),
     [("{before: none, after: bfq}", ["before", "after"]), ("[none, kyber]", ["none", "kyber"])],
 )
-def test_levels_have_any_form_beside_places(levels, labels):
+def test_levels_with_places_have_any_form(levels, labels):
     study = read(GOOD.replace(FACTOR, f"block.scheduler: {{levels: {levels}, on: sdb}}"))
     assert [c.label for c in study.configurations()] == labels
 

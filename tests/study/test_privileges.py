@@ -1,4 +1,4 @@
-"""Who is not root is told what needs root, before anything begins."""
+"""Tests of the root privileges that a study needs, checked before its start."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def test_soft_limits_and_what_is_only_read_need_no_root(levels):
     assert adapt_to_user(study, root=False) is study
 
 
-def test_a_hard_limit_needs_root_to_be_put_back():
+def test_restoring_a_hard_limit_needs_root():
     text = GOOD.replace("block.scheduler: [none, bfq]", "limit.nofile_hard: [512, 1024]")
     assert list_root_requirements(read(text)) == ("change limit.nofile_hard",)
 
 
-def test_all_that_needs_root_is_told_in_one_sentence():
+def test_all_that_needs_root_is_listed_in_one_sentence():
     text = GOOD.replace("none, bfq]", "none, bfq]\n  block.nomerges: [0, 1]")
     study = read(text.replace("/data/scratch", LOOPBACK))
     words = "to change block.scheduler, block.nomerges, and to make a loop-back disk"

@@ -1,4 +1,4 @@
-"""What is wrong with a value is said in words of the study file, not in those of a library."""
+"""Tests of error messages for values, in the terms of the study file."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ from tests.study.files import GOOD, only_problem, problems, read
 
 
 @pytest.mark.parametrize("name", reference.names())
-def test_every_publication_can_stand_beside_a_study(name: str) -> None:
+def test_every_publication_can_be_compared_with_a_study(name: str) -> None:
     published = reference.get(name)
     assert published.caveats
     assert published.circumstances
-    seen = {(f.configuration, f.workload, f.figure, f.load) for f in published.figures}
-    assert len(seen) == len(published.figures)
+    keys = {(f.configuration, f.workload, f.figure, f.load) for f in published.figures}
+    assert len(keys) == len(published.figures)
     assert any(figure.configuration == published.baseline for figure in published.figures)
 
 
@@ -133,9 +133,9 @@ def test_a_name_that_nobody_has_published_under() -> None:
 
 
 def test_what_a_file_of_figures_may_not_say() -> None:
-    told = reference.get("R1").model_dump()
+    fields = reference.get("R1").model_dump()
     with pytest.raises(ValidationError):
-        Publication.model_validate({**told, "expected": True})
+        Publication.model_validate({**fields, "expected": True})
 
 
 def test_what_a_workload_models_was_published_of_hadoops_own_program():

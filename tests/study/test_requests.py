@@ -94,11 +94,11 @@ def test_a_figure_that_some_configuration_does_not_have_is_a_problem(monkeypatch
 
 
 def test_a_workload_that_lacks_something_is_refused_once_for_all_its_options(monkeypatch):
-    asked = []
+    checked = []
 
     class Lacking(dfsio.DfsioWrite):
         def check(self):
-            asked.append(self.options.direct)
+            checked.append(self.options.direct)
             if self.options.direct:
                 raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
 
@@ -108,7 +108,7 @@ def test_a_workload_that_lacks_something_is_refused_once_for_all_its_options(mon
     study = read(GOOD.replace("[none, bfq]", factors))
     with pytest.raises(UsageError, match="install it"):
         check_workloads(study.workloads, study.configurations())
-    assert asked == [False, True]
+    assert checked == [False, True]
 
 
 def test_levels_of_a_configuration_take_the_place_of_options():

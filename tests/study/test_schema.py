@@ -68,11 +68,11 @@ def test_targets(target, expected):
 
 
 @pytest.mark.parametrize(
-    ("beside", "words"),
+    ("disks", "words"),
     [("{a/b: ext4}", "'a/b' is no name of a disk"), ("{disk2: ext5}", "mean ext")],
 )
-def test_disks_beside_have_names_and_file_systems(beside, words):
-    target = f"{{loopback: {{size: 2GiB, beside: {beside}}}}}"
+def test_further_disks_have_names_and_file_systems(disks, words):
+    target = f"{{loopback: {{size: 2GiB, beside: {disks}}}}}"
     assert words in str(only_problem("/data/scratch", target))
 
 
@@ -111,13 +111,13 @@ def test_each_error_says_where_what_was_found_and_what_is_allowed(old, new, line
         assert word in str(problem)
 
 
-def test_a_misspelt_key_is_told_with_the_one_that_is_missing():
+def test_a_misspelt_key_is_reported_with_the_one_that_is_missing():
     missing, unknown = problems(GOOD.replace("target:", "tarket:"))
     assert "did you mean target" in str(unknown)
     assert "target: it is missing (Where to work: a directory" in str(missing)
 
 
-def test_all_errors_are_told_at_once_in_the_order_of_their_lines():
+def test_all_errors_are_reported_together_in_the_order_of_their_lines():
     text = GOOD.replace("bfq", "bqf").replace("files: 2", "files: x").replace("3%", "0%")
     found = problems(text.replace("question", "qestion"))
     assert [p.line for p in found] == sorted(p.line for p in found)
@@ -280,9 +280,9 @@ def test_a_rate_that_cannot_be_is_refused_at_its_line(hz):
 def test_requests_are_traced_where_the_study_says_so_and_it_says_what_that_costs():
     assert not read(GOOD).telemetry.block_latency
     assert read(GOOD).notes == ()
-    asked = read(GOOD + "telemetry: {block_latency: true}\n")
-    assert asked.telemetry.block_latency
-    assert asked.notes == (TRACING_COST_NOTE,)
+    study = read(GOOD + "telemetry: {block_latency: true}\n")
+    assert study.telemetry.block_latency
+    assert study.notes == (TRACING_COST_NOTE,)
 
 
 @pytest.mark.parametrize("value", ["on", "1", '"true"'])

@@ -194,13 +194,13 @@ def test_without_root_options_are_searched():
         ("worst: 5%", "wors: 5%", 10, ["unknown key", "mean worst"]),
     ],
 )
-def test_what_is_wrong_is_told_at_its_line(old, new, line, words):
+def test_an_error_is_reported_at_its_line(old, new, line, words):
     assert old in SEARCH
     found = [p for p in problems(SEARCH.replace(old, new, 1)) if p.line == line]
     assert any(all(word in str(problem) for word in words) for problem in found), found
 
 
-def test_a_known_point_has_nothing_that_is_not_there_beside_the_rest():
+def test_a_known_point_has_no_setting_that_its_other_values_exclude():
     text = SEARCH.replace("4096}", "4096, block.mq-deadline.read_expire: 100}")
     assert "read_expire does not exist with" in str(the_problem(text))
 
@@ -213,7 +213,7 @@ def test_file_systems_are_compared_and_not_searched():
 
 
 @pytest.mark.parametrize("more", ["factors: {block.scheduler: [none]}", "baseline: default"])
-def test_a_search_has_no_factors_beside_it(more):
+def test_a_search_excludes_factors(more):
     assert "does not go together with search" in str(the_problem(SEARCH + more + "\n"))
 
 

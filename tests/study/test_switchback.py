@@ -1,4 +1,4 @@
-"""What allows a study to switch its configurations, and what a study file says of it."""
+"""Tests of switchback designs and their section of the study file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a target is called, for a person."""
+"""Tests of the description of a target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SCRATCH = "{scratch: {device: /dev/sdz}}"
 
 
 @pytest.mark.parametrize(
-    ("target", "levels", "told"),
+    ("target", "levels", "description"),
     [
         ("/data/scratch", "", "/data/scratch"),
         (LOOPBACK, "", "a loop-back disk of 2GiB with ext4"),
@@ -27,8 +27,10 @@ SCRATCH = "{scratch: {device: /dev/sdz}}"
         (SCRATCH, "[xfs, btrfs]", "/dev/sdz formatted with xfs or btrfs"),
     ],
 )
-def test_a_target_is_told_with_every_file_system_that_is_made_on_it(target, levels, told):
+def test_a_target_is_described_with_every_file_system_that_is_made_on_it(
+    target, levels, description
+):
     text = GOOD.replace("/data/scratch", target)
     if levels:
         text = text.replace("block.scheduler:", f"filesystem.type: {levels}\n  block.scheduler:")
-    assert read(text).describe_target() == told
+    assert read(text).describe_target() == description

@@ -202,7 +202,7 @@ def record(
     roots: Sequence[int] = (),
     seconds: float = 1.0,
 ) -> TelemetrySummary:
-    """What is seen while the workload's programs run, and others others it.
+    """The summary of a time in which the workload's programs and others run.
 
     ``roots`` are processes of the workload that are there already.
     """

@@ -39,7 +39,7 @@ def counters(name: str) -> dict[str, int]:
 
 @dataclass
 class Both:
-    """What the tracepoints, and what the counters tell of the same time."""
+    """Requests by tracepoints and by counters, over the same time."""
 
     requests: BlockRequests | None = None
     moved: dict[str, int] | None = None
@@ -85,7 +85,7 @@ def test_counts_sizes_and_times_are_those_of_the_kernels_counters(loop):
     assert both.requests.lost == both.requests.unmatched == 0
     assert both.requests.notes() == ()
     assert loop_requests["flush"].count == moved["flushes"] > 0
-    # A flush that is asked for alone counts as a write there, too.
+    # A flush that is requested alone counts as a write there, too.
     assert loop_requests["write"].count == moved["writes"] - moved["flushes"]
     for operation, reads, sectors in (
         ("read", "reads", "sectors_read"),

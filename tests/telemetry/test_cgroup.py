@@ -158,7 +158,7 @@ def test_a_group_that_used_up_its_quota_is_held_back(spinners):
 
 @pytest.mark.root
 def test_the_group_pressure_attributes_memory_stalls():
-    """A reader of a slow disk, beside a writer that is at the limit of a group of its own."""
+    """A reader of a slow disk, with a writer that is at the limit of a group of its own."""
     with (
         reading(emulated.separate_groups) as (disk, reader),
         writing_with_little_memory(emulated.separate_groups) as (other, writer),
@@ -211,6 +211,6 @@ def writing_with_little_memory(apart):
 
 
 def memory(summary, disk):
-    """How sure it is told that memory was the limit."""
+    """The confidence of the finding that memory was the limit."""
     findings = diagnose(summary, DiagnosisContext((disk,))).findings
     return next((each.confidence for each in findings if each.limit is Bottleneck.RECLAIM), None)

@@ -21,7 +21,7 @@ from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.demand import compute_demand
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.diagnosis.thresholds import CPU_STARVED
-from iostudy.telemetry.processes import compute_workload_figures, find_busiest, find_busiest_foreign
+from iostudy.telemetry.processes import compute_workload_figures, find_busiest_foreign
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process, Samples, drop_missing
 from tests.telemetry.emulated import (
@@ -135,7 +135,7 @@ def in_a_process_of_its_own(task):
 
 
 def spun():
-    """What is seen of this process while a thread spins, and its CPU time in percent of a core."""
+    """The figures of this process while a thread spins, and its CPU time in percent of a core."""
     stop = threading.Event()
 
     def spin():
@@ -268,7 +268,7 @@ def test_a_thread_of_the_kernel_that_polls_is_not_the_workloads_busiest():
 
 @pytest.mark.child
 def test_a_daemon_that_its_parent_left_behind_stays_the_workloads(folder):
-    """It was seen while its parent was there."""
+    """It was observed while its parent was there."""
     target, done = str(folder / "file"), folder / "done"
     code = f"""
 import os, time
@@ -325,7 +325,7 @@ def test_processes_that_come_and_are_killed_while_proc_is_read(folder):
 
 
 def scans(reader):
-    """What the workload had used at each scan since this was last asked for."""
+    """What the workload had used at each scan since the last call."""
     counted = Samples.from_native(reader.take()).columns.get("workload.cpu_us", np.array([]))
     return drop_missing(counted[1:]).tolist()
 
@@ -375,6 +375,3 @@ def test_of_the_busiest_some_moved_much_and_some_computed_much():
     busiest = find_busiest_foreign([*writers, spinner, own])
     assert [each.pid for each in busiest][:2] == [8, 9]
     assert len(busiest) == 5
-    assert find_busiest([*writers, spinner, own]) == own
-    assert find_busiest([process(1, 0.2), process(2, 0.3)]).pid == 2
-    assert find_busiest([]) is None

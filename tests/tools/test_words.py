@@ -5,10 +5,8 @@ from tools import words
 SETTINGS = {
     "words": {"identifiers": ["told"], "texts": ["put back"], "prose": ["asked"]},
     "allowed": {
-        "identifiers": ["python/a.py: told_rows"],
         "texts": ["Put back!"],
         "keys": ["put back"],
-        "folders": ["tests/old/"],
     },
 }
 
@@ -21,7 +19,7 @@ def found(tmp_path, monkeypatch, name, source):
 
 
 def test_names_and_texts_of_python(tmp_path, monkeypatch):
-    source = 'told_rows = BenchTold = 1\nx = "is Put back, as asked"\n'
+    source = 'BenchTold = 1\nx = "is Put back, as asked"\n'
     assert found(tmp_path, monkeypatch, "a.py", source) == [
         ("told", "python/a.py:1: BenchTold"),
         ("put back", "python/a.py:2: 'is Put back, as asked'"),
@@ -57,9 +55,8 @@ def test_templates(tmp_path, monkeypatch):
 
 
 def test_identifiers_of_tests(tmp_path, monkeypatch):
-    for folder in ("new", "old"):
-        (tmp_path / "tests" / folder).mkdir(parents=True)
-        (tmp_path / "tests" / folder / "a.py").write_text('told = "put back"\n')
+    (tmp_path / "tests/new").mkdir(parents=True)
+    (tmp_path / "tests/new/a.py").write_text('told = "put back"\n')
     assert found(tmp_path, monkeypatch, "a.py", "") == [("told", "tests/new/a.py:1: told")]
 
 

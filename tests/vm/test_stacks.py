@@ -21,7 +21,7 @@ def tower(booted: Machine) -> Machine:
 
 
 def flow(machine: Machine, pattern: str, *how: str) -> list[float]:
-    """The numbers in what ``watch`` tells of 16 MiB of writes, where the pattern has N."""
+    """The numbers in the report of ``watch`` on 16 MiB of writes, where the pattern has N."""
     output = machine.iostudy("watch", "vg1/top", "--", *WRITE, *how).stderr
     found = re.search(pattern.replace("N", NUMBER), output)
     assert found is not None, output

@@ -21,7 +21,7 @@ def spindles(volumes: Machine) -> set[str]:
 
 
 def labels(machine: Machine, *arguments: str) -> dict[str, str]:
-    """What ``get`` tells of a setting, by its label."""
+    """Values of a setting from ``get``, by label."""
     lines = machine.iostudy("get", *arguments).stdout.splitlines()[1:]
     return {line.split()[0]: line.split()[1] for line in lines}
 

@@ -28,7 +28,7 @@ class FakeLive:
 
 
 class Screen:
-    """What is to be seen."""
+    """The screen of the app."""
 
     def __init__(self, app: WatchApp) -> None:
         self.app = app

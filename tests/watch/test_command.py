@@ -1,4 +1,4 @@
-"""What is told of a command that has ended."""
+"""Tests of the report on a command that has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command is judged by."""
+"""Tests of the choice of devices by which a command is judged."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_disk_that_leaves_counting_to_its_paths_is_judged_by_these():
 
 @pytest.mark.root
 def test_of_a_device_and_the_one_that_it_lies_on_the_upper_is_judged():
-    """What it moves arrives at both, and is to be counted once."""
+    """What it moves arrives at both, and counts once."""
     with loop_disk(MIB) as loop:
         below = [device.name for device in stack.whole_stack(loop)]
         assert below[0] == loop

@@ -162,7 +162,7 @@ class Clock:
 
 
 class FakeLive:
-    """Tells when it is read, and takes its time for it."""
+    """Returns the time of each read, and takes a given time for it."""
 
     def __init__(self, clock: Clock, costs: list[float]) -> None:
         self.clock, self.costs = clock, costs

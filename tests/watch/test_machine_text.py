@@ -1,4 +1,4 @@
-"""What stands above the devices."""
+"""Tests of the text of machine figures above the device table."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def host(request, monkeypatch) -> Host:
 
 @pytest.fixture
 def looks(host):
-    """What was seen in each of many looks, an interval after the one before."""
+    """The readings of many looks, an interval after the one before."""
     reader, found = Reader(None, ()), []
     for host.looks in range(1, LOOKS + 1):
         host.now += INTERVAL_NS

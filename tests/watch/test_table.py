@@ -1,4 +1,4 @@
-"""Which rows there are, in which order, and what they looked like before."""
+"""Tests of the device table: its rows, their order and filters."""
 
 from __future__ import annotations
 

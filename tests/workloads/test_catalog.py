@@ -1,4 +1,4 @@
-"""What every workload of the catalogue has to offer, without being run."""
+"""Tests of every definition in the workload catalogue, without a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directories beside the target are whole paths, each once, that can be written to."""
+"""Tests of further directories: absolute, unique and writable."""
 
 from __future__ import annotations
 

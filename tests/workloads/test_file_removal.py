@@ -1,4 +1,4 @@
-"""What a workload has made goes, whatever it is, and what a link points to stays."""
+"""Tests of the removal of a workload's files; targets of links are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fio's job files unmodified, its figures as it tells them, and nothing outside of the target."""
+"""Tests of fio job files, unmodified: figures as fio reports them, no files outside the target."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_files_that_are_written_are_made_anew_for_every_trial(make, place):
 def test_jobs_one_after_another_share_the_time(make, place):
     rates = "[global]\nrw=write\nsize=1m\nbs=64k\nrate=2m\n[a]\nnumjobs=2\n[b]\nstonewall\n"
     measured = trial(make(rates), place)
-    # 1 MiB at 2 MiB/s takes half a second: two such beside each other, then one.
+    # 1 MiB at 2 MiB/s takes half a second: two such in parallel, then one.
     assert measured.figures["bandwidth"] == pytest.approx(3, rel=0.25)
     assert [part.labels["clone"] for part in measured.parts] == ["1", "2", "1"]
 

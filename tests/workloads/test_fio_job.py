@@ -1,4 +1,4 @@
-"""What fio shows of a job file is read so that no path outside of the target is missed."""
+"""Tests of the paths found in fio job files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the io workload is asked: figures of whole runs, nothing left, faults told."""
+"""Tests of the io workload: figures, cleanup and errors."""
 
 from __future__ import annotations
 

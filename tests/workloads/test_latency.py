@@ -27,7 +27,7 @@ SOME = BUCKETS.filter(bool)
 
 
 class Result:
-    """What a native job tells of one latency of 10 us and three of 1000 us."""
+    """A native job's result of one latency of 10 us and three of 1000 us."""
 
     max_us = 1000.0
 

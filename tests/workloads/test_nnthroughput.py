@@ -133,7 +133,7 @@ def test_a_phase_counts_its_own_mutations_alone(place):
     ],
 )
 def test_every_kind_of_log_records_all_operations(place, options):
-    # The run itself compares what every log tells with the tree that was served.
+    # The run itself compares the contents of every log with the tree that was served.
     workload = make(**options)
     measured = carried_out(workload, place)
     assert set(measured.figures) == names_of_figures(workload)

@@ -1,4 +1,4 @@
-"""More open files than a limit allows are told before, with what to do."""
+"""Tests of the limit on open files: an error before the run, with a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a workload can be copied: into a study file, and into a shell."""
+"""Tests of option texts, which study files and shells accept unchanged."""
 
 from __future__ import annotations
 

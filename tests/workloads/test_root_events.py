@@ -1,4 +1,4 @@
-"""Jobs that read real ROOT files; with uproot where it is installed, and told where it is not."""
+"""Tests of jobs that read real ROOT files with uproot, and of the error without it."""
 
 from __future__ import annotations
 

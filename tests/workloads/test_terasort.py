@@ -176,19 +176,19 @@ def test_missing_spill_folder_is_an_error(place, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_stopped_run_says_so(name, place):
-    # It is asked after 50 ms, in which a million rows in the page cache can be validated.
+    # The stop request comes after 50 ms; a million cached rows can be validated by then.
     rows = "4M" if name == "teravalidate" else "1M"
     prepared(name, place, rows=rows)
     stopping = Place(place.directory, place.seed, tick=lambda _: False)
     workload = make(name, rows=rows, threads=1)
     with pytest.raises(WorkloadStoppedError):
-        for _ in range(20):  # a run may end before it is asked to stop
+        for _ in range(20):  # a run may end before the request to stop
             workload.reset(stopping)
             workload.run(stopping)
 
 
 def test_an_interrupted_sort_leaves_nothing(place):
-    workload = prepared("terasort", place, rows="3M")  # it is asked long before the end
+    workload = prepared("terasort", place, rows="3M")  # the request comes long before the end
 
     def interrupt(_: int) -> bool:
         os.kill(os.getpid(), signal.SIGINT)

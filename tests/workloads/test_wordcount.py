@@ -1,4 +1,4 @@
-"""Words are counted as a Counter counts them; what is wrong with texts is told, none is touched."""
+"""Tests of word counts against a Counter, and of errors for invalid input texts."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ use crate::interruptible::run_interruptibly;
 use crate::path::NativePath;
 use crate::phase::Phase;
 use crate::value_error::{parse_name, unknown_value, value_error};
-use crate::windows::{WindowLog, claim};
+use crate::windows::{WindowLog, claim, require_cycle};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct MetadataJob(Job);
@@ -72,11 +72,7 @@ impl MetadataJob {
         windows: Py<WindowLog>,
         tick: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        if !self.0.is_cycle() {
-            return Err(value_error(
-                "the operations leave other files than they find; they cannot be repeated",
-            ));
-        }
+        require_cycle(self.0.is_cycle())?;
         let log = claim(windows.get(), self.0.threads)?;
         run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))?
             .map_err(|error| from_error(py, &error))

@@ -13,7 +13,7 @@ use crate::interruptible::run_interruptibly;
 use crate::path::NativePath;
 use crate::phase::Phase;
 use crate::value_error::{parse_name, unknown_value, value_error};
-use crate::windows::{WindowLog, claim};
+use crate::windows::{WindowLog, claim, require_cycle};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct NamespaceJob(Job);
@@ -78,11 +78,7 @@ impl NamespaceJob {
         windows: Py<WindowLog>,
         tick: Option<Py<PyAny>>,
     ) -> PyResult<Vec<String>> {
-        if !self.0.is_cycle() {
-            return Err(value_error(
-                "the operations leave other files than they find; they cannot be repeated",
-            ));
-        }
+        require_cycle(self.0.is_cycle())?;
         let log = claim(windows.get(), self.0.workers)?;
         run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))?
             .map(|failed_logs| failed_logs.iter().map(ToString::to_string).collect())

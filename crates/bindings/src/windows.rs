@@ -41,13 +41,24 @@ impl WindowLog {
     }
 }
 
-/// Log of a job with so many workers. A log serves one job.
+/// Window log of a job with this number of workers. A log serves one job.
 pub fn claim(windows: &WindowLog, workers: usize) -> PyResult<&Log> {
     if windows.log.claim(workers) {
         Ok(&windows.log)
     } else {
         Err(value_error(
             "another job uses these windows; create a new WindowLog",
+        ))
+    }
+}
+
+/// Refuse to repeat operations that leave other files than they find.
+pub fn require_cycle(is_cycle: bool) -> PyResult<()> {
+    if is_cycle {
+        Ok(())
+    } else {
+        Err(value_error(
+            "the operations leave other files than they find; they cannot be repeated",
         ))
     }
 }

@@ -10,7 +10,7 @@ use crate::job::{Job, Pace};
 /// Windows and slow-down of a repeated job, which other threads use while it runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Control<'a> {
-    /// Log whose windows the job counts, claimed for its threads.
+    /// Window log, claimed for the threads of the job.
     pub windows: &'a WindowLog,
     /// Slow-down, in place of the job's own; unused where the job cannot be slowed down.
     pub slow_down: &'a SharedShare,

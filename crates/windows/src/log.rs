@@ -51,7 +51,7 @@ impl WindowLog {
         }
     }
 
-    /// Set the number of workers whose counts make a window. Return false if a job already uses
+    /// Set the number of workers that count in a window. Return false if a job already uses
     /// the log.
     pub fn claim(&self, workers: usize) -> bool {
         self.workers

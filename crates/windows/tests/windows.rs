@@ -21,7 +21,7 @@ fn window(start: Instant, from_ms: u64, to_ms: u64) -> Window {
     }
 }
 
-/// Run a worker whose operations of 10 bytes complete at these times.
+/// Run a worker that completes an operation of 10 bytes at each of these times.
 fn run_worker(log: &WindowLog, times: impl IntoIterator<Item = Instant>) -> IoStats {
     let mut cursor = log.cursor();
     let mut stats = IoStats::new();

@@ -1,1 +1,1 @@
-"""What the measurements mean: pure code, values in and values out."""
+"""Statistical analysis of measurements, as pure functions."""

@@ -162,13 +162,13 @@ class View:
 
 
 def _format_workloads(current: Sequence[ComparisonResult]) -> Iterator[str]:
-    for workload, group in groupby(current, key=lambda standing: standing.workload):
+    for workload, group in groupby(current, key=lambda result: result.workload):
         yield f"{workload}: {_format_counts(own := list(group))}{_format_best(own)}"
 
 
 def _format_counts(own: Sequence[ComparisonResult]) -> str:
     """Count the decided comparisons of a workload: ``1 of 3 decided (1 better)``."""
-    found = Counter(standing.comparison.verdict for standing in own if _is_decided(standing))
+    found = Counter(result.comparison.verdict for result in own if _is_decided(result))
     verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
     text = f"{found.total()} of {len(own)} decided"
     return f"{text} ({verdicts})" if verdicts else text
@@ -179,14 +179,14 @@ def _format_best(own: Sequence[ComparisonResult]) -> str:
     known = [s for s in exclude_bounds(own) if build_span(s.comparison.change_interval) is not None]
     if not known:
         return ""
-    best = max(known, key=lambda standing: standing.comparison.estimate)
+    best = max(known, key=lambda result: result.comparison.estimate)
     change = format_signed_percent(best.comparison.change)
     interval = format_interval(build_span(best.comparison.change_interval))
     return f"; best: {change} {interval} {best.configuration}"
 
 
-def _is_decided(standing: ComparisonResult) -> bool:
-    return standing.comparison.verdict is not Verdict.INCONCLUSIVE
+def _is_decided(result: ComparisonResult) -> bool:
+    return result.comparison.verdict is not Verdict.INCONCLUSIVE
 
 
 def _format_search(progress: Progress) -> str:

@@ -167,7 +167,7 @@ def _incomplete(own: AbandonedWorkload, folder: Path) -> TrialError:
 
 def _print_verdicts(final: Sequence[ComparisonResult], folder: Path) -> set[str]:
     _print_report(folder)
-    return {standing.comparison.verdict.value for standing in exclude_bounds(final)}
+    return {result.comparison.verdict.value for result in exclude_bounds(final)}
 
 
 def _print_report(folder: Path) -> None:

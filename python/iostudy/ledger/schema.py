@@ -50,7 +50,7 @@ CREATE TABLE pilot (
 );
 CREATE TABLE run (
   id INTEGER PRIMARY KEY, workload TEXT NOT NULL, started_at REAL NOT NULL,
-  settings TEXT NOT NULL, devices TEXT NOT NULL, seen TEXT NOT NULL, notes TEXT NOT NULL,
+  settings TEXT NOT NULL, devices TEXT NOT NULL, summary TEXT NOT NULL, notes TEXT NOT NULL,
   telemetry TEXT NOT NULL, telemetry_sha256 TEXT NOT NULL, checksum TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE window (

@@ -116,7 +116,7 @@ def _encode_run(run: RunRow) -> dict[str, Any]:
         "started_at": run.started_at,
         "settings": json.dumps({label: dict(own) for label, own in run.settings.items()}),
         "devices": json.dumps(run.devices),
-        "seen": json.dumps(asdict(run.summary)),
+        "summary": json.dumps(asdict(run.summary)),
         "notes": json.dumps(run.notes),
         "telemetry": run.telemetry.name,
         "telemetry_sha256": run.telemetry.sha256,
@@ -124,7 +124,7 @@ def _encode_run(run: RunRow) -> dict[str, Any]:
 
 
 def _decode_run(row: sqlite3.Row) -> RunRow:
-    summary = decode_summary(from_json(row["seen"]))
+    summary = decode_summary(from_json(row["summary"]))
     if not isinstance(summary, TelemetrySummary):
         raise TypeError("no telemetry summary")
     return RunRow(

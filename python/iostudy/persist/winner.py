@@ -62,7 +62,7 @@ def find_configuration(study: Study, label: str) -> Configuration:
 
 def find_winner(study: Study, compared: Sequence[ComparisonResult]) -> Configuration:
     """Return the winner of a finished study; UsageError without one or if it may still change."""
-    if any(rule.is_undecided(study, standing) for standing in exclude_bounds(compared)):
+    if any(rule.is_undecided(study, result) for result in exclude_bounds(compared)):
         raise _unfinished_error(study)
     label = rule.recommend(study, compared)
     if label is None:

@@ -180,7 +180,7 @@ def _workloads(
         _workload(
             study,
             request,
-            [standing for standing in found if standing.workload == request.label],
+            [result for result in found if result.workload == request.label],
             list(values.get((request.label, study.baseline.label), {}).values()),
         )
         for request in study.workloads
@@ -207,7 +207,7 @@ def _workload(
     baseline = _baseline(_baseline_label(study), compared, alone)
     if study.design is not None:
         compared = sorted(compared, key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
-    results = (baseline, *(_result(standing) for standing in compared))
+    results = (baseline, *(_result(result) for result in compared))
     return WorkloadReport(
         label=request.label,
         name=request.name,
@@ -258,7 +258,7 @@ def _baseline_label(study: Study) -> str:
 
 def _baseline(label: str, compared: Sequence[ComparisonResult], alone: Sequence[float]) -> Result:
     """The baseline runs in every block, so the longest comparison holds all of its values."""
-    longest = max(compared, key=lambda standing: standing.comparison.blocks, default=None)
+    longest = max(compared, key=lambda result: result.comparison.blocks, default=None)
     if longest is None:
         mean = math.exp(math.fsum(map(math.log, alone)) / len(alone)) if alone else None
         return Result(configuration=label, baseline=True, blocks=len(alone), value=mean)
@@ -294,17 +294,17 @@ def _answer(
         yield "The study stopped before every comparison had a verdict; --resume continues it."
 
 
-def _result(standing: ComparisonResult) -> Result:
-    comparison = standing.comparison
+def _result(result: ComparisonResult) -> Result:
+    comparison = result.comparison
     higher = comparison.higher_is_better
     sign = 1 if higher else -1
     robust = comparison.robust_interval if higher else comparison.robust_interval.mirrored()
     return Result(
-        configuration=standing.configuration,
+        configuration=result.configuration,
         baseline=False,
-        bound=standing.bound,
+        bound=result.bound,
         blocks=comparison.blocks,
-        value=finite(standing.mean),
+        value=finite(result.mean),
         change=finite(comparison.change),
         interval=build_span(comparison.change_interval),
         robust_change=finite(as_fraction(sign * comparison.robust_estimate)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -117,10 +117,6 @@ def _foreign_io(row: TrialRow, summary: TelemetrySummary) -> float | None:
     return summary.machine[FOREIGN_FIGURE] / 100 * own / KIB / KIB / summary.seconds
 
 
-def _foreign_cpu(row: TrialRow, summary: TelemetrySummary) -> float | None:
-    return summary.machine.get("foreign_%cpu")
-
-
 INDICATORS = (
     Indicator(NoiseCause.STEAL, _machine("%steal"), "{} to {} % of the CPU time"),
     Indicator(NoiseCause.WRITEBACK, _machine("%throttled"), "writers paused {} to {} % of a trial"),
@@ -130,7 +126,7 @@ INDICATORS = (
         "{} to {} ms of system time per MiB of page cache from free memory",
     ),
     Indicator(NoiseCause.DEVICE_STALLS, _stalled, "{} to {} % of a trial without completions"),
-    Indicator(NoiseCause.FOREIGN_CPU, _foreign_cpu, "{} to {} % of a core"),
+    Indicator(NoiseCause.FOREIGN_CPU, _machine("foreign_%cpu"), "{} to {} % of a core"),
     Indicator(NoiseCause.FOREIGN_IO, _foreign_io, "{} to {} MiB/s"),
 )
 """The indicators that one trial gives; the others need all trials of a workload."""
@@ -219,11 +215,8 @@ def _cause(
     if indicator.cause not in _USED:
         return cause
     times = np.array([row.started_at for row in rows])
-    return CauseOfNoise(
-        indicator,
-        share,
-        cause.minimum,
-        cause.maximum,
+    return replace(
+        cause,
         process=_busiest_process(rows, _USED[indicator.cause]),
         period_seconds=find_period(times[known], column[known]),
     )

@@ -1,11 +1,11 @@
-"""Study + seed -> Plan: every configuration once per block, in an order drawn afresh.
+"""Plan of a study from its seed: every configuration once per block, in random order.
 
-Configurations that share a file system which the study makes are a whole plot of the block: they
-run one after another, on a file system made anew for this plot of this block (a split-plot design,
-see docs/method.md). The order of whole plots is drawn, then that within each.
+Configurations that share a file system of the study form a whole plot of the block. They run one
+after another, on a new file system for this plot of this block (a split-plot design, see
+docs/method.md). The order of whole plots is drawn first, then the order within each.
 
-The plan holds the blocks up to the largest number that the decision rule allows. The conductor
-leaves out what has been decided meanwhile; leaving out keeps the order of the rest random.
+The plan has the largest number of blocks that the decision rule allows. The schedule omits decided
+configurations, which keeps the order of the others random.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _WORDS = {
     "string_too_long": "too long; at most {max_length} characters are allowed",
     "string_too_short": "an empty text",
 }
-"""What pydantic calls an error -> what is wanted; its own errors stay as they are."""
+"""Expected value by pydantic's type of error; other types keep pydantic's message."""
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 MAX_PROBLEMS = 100

@@ -23,14 +23,10 @@ def uses_switchback(study: Study) -> bool:
 
 
 def describe_mode(study: Study) -> str:
-    """Return the mode of the study in words, with the reason for whole trials."""
-    match study.decide.mode:
-        case DecisionMode.TRIALS:
-            return "whole trials"
-        case _ if obstacles := list_obstacles(study):
-            return "whole trials: " + "; ".join(obstacles[:MAX_NAMED])
-        case _:
-            return "windows of one run of each workload (switchback)"
+    """Describe what a study that prefers windows compares, with the reasons for whole trials."""
+    if obstacles := list_obstacles(study):
+        return "whole trials: " + "; ".join(obstacles[:MAX_NAMED])
+    return "windows of one run of each workload (switchback)"
 
 
 def list_obstacles(study: Study) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""What the machine did: a recorder around the Rust sampler, its figures, and what limited a run."""
+"""Telemetry of the machine: a recorder around the Rust sampler, and its figures."""

@@ -79,14 +79,6 @@ def find_busiest_foreign(processes: Sequence[Process]) -> tuple[ForeignProcess, 
     )
 
 
-def find_busiest(processes: Sequence[Process]) -> Process | None:
-    """Find the process with most bytes, of the workload or not; CPU time decides between equals.
-
-    None if all were idle.
-    """
-    return max(processes, key=lambda each: (_bytes(each), each.cpu_seconds), default=None)
-
-
 def _bytes(process: Process) -> int:
     return process.read_bytes + process.written_bytes
 

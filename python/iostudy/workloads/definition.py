@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from iostudy import units
+from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
 from iostudy.workloads.windows import SteadyRun
 
@@ -311,16 +312,21 @@ class Workload(ABC):
         """
 
     def unsteady_reason(self) -> str:
-        """Why it has no steady state, in one sentence; "" where it has one."""
+        """Return why it has no steady state, in one sentence; "" if it has one."""
         return "it ends with its work"
 
     def steady_run(self, place: Place) -> SteadyRun:
-        """A run in a prepared place that repeats itself until the tick of ``place`` ends it.
+        """Return a run in a prepared place that repeats until the tick of ``place`` ends it.
 
-        Only for a workload without an `unsteady_reason`; it makes what it needs beyond `prepare`,
-        and raises WorkloadError.
+        It prepares what it needs beyond `prepare`. Raises WorkloadError, also for a workload
+        without a steady state.
         """
-        raise NotImplementedError(self.unsteady_reason())
+        raise WorkloadError(
+            "a workload with a steady state",
+            found=self.unsteady_reason(),
+            where=str(place.directory),
+            remedy="compare whole trials (decide: {mode: trials})",
+        )
 
     @abstractmethod
     def clean(self, place: Place) -> None:
@@ -338,9 +344,9 @@ class WorkloadDefinition:
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
     Workload. ``ticks_bytes`` says that the tick of a run gets the bytes moved since its start:
     they are known of a run that was stopped, too. ``needs_hadoop``: its place has a cluster.
-    ``at_once`` names the options whose product is how many requests a run has under way at most;
-    where no product gives that, ``requests_at_once`` does. ``one_by_one`` is what its operations
-    wait for within it, by which a diagnosis distinguishes a lock or a log from its devices.
+    The product of ``concurrency_options`` is the largest number of requests in flight; where no
+    product gives that, ``count_requests`` does. ``serial_resources`` are what its operations wait
+    for within it, by which a diagnosis distinguishes a lock or a log from its devices.
     ``spins`` says whether threads of it are on a CPU while they wait: they poll the device, or
     what other threads do. ``measured_seconds`` is the figure that says how long it measured, where
     that may be little of a run: telemetry is of all of it.

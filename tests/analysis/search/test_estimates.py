@@ -32,7 +32,7 @@ def test_effects_of_blocks_and_candidates_are_no_noise():
 
 
 @pytest.mark.parametrize("ratios", [np.empty((2, 0)), [[0.1], [0.2]], [[NAN, NAN]]])
-def test_one_block_tells_no_noise(ratios: np.ndarray):
+def test_one_block_gives_no_noise_estimate(ratios: np.ndarray):
     assert residual_variance(np.array(ratios))[1] == 0
 
 

@@ -41,16 +41,20 @@ def test_first_the_hypercube_also_in_parts():
 
 
 def test_the_same_arguments_give_the_same_points():
-    seen = [measured(point, 0.01 * i) for i, point in enumerate(propose(SPACE, [], 12, 3, RULES))]
-    first = propose(SPACE, seen, 4, 3, RULES)
-    assert first == propose(SPACE, seen, 4, 3, RULES)
-    assert first != propose(SPACE, seen, 4, 4, RULES)
+    candidates = [
+        measured(point, 0.01 * i) for i, point in enumerate(propose(SPACE, [], 12, 3, RULES))
+    ]
+    first = propose(SPACE, candidates, 4, 3, RULES)
+    assert first == propose(SPACE, candidates, 4, 3, RULES)
+    assert first != propose(SPACE, candidates, 4, 4, RULES)
     assert len({SPACE.canonical(point) for point in first}) == 4
 
 
 def test_every_point_lies_in_the_space():
-    seen = [measured(point, 0.01 * i) for i, point in enumerate(propose(SPACE, [], 12, 3, RULES))]
-    for point in chain(propose(SPACE, [], 12, 3, RULES), propose(SPACE, seen, 30, 3, RULES)):
+    candidates = [
+        measured(point, 0.01 * i) for i, point in enumerate(propose(SPACE, [], 12, 3, RULES))
+    ]
+    for point in chain(propose(SPACE, [], 12, 3, RULES), propose(SPACE, candidates, 30, 3, RULES)):
         assert dict(SPACE.canonical(point)) == point
         assert point["scheduler"] in SCHEDULER.domain.names
         assert int(point["read_ahead_kb"]) in range(1024, 32769, 4)
@@ -59,36 +63,36 @@ def test_every_point_lies_in_the_space():
 @pytest.mark.parametrize("step", [1, 25])
 def test_a_space_is_used_up_and_no_point_comes_twice(step: int):
     space = Space((SCHEDULER, Parameter("slice_idle", Range(0, 100, step=step), IDLE.condition)))
-    seen: list[CandidateResult] = []
-    while points := propose(space, seen, 9, 1, SearchPolicy(first=4, slots=9)):
-        seen += [measured(point, 0.01) for point in points]
-    assert len(seen) == space.size
-    assert len({space.canonical(each.point) for each in seen}) == space.size
+    candidates: list[CandidateResult] = []
+    while points := propose(space, candidates, 9, 1, SearchPolicy(first=4, slots=9)):
+        candidates += [measured(point, 0.01) for point in points]
+    assert len(candidates) == space.size
+    assert len({space.canonical(each.point) for each in candidates}) == space.size
 
 
 def test_chance_finds_what_is_left_of_a_space_too_large_to_list(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("iostudy.analysis.search.propose.MAX_ENUMERATED_POINTS", 10)
     space = Space((Parameter("a", Range(1, 40)),))
-    seen = [measured({"a": str(value)}, 0.1) for value in range(1, 37)]
-    left = propose(space, seen, 9, 1, SearchPolicy(first=2, slots=4))
+    candidates = [measured({"a": str(value)}, 0.1) for value in range(1, 37)]
+    left = propose(space, candidates, 9, 1, SearchPolicy(first=2, slots=4))
     assert sorted(int(point["a"]) for point in left) == [37, 38, 39, 40]
 
 
 def test_proposals_gather_where_it_is_good():
-    seen: list[CandidateResult] = []
+    candidates: list[CandidateResult] = []
     best = READ_AHEAD.domain.share("8192")
-    while len(seen) < 30:
-        for point in propose(SPACE, seen, 4, 7, RULES):
+    while len(candidates) < 30:
+        for point in propose(SPACE, candidates, 4, 7, RULES):
             off = READ_AHEAD.domain.share(point["read_ahead_kb"]) - best
-            seen.append(measured(point, 0.2 - off**2 - 0.2 * (point["scheduler"] == "none")))
-    late = [each.point for each in seen[20:]]
+            candidates.append(measured(point, 0.2 - off**2 - 0.2 * (point["scheduler"] == "none")))
+    late = [each.point for each in candidates[20:]]
     near = [abs(READ_AHEAD.domain.share(point["read_ahead_kb"]) - best) < 0.25 for point in late]
     assert np.mean(near) > 0.6
     assert np.mean([point["scheduler"] == "none" for point in late]) < 0.2
 
 
 def test_a_lucky_block_leads_less_than_a_steady_advantage():
-    """Of two equally good estimates the one of more blocks is told as the better one."""
+    """Of two equally good estimates the one of more blocks ranks as the better one."""
     from iostudy.analysis.search.propose import _past_trials
 
     points = latin_hypercube(SPACE, 6, seed=5)
@@ -96,19 +100,19 @@ def test_a_lucky_block_leads_less_than_a_steady_advantage():
     steady = measured(points[1], 0.3)
     rest = [measured(point, -0.1 * i) for i, point in enumerate(points[2:])]
     noisy = CandidateResult(points[5], (np.array([0.5, -0.5, 0.4, -0.4]),))
-    told = [trial.value for trial in _past_trials(SPACE, [lucky, steady, noisy, *rest], RULES)]
-    assert told[0] < told[1] < 0.3
+    estimates = [trial.value for trial in _past_trials(SPACE, [lucky, steady, noisy, *rest], RULES)]
+    assert estimates[0] < estimates[1] < 0.3
 
 
 def test_what_breaks_the_limit_of_a_workload_is_kept_away_from():
     rules = SearchPolicy(first=12, slots=4, worst=-0.05)
-    seen: list[CandidateResult] = []
-    while len(seen) < 30:
-        for point in propose(SPACE, seen, 4, 7, rules):
+    candidates: list[CandidateResult] = []
+    while len(candidates) < 30:
+        for point in propose(SPACE, candidates, 4, 7, rules):
             high = READ_AHEAD.domain.share(point["read_ahead_kb"]) > 0.5
             harm = measured(point, -0.3 if high else 0.0).ratios
-            seen.append(
+            candidates.append(
                 CandidateResult(point, (*measured(point, 0.4 if high else 0.1).ratios, *harm))
             )
-    late = [READ_AHEAD.domain.share(each.point["read_ahead_kb"]) > 0.5 for each in seen[20:]]
+    late = [READ_AHEAD.domain.share(each.point["read_ahead_kb"]) > 0.5 for each in candidates[20:]]
     assert np.mean(late) < 0.4

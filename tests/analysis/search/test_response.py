@@ -30,7 +30,7 @@ def peak(point: Point) -> float:
     return effect + 0.1 + 0.1 * (share(IDLE, point) - 0.5)
 
 
-def seen(
+def simulate_candidates(
     surface: Callable[[Point], float], candidates: int, noise: float = NOISE
 ) -> list[CandidateResult]:
     draw = np.random.default_rng(1)
@@ -51,9 +51,9 @@ def curve(found: ResponseModel | None, name: str) -> MainEffectCurve:
 
 @pytest.fixture(scope="module")
 def found() -> ResponseModel:
-    told = estimate_response(SPACE, seen(peak, 40), RULES, seed=1)
-    assert told is not None
-    return told
+    model = estimate_response(SPACE, simulate_candidates(peak, 40), RULES, seed=1)
+    assert model is not None
+    return model
 
 
 def test_a_curve_has_its_optimum_where_it_is(found: ResponseModel):
@@ -79,7 +79,7 @@ def test_names_have_their_own_levels(found: ResponseModel):
     assert scheduler.low[1] > max(scheduler.high[0], scheduler.high[2])
 
 
-def test_a_conditional_parameter_is_told_where_it_is(found: ResponseModel):
+def test_a_conditional_parameter_has_a_curve_where_its_condition_holds(found: ResponseModel):
     idle, scheduler = curve(found, "slice_idle"), curve(found, "scheduler")
     assert idle.effect.mean() == pytest.approx(scheduler.effect[1], abs=0.01)
     assert idle.effect[-1] - idle.effect[0] == pytest.approx(0.1, abs=0.05)
@@ -95,15 +95,17 @@ def test_importance_is_that_of_the_variance(found: ResponseModel):
     assert all(0 <= each.low <= each.share <= each.high <= 1 for each in found.importance)
 
 
-def test_where_nothing_matters_no_importance_is_told():
-    flat = estimate_response(SPACE, seen(lambda _: 0.0, 24, noise=0.06), RULES, seed=1)
+def test_no_importance_is_reported_where_nothing_matters():
+    flat = estimate_response(
+        SPACE, simulate_candidates(lambda _: 0.0, 24, noise=0.06), RULES, seed=1
+    )
     assert flat is not None
     assert flat.importance == ()
     assert all((each.low <= 0).all() and (each.high >= 0).all() for each in flat.curves)
 
 
 def test_less_known_is_less_sure(found: ResponseModel):
-    vague = estimate_response(SPACE, seen(peak, 16, noise=0.06), RULES, seed=1)
+    vague = estimate_response(SPACE, simulate_candidates(peak, 16, noise=0.06), RULES, seed=1)
     wide, narrow = curve(vague, "read_ahead_kb"), curve(found, "read_ahead_kb")
     assert (wide.high - wide.low).mean() > 2 * (narrow.high - narrow.low).mean()
 
@@ -112,54 +114,59 @@ def test_an_interaction_is_no_main_effect():
     def crossed(point: Point) -> float:
         return 0.4 * (share(READ_AHEAD, point) - 0.5) * (share(REQUESTS, point) - 0.5)
 
-    told = estimate_response(SPACE, seen(crossed, 40, noise=0.01), RULES, seed=1)
-    assert told is not None
-    shares = {each.parameter: each.share for each in told.importance}
+    model = estimate_response(SPACE, simulate_candidates(crossed, 40, noise=0.01), RULES, seed=1)
+    assert model is not None
+    shares = {each.parameter: each.share for each in model.importance}
     assert shares[None] > 0.6
 
 
-def test_too_few_candidates_tell_nothing():
-    many = seen(peak, 40)
+def test_too_few_candidates_give_no_model():
+    many = simulate_candidates(peak, 40)
     assert estimate_response(SPACE, many[:11], RULES, seed=1) is None
     assert estimate_response(SPACE, [], RULES, seed=1) is None
-    alike = [replace(each, point=many[0].point) for each in many]
-    assert estimate_response(SPACE, alike, RULES, seed=1) is None
+    identical = [replace(each, point=many[0].point) for each in many]
+    assert estimate_response(SPACE, identical, RULES, seed=1) is None
 
 
-def test_without_a_noise_nothing_is_told():
-    once = [replace(each, ratios=(each.ratios[0][:1],)) for each in seen(peak, 40)]
+def test_without_a_noise_estimate_there_is_no_model():
+    once = [replace(each, ratios=(each.ratios[0][:1],)) for each in simulate_candidates(peak, 40)]
     assert estimate_response(SPACE, once, RULES, seed=1) is None
 
 
 def test_what_was_refused_is_no_candidate():
-    many = seen(peak, 14)
+    many = simulate_candidates(peak, 14)
     refused = [
         CandidateResult(each.point, (np.array([5.0]),), refused=True)
-        for each in seen(peak, 20)[14:]
+        for each in simulate_candidates(peak, 20)[14:]
     ]
-    told = estimate_response(SPACE, [*many, *refused], RULES, seed=1)
-    assert told is not None
-    assert told.candidates == 14
+    model = estimate_response(SPACE, [*many, *refused], RULES, seed=1)
+    assert model is not None
+    assert model.candidates == 14
 
 
 def test_a_single_parameter_has_no_interaction():
     space = Space((READ_AHEAD,))
     points = [{"read_ahead_kb": str(1024 + 3000 * step)} for step in range(10)]
-    many = [replace(each, point=own) for each, own in zip(seen(peak, 10), points, strict=True)]
-    told = estimate_response(space, many, RULES, seed=1)
-    assert told is not None
-    assert len(told.importance) <= 1
+    many = [
+        replace(each, point=own)
+        for each, own in zip(simulate_candidates(peak, 10), points, strict=True)
+    ]
+    model = estimate_response(space, many, RULES, seed=1)
+    assert model is not None
+    assert len(model.importance) <= 1
 
 
 def test_the_same_arguments_give_the_same_answer(found: ResponseModel):
-    again = estimate_response(SPACE, seen(peak, 40), RULES, seed=1)
+    again = estimate_response(SPACE, simulate_candidates(peak, 40), RULES, seed=1)
     assert again is not None
     assert again.importance == found.importance
 
 
 def test_figures_that_never_vary_are_flat_and_nothing_matters():
-    told = estimate_response(SPACE, seen(lambda _point: 0.0, 40, noise=0.0), RULES, seed=1)
-    assert told is not None
-    assert told.importance == ()
-    scheduler = curve(told, "scheduler")
+    model = estimate_response(
+        SPACE, simulate_candidates(lambda _point: 0.0, 40, noise=0.0), RULES, seed=1
+    )
+    assert model is not None
+    assert model.importance == ()
+    scheduler = curve(model, "scheduler")
     assert np.abs([scheduler.low, scheduler.high]).max() < 1e-3

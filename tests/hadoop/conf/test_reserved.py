@@ -1,4 +1,4 @@
-"""Which properties no study may give."""
+"""Tests of reserved properties, which a study file cannot set."""
 
 from __future__ import annotations
 

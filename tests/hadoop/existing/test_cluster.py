@@ -1,4 +1,4 @@
-"""A cluster that is there, played by a NameNode that tells what the test wants."""
+"""Tests of an existing cluster, with an emulated NameNode."""
 
 from __future__ import annotations
 

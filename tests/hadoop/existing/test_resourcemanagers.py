@@ -1,4 +1,4 @@
-"""Where jobs are submitted to, by the site files."""
+"""Tests of ResourceManager addresses read from yarn-site.xml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a daemon that has died."""
+"""Tests of the error message for a daemon that has died."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What daemons and jobs are told, and what nobody may tell them."""
+"""Tests of the default properties of daemons and jobs, and of the reserved ones."""
 
 from __future__ import annotations
 

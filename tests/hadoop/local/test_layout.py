@@ -1,4 +1,4 @@
-"""Where a cluster's parts lie and how its daemons are started."""
+"""Tests of a local cluster's layout: folders, addresses and commands of its daemons."""
 
 from __future__ import annotations
 

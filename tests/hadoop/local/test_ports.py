@@ -1,4 +1,4 @@
-"""Free ports are free, and of one that is taken the holder is told."""
+"""Tests of free ports, and of the error that names the holder of a used one."""
 
 from __future__ import annotations
 

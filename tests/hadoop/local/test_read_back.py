@@ -1,4 +1,4 @@
-"""What holds is what those say whose property it is."""
+"""Tests of property values read back from daemons and job configurations."""
 
 from __future__ import annotations
 

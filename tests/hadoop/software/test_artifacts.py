@@ -1,4 +1,4 @@
-"""Which Hadoop is taken; and the real one is whole, from Maven as from an installation."""
+"""Tests of the choice and integrity of Hadoop distributions, from Maven and installed."""
 
 from __future__ import annotations
 

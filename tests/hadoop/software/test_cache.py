@@ -1,4 +1,4 @@
-"""What is kept is whole, or fetched again; two that fetch do not meet."""
+"""Tests of the artifact cache: integrity, repeated and concurrent downloads."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ FETCHING = textwrap.dedent("""
 
 @pytest.fixture
 def other(folder):
-    """Another process that is fetching, until it is told to go on."""
+    """Another process that is fetching, until it is signalled to continue."""
     command = [sys.executable, "-c", FETCHING, str(folder)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:

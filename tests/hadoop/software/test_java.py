@@ -1,4 +1,4 @@
-"""Java is found, asked, and refused where Hadoop would not run on it."""
+"""Tests of the search for Java and of its version check."""
 
 from __future__ import annotations
 

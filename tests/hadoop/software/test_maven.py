@@ -1,4 +1,4 @@
-"""What Maven is asked, and how its failures are told, by scripts in its place."""
+"""Tests of the Maven command line and of its error messages, with scripts in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools of several versions of Hadoop have printed."""
+"""Recorded output of the benchmark tools of several versions of Hadoop."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""MRBench of several versions: what it is asked, and what it prints."""
+"""Tests of the arguments and recorded output of MRBench of several versions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""NNBench of several versions: what it is asked, and what its results say."""
+"""Tests of the arguments and recorded results of NNBench of several versions."""
 
 import math
 from dataclasses import replace

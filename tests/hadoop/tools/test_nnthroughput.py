@@ -1,4 +1,4 @@
-"""NNThroughputBenchmark: what it is asked, and what logs of real runs say."""
+"""Tests of the arguments and recorded logs of NNThroughputBenchmark."""
 
 from __future__ import annotations
 

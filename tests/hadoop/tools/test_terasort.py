@@ -1,4 +1,4 @@
-"""What TeraGen, TeraSort and TeraValidate are asked, and what TeraValidate reports."""
+"""Tests of the arguments of TeraGen, TeraSort and TeraValidate, and of TeraValidate's report."""
 
 from __future__ import annotations
 

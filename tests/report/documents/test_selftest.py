@@ -1,4 +1,4 @@
-"""Whether the selftest tells a tool that finds what is there from one that does not."""
+"""Tests of the selftest with correct and incorrect tools."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LABELS = ("none", "mq-deadline")
 
 
 def two(*workloads: str, **fields: object) -> Report:
-    """Two equal configurations, of which every trial has seen this."""
+    """Two equal configurations, every trial with these figures."""
     experiment = study(factor("block.scheduler", *LABELS), workloads=workloads or ("dfsio-write",))
     trials = [saw(row, **fields) for row in rows(experiment, effects=EQUAL, noise=0.002)]
     return build_report(experiment, study_row(experiment), trials)
@@ -48,7 +48,7 @@ def saw(row: TrialRow, util: float = 0.0, **fields: object) -> TrialRow:
 
 
 def mounted(place: str, kind: str, source: str = "") -> dict[str, str]:
-    """A mount as the inventory tells it."""
+    """A mount as the inventory lists it."""
     return {"point": place, "source": source or f"server:{place}", "filesystem": kind}
 
 

@@ -1,4 +1,4 @@
-"""Flags in the report: beside the verdict, each explained once, in every form."""
+"""Tests of flags in the report: next to the verdict, each explained once, in every format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told beside the figure of the verdicts, from rows with known effects."""
+"""Tests of means and changes of secondary figures, from rows with known effects."""
 
 from __future__ import annotations
 

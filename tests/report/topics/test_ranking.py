@@ -1,4 +1,4 @@
-"""All workloads together: who may be the best, told in every form of the report."""
+"""Tests of the ranking over all workloads, in every format."""
 
 from __future__ import annotations
 

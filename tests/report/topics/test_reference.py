@@ -1,4 +1,4 @@
-"""A publication beside a study's own figures, in every form of the report."""
+"""Tests of published figures next to a study's own, in every format."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_hadoops_own_program_is_compared_with_the_figures() -> None:
 
 
 def test_opens_with_a_log_are_compared_with_opens_without() -> None:
-    """R2 tells its opens as of no log, and a real name-node has one."""
+    """R2 publishes its opens as of no log, and a real name-node has one."""
     logs = factor("workload.logs", "log", "log, disk2:log")
     labels = tuple(NamedConfiguration(label, {}) for label in ("1 local disk", "4 local disks"))
     for program in ("nnthroughput", "hadoop.nnthroughput"):

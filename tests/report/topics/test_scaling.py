@@ -1,4 +1,4 @@
-"""Scaling curves in the report: values, knees, crossings, and others' curves beside them."""
+"""Tests of scaling curves in the report: values, knees, crossings and published curves."""
 
 from __future__ import annotations
 

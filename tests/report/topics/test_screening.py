@@ -1,4 +1,4 @@
-"""What a report tells of a screening: which factors matter, what is mixed, what to try next."""
+"""Tests of screening reports: effects, aliases and next steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search in the report: what it saw, told in every form, and never as a verdict."""
+"""Tests of a search in the report: its candidates in every format, and no verdict."""
 
 from __future__ import annotations
 

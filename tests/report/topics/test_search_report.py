@@ -1,4 +1,4 @@
-"""The report of a search tells the confirmation's verdict first, and none of its own."""
+"""Tests of a search report: the confirmation's verdict first, and none of the search."""
 
 from __future__ import annotations
 

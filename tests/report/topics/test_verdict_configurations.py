@@ -1,4 +1,4 @@
-"""What each configuration asks for, beside what was read back."""
+"""Tests of the requested and actual values of each configuration."""
 
 from __future__ import annotations
 

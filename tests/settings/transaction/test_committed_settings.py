@@ -26,7 +26,7 @@ def hold(name: str, place: str, value: str, mode: JournalMode = JournalMode.SET)
             transaction.commit()
 
 
-def told(found: tuple[CommittedSetting, ...]) -> list[tuple[str, str, str]]:
+def rows(found: tuple[CommittedSetting, ...]) -> list[tuple[str, str, str]]:
     return [(h.name, h.value, h.device.name if h.device else "") for h in found]
 
 
@@ -36,7 +36,7 @@ def test_what_is_held_by_name_with_the_last_value_of_each(loop: str) -> None:
     hold("block.scheduler", loop, "bfq")
     hold("block.read_ahead_kb", loop, "256")
     hold("block.nr_requests", loop, "32", JournalMode.STUDY)
-    assert told(read_committed_settings()) == [
+    assert rows(read_committed_settings()) == [
         ("block.read_ahead_kb", "256", loop),
         ("block.scheduler", "bfq", loop),
     ]

@@ -111,18 +111,18 @@ def test_a_journal_of_an_earlier_version_is_read(tmp_path: Path) -> None:
 def test_a_journal_has_its_name_once_it_has_its_first_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[bytes] = []
+    contents: list[bytes] = []
     rename = Path.rename
 
     def noting(path: Path, target: Path) -> Path:
         assert journal_paths(tmp_path) == ()
-        seen.append(path.read_bytes())
+        contents.append(path.read_bytes())
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", noting)
     journal = create(tmp_path)
-    assert not parse_journal(seen[0]).lost_lines
-    assert parse_journal(seen[0]).owner is not None
+    assert not parse_journal(contents[0]).lost_lines
+    assert parse_journal(contents[0]).owner is not None
     assert unfinished_paths(tmp_path) == ()
     journal.remove()
 

@@ -54,7 +54,7 @@ def test_nothing_to_do(state_dir: Path) -> None:
     assert not state_dir.exists()
 
 
-def test_what_a_killed_owner_left_is_put_back(note: Path, state_dir: Path) -> None:
+def test_what_a_killed_owner_left_is_restored(note: Path, state_dir: Path) -> None:
     leave(state_dir, Note.prepare(note, "new"))
     recovery = restore_stale()
     assert recovery.undo_result.restored_values == ("note: new -> original",)
@@ -63,7 +63,7 @@ def test_what_a_killed_owner_left_is_put_back(note: Path, state_dir: Path) -> No
     assert journal_paths(state_dir) == ()
 
 
-def test_killed_before_the_change_nothing_is_put_back(note: Path, state_dir: Path) -> None:
+def test_killed_before_the_change_nothing_is_restored(note: Path, state_dir: Path) -> None:
     journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run old")
     journal.log_changes([Note.prepare(note, "new")])
     journal.close()
@@ -254,7 +254,7 @@ def test_a_loss_is_named_also_where_a_change_cannot_be_undone(note: Path, state_
     assert path.with_suffix(".damaged").exists()
 
 
-def test_a_journal_whose_owner_was_killed_at_its_first_line_goes(state_dir: Path) -> None:
+def test_a_journal_of_an_owner_killed_at_its_first_line_is_removed(state_dir: Path) -> None:
     state_dir.mkdir(mode=0o700)
     for text in (b"", b"0000"):
         (state_dir / "1-1.new").write_bytes(text)

@@ -56,8 +56,8 @@ def test_undone_in_reverse_so_that_one_change_may_build_on_another(notes: list[P
     with Transaction() as transaction:
         transaction.apply(Note.prepare(notes[0], "one"))
         transaction.apply(Note.prepare(notes[0], "two"))
-        put_back = transaction.restore()
-    assert put_back == ("a: two -> one", "a: one -> original")
+        restored = transaction.restore()
+    assert restored == ("a: two -> one", "a: one -> original")
     assert texts(notes[:1]) == ["original"]
 
 
@@ -157,8 +157,8 @@ def test_accept_decides(notes: list[Path], state_dir: Path) -> None:
     with Transaction() as transaction:
         transaction.apply(*(Note.prepare(path, "new") for path in notes[:2]))
         notes[0].write_text("theirs")
-        put_back = transaction.restore(ConflictPolicy.ACCEPT)
-    assert put_back == ("b: new -> original", "a: left at theirs")
+        restored = transaction.restore(ConflictPolicy.ACCEPT)
+    assert restored == ("b: new -> original", "a: left at theirs")
     assert journal_paths(state_dir) == ()
 
 

@@ -56,7 +56,7 @@ def become(argv: list[str], files: list[IO[bytes]]) -> NoReturn:
         iostudy()
     except SystemExit as end:
         finish(end.code if isinstance(end.code, int) else 0)
-    except BaseException:  # noqa: BLE001 - told as an interpreter would
+    except BaseException:  # noqa: BLE001 - reported as an interpreter would
         sys.excepthook(*sys.exc_info())
         finish(1)
     finish(0)

@@ -36,7 +36,7 @@ def test_a_job_on_yarn_has_the_sums_of_its_tasks(ran):
 
 
 def test_bytes_of_the_local_runner_are_those_of_the_process_once(ran):
-    """12 MiB were written; the job's own counter adds up what each task has seen so far."""
+    """12 MiB were written; the job's own counter adds up the counts of each task so far."""
     figures = counter_figures.read_figures(ran("dfsio-3.4.2-local"), replication=1)
     assert figures["hdfs_written"] == 12583322
     assert figures["hdfs_read"] == 336

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.child
 
 SAMPLES = Path(__file__).parents[2] / "hadoop/tools/samples"
 TASKS = [figure.name for figure in TASK_FIGURES]
-"""Told by the counters of a job, which there is none of here."""
+"""Read from the counters of a job, which does not exist here."""
 
 AT_ONCE = "mapreduce.local.map.tasks.maximum"
 WAITING = "echo 'INFO hdfs.NNBench: Waiting in barrier for: 5790 ms' >&2"
@@ -26,7 +26,7 @@ WAITING = "echo 'INFO hdfs.NNBench: Waiting in barrier for: 5790 ms' >&2"
 
 @pytest.fixture
 def run(make, tmp_path):
-    """A run of two maps with 100 files each that tells a sample, ``waited`` for in its log."""
+    """A run of two maps with 100 files each that reports a sample, ``waited`` for in its log."""
 
     def run(sample, *, waited=2, status=0, properties=None, yarn=False, **options):
         Configuration.of({AT_ONCE: "12"} if properties is None else properties).write(tmp_path)

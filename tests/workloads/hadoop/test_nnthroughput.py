@@ -1,4 +1,4 @@
-"""hadoop.nnthroughput: what is refused before a name-node is started, and what it is told."""
+"""Tests of hadoop.nnthroughput: refused options and the program's arguments."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_what_is_stopped_is_killed_in_yarn(new_cluster, tmp_path):
 
 
 def _applications(cluster, state):
-    """The applications in a state, as the ResourceManager tells over HTTP."""
+    """The applications in a state, as the ResourceManager lists them over HTTP."""
     url = f"http://{cluster.layout.web(RESOURCEMANAGER)}/ws/v1/cluster/apps?states={state}"
     with _opener.open(url, timeout=30) as response:
         listed = json.load(response)["apps"] or {"app": []}

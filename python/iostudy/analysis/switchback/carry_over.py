@@ -4,6 +4,8 @@ The residuals of log figures, without the means of blocks and of configurations,
 between groups: windows with the same position in their block, or after the same configuration. In
 the absence of carry-over and of trends within blocks, the random order makes groups exchangeable,
 so the F test of one factor applies. With hundreds of blocks its normality assumption is harmless.
+The estimate understates carry-over: the previous configuration never equals the present one, so
+part of its effect is in the means of the configurations.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ CONFIDENCE = 0.95
 class GroupEffect:
     """The effect of one grouping of windows on their log figures.
 
-    ``p`` is that of the F test. ``group`` has the largest mean, ``effect`` that mean as a log-ratio
-    to all others, and ``low`` and ``high`` its interval, not adjusted for the choice of the group.
+    ``p`` is that of the F test. ``group`` has the largest mean residual, ``effect`` is that
+    log-ratio, and ``low`` and ``high`` its interval, not adjusted for the choice of the group.
     """
 
     p: float

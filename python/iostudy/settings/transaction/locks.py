@@ -96,7 +96,7 @@ def lock_affected(touched: Iterable[str]) -> Iterator[None]:
 
 @contextmanager
 def lock_host() -> Iterator[None]:
-    """Nobody else varies or sets what the host has once meanwhile; BusyError names who does."""
+    """Lock the settings of the whole host; BusyError names another user of them."""
     with _lock("host", "the settings of the whole host"):
         yield
 

@@ -121,7 +121,7 @@ BUFFERED_WRITES = (
     "buffered writes complete before they reach the device, perhaps under another configuration; "
     "direct: true writes them at once"
 )
-"""Why I/O by the page cache has no steady state that a configuration of the device explains."""
+"""Reason against windows of I/O through the page cache, which hides the device."""
 
 
 def window_names(figures: Iterable[Figure], *rates: str) -> tuple[str, ...]:

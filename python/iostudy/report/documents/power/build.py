@@ -105,19 +105,19 @@ def _budget(study: Study, round_seconds: float, seconds: float) -> BudgetReport:
 
 def _workload(
     study: Study,
-    standing: ComparisonResult,
+    result: ComparisonResult,
     trial_seconds: float,
     block_seconds: float,
     budget: BudgetReport | None,
 ) -> WorkloadPower:
-    comparison = standing.comparison
+    comparison = result.comparison
     noise = pool_noise([(comparison.sd * effect_noise_ratio(study), comparison.blocks)])
     assert noise is not None, "the A/A is complete"
     known = estimate_power(noise, decision_rule(study))
     within = _within(study, noise, budget)
     return WorkloadPower(
-        label=standing.workload,
-        figure=describe_figure(standing.figure),
+        label=result.workload,
+        figure=describe_figure(result.figure),
         noise=build_noise(known, lambda count: count * block_seconds),
         same=AaResult(
             change=comparison.change,

@@ -57,13 +57,13 @@ def build_selftest_table(selftest: SelftestReport) -> TextTable:
     return TextTable("", heads, rows, names=1)
 
 
-def _expectation(standing: ComparisonResult, true_change: float) -> ExpectationResult:
-    comparison = standing.comparison
+def _expectation(result: ComparisonResult, true_change: float) -> ExpectationResult:
+    comparison = result.comparison
     low, high = comparison.change_interval
     holds = low <= true_change <= high
     outcome, sentence = _judged(comparison.verdict, holds=holds, same=true_change == 0)
     return ExpectationResult(
-        configuration=standing.configuration,
+        configuration=result.configuration,
         expected_change=true_change,
         change=comparison.change,
         interval=build_span(comparison.change_interval),

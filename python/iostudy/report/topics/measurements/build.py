@@ -31,7 +31,7 @@ ByPart = Mapping[Labels, Values]
 def build_measurements(
     study: Study, request: WorkloadRequest, rows: Iterable[MeasuredRow]
 ) -> dict[str, Any]:
-    """Other figures, latencies and parts of a workload, as fields of its WorkloadTold."""
+    """Other figures, latencies and parts of a workload, as fields of its WorkloadReport."""
     counted: dict[str, list[MeasuredRow]] = {c.label: [] for c in study.configurations()}
     for row in rows:
         if row.counts and row.workload == request.label and row.configuration in counted:

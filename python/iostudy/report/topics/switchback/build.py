@@ -30,7 +30,7 @@ from iostudy.study.model import Study, WorkloadRequest
 
 _CONFIDENCE = 0.95
 _RELEVANT = 0.25
-"""In margins: a smaller effect can hardly change a verdict in random order."""
+"""In margins: smaller effects are not flagged."""
 
 
 def build_switchback(

@@ -205,7 +205,7 @@ def _is_open(result: Result) -> bool:
 
 
 def _nothing_decided(baseline: Result, others: Sequence[Result], topic: AnswerContext) -> str:
-    blocks, needed = _blocks_of(others), _needed(others, topic)
+    blocks, needed = _blocks_of(others), _needed(others)
     what = "the comparison" if len(others) == 1 else "all comparisons"
     verb = "is" if len(others) == 1 else "are"
     state = "inconclusive" if _ended(others, topic) else "still open"
@@ -230,7 +230,7 @@ def _open(begun: Sequence[Result], topic: AnswerContext) -> str:
         who = f"{join_words([_called(result) for result in begun])} are"
     else:
         who = f"{len(begun)} others are"
-    blocks, needed = _blocks_of(begun), _needed(begun, topic)
+    blocks, needed = _blocks_of(begun), _needed(begun)
     still = "inconclusive after" if _ended(begun, topic) else "still open after"
     return f"{who} {still} {blocks}{needed}"
 
@@ -244,8 +244,8 @@ def _blocks_of(results: Sequence[Result]) -> str:
     return format_count(high, "block") if low == high else f"{low} to {high} blocks"
 
 
-def _needed(results: Sequence[Result], topic: AnswerContext) -> str:
-    """`` (about 7 to 55 needed)``; empty unless it is known of each."""
+def _needed(results: Sequence[Result]) -> str:
+    """Format the required blocks, `` (about 7 to 55 needed)``; empty unless known of each."""
     numbers = [result.blocks_needed for result in results if result.blocks_needed is not None]
     if len(numbers) < len(results):
         return ""

@@ -29,7 +29,7 @@ def suggest_next_steps(
                 " has nothing to compare with."
             ),
         )
-    if any(is_undecided(study, standing) for standing in exclude_bounds(compared)):
+    if any(is_undecided(study, result) for result in exclude_bounds(compared)):
         return (suggest_resume("Resume until every comparison has a verdict:", study, folder),)
     label = recommend(study, compared)
     if label is not None and study.design is not None:
@@ -74,7 +74,7 @@ def _needs_place(name: str) -> bool:
 def _without_winner(
     study: Study, compared: Sequence[ComparisonResult], folder: str
 ) -> Iterator[Step]:
-    verdicts = {standing.comparison.verdict for standing in compared}
+    verdicts = {result.comparison.verdict for result in compared}
     if study.design is not None:
         yield Step(text="Keep the first levels: no other level was shown to be better.")
     elif Verdict.BETTER in verdicts:
