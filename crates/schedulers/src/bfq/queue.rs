@@ -1,0 +1,214 @@
+//! Requests and history of one process, or of the async requests of a priority.
+
+use crate::averages::Average;
+use crate::bfq::raising::Raising;
+use crate::bfq::service_tree::{Entity, Place};
+use crate::choice::{HeadRule, successors};
+use crate::clock::{MILLISECOND, Nanos};
+use crate::fifo::Fifo;
+use crate::pool::RequestPool;
+use crate::request::{Bio, Priority, PriorityClass, RequestId};
+use crate::sorted::SortedSet;
+
+/// Distance in sectors above which a request is a seek.
+pub const SEEK_DISTANCE: u64 = 800;
+
+/// Sectors below which a distant request is a seek on a medium that does not rotate.
+pub const SMALL_REQUEST: u32 = 64;
+
+/// Seeks among the last 32 requests that make a queue seeky.
+const SEEKY: u32 = 19;
+
+const IO_WINDOW: Nanos = 200 * MILLISECOND;
+
+/// Time since the first service after which a queue is too old to be merged.
+const MERGE_AGE: Nanos = 100 * MILLISECOND;
+
+/// A queue.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the specification"
+)]
+#[derive(Debug)]
+pub struct Queue {
+    pub priority: Priority,
+    pub sync: bool,
+    pub entity: Entity,
+    pub sorted: SortedSet,
+    pub fifo: Fifo,
+    pub next: Option<RequestId>,
+    pub in_device: u32,
+    /// Largest budget that the queue's own history justifies, in sectors.
+    pub own_max_budget: u64,
+    /// Whether the queue expired while empty and its process is expected back.
+    pub waited_for: bool,
+    pub raising: Raising,
+    pub short_think: bool,
+    pub io_bound: bool,
+    pub last_completion: Option<Nanos>,
+    pub first_service: Option<Nanos>,
+    /// Processes that use the queue.
+    pub processes: u32,
+    /// Whether a merge made the queue serve several processes.
+    pub shared: bool,
+    /// Whether its processes leave it at their next request.
+    pub split: bool,
+    /// Class, weight and raising factor with which the queue counts as busy.
+    pub counted: Option<(PriorityClass, u32, u32)>,
+    seeks: u32,
+    last_end: Option<u64>,
+    think: Average,
+    window_start: Nanos,
+    window_idle: Nanos,
+}
+
+impl Queue {
+    pub fn new(priority: Priority, sync: bool, own_max_budget: u64, now: Nanos) -> Self {
+        Self {
+            priority,
+            sync,
+            entity: Entity::default(),
+            sorted: SortedSet::default(),
+            fifo: Fifo::default(),
+            next: None,
+            in_device: 0,
+            own_max_budget,
+            waited_for: false,
+            raising: Raising::default(),
+            short_think: true,
+            io_bound: true,
+            last_completion: None,
+            first_service: None,
+            processes: 0,
+            shared: false,
+            split: false,
+            counted: None,
+            seeks: 1,
+            last_end: None,
+            think: Average::default(),
+            window_start: now,
+            window_idle: 0,
+        }
+    }
+
+    /// Index of its service tree.
+    pub const fn class(&self) -> usize {
+        self.priority.class as usize
+    }
+
+    /// Weight without raising.
+    pub const fn base_weight(&self) -> u32 {
+        let level = if self.priority.level < 8 {
+            self.priority.level
+        } else {
+            7
+        };
+        (8 - level as u32) * 10
+    }
+
+    /// Weight with raising.
+    pub const fn weight(&self) -> u32 {
+        self.base_weight() * self.raising.factor()
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.fifo.is_empty()
+    }
+
+    /// Whether it waits for service or is in service.
+    pub const fn is_busy(&self) -> bool {
+        matches!(self.entity.place(), Place::Active | Place::InService)
+    }
+
+    /// Whether it has requests neither queued nor in the device.
+    pub const fn is_quiet(&self) -> bool {
+        self.fifo.is_empty() && self.in_device == 0
+    }
+
+    pub const fn is_seeky(&self) -> bool {
+        self.seeks.count_ones() > SEEKY
+    }
+
+    /// Whether all of the last 32 requests were seeks.
+    pub const fn only_seeks(&self) -> bool {
+        self.seeks == u32::MAX
+    }
+
+    /// Whether it is young enough to be merged.
+    pub fn is_mergeable(&self, now: Nanos) -> bool {
+        let young = self
+            .first_service
+            .is_none_or(|first| now - first < MERGE_AGE);
+        self.sync && young && !self.is_seeky()
+    }
+
+    /// Learn from the arrival of `bio`, before it is queued.
+    pub fn observe(&mut self, bio: &Bio, now: Nanos, rotational: bool, slice_idle: Nanos) {
+        if let Some(last) = self.last_completion.filter(|_| self.is_quiet()) {
+            let idle = now - last;
+            self.window_idle += idle;
+            if !self.is_busy() {
+                self.think.add_think_time(idle.min(2 * slice_idle));
+            }
+        }
+        self.short_think = !(self.think.valid() && self.think.mean > slice_idle / 2);
+        self.judge_io_bound(now);
+        let distance = self.last_end.map_or(0, |end| end.abs_diff(bio.start));
+        let seek = distance > SEEK_DISTANCE && (rotational || bio.sectors < SMALL_REQUEST);
+        self.seeks = self.seeks << 1 | u32::from(seek);
+        self.last_end = Some(bio.end());
+    }
+
+    /// A queue is I/O bound unless it was idle for more than a fifth of a window of 200 ms, which
+    /// then shrinks to its newer half.
+    fn judge_io_bound(&mut self, now: Nanos) {
+        let window = now - self.window_start;
+        if window >= IO_WINDOW {
+            self.io_bound = self.window_idle * 5 <= window;
+            self.window_start = now - window / 2;
+            self.window_idle /= 2;
+        }
+    }
+
+    /// Queue `id`.
+    pub fn add(&mut self, pool: &mut RequestPool, id: RequestId, rule: &HeadRule) {
+        self.sorted.insert(pool[id].bio.start, id);
+        self.fifo.push(pool, id);
+        self.next = better(pool, rule, self.next, Some(id));
+    }
+
+    /// Remove `id` and choose the request after it; `fifo_due` is the time up to which an expired
+    /// oldest request takes its place.
+    pub fn remove(
+        &mut self,
+        pool: &mut RequestPool,
+        id: RequestId,
+        rule: &HeadRule,
+        fifo_due: Option<Nanos>,
+    ) {
+        let [next, previous] = successors(&self.sorted, pool, id);
+        self.next = better(pool, rule, next, previous);
+        self.sorted.remove(pool[id].bio.start, id);
+        self.fifo.remove(pool, id);
+        if let (Some(now), Some(oldest)) = (fifo_due, self.fifo.head())
+            && pool[oldest].deadline <= now
+        {
+            self.next = Some(oldest);
+        }
+    }
+}
+
+/// The better of two requests: metadata first, then the smaller cost.
+fn better(
+    pool: &RequestPool,
+    rule: &HeadRule,
+    first: Option<RequestId>,
+    second: Option<RequestId>,
+) -> Option<RequestId> {
+    if let (Some(a), Some(b)) = (first, second)
+        && pool[a].bio.metadata != pool[b].bio.metadata
+    {
+        return if pool[a].bio.metadata { first } else { second };
+    }
+    rule.choose(pool, first, second)
+}

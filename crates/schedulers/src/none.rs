@@ -1,0 +1,87 @@
+//! No scheduler on a multi-queue device: a list per CPU (specification, section 5).
+
+use crate::fifo::Fifo;
+use crate::merge::MergeTarget;
+use crate::request::{Bio, RequestId};
+use crate::scheduler::Scheduler;
+use crate::state::QueueState;
+
+/// Newest requests of a CPU that a bio can join.
+const MERGE_CANDIDATES: usize = 8;
+
+/// Software queues of the CPUs.
+///
+/// A busy hardware queue serves its CPUs in turn, any other in the order of their numbers. It is
+/// busy from the time when the device is full until a dispatch finds its software queues empty.
+#[derive(Debug)]
+pub struct NoScheduler {
+    software: Vec<Fifo>,
+    hardware: Vec<HardwareQueue>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct HardwareQueue {
+    busy: bool,
+    next_cpu: usize,
+}
+
+impl NoScheduler {
+    /// The scheduler for an empty queue.
+    #[must_use]
+    pub fn build(state: &QueueState) -> Box<dyn Scheduler> {
+        let cpus = usize::from(state.settings.cpus.max(1));
+        Box::new(Self {
+            software: vec![Fifo::default(); cpus],
+            hardware: vec![HardwareQueue::default(); state.in_driver.len()],
+        })
+    }
+
+    fn cpu(&self, bio: &Bio) -> usize {
+        usize::from(bio.cpu) % self.software.len()
+    }
+
+    /// The CPU of `hardware_queue` whose turn it is, among those with requests.
+    fn next_cpu(&self, hardware_queue: usize) -> Option<usize> {
+        let HardwareQueue { busy, next_cpu } = self.hardware[hardware_queue];
+        let cpus = self.software.len();
+        let first = if busy { next_cpu } else { 0 };
+        (first..first + cpus).map(|cpu| cpu % cpus).find(|&cpu| {
+            cpu % self.hardware.len() == hardware_queue && !self.software[cpu].is_empty()
+        })
+    }
+}
+
+impl Scheduler for NoScheduler {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    /// Requests beyond the device's tags wait in the order of their arrival, as their processes
+    /// would.
+    fn may_allocate(&self, _state: &QueueState, _bio: &Bio) -> bool {
+        true
+    }
+
+    fn find_merge(&self, state: &QueueState, bio: &Bio) -> Option<MergeTarget> {
+        state.newest_merge(&self.software[self.cpu(bio)], MERGE_CANDIDATES, bio)
+    }
+
+    fn insert(&mut self, state: &mut QueueState, id: RequestId) {
+        let bio = state.requests[id].bio;
+        let cpu = self.cpu(&bio);
+        self.software[cpu].push(&mut state.requests, id);
+    }
+
+    fn dispatch(&mut self, state: &mut QueueState, hardware_queue: usize) {
+        let Some(cpu) = self.next_cpu(hardware_queue) else {
+            self.hardware[hardware_queue].busy = false;
+            return;
+        };
+        if let Some(id) = self.software[cpu].pop(&mut state.requests) {
+            state.dispatch_append(id);
+        }
+        let queue = &mut self.hardware[hardware_queue];
+        queue.next_cpu = cpu + 1;
+        queue.busy |= state.in_driver(hardware_queue) + 1 >= state.settings.queue_depth;
+    }
+}
