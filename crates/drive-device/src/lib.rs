@@ -1,0 +1,13 @@
+//! A modelled drive served in real time as a file, through FUSE.
+//!
+//! Requests of the host go to the model of `iostudy-drive` at the time of their arrival. They are
+//! completed at the absolute deadlines that the model computes. The data are in memory.
+
+mod command_queue;
+mod filesystem;
+mod priority;
+mod statistics;
+mod store;
+mod timed_drive;
+
+pub use filesystem::{FILE, STATISTICS, serve};

@@ -1,0 +1,218 @@
+//! A drive on the host's clock: commands complete at the absolute deadlines of the model.
+
+use std::collections::HashMap;
+use std::hint;
+use std::mem;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use iostudy_drive::{Drive, Nanos, Operation, Request, SubmitError};
+
+use crate::command_queue::CommandQueue;
+use crate::statistics::Statistics;
+
+/// Time before a deadline at which the timer stops sleeping and polls the clock.
+const POLLED: Duration = Duration::from_micros(40);
+
+/// Answer to the host: success at the deadline, or a refusal at once.
+pub type Reply = Box<dyn FnOnce(Result<(), SubmitError>) + Send>;
+
+struct Pending {
+    operation: Operation,
+    arrival: Nanos,
+    reply: Reply,
+}
+
+struct State {
+    queue: CommandQueue,
+    pending: HashMap<u64, Pending>,
+    statistics: Statistics,
+    next_id: u64,
+    ended: bool,
+}
+
+/// Commands that are due, and the time at which the model completed each.
+type Due = Vec<(Nanos, Pending)>;
+
+/// A drive on the host's monotonic clock.
+pub struct TimedDrive {
+    start: Instant,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl TimedDrive {
+    /// A drive whose clock starts now.
+    pub fn new(drive: Drive) -> Self {
+        Self {
+            start: Instant::now(),
+            state: Mutex::new(State {
+                queue: CommandQueue::new(drive),
+                pending: HashMap::new(),
+                statistics: Statistics::default(),
+                next_id: 0,
+                ended: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Submit a command now; `reply` is called at its deadline, or at once if it is refused.
+    pub fn submit(&self, operation: Operation, (block, blocks): (u64, u32), reply: Reply) {
+        let mut state = self.lock();
+        let arrival = self.now();
+        let id = state.next_id;
+        let request = Request {
+            id,
+            operation,
+            block,
+            blocks,
+            fua: false,
+        };
+        let before = state.queue.next_event();
+        if let Err(reason) = state.queue.submit(arrival, request) {
+            drop(state);
+            return reply(Err(reason));
+        }
+        state.next_id += 1;
+        let pending = Pending {
+            operation,
+            arrival,
+            reply,
+        };
+        state.pending.insert(id, pending);
+        let is_earlier = state.queue.next_event() != before;
+        drop(state);
+        if is_earlier {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Complete commands at their deadlines until `end`.
+    pub fn run(&self) {
+        let mut state = self.lock();
+        while !state.ended {
+            let due = self.take_due(&mut state);
+            if !due.is_empty() {
+                drop(state);
+                let done = self.reply(due);
+                state = self.lock();
+                for (operation, service, lateness) in done {
+                    state.statistics.record(operation, service, lateness);
+                }
+                continue;
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// End `run`; open commands are never completed.
+    pub fn end(&self) {
+        self.lock().ended = true;
+        self.changed.notify_one();
+    }
+
+    /// The statistics, most commands in flight and commands over the queue depth.
+    pub fn observe<T>(&self, read: impl FnOnce(&Statistics, usize, u64) -> T) -> T {
+        let state = self.lock();
+        let queue = &state.queue;
+        read(
+            &state.statistics,
+            queue.most_in_flight(),
+            queue.over_depth(),
+        )
+    }
+
+    fn take_due(&self, state: &mut State) -> Due {
+        let mut due = Vec::new();
+        let now = self.now();
+        while let Some(completion) = state.queue.complete(now) {
+            let pending = state.pending.remove(&completion.id);
+            due.push((completion.at, pending.expect("every command has a reply")));
+        }
+        due
+    }
+
+    /// Reply to commands; lateness is measured after each reply.
+    fn reply(&self, due: Due) -> Vec<(Operation, Nanos, Nanos)> {
+        due.into_iter()
+            .map(|(at, pending)| {
+                (pending.reply)(Ok(()));
+                let lateness = self.now().saturating_sub(at);
+                (pending.operation, at - pending.arrival, lateness)
+            })
+            .collect()
+    }
+
+    /// Wait for the next event of the model, or for a new command.
+    fn wait<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let Some(event) = state.queue.next_event() else {
+            let woken = self.changed.wait(state);
+            return woken.unwrap_or_else(PoisonError::into_inner);
+        };
+        let left = Duration::from_nanos(event.saturating_sub(self.now()));
+        if left > POLLED {
+            let woken = self
+                .changed
+                .wait_timeout(state, left.saturating_sub(POLLED));
+            return woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        mem::drop(state);
+        while self.now() < event {
+            hint::spin_loop();
+        }
+        self.lock()
+    }
+
+    fn now(&self) -> Nanos {
+        u64::try_from(self.start.elapsed().as_nanos()).expect("584 years fit")
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+    use crate::command_queue::tests::drive;
+
+    #[test]
+    fn commands_complete_at_their_deadlines() {
+        let timed = TimedDrive::new(drive());
+        let (sender, replies) = mpsc::channel();
+        // Assertions follow the end of the thread: a panic within the scope would wait for it.
+        let answers = thread::scope(|scope| {
+            scope.spawn(|| timed.run());
+            let begin = Instant::now();
+            for block in [0, 8] {
+                let own = sender.clone();
+                let reply = move |outcome| own.send((outcome, begin.elapsed())).unwrap();
+                timed.submit(Operation::Read, (block, 8), Box::new(reply));
+            }
+            let answers = [(); 2].map(|()| replies.recv_timeout(Duration::from_secs(20)));
+            timed.end();
+            answers
+        });
+        for answer in answers {
+            let (outcome, elapsed) = answer.expect("every command completes");
+            // 5 us for the command; a page that was never written is not read.
+            assert!(outcome.is_ok() && elapsed >= Duration::from_micros(5));
+        }
+        let most = timed.observe(|_, most_in_flight, _| most_in_flight);
+        assert!(most <= 2);
+    }
+
+    #[test]
+    fn a_refused_command_is_answered_at_once() {
+        let timed = TimedDrive::new(drive());
+        let (sender, replies) = mpsc::channel();
+        let reply = move |outcome| sender.send(outcome).unwrap();
+        timed.submit(Operation::Read, (1 << 40, 8), Box::new(reply));
+        assert!(replies.try_recv().unwrap().is_err());
+    }
+}

@@ -1,0 +1,138 @@
+"""``iostudy drive``: modelled drives as block devices of this host, and measurement of drives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from iostudy.cli.arguments import Json
+from iostudy.cli.console import print_command, print_json, print_line, print_table, say
+from iostudy.cli.drive_measure import measure
+from iostudy.cli.stale_changes import recover_stale_changes, report_recovery
+from iostudy.errors import TRIAL_FAILED, IostudyError, UsageError
+from iostudy.host.devices import read_scheduler
+from iostudy.settings import user_drive
+from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.settings.scratch.drive_statistics import DriveStatistics
+from iostudy.settings.transaction.recovery import Recovery
+from iostudy.units import format_rounded_size, format_significant, parse_size
+
+app = typer.Typer(
+    help="Use modelled drives as block devices; measure drives.",
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback(no_args_is_help=True)
+def before_each(context: typer.Context) -> None:
+    """Use modelled drives as block devices; measure drives.
+
+    A study with `target: {drive: ...}` starts its own. `iostudy drives` lists the models.
+    """
+    recover_stale_changes(f"drive {context.invoked_subcommand}")
+
+
+@app.command("up")
+def up(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="A model, or a drive file (.yaml).")
+    ],
+    size: Annotated[
+        str | None,
+        typer.Option(help="Size, such as 8GiB; fewer cylinders.", show_default="the whole drive"),
+    ] = None,
+) -> None:
+    """Start a modelled drive, which runs until `iostudy drive down`. Data stay in memory."""
+    drive = user_drive.start(name, None if size is None else _parse_size(size))
+    print_line(f"{drive.device.path}: {drive.model}", style="bold")
+    print_table(("", ""), list(_facts(drive).items()))
+    print_command(f"fio --name=x --filename={drive.device.path} --rw=randread --direct=1 --bs=4k")
+    say("it runs until `iostudy drive down`")
+
+
+@app.command("status")
+def status(json: Json = False) -> None:
+    """Print the modelled drives, their commands and their lateness; exit code 3 if one is dead."""
+    drives = user_drive.find_drives()
+    if json:
+        print_json([_as_json(drive) for drive in drives])
+    elif not drives:
+        print_line("no modelled drive; `iostudy drive up NAME` starts one")
+    failed = False
+    for drive in drives:
+        try:
+            facts = _facts(drive) | _statistics(drive)
+        except IostudyError as error:
+            failed = True
+            say(f"iostudy: {error}")
+            continue
+        if not json:
+            print_line(f"{drive.device.path}: {drive.model}", style="bold")
+            print_table(("", ""), list(facts.items()))
+    if failed:
+        raise typer.Exit(TRIAL_FAILED)
+
+
+@app.command("down")
+def down() -> None:
+    """End all modelled drives that `iostudy drive up` has started; their data are lost."""
+    recovery = user_drive.stop()
+    for text in recovery.skip_reasons:
+        say(f"left alone: {text}")
+    report_recovery(recovery)
+    if recovery == Recovery():
+        say("no modelled drive to end")
+
+
+def _parse_size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise UsageError(
+            "a size such as 8GiB", found=str(error), where="--size", remedy="write a number"
+        ) from error
+
+
+def _facts(drive: ModelledDrive) -> dict[str, str]:
+    scheduler = read_scheduler(drive.device)
+    return {
+        "size": format_rounded_size(drive.size_bytes),
+        "scheduler": scheduler.current if scheduler else "none",
+        "server": f"{drive.image}",
+    }
+
+
+def _statistics(drive: ModelledDrive) -> dict[str, str]:
+    found = drive.read_statistics()
+    statistics = DriveStatistics.from_json(found)
+    late = {share: statistics.lateness_percentile(share) / 1e3 for share in (0.5, 0.99)}
+    counts = ", ".join(f"{found[name]} {name}" for name in ("reads", "writes", "flushes"))
+    mean = format_significant(statistics.mean_service_ns / 1e6)
+    return {
+        "commands": f"{counts}; mean service time {mean} ms",
+        "in flight": f"{found['most_in_flight']} at most; {found['over_depth']} over the queue",
+        "lateness": f"median {format_significant(late[0.5])} us, "
+        f"99th percentile {format_significant(late[0.99])} us",
+        "memory": f"{format_rounded_size(found['memory_bytes'])} of "
+        f"{format_rounded_size(found['memory_limit_bytes'])}",
+        "real-time priority": "yes" if found["realtime"] else "no",
+    }
+
+
+def _as_json(drive: ModelledDrive) -> dict[str, Any]:
+    try:
+        device, statistics = str(drive.device.path), drive.read_statistics()
+    except IostudyError as error:
+        return {"model": drive.model, "up": False, "lacks": str(error)}
+    return {
+        "model": drive.model,
+        "up": True,
+        "device": device,
+        "size_bytes": drive.size_bytes,
+        "statistics": statistics,
+    }
+
+
+app.command("measure")(measure)

@@ -1,0 +1,1 @@
+"""Drive files: parameters of disk and flash drives for the drive model, with presets."""

@@ -1,0 +1,59 @@
+"""Reading and checking of drive files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field, TypeAdapter, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from iostudy.drives.disk import Disk
+from iostudy.drives.flash import Flash
+from iostudy.errors import UsageError
+
+Drive: TypeAlias = Annotated[Disk | Flash, Field(discriminator="family")]
+
+_ADAPTER: TypeAdapter[Disk | Flash] = TypeAdapter(Drive)
+_MOST_BYTES = 1 << 20
+
+
+def load(path: Path) -> Disk | Flash:
+    """Read a drive file. UsageError names the file and each wrong key."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise _refuse(path, f"{path.stat().st_size} bytes")
+        content = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, YAMLError) as error:
+        raise _refuse(path, str(error)) from error
+    return check(content, str(path))
+
+
+def _refuse(path: Path, found: str) -> UsageError:
+    return UsageError(
+        f"a drive file: YAML of at most {_MOST_BYTES} bytes",
+        found=found,
+        where=str(path),
+        remedy="name a drive file; docs/drives.md describes the keys",
+    )
+
+
+def check(content: Any, place: str) -> Disk | Flash:
+    """Drive of a file's content. UsageError names the place and each wrong key."""
+    try:
+        return _ADAPTER.validate_python(content)
+    except ValidationError as error:
+        problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        raise UsageError(
+            "a drive with the keys of its family",
+            found="; ".join(problems),
+            where=place,
+            remedy="correct these keys; docs/drives.md describes them",
+        ) from error
+
+
+def parameters(drive: Disk | Flash) -> str:
+    """Parameters for ``DriveModel``, as JSON."""
+    return json.dumps(drive.parameters())

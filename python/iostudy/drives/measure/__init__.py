@@ -1,0 +1,1 @@
+"""Measurement of a drive's parameters by timed reads and writes."""

@@ -1,0 +1,34 @@
+"""Presets: drive files that iostudy ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iostudy.drives import drive_file
+from iostudy.drives.disk import Disk
+from iostudy.drives.flash import Flash
+from iostudy.errors import UsageError
+
+_FOLDER = Path(__file__).parent / "presets"
+
+
+def names() -> list[str]:
+    """Names of all presets, sorted."""
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+
+
+def load(name: str) -> Disk | Flash:
+    """Preset of a name. UsageError lists the names."""
+    if name not in names():
+        raise UsageError(
+            f"one of {', '.join(names())}",
+            found=repr(name),
+            where="the name of a drive",
+            remedy="`iostudy drives` lists the drives",
+        )
+    return drive_file.load(_FOLDER / f"{name}.yaml")
+
+
+def load_drive(name: str) -> Disk | Flash:
+    """The preset of that name, or the drive file of a path that ends in ``.yaml``."""
+    return drive_file.load(Path(name)) if name.endswith(".yaml") else load(name)

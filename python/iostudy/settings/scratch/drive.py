@@ -1,0 +1,202 @@
+"""Modelled drive as a scratch disk: a server, its FUSE mount, and a loop device.
+
+All parts are in one uniquely named folder. Undo kills the server first: the kernel then fails every
+open request, so that no later step waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from iostudy import own_folder, units
+from iostudy.drives import scaling
+from iostudy.drives.disk import Disk
+from iostudy.drives.flash import Flash
+from iostudy.drives.presets import load_drive
+from iostudy.errors import TargetError
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT, read_attribute
+from iostudy.settings import commands
+from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.filesystem_location import FilesystemLocation
+from iostudy.settings.identity import ScratchIdentity
+from iostudy.settings.scratch import drive_server, steps
+from iostudy.settings.scratch.disk import MOUNT, PREFIX
+from iostudy.settings.scratch.drive_server import DriveRequest
+
+_SERVED = "fuse"
+_MEMORY_SHARE = 0.5
+"""Largest share of the available memory that the data of a drive may take."""
+
+
+@dataclass(frozen=True)
+class ModelledDrive:
+    """A modelled drive as a block device. ``drive`` is None after a rebuild from the journal."""
+
+    kind: ClassVar[str] = "modelled-drive"
+
+    folder: Path
+    model: str
+    size_bytes: int
+    drive: Disk | Flash | None = None
+    memory_limit_bytes: int = 0
+    place: FilesystemLocation | None = None
+
+    @classmethod
+    def prepare(
+        cls, parent: Path, model: str, size_bytes: int | None = None, *, sparse: bool = False
+    ) -> ModelledDrive:
+        """Prepare one below ``parent``, of that size or of the whole drive.
+
+        ``sparse`` allows a size that memory cannot hold; writes fail once it is used up.
+        UsageError for an unknown drive or size; TargetError without memory or tools.
+        """
+        commands.require("setpriv", "losetup")
+        drive = load_drive(model)
+        if size_bytes is not None:
+            drive = scaling.scale(drive, size_bytes)
+        size = drive.size_bytes
+        if not sparse:
+            _require_memory(size)
+        folder = own_folder.new_path(parent, PREFIX)
+        return cls(folder, model, size, drive, _memory_limit(), FilesystemLocation.find(folder))
+
+    @classmethod
+    def prepare_several(
+        cls, parent: Path, model: str, size_bytes: int, count: int
+    ) -> list[ModelledDrive]:
+        """Prepare several equal ones; TargetError without memory for the data of all."""
+        _require_memory(count * size_bytes)
+        return [cls.prepare(parent, model, size_bytes) for _ in range(count)]
+
+    @classmethod
+    def from_record(cls, record: Record) -> ModelledDrive:
+        """Rebuild from the journal."""
+        return cls(
+            own_folder.parse_recorded(record["folder"], PREFIX),
+            record["model"],
+            record["size_bytes"],
+            place=FilesystemLocation.from_record(record.get("place")),
+        )
+
+    def record(self) -> Record:
+        """Return the folder with its location, and what it models."""
+        return {
+            "folder": str(self.folder),
+            "model": self.model,
+            "size_bytes": self.size_bytes,
+            "place": self.place.record() if self.place else None,
+        }
+
+    def describe(self) -> str:
+        """Describe model, size and folder."""
+        size = units.format_rounded_size(self.size_bytes)
+        return f"modelled drive {self.model} of {size} in {self.folder}"
+
+    @property
+    def served(self) -> Path:
+        """Mount point of the server."""
+        return self.folder / _SERVED
+
+    @property
+    def image(self) -> Path:
+        """The served file."""
+        return self.served / drive_server.FILE
+
+    @property
+    def mount_point(self) -> Path:
+        """Mount point of the disk."""
+        return self.folder / MOUNT
+
+    @property
+    def device(self) -> BlockDevice:
+        """The loop device; TargetError while it is detached."""
+        for device in steps.find_loops(self.image, self.folder.name):
+            return device
+        raise TargetError(
+            "the loop device of the modelled drive",
+            found="it is not attached",
+            where=str(self.image),
+            remedy="see `losetup -l`; another process has detached it",
+        )
+
+    @property
+    def found(self) -> ScratchIdentity:
+        """Identity of the device for mkfs."""
+        return ScratchIdentity.from_device(self.device)
+
+    def apply(self) -> None:
+        """Start the server and attach its file; TargetError if either fails."""
+        assert self.drive is not None, "rebuilt from a journal"
+        with steps.create_folder(self.folder):
+            pass
+        with steps.create_folder(self.served):
+            pass
+        request = DriveRequest(json.dumps(self.drive.parameters()), self.memory_limit_bytes)
+        drive_server.start(self.folder, self.served, request)
+        image = os.open(self.image, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            steps.attach(image, self.image, self.folder.name)
+        finally:
+            os.close(image)
+
+    def notes(self) -> tuple[str, ...]:
+        """Say that the device is a model."""
+        return (f"{self.device.name} is a model, not a drive: {self.model}",)
+
+    def affected_resources(self) -> tuple[str, ...]:
+        """Return none: only its owner uses it, and undo follows the end of the owner."""
+        return ()
+
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+        """Kill the server, detach, unmount, and remove the folder.
+
+        OutOfReachError, after the detach, if the file system of the folder is not mounted there.
+        """
+        del policy
+        was_there = drive_server.kill(self.folder) or os.path.lexists(self.folder)
+        steps.detach(self.image, self.folder.name)
+        steps.unmount_all(self.served)
+        for path in (self.served, self.mount_point, self.folder):
+            steps.remove_folder(path)
+        if not was_there and self.place is not None:
+            self.place.require(self.folder, f"to remove the {self.describe()}")
+        return (f"{self.describe()}: removed",) if was_there else ()
+
+    def read_statistics(self) -> dict[str, Any]:
+        """Read the statistics of the server; TargetError if it has ended."""
+        try:
+            return drive_server.read_statistics(self.served)
+        except OSError as error:
+            raise TargetError(
+                "the statistics of the modelled drive",
+                found=error.strerror or str(error),
+                where=str(self.served),
+                remedy="its server has ended; `iostudy restore` removes the rest",
+            ) from error
+
+
+def _require_memory(size_bytes: int) -> None:
+    limit = _memory_limit()
+    if size_bytes > limit:
+        raise TargetError(
+            f"memory for {units.format_size(size_bytes)} of data of modelled drives",
+            found=f"{units.format_rounded_size(limit)}, half of what is available",
+            where="this host",
+            remedy="give a smaller size",
+        )
+
+
+def _memory_limit() -> int:
+    return int(_available_memory() * _MEMORY_SHARE)
+
+
+def _available_memory() -> int:
+    """Bytes that programs can still allocate (MemAvailable of proc_meminfo(5))."""
+    text = read_attribute(ROOT / "proc/meminfo") or ""
+    (line,) = (line for line in text.splitlines() if line.startswith("MemAvailable:"))
+    return int(line.split()[1]) * units.KIB

@@ -1,0 +1,43 @@
+"""The list of drives, and one drive."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from iostudy.cli.drives import drives
+from iostudy.drives import presets
+from iostudy.errors import UsageError
+
+
+def test_every_drive_has_a_line(capsys):
+    drives()
+    printed = capsys.readouterr().out
+    assert all(f"{name} " in printed for name in presets.names())
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_a_drive_is_described_with_its_sources(capsys, name):
+    drives(name)
+    printed = " ".join(capsys.readouterr().out.split())
+    drive = presets.load(name)
+    assert drive.name in printed
+    assert " ".join(drive.sources[0].split())[:20] in printed
+
+
+def test_json_has_the_parameters(capsys):
+    drives("cheetah-9lp", json=True)
+    assert json.loads(capsys.readouterr().out)["parameters"]["surfaces"] == 12
+
+
+def test_a_file_is_described(capsys, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text((presets._FOLDER / "dec-rz26.yaml").read_text("utf-8"), "utf-8")
+    drives(str(path))
+    assert "Digital RZ26" in capsys.readouterr().out
+
+
+def test_an_unknown_drive_is_refused():
+    with pytest.raises(UsageError, match="lists the drives"):
+        drives("floppy")
