@@ -1,7 +1,8 @@
 """Simulated studies of hundreds of short windows, whose noise is slow.
 
-One series of noise runs through the whole study. Every block has a window of each configuration in
-random order, so that slow noise affects all of them, and the order makes differences symmetric.
+One series of noise runs through the whole study. Every round has a window of each configuration in
+random order, so that slow noise affects all of them, and the order makes differences symmetric. The
+figure of a block is the mean over its rounds.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import SEED, Array, Shape, autocorrelated, carry_out, noise
 
+ROUNDS = 3
+"""Rounds of a block."""
 BATCH = 1000
 """Studies that are in memory at the same time."""
 
@@ -48,14 +51,14 @@ def any_winner(
     ``own`` is the sd of further, independent noise of each window, in that of slow noise.
     """
     draw = np.random.default_rng([SEED, 29, list(SlowShape).index(shape)])
-    size = (BATCH, rule.max_blocks, rule.comparisons + 1)
+    size = (BATCH, rule.max_blocks, ROUNDS, rule.comparisons + 1)
     wrong = []
     for _ in range(studies // BATCH):
-        slow = slow_noise(shape, draw, BATCH, size[1] * size[2]).reshape(size)
-        figures = draw.permuted(slow + own * draw.standard_normal(size), axis=2)
+        slow = slow_noise(shape, draw, BATCH, size[1] * size[2] * size[3]).reshape(size)
+        figures = draw.permuted(slow + own * draw.standard_normal(size), axis=3).mean(axis=2)
         ended = [
             carry_out(figures[:, :, other] - figures[:, :, 0], rule).verdicts
-            for other in range(1, size[2])
+            for other in range(1, size[3])
         ]
         winners = np.isin(ended, [str(Verdict.BETTER), str(Verdict.WORSE)])
         wrong.append(winners.any(axis=0))

@@ -8,7 +8,7 @@ from iostudy.analysis.verdict import Rule
 from tests.calibration.rows import Row, percent
 from tests.calibration.switchback import SlowShape, any_winner
 
-RULE = Rule(margin=1e-6, risk=0.05, min_blocks=10, max_blocks=300, growth=0.1)
+RULE = Rule(margin=1e-6, risk=0.05, min_blocks=10, max_blocks=96)
 FAMILY = replace(RULE, comparisons=3)
 STUDIES = 10_000
 

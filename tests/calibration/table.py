@@ -15,15 +15,19 @@ from pathlib import Path
 from tests.calibration import (
     balance_tables,
     blocks_tables,
+    carry_over_tables,
     curve_tables,
+    interval_tables,
     noise_cause_tables,
     ranking_tables,
+    response_tables,
     screening_tables,
     search_tables,
     series_tables,
     split_plot_tables,
     switchback_tables,
     two_studies_tables,
+    unequal_slow_tables,
     verdict_tables,
 )
 from tests.calibration.rows import Row, markdown
@@ -45,6 +49,10 @@ TABLES: Mapping[str, Callable[[], list[Row]]] = {
         balance_tables,
         two_studies_tables,
         switchback_tables,
+        response_tables,
+        carry_over_tables,
+        unequal_slow_tables,
+        interval_tables,
         curve_tables,
         noise_cause_tables,
     )

@@ -13,7 +13,7 @@ from iostudy.execution.session import prepare_session
 from iostudy.node.local import LocalNode
 from iostudy.report.documents.selftest.build import build_selftest
 from iostudy.report.documents.selftest.values import Outcome
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 
 STUDIES, RISK = 20, 0.05
 TEXT = """

@@ -72,7 +72,7 @@ def spending() -> list[Row]:
     ]
     looks = plan_looks(5, 30, 0)
     alone, shared = (
-        build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05 / m, 0) for m in (1, 6)
+        build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05 / m) for m in (1, 6)
     )
     for blocks in (5, 8, 12, 16, 20, 24, 28, 30):
         at = looks.index(blocks)
@@ -115,7 +115,7 @@ def power() -> list[Row]:
 
 def unequal_variance_rates() -> list[Row]:
     """False winners where one configuration is noisy, the other quiet, and their means equal."""
-    rows = [("noise of one side", "first look at 5 blocks", "first look at 10 blocks")]
+    rows = [("noise of one side", "first analysis at 5 blocks", "first analysis at 10 blocks")]
     rules = [replace(OPEN_ENDED, min_blocks=fewest) for fewest in (5, 10)]
     for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
         wrong = [carry_out(unequal_variances(shape, rule, STUDIES), rule).wrong for rule in rules]

@@ -60,6 +60,17 @@ def compute_pair_deviation(rates: Array, size: int, distance: int) -> float:
     return float(np.sqrt(np.mean((logs[distance:] - logs[:-distance]) ** 2)))
 
 
+def compute_bin_variance(curves: Array) -> float:
+    """Return the relative Allan variance of single bins, over curves x bins of rates.
+
+    Infinite without an operation or a second bin.
+    """
+    mean = curves.mean() if curves.size else 0.0
+    if curves.shape[1] < 2 or mean <= 0:
+        return math.inf
+    return float((np.diff(curves, axis=1) ** 2).mean() / 2 / mean**2)
+
+
 def _window_sizes(largest: int) -> tuple[int, ...]:
     if largest < 1:
         return ()

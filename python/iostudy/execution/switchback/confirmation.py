@@ -1,9 +1,9 @@
-"""Confirmation of the recommended configuration by a few whole trials."""
+"""Confirmation of verdicts of windows by a few whole trials."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from iostudy.execution.progress import Progress
 from iostudy.ledger.rows import TrialRow
@@ -17,16 +17,21 @@ BLOCKS = 5
 
 
 class ConfirmationSchedule:
-    """A schedule of blocks of whole trials under the baseline and one other configuration.
+    """A schedule of blocks of whole trials under the baseline and the confirmed configurations.
 
-    They decide nothing, so `comparisons` returns those of the windows.
+    ``labels`` are these configurations by workload. The trials decide nothing, so `comparisons`
+    returns those of the windows.
     """
 
     def __init__(
-        self, study: Study, label: str, seed: int, decided: Sequence[ComparisonResult]
+        self,
+        study: Study,
+        labels: Mapping[str, Sequence[str]],
+        seed: int,
+        decided: Sequence[ComparisonResult],
     ) -> None:
         self._study = study
-        self._label = label
+        self.labels = labels
         self._seed = seed
         self._decided = tuple(decided)
 
@@ -39,9 +44,9 @@ class ConfirmationSchedule:
         """Return the first incomplete block; None at the end."""
         complete = {(row.workload, row.block) for row in rows if row.counts}
         for index in range(1, BLOCKS + 1):
-            for request in self._study.workloads:
-                if request.label not in without and (request.label, index) not in complete:
-                    return self._draw(request.label, index)
+            for workload in self.labels:
+                if workload not in without and (workload, index) not in complete:
+                    return self._draw(workload, index)
         return None
 
     def configuration(self, label: str) -> Configuration:
@@ -56,15 +61,20 @@ class ConfirmationSchedule:
         self, after: Block, rows: Sequence[TrialRow], seconds_per_trial: float
     ) -> Progress:
         """Return the progress after a block."""
-        done = len({(row.workload, row.block) for row in rows if row.counts})
-        left = BLOCKS * len(self._study.workloads) - done
-        return Progress(after, 2 * left * seconds_per_trial, BLOCKS, self._decided)
+        done = {(row.workload, row.block) for row in rows if row.counts}
+        left = sum(
+            1 + len(own)
+            for workload, own in self.labels.items()
+            for index in range(1, BLOCKS + 1)
+            if (workload, index) not in done
+        )
+        return Progress(after, left * seconds_per_trial, BLOCKS, self._decided)
 
     def drop(self, label: str, reason: str) -> bool:
-        """Return False: a confirmation needs both configurations."""
+        """Return False: the confirmed configurations are fixed before the first trial."""
         return False
 
     def _draw(self, workload: str, index: int) -> Block:
-        labels = [self._study.baseline.label, self._label]
+        labels = [self._study.baseline.label, *self.labels[workload]]
         draw = random.Random(f"{self._seed} {workload} {index} confirmation")
         return Block(index, workload, tuple(draw.sample(labels, len(labels))))

@@ -6,6 +6,9 @@ that would start in the past is therefore requested again, later.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.errors import WorkloadError
 from iostudy.node.protocol import SwitchedRun
 from iostudy.workloads.windows import Window, WindowCount
@@ -51,6 +54,24 @@ def open_bins(run: SwitchedRun, seconds: float, count: int) -> list[Window]:
             lead *= 2
         else:
             return opened
+
+
+def measure_round(run: SwitchedRun, order: Sequence[str], plan: WindowPlan) -> list[WindowCount]:
+    """Switch every configuration in once, and return the counts of their windows in this order.
+
+    The first configuration runs one discarded window longer. Its window therefore follows a period
+    of its own configuration, and in random orders every configuration precedes every window equally
+    often (the extra period of Lucas 1957, at the start). The next switch does not wait for counts.
+    """
+    opened = list[Window]()
+    discarded = plan.window_seconds
+    for label in order:
+        run.switch(label)
+        start = run.now() + plan.washout_seconds[label] + discarded
+        opened.append(open_window(run, start, plan.window_seconds))
+        run.wait(opened[-1].end)
+        discarded = 0.0
+    return collect(run, opened)
 
 
 def collect(run: SwitchedRun, windows: list[Window]) -> list[WindowCount]:

@@ -5,22 +5,32 @@ Pilot data decide nothing.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.switchback.allan import compute_allan_deviations
-from iostudy.analysis.switchback.looks import FIRST_LOOK
-from iostudy.analysis.switchback.response import Response, estimate_response
+from iostudy.analysis.switchback.allan import compute_allan_deviations, compute_bin_variance
+from iostudy.analysis.switchback.response import MIN_BINS, Response, estimate_response
+from iostudy.analysis.switchback.slow_response import (
+    SlowCheck,
+    count_first_stays,
+    long_stay_seconds,
+)
 from iostudy.analysis.switchback.window_plan import (
+    FIRST_LOOK,
     LONGEST_WASHOUT_SECONDS,
+    TOLERANCES,
     Pilot,
     WindowPlan,
+    bound_level,
     choose_windows,
+    has_windows,
     list_unsettled,
 )
 from iostudy.execution.switchback.measure import collect, measure_bins, open_bins
@@ -30,27 +40,29 @@ from iostudy.results.comparisons import decision_rule
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.switchback import slowest_response_seconds
+from iostudy.units import format_seconds
 from iostudy.workloads.definition import Figure
-from iostudy.workloads.windows import WindowCount
+from iostudy.workloads.windows import WindowCount, required_for_figure
 
 Array = NDArray[np.float64]
 
-CURVES = 6
+CURVES = 8
 """Switches to each configuration; their curves are replicates."""
 STEADY_SECONDS = 6.0
-MAX_BLOCKS = 1000
+SHORTEST_CURVE_SECONDS = 0.3
+CURVE_CONSTANTS = 3
+"""Length of a curve in units of the slowest time constant: its later half is then nearly flat."""
 _BIN_SECONDS = (0.02, 1.0)
 """Shortest and longest bin of the pilot."""
 _BIN_OPERATIONS = 10
-LARGEST_AMPLITUDE = math.log(10)
-"""Largest response to a switch, as a log-ratio: no setting starts ten times slower or faster."""
 _SWITCH_SECONDS = 0.5
-"""Time of a switch for which bins are added; a slow disk drains its queue meanwhile."""
-_MIN_BINS = 9
-"""Fewest bins of a curve; its last third is the reference."""
+"""Time of the first switch for which bins are added; a slow disk drains its queue meanwhile.
+
+Later switches get twice the time of the longest one so far.
+"""
 _WARM_UP_SECONDS = 1.0
-_BLOCKS_FACTOR = 3
-"""Most blocks in units of those that find the margin: the pilot may underestimate the noise."""
+_PAUSED_SHARE = 0.25
+"""Largest share of bins without the figure: on a busy host all threads may wait for a CPU."""
 
 
 def run_pilot(study: Study, request: WorkloadRequest, run: SwitchedRun, seed: int) -> PilotRow:
@@ -58,58 +70,123 @@ def run_pilot(study: Study, request: WorkloadRequest, run: SwitchedRun, seed: in
     bin_seconds = _find_bin_seconds(run, request.figure)
     if bin_seconds is None:
         reason = f"a window of {_BIN_SECONDS[1]:g} s has too few operations for its figure"
-        return PilotRow(request.label, None, 0, f"{request.label}: {reason}", (), {})
-    return build_plan(study, request, _measure(study, request, run, bin_seconds, seed))
+        return PilotRow(request.label, None, f"{request.label}: {reason}", (), {})
+    pilot, curves = _measure(study, request, run, bin_seconds, seed)
+    row = build_plan(study, request, pilot)
+    if row.plan is None:
+        return row
+    slow = find_slow(study, request, run, pilot, row.plan, curves)
+    return (
+        replace(row, plan=None, reason=f"{request.label}: {_explain_slow(slow)}") if slow else row
+    )
 
 
 def pilot_seconds(configurations: Sequence[Configuration]) -> float:
-    """Return the duration of a pilot with the shortest bins."""
+    """Return the duration of a pilot with the shortest bins and without a suspicious level."""
+    stays = sum(map(_stay_seconds, configurations[1:]))
+    return _seconds_before_stays(configurations) + stays
+
+
+def _seconds_before_stays(configurations: Sequence[Configuration]) -> float:
     curves = sum(map(_curve_seconds, configurations))
     return _WARM_UP_SECONDS + STEADY_SECONDS + CURVES * curves
+
+
+def find_slow(
+    study: Study,
+    request: WorkloadRequest,
+    run: SwitchedRun,
+    pilot: Pilot,
+    plan: WindowPlan,
+    curves: Mapping[str, Array],
+) -> tuple[str, ...]:
+    """Return the configurations that respond more slowly than declared, from long stays.
+
+    The steady rates of the baseline stand for its first long stay.
+    """
+    configurations, seconds = study.configurations(), pilot.bin_seconds
+    time_of_stays = sum(map(_stay_seconds, configurations[1:]))
+    stays = count_first_stays(plan, _seconds_before_stays(configurations), time_of_stays)
+    tolerance = max(TOLERANCES) * decision_rule(study).delta
+
+    def measure(own: Configuration) -> Array:
+        other = next(each.label for each in configurations if each.label != own.label)
+        run.switch(other)
+        run.wait(run.now() + SHORTEST_CURVE_SECONDS)
+        curve_bins = curves[own.label].shape[1]
+        count = max(2 * curve_bins, _count_bins(_stay_seconds(own), seconds))
+        spare = math.ceil(_SWITCH_SECONDS / seconds)
+        return _values(_measure_curve(run, own.label, seconds, count, spare)[1], request.figure)
+
+    return tuple(
+        own.label
+        for own in configurations
+        if SlowCheck(curves[own.label], seconds, slowest_response_seconds(own), tolerance).is_slow(
+            0 if own is configurations[0] else stays,
+            partial(measure, own),
+            (pilot.rates,) if own is configurations[0] else (),
+        )
+    )
+
+
+def _explain_slow(labels: Sequence[str]) -> str:
+    verb = "responds" if len(labels) == 1 else "respond"
+    return (
+        f"{', '.join(labels)} {verb} to a switch more slowly than declared: the rate still changes "
+        "in a longer stay"
+    )
+
+
+def _stay_seconds(configuration: Configuration) -> float:
+    return long_stay_seconds(slowest_response_seconds(configuration))
 
 
 def build_plan(study: Study, request: WorkloadRequest, pilot: Pilot) -> PilotRow:
     """Choose windows and blocks from a pilot; without a plan where a level does not settle."""
     rule = decision_rule(study)
-    tolerance, level = rule.delta / 2, rule.risk / rule.comparisons
-    plan = choose_windows(pilot, rule.delta, tolerance, level)
-    unsettled = () if plan else list_unsettled(pilot, tolerance)
-    reason = ""
-    if unsettled:
-        reason = (
-            f"{', '.join(unsettled)} does not settle within {LONGEST_WASHOUT_SECONDS:g} s after a "
-            "switch, as far as the pilot can show"
-        )
-    elif plan is None:
-        reason = "the pilot has too few operations for windows"
+    plan = choose_windows(pilot, rule.delta, rule.risk / rule.comparisons, study.decide.time)
+    reason = "" if plan else _explain_trials(study, pilot, rule.delta)
     return PilotRow(
         workload=request.label,
-        plan=None if reason else plan,
-        max_blocks=_max_blocks(plan) if plan and not reason else 0,
+        plan=plan,
         reason=f"{request.label}: {reason}" if reason else "",
         allan=tuple(
             (own.seconds, own.deviation)
             for own in compute_allan_deviations(pilot.rates, pilot.bin_seconds)
         ),
-        responses={
-            label: _curve(response) for label, response in pilot.responses.items() if response
-        },
+        responses={label: _curve(response) for label, response in pilot.responses.items()},
     )
 
 
-def _max_blocks(plan: WindowPlan) -> int:
-    return min(MAX_BLOCKS, max(2 * FIRST_LOOK, _BLOCKS_FACTOR * plan.blocks))
+def _explain_trials(study: Study, pilot: Pilot, margin: float) -> str:
+    """Explain why a pilot gives no plan."""
+    if not has_windows(pilot):
+        return (
+            f"the slowest configuration completes {pilot.operation_rate:.2g} operations a second, "
+            f"and a window needs {pilot.min_operations}"
+        )
+    if unsettled := list_unsettled(pilot, margin):
+        verb = "does" if len(unsettled) == 1 else "do"
+        return (
+            f"{', '.join(unsettled)} {verb} not settle after a switch: a bias is possible for more "
+            f"than {LONGEST_WASHOUT_SECONDS:g} s, or the rate still changes at the end of its curve"
+        )
+    return (
+        f"{FIRST_LOOK} blocks of windows with their washouts take more than "
+        f"{format_seconds(study.decide.time)}"
+    )
 
 
 def _find_bin_seconds(run: SwitchedRun, figure: Figure) -> float | None:
-    """Return the shortest bin with the figure; None if even the longest has too few operations."""
+    """Return the shortest bin with the figure but for pauses; None if even the longest lacks it."""
     shortest, longest = _BIN_SECONDS
     run.wait(run.now() + _WARM_UP_SECONDS)
     (count,) = measure_bins(run, longest, 1)
     seconds = max(shortest, _BIN_OPERATIONS * longest / max(count.operations, 1))
     while seconds <= longest:
-        counts = measure_bins(run, seconds, _MIN_BINS)
-        if all(own.figures.get(figure.name, 0.0) > 0 for own in counts):
+        counts = measure_bins(run, seconds, MIN_BINS)
+        lacking = sum(not own.figures.get(figure.name, 0.0) > 0 for own in counts)
+        if lacking <= MIN_BINS * _PAUSED_SHARE:
             return seconds
         seconds *= 2
     return None
@@ -117,55 +194,83 @@ def _find_bin_seconds(run: SwitchedRun, figure: Figure) -> float | None:
 
 def _measure(
     study: Study, request: WorkloadRequest, run: SwitchedRun, bin_seconds: float, seed: int
-) -> Pilot:
+) -> tuple[Pilot, dict[str, Array]]:
+    """Return the pilot, and the curves x bins of rates by configuration."""
     configurations = {own.label: own for own in study.configurations()}
     steady = measure_bins(run, bin_seconds, _count_bins(STEADY_SECONDS, bin_seconds))
-    curves: dict[str, list[Array]] = {label: [] for label in configurations}
-    switches: dict[str, list[float]] = {label: [] for label in configurations}
     draw = random.Random(f"{seed} {request.label} pilot")
-    before = study.baseline.label
+    curves, switches = _measure_curves(run, configurations, bin_seconds, draw)
+    level = bound_level(study.decide.risk, len(configurations) * len(study.workloads))
+    rates = _values(steady, request.figure)
+    stacked = {
+        label: _stack([_values(counts, request.figure) for counts in own])
+        for label, own in curves.items()
+    }
+    pilot = Pilot(
+        rates=rates,
+        bin_seconds=bin_seconds,
+        operation_rate=min(_operation_rate(own, bin_seconds) for own in curves.values()),
+        responses={
+            label: estimate_response(
+                own, bin_seconds, slowest_response_seconds(configurations[label]), level
+            )
+            for label, own in stacked.items()
+        },
+        switch_seconds={label: float(np.mean(own)) for label, own in switches.items()},
+        min_operations=required_for_figure(request.figure.name),
+        excess_variance=measure_excess_variance(rates, stacked.values()),
+    )
+    return pilot, stacked
+
+
+def _measure_curves(
+    run: SwitchedRun,
+    configurations: Mapping[str, Configuration],
+    bin_seconds: float,
+    draw: random.Random,
+) -> tuple[dict[str, list[list[WindowCount]]], dict[str, list[float]]]:
+    """Return the curves of every configuration, and the durations of its switches.
+
+    The first configuration is the baseline, which runs before the first switch.
+    """
+    curves: dict[str, list[list[WindowCount]]] = {label: [] for label in configurations}
+    switches: dict[str, list[float]] = {label: [] for label in configurations}
+    before = next(iter(configurations))
     for _ in range(CURVES):
         for label in _draw_order(draw, list(configurations), before):
             before = label
             count = _count_bins(_curve_seconds(configurations[label]), bin_seconds)
-            seconds, counts = _measure_curve(run, label, bin_seconds, count)
+            longest = max(itertools.chain(*switches.values()), default=_SWITCH_SECONDS / 2)
+            spare = math.ceil(2 * longest / bin_seconds)
+            seconds, counts = _measure_curve(run, label, bin_seconds, count, spare)
             switches[label].append(seconds)
-            curves[label].append(_values(counts, request.figure))
-    operations = sum(own.operations for own in steady)
-    return Pilot(
-        rates=_values(steady, request.figure),
-        bin_seconds=bin_seconds,
-        operation_rate=operations / (len(steady) * bin_seconds),
-        responses={
-            label: _estimate(_stack(own), bin_seconds, configurations[label])
-            for label, own in curves.items()
-        },
-        switch_seconds={label: float(np.mean(own)) for label, own in switches.items()},
-    )
+            curves[label].append(counts)
+    return curves, switches
+
+
+def measure_excess_variance(steady: Array, curves: Iterable[Array]) -> float:
+    """Return the variance of a bin of the noisiest configuration beyond the baseline's.
+
+    ``steady`` are the rates of the baseline, ``curves`` those of every configuration, of which the
+    later half is used. Variances are relative.
+    """
+    largest = max(compute_bin_variance(own[:, own.shape[1] // 2 :]) for own in curves)
+    return max(0.0, largest - compute_bin_variance(steady[np.newaxis]))
+
+
+def _operation_rate(curves: Sequence[Sequence[WindowCount]], bin_seconds: float) -> float:
+    """Return the operations per second in the later half of the curves of a configuration.
+
+    One operation a bin stands for curves that a slow switch has left without bins.
+    """
+    late = [count.operations for counts in curves for count in counts[len(counts) // 2 :]]
+    return max(sum(late), 1) / (max(len(late), 1) * bin_seconds)
 
 
 def _draw_order(draw: random.Random, labels: Sequence[str], before: str) -> list[str]:
     """Draw an order whose first switch changes something, if there are several labels."""
     order = draw.sample(labels, len(labels))
     return order if order[0] != before or len(order) == 1 else [*order[1:], order[0]]
-
-
-def _estimate(rates: Array, bin_seconds: float, configuration: Configuration) -> Response:
-    """Estimate a response from the shortest bins without a pause of all operations.
-
-    A pilot that is too noisy leaves the largest amplitude, which still bounds the washout.
-    """
-    size = 1
-    while (rates <= 0).any() and rates.shape[1] >= 2 * _MIN_BINS:
-        even = rates[:, : rates.shape[1] // 2 * 2]
-        rates, size = (even[:, ::2] + even[:, 1::2]) / 2, 2 * size
-    slowest = slowest_response_seconds(configuration)
-    response = estimate_response(rates, size * bin_seconds, slowest)
-    if response is None:
-        none = np.empty(0)
-        bounds = np.array([LARGEST_AMPLITUDE])
-        return Response(size * bin_seconds, none, none, none, np.array([slowest]), bounds)
-    return replace(response, bounds=np.minimum(response.bounds, LARGEST_AMPLITUDE))
 
 
 def _stack(curves: Sequence[Array]) -> Array:
@@ -175,22 +280,21 @@ def _stack(curves: Sequence[Array]) -> Array:
 
 
 def _curve_seconds(configuration: Configuration) -> float:
-    return max(1.0, 2 * slowest_response_seconds(configuration))
+    return max(SHORTEST_CURVE_SECONDS, CURVE_CONSTANTS * slowest_response_seconds(configuration))
 
 
 def _count_bins(seconds: float, bin_seconds: float) -> int:
-    return max(_MIN_BINS, math.ceil(seconds / bin_seconds))
+    return max(MIN_BINS, math.ceil(seconds / bin_seconds))
 
 
 def _measure_curve(
-    run: SwitchedRun, label: str, bin_seconds: float, count: int
+    run: SwitchedRun, label: str, bin_seconds: float, count: int, spare: int
 ) -> tuple[float, list[WindowCount]]:
     """Return the duration of the switch, and the bins that begin after it.
 
     The bins are opened before the switch, so that the first one follows it at once. A switch that
-    takes too long leaves fewer bins.
+    takes longer than ``spare`` bins leaves fewer bins.
     """
-    spare = math.ceil(_SWITCH_SECONDS / bin_seconds)
     windows = open_bins(run, bin_seconds, count + spare)
     run.wait(windows[0].start)
     began = run.now()

@@ -1,4 +1,4 @@
-"""Chart of the rate after a switch to each configuration."""
+"""Charts of the rate after a switch, and of the confirmation by whole trials."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 import altair as alt
 
 from iostudy.report.base import Span
-from iostudy.report.render.charts.drawing import encode_configuration, make_chart
+from iostudy.report.charts import palette
+from iostudy.report.charts.drawing import encode_configuration, make_chart, make_legend
 from iostudy.report.section import Chart
 from iostudy.report.topics.switchback.values import SwitchbackReport
 from iostudy.report.values import Report
 
 _HEIGHT = 220
+_ROW_HEIGHT = 44
+_MEASURED = ["windows", "whole trials"]
+"""The measurements that the chart compares."""
 _MAX_POINTS = 60
 """Most points of a line; neighbours are averaged."""
 
@@ -44,6 +48,48 @@ def build_response_chart(own: SwitchbackReport, report: Report) -> Chart:
     )
 
 
+def build_confirmation_chart(report: Report) -> Chart:
+    """The change of every confirmed comparison in windows and in whole trials."""
+    rows = [
+        {
+            "comparison": f"{each.configuration} on {own.workload}",
+            "measured": measured,
+            "change": _percent(change),
+            "low": _percent(span.low),
+            "high": _percent(span.high),
+        }
+        for own in report.switchback
+        for each in own.confirmations
+        for measured, change, span in (
+            (_MEASURED[0], each.windows_change, each.windows_interval),
+            (_MEASURED[1], each.change, each.interval),
+        )
+        if span is not None
+    ]
+    margin = 100 * report.method.margin
+    band = [{"low": -margin, "high": margin}]
+    colour = alt.Color("measured:N", legend=make_legend(_MEASURED)).scale(
+        domain=_MEASURED, range=[palette.BLUE, palette.RED]
+    )
+    y = alt.Y("comparison:N", title="", sort=None)
+    offset = alt.YOffset("measured:N", sort=_MEASURED)
+    x = alt.X("low:Q", title="change against the baseline, %", axis=alt.Axis(format="+.0f"))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y, yOffset=offset, color=colour)
+    layers = [
+        alt.Chart(alt.InlineData(values=band)).mark_rect(opacity=0.1).encode(x=x, x2="high:Q"),
+        base.mark_rule(strokeWidth=1.8).encode(x=x, x2="high:Q"),
+        base.mark_point(filled=True, size=45, opacity=1).encode(x=alt.X("change:Q")),
+    ]
+    height = _ROW_HEIGHT * len({row["comparison"] for row in rows})
+    return Chart(
+        make_chart(layers, height=height, title="Confirmation by whole trials"),
+        "Chart of the change of each confirmed comparison in windows and in whole trials; the "
+        "table below has the figures.",
+        "Point: change. Line: interval, of windows that of the verdict, of whole trials at 95 %. "
+        "Band: the margin.",
+    )
+
+
 def _rows(own: SwitchbackReport) -> list[dict[str, Any]]:
     rows = []
     for each in own.responses:
@@ -54,7 +100,7 @@ def _rows(own: SwitchbackReport) -> list[dict[str, Any]]:
                 {
                     "configuration": each.configuration,
                     "seconds": sum(point.seconds for point in points) / len(points),
-                    "change": _percent(sum(p.log_ratio for p in points) / len(points)),
+                    "change": _percent(math.expm1(sum(p.log_ratio for p in points) / len(points))),
                     **_band([point.interval for point in points]),
                 }
             )
@@ -65,8 +111,9 @@ def _band(intervals: list[Span]) -> dict[str, float]:
     """Return the mean ends: a wider band than that of the averaged points."""
     low = sum(each.low for each in intervals) / len(intervals)
     high = sum(each.high for each in intervals) / len(intervals)
-    return {"low": _percent(low), "high": _percent(high)}
+    return {"low": _percent(math.expm1(low)), "high": _percent(math.expm1(high))}
 
 
-def _percent(log_ratio: float) -> float:
-    return float(f"{100 * math.expm1(log_ratio):.4g}")
+def _percent(change: float) -> float:
+    """Return a change, a fraction, in percent."""
+    return float(f"{100 * change:.4g}")

@@ -1,21 +1,37 @@
-"""Report section on windows: response curves, window choice, carry-over and confirmation."""
+"""Report section on windows: plan, responses, tests of carry-over, confirmation and telemetry."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.report.formatting import format_change_interval, format_count
-from iostudy.report.section import Section
+from iostudy.analysis.switchback.confirmation import Outcome
+from iostudy.report.formatting import (
+    UNKNOWN,
+    format_change_interval,
+    format_count,
+    format_interval,
+    format_time,
+    join_words,
+)
+from iostudy.report.section import Chart, Section
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.switchback.chart import build_response_chart
-from iostudy.report.topics.switchback.values import CarryOverReport, SwitchbackReport
+from iostudy.report.topics.switchback.chart import build_confirmation_chart, build_response_chart
+from iostudy.report.topics.switchback.text import describe_confirmation, describe_effect
+from iostudy.report.topics.switchback.values import CarryOverReport, RunReport, SwitchbackReport
+from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.values import Report
+from iostudy.telemetry.covariates import Covariate
 from iostudy.units import format_percent, format_seconds
 
 _EXPLANATION = (
     "One run of each workload continued while the configurations were switched in random order. "
-    "The washout after each switch is discarded, the window after it is measured. The pilot chose "
-    "both and decides nothing. The verdicts hold for steady load after a switch."
+    "A round measures a window of each configuration; a block has one or more rounds. The washout "
+    "after each switch is discarded. The pilot chose windows and washouts and decides nothing. The "
+    "verdicts hold for steady load after a switch."
+)
+_UNFLAGGED = (
+    "No effect of position, previous configuration, residence or drift is both significant and at "
+    "least a quarter of the margin."
 )
 
 
@@ -27,40 +43,54 @@ def build_switchback_section(report: Report) -> Section | None:
         name="switchback",
         title="Windows",
         notes=(_EXPLANATION, *_notes(report)),
-        charts=tuple(
-            build_response_chart(own, report) for own in report.switchback if own.responses
+        charts=tuple(_charts(report)),
+        tables=(
+            _plan_table(report),
+            _washout_table(report),
+            *_effect_tables(report),
+            *_confirmation_tables(report),
+            *_run_tables(report),
         ),
-        tables=(_plan_table(report), _washout_table(report), *_confirmation_tables(report)),
     )
+
+
+def _charts(report: Report) -> Iterator[Chart]:
+    for own in report.switchback:
+        if own.responses:
+            yield build_response_chart(own, report)
+    if any(own.confirmations for own in report.switchback):
+        yield build_confirmation_chart(report)
 
 
 def _notes(report: Report) -> Iterator[str]:
     for own in report.switchback:
         for effect in own.carry_over:
             if effect.flagged:
-                yield _describe_effect(own.workload, effect)
-    if not any(effect.flagged for own in report.switchback for effect in own.carry_over):
-        yield "No dependence on the position or the previous configuration was detected."
-
-
-def _describe_effect(workload: str, effect: CarryOverReport) -> str:
-    change = format_change_interval(effect.effect, effect.interval)
-    return (
-        f"Carry-over on {workload}: the {effect.source} {effect.group} changes the figure by "
-        f"{change}. This can bias the verdicts; confirm them by whole trials "
-        "(decide: {mode: trials})."
-    )
+                yield describe_effect(own.workload, effect, report.factor)
+    tested = [own for own in report.switchback if own.carry_over]
+    if tested and not any(effect.flagged for own in tested for effect in own.carry_over):
+        yield _UNFLAGGED
+    for own in report.switchback:
+        if not own.carry_over:
+            yield f"{own.workload} has too few rounds with all configurations to test carry-over."
+        for confirmation in own.confirmations:
+            yield describe_confirmation(own.workload, confirmation, report.factor)
+        if own.unconfirmed:
+            names = [name_configuration(label, report.factor) for label in own.unconfirmed]
+            yield f"Too few whole trials ran to confirm {join_words(names)} on {own.workload}."
 
 
 def _plan_table(report: Report) -> TextTable:
     heads = (
         "workload",
         "window",
+        "rounds a block",
         "blocks",
         "expected",
         "windows",
         "measured in",
         "noise of a pair",
+        "bias included",
     )
     rows = [_plan_row(own) for own in report.switchback]
     return TextTable("", heads, rows, names=1)
@@ -70,36 +100,106 @@ def _plan_row(own: SwitchbackReport) -> tuple[str, ...]:
     return (
         own.workload,
         format_seconds(own.window_seconds),
+        str(own.rounds_per_block),
         str(own.blocks),
         str(own.expected_blocks),
         str(own.windows),
         format_seconds(own.measuring_seconds),
         format_percent(own.deviation),
+        format_percent(own.bias),
     )
 
 
 def _washout_table(report: Report) -> TextTable:
     rows = [
-        (own.workload, each.configuration, format_seconds(each.washout_seconds or 0.0))
+        (own.workload, each.configuration, format_seconds(each.washout_seconds))
         for own in report.switchback
         for each in own.responses
     ]
     return TextTable("Washout after a switch", ("workload", report.noun, "washout"), rows, names=2)
 
 
+def _effect_tables(report: Report) -> Iterator[TextTable]:
+    rows = [
+        (own.workload, *_effect_row(each)) for own in report.switchback for each in own.carry_over
+    ]
+    if rows:
+        heads = ("workload", "effect", "of", "change", "p", "")
+        yield TextTable("Tests of carry-over and drift", heads, rows, names=3)
+
+
+def _effect_row(own: CarryOverReport) -> tuple[str, ...]:
+    return (
+        str(own.source),
+        own.group,
+        format_change_interval(own.effect, own.interval),
+        f"{own.p:.2g}",
+        "flagged" if own.flagged else "",
+    )
+
+
 def _confirmation_tables(report: Report) -> Iterator[TextTable]:
-    known = [(own.workload, own.confirmation) for own in report.switchback if own.confirmation]
-    if known:
-        rows = [
-            (
-                workload,
-                own.configuration,
-                format_change_interval(own.windows_change, own.windows_interval),
-                format_change_interval(own.change, own.interval),
-                format_count(own.blocks, "block"),
-                "" if own.agrees else "disagrees",
-            )
-            for workload, own in known
-        ]
-        heads = ("workload", report.noun, "in windows", "in whole trials", "trials", "")
+    rows = [
+        (
+            own.workload,
+            each.configuration,
+            format_change_interval(each.windows_change, each.windows_interval),
+            format_change_interval(each.change, each.interval),
+            format_interval(each.difference_interval),
+            format_count(each.blocks, "block"),
+            _outcome(each.outcome),
+        )
+        for own in report.switchback
+        for each in own.confirmations
+    ]
+    if rows:
+        heads = (
+            "workload",
+            report.noun,
+            "in windows",
+            "in whole trials",
+            "difference",
+            "trials",
+            "outcome",
+        )
         yield TextTable("Confirmation by whole trials", heads, rows, names=2)
+
+
+def _outcome(outcome: Outcome) -> str:
+    return f"{outcome}s" if outcome is not Outcome.UNDECIDED else str(outcome)
+
+
+def _run_tables(report: Report) -> Iterator[TextTable]:
+    rows = [_run_row(own.workload, run) for own in report.switchback for run in own.runs]
+    if rows:
+        heads = (
+            "workload",
+            "started",
+            "windows",
+            "duration",
+            *(f"{each}, %" for each in Covariate),
+            "bottleneck",
+        )
+        yield TextTable(
+            "Telemetry of the runs, under all configurations together",
+            heads,
+            rows,
+            names=1,
+            words=1,
+        )
+
+
+def _run_row(workload: str, run: RunReport) -> tuple[str, ...]:
+    return (
+        workload,
+        format_time(run.started_at),
+        str(run.windows) if run.windows else "pilot",
+        format_seconds(run.seconds),
+        *(_share(run, each) for each in Covariate),
+        run.diagnosis.sentence,
+    )
+
+
+def _share(run: RunReport, covariate: Covariate) -> str:
+    share = run.shares.get(covariate)
+    return UNKNOWN if share is None else format_percent(share).removesuffix(" %")

@@ -1,0 +1,250 @@
+"""Measuring time to a verdict: whole trials against windows, known slow-downs, false verdicts.
+
+    python -m benches.decide [REPETITIONS]
+    python -m benches.decide slow-down [STUDIES]
+    python -m benches.decide a-a [STUDIES]
+
+As root; every command runs its studies on one loop-back disk, through ``iostudy run``. The time of
+a study is that of its workload until the verdict: the pilot and the windows, or the whole trials.
+Confirmations follow the verdict and do not count.
+
+The first command asks the same question by whole trials and by windows, in alternating order. Its
+ratio is the geometric mean over the repetitions with a 95 % t interval. A study without a verdict
+is censored at its limit: a ratio with censored whole trials is too low, one with censored windows
+too high. Both are counted.
+
+The second command counts how often a known slow-down is found in time, with the pilot and without
+it. The third compares one scheduler under two labels. Every switch goes through another scheduler
+(``benches.real_switches``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches.ratio import format_ratio
+from benches.scratch import scratch_folder
+from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.store import Ledger
+from iostudy.ledger.windows import WindowRecord
+from iostudy.units import MIB, format_percent, format_seconds
+
+DISK_BYTES = 512 * MIB
+LIMIT_SECONDS = 300
+REPETITIONS, STUDIES = 5, 10
+FEWEST_REPETITIONS = 2
+COMMANDS = ("slow-down", "a-a")
+GOALS = {"mq-deadline": 8.0, "bfq": 3.0}
+"""The least ratio of the times: bfq adapts for seconds after a switch, mq-deadline does not."""
+SLOW_DOWNS = {3: 60.0, 5: 30.0, 10: 15.0}
+"""The slow-downs in percent, with the longest time to find each, in seconds."""
+FOUND_SHARE = 0.9
+FALSE_SHARE = 0.1
+"""At most 6 false verdicts of 60 A/A studies at a risk of 5 %."""
+
+SCHEDULERS = """
+question: Is {other} as fast as none?
+target: {disk}
+factors: {{block.scheduler: [none, {other}]}}
+workloads:
+  - io:
+      order: random
+      record_size: 4KiB
+      size: 256MiB
+      direct: true
+      engine: io_uring
+      depth: 32
+      duration: 1s
+decide: {{margin: 5%, risk: 5%, mode: {mode}, time: {limit}s, blocks: [5, {blocks}]}}
+"""
+SLOWER = """
+question: Is a slow-down of {percent} % found?
+target: {disk}
+factors: {{workload.slow_down: {{as it is: 0%, slower: {percent}%}}}}
+workloads:
+  - io:
+      operation: write
+      overwrite: true
+      order: random
+      record_size: 16KiB
+      size: 64MiB
+      direct: true
+decide: {{margin: {percent}%, risk: 5%, mode: switchback, time: {limit:g}s}}
+"""
+SAME = """
+question: Is a scheduler different from itself?
+target: {disk}
+factors: {{block.scheduler: {{first: {scheduler}, second: {scheduler}}}}}
+workloads:
+  - io:
+      order: random
+      record_size: 4KiB
+      size: 256MiB
+      direct: true
+      engine: io_uring
+      depth: 32
+decide: {{margin: 5%, risk: 5%, mode: switchback, time: 60s}}
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdict of a study of one comparison, and the time of its workload until then.
+
+    ``pilot_seconds`` are a part of ``seconds``; 0 for whole trials by request.
+    """
+
+    verdict: Verdict
+    seconds: float
+    pilot_seconds: float
+    has_windows: bool
+
+
+def main() -> None:
+    """Run the studies that the arguments name."""
+    if os.geteuid() != 0:
+        print("decide: needs root and loop devices; not measured")
+        return
+    command, count = _parse(sys.argv[1:])
+    with scratch_folder(DISK_BYTES) as disk:
+        match command:
+            case "slow-down":
+                count_found(disk, count or STUDIES)
+            case "a-a":
+                count_false(disk, count or STUDIES)
+            case _:
+                compare_times(disk, count or REPETITIONS)
+
+
+def _parse(arguments: Sequence[str]) -> tuple[str, int]:
+    """Return the command, empty for the first one, and the number; 0 without any."""
+    command = arguments[0] if arguments and arguments[0] in COMMANDS else ""
+    numbers = arguments[1:] if command else arguments
+    if len(numbers) > 1 or not all(number.isdecimal() for number in numbers):
+        raise SystemExit(__doc__)
+    return command, int(numbers[0]) if numbers else 0
+
+
+def compare_times(disk: Path, repetitions: int) -> None:
+    """Print the times of both modes for each question, and their ratio with its goal."""
+    if repetitions < FEWEST_REPETITIONS:
+        raise SystemExit(f"an interval needs at least {FEWEST_REPETITIONS} repetitions")
+    print(f"seconds of measuring to a verdict, censored at {LIMIT_SECONDS} s without one")
+    for other, goal in GOALS.items():
+        outcomes: dict[str, list[Outcome]] = {"trials": [], "switchback": []}
+        for number in range(repetitions):
+            for mode in sorted(outcomes, reverse=number % 2 == 1):
+                outcomes[mode].append(run_study(_ask(other, mode, disk)))
+        for mode, own in outcomes.items():
+            print(f"{other:12} {mode:11} {_describe(own)}")
+        trials, windows = ([1 / _censored(own) for own in each] for each in outcomes.values())
+        print(f"{other:12} ratio       {format_ratio('whole trials', trials, windows, goal)}")
+
+
+def _ask(other: str, mode: str, disk: Path) -> str:
+    blocks = LIMIT_SECONDS // 2
+    return SCHEDULERS.format(other=other, disk=disk, mode=mode, limit=LIMIT_SECONDS, blocks=blocks)
+
+
+def _censored(outcome: Outcome) -> float:
+    if outcome.verdict is Verdict.INCONCLUSIVE:
+        return max(outcome.seconds, LIMIT_SECONDS)
+    return outcome.seconds
+
+
+def _describe(outcomes: Sequence[Outcome]) -> str:
+    seconds = " ".join(f"{_censored(own):.1f}" for own in outcomes)
+    verdicts = ", ".join(
+        f"{count} {verdict}" for verdict, count in Counter(o.verdict for o in outcomes).items()
+    )
+    censored = sum(own.verdict is Verdict.INCONCLUSIVE for own in outcomes)
+    windows = sum(own.has_windows for own in outcomes)
+    return f"{seconds} s; {verdicts}; {censored} censored, {windows} by windows"
+
+
+def count_found(disk: Path, studies: int) -> None:
+    """Print how many slow-downs of each size are found in time."""
+    for percent, limit in SLOW_DOWNS.items():
+        text = SLOWER.format(percent=percent, disk=disk, limit=limit)
+        outcomes = [run_study(text) for _ in range(studies)]
+        print(f"slow-down of {percent} %: {_describe_found(outcomes, limit)}")
+
+
+def _describe_found(outcomes: Sequence[Outcome], limit: float) -> str:
+    found = [own for own in outcomes if own.verdict is Verdict.WORSE]
+    in_time = sum(own.seconds <= limit for own in found)
+    without_pilot = sum(own.seconds - own.pilot_seconds <= limit for own in found)
+    undecided = sum(own.verdict is Verdict.INCONCLUSIVE for own in outcomes)
+    windows = sum(own.has_windows for own in outcomes)
+    pilot = format_seconds(statistics.median(own.pilot_seconds for own in outcomes))
+    return (
+        f"{in_time} of {len(outcomes)} found within {limit:g} s of measuring, "
+        f"{without_pilot} without the pilot (median {pilot}); {undecided} undecided, "
+        f"{len(outcomes) - len(found) - undecided} wrong; {windows} by windows; at least "
+        f"{format_percent(FOUND_SHARE)} is the goal: "
+        f"{_judge(in_time >= FOUND_SHARE * len(outcomes))}"
+    )
+
+
+def count_false(disk: Path, studies: int) -> None:
+    """Print how many studies find a difference of a scheduler from itself."""
+    text = SAME.format(disk=disk, scheduler=_other_scheduler(disk))
+    outcomes = [run_study(text, program="benches.real_switches") for _ in range(studies)]
+    verdicts = Counter(own.verdict for own in outcomes)
+    false = verdicts[Verdict.BETTER] + verdicts[Verdict.WORSE]
+    windows = sum(own.has_windows for own in outcomes)
+    print(
+        f"A/A: {false} false verdicts in {studies} studies, {verdicts[Verdict.EQUIVALENT]} "
+        f"equivalent, {verdicts[Verdict.INCONCLUSIVE]} undecided; {windows} by windows; at most "
+        f"{format_percent(FALSE_SHARE)} is the goal: {_judge(false <= FALSE_SHARE * studies)}"
+    )
+
+
+def _other_scheduler(disk: Path) -> str:
+    """A scheduler that the disk does not have now, so that switches through it are real."""
+    device = disk.stat().st_dev
+    path = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/queue/scheduler")
+    return "none" if "[mq-deadline]" in path.read_text() else "mq-deadline"
+
+
+def _judge(met: bool) -> str:  # noqa: FBT001 - a single argument
+    return "met" if met else "not met"
+
+
+def run_study(text: str, program: str = "iostudy") -> Outcome:
+    """Run a study in a folder of its own; RuntimeError with its messages if it fails."""
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=".") as name:
+        file, out = Path(name) / "study.yaml", Path(name) / "out"
+        file.write_text(text)
+        command = [sys.executable, "-m", program, "run", str(file), "--out", str(out), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{text}\n{done.stderr}")
+        (compared,) = json.loads(done.stdout)["verdicts"]
+        return _read_outcome(out, Verdict(compared["verdict"]))
+
+
+def _read_outcome(out: Path, verdict: Verdict) -> Outcome:
+    """The first run of a study with windows is that of its pilot."""
+    ledger = Ledger.open(out, read_only=True)
+    record, trials = WindowRecord(ledger), ledger.rows()
+    runs, windows = record.runs(), record.windows()
+    ledger.close()
+    seconds = sum(run.summary.seconds for run in runs)
+    if not windows:
+        seconds += sum((row.phases or {}).get("run", 0.0) for row in trials)
+    pilot_seconds = runs[0].summary.seconds if runs else 0.0
+    return Outcome(verdict, seconds, pilot_seconds, bool(windows))
+
+
+if __name__ == "__main__":
+    main()

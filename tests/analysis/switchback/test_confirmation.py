@@ -1,0 +1,86 @@
+import math
+
+import numpy as np
+import pytest
+
+from iostudy.analysis.switchback.confirmation import (
+    MOST_BLOCKS,
+    Outcome,
+    PairedMean,
+    measure_agreement,
+)
+
+MARGIN = math.log1p(0.05)
+
+
+def paired(values):
+    return PairedMean(float(values.mean()), float(values.std(ddof=1)), len(values))
+
+
+def drawn(draw, bias, sd, blocks=5):
+    windows = paired(0.1 + 0.1 * draw.standard_normal(100))
+    return measure_agreement(
+        paired(0.1 + bias + sd * draw.standard_normal(blocks)), windows, MARGIN
+    )
+
+
+def rate(outcome, bias, sd, studies=2000, blocks=5):
+    draw = np.random.default_rng(1)
+    return np.mean([drawn(draw, bias, sd, blocks).outcome is outcome for _ in range(studies)])
+
+
+@pytest.mark.parametrize("sd", [0.01, 0.05, 0.2])
+def test_equal_differences_rarely_disagree(sd):
+    assert rate(Outcome.DISAGREE, 0.0, sd) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
+
+
+@pytest.mark.parametrize("sd", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize("bias", [MARGIN, -MARGIN])
+def test_a_difference_of_the_margin_rarely_agrees(sd, bias):
+    assert rate(Outcome.AGREE, bias, sd) <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 2000)
+
+
+def test_outcomes_are_found():
+    assert rate(Outcome.AGREE, 0.0, 0.01) >= 0.9
+    assert rate(Outcome.DISAGREE, 0.25, 0.05) >= 0.9
+
+
+def test_intervals_cover_the_difference_of_unequal_variances():
+    draw, covered = np.random.default_rng(2), 0
+    for _ in range(2000):
+        found = drawn(draw, 0.03, 0.05)
+        covered += found.low <= 0.03 <= found.high
+    assert covered / 2000 >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 2000)
+
+
+def test_a_disagreement_is_larger_than_half_the_margin():
+    """The interval is symmetric: it excludes zero and is not within the margin."""
+    draw = np.random.default_rng(3)
+    found = [drawn(draw, draw.uniform(-0.1, 0.1), draw.uniform(0.001, 0.05)) for _ in range(1000)]
+    differences = [abs(own.difference) for own in found if own.outcome is Outcome.DISAGREE]
+    assert len(differences) > 100
+    assert min(differences) > MARGIN / 2
+
+
+def test_as_many_blocks_as_needed_decide_the_same_figures():
+    windows = PairedMean(0.0, 0.05, 100)
+    found = measure_agreement(PairedMean(0.01, 0.1, 5), windows, MARGIN)
+    assert found.outcome is Outcome.UNDECIDED
+    assert found.blocks_needed > 5
+    decided = PairedMean(0.01, 0.1, found.blocks_needed)
+    assert measure_agreement(decided, windows, MARGIN).outcome is Outcome.AGREE
+    fewer = PairedMean(0.01, 0.1, found.blocks_needed - 1)
+    assert measure_agreement(fewer, windows, MARGIN).outcome is Outcome.UNDECIDED
+
+
+def test_imprecise_windows_or_trials_name_no_number():
+    vague = PairedMean(0.0, 0.3, 10)
+    assert measure_agreement(PairedMean(0.0, 0.01, 5), vague, MARGIN).blocks_needed is None
+    noisy = PairedMean(0.0, 0.03 * MOST_BLOCKS, 5)
+    assert measure_agreement(noisy, PairedMean(0.0, 0.01, 99), MARGIN).blocks_needed is None
+
+
+def test_figures_without_noise():
+    exact = PairedMean(0.1, 0.0, 10)
+    assert measure_agreement(exact, exact, MARGIN).outcome is Outcome.AGREE
+    assert measure_agreement(PairedMean(0.0, 0.0, 5), exact, MARGIN).outcome is Outcome.DISAGREE

@@ -1,0 +1,96 @@
+"""Tables of docs/method.md on tests of carry-over, and on the confirmation by whole trials."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from iostudy.analysis.switchback.carry_over import (
+    Effect,
+    Rounds,
+    measure_drift,
+    measure_position,
+    measure_previous,
+    measure_residence,
+)
+from iostudy.analysis.switchback.confirmation import Outcome, PairedMean, measure_agreement
+from tests.analysis.switchback.rounds import Effects, simulate
+from tests.calibration.rows import Row, percent
+from tests.calibration.simulation import SEED
+
+STUDIES = 4000
+LEVEL, MARGIN = 0.05, math.log1p(0.05)
+_SIZES = ((2, 20), (2, 200), (4, 20), (4, 60))
+_NOISE = {
+    0.0: "white",
+    0.9: "AR(1), phi 0.9",
+    0.99: "AR(1), phi 0.99",
+    1.0: "random walk",
+}
+_BLOCKS, _WINDOWS, _WINDOW_SD = 5, 100, 0.1
+
+
+def carry_over_rates() -> list[Row]:
+    """Rates of the tests of carry-over and drift without an effect."""
+    heads = ("position", "previous", "residence", "drift", "any flag")
+    rows: list[Row] = [("configurations", "rounds", "slow noise", *heads)]
+    for configurations, rounds in _SIZES:
+        for phi, noise in _NOISE.items():
+            rates = _rates(configurations, rounds, phi)
+            rows.append((str(configurations), str(rounds), noise, *map(percent, rates)))
+    return rows
+
+
+def confirmation_rates() -> list[Row]:
+    """Rates of the outcomes of a confirmation by true difference and noise of a pair of trials."""
+    rows: list[Row] = [("true difference", "noise of a pair of trials", *map(str, Outcome))]
+    for margins in (0.0, 0.5, 1.0, 2.0, 4.0):
+        for sd in (0.01, 0.05):
+            found = _outcomes(margins * MARGIN, sd)
+            rates = (found.count(each) / STUDIES for each in Outcome)
+            rows.append((f"{margins:g} margins", f"{100 * sd:g} %", *map(percent, rates)))
+    return rows
+
+
+def _rates(configurations: int, rounds: int, phi: float) -> list[float]:
+    """The share of studies with p < LEVEL of each effect, and with any flag."""
+    draw = np.random.default_rng([SEED, configurations, rounds, round(100 * phi)])
+    effects = Effects(tuple(0.1 * np.arange(configurations)))
+    found = [_tests(simulate(draw, rounds, effects, phi=phi)) for _ in range(STUDIES)]
+    significant = np.array([[own is not None and own.p < LEVEL for own in each] for each in found])
+    flagged = [
+        any(own is not None and own.is_flagged(LEVEL / 4, MARGIN / 4) for own in each)
+        for each in found
+    ]
+    return [*map(float, significant.mean(axis=0)), float(np.mean(flagged))]
+
+
+def _tests(rounds: Rounds) -> tuple[Effect | None, ...]:
+    """All tests; the windows of one configuration are a second later than those of the baseline."""
+    drift = measure_drift(rounds, [0.0] * (rounds.logs.shape[1] - 1) + [1.0])
+    return (
+        measure_position(rounds),
+        measure_previous(rounds),
+        measure_residence(rounds),
+        drift.bias if drift else None,
+    )
+
+
+def _outcomes(difference: float, sd: float) -> list[Outcome]:
+    draw = np.random.default_rng([SEED, round(1e6 * difference), round(1e6 * sd)])
+    return [
+        measure_agreement(
+            _paired(difference + sd * draw.standard_normal(_BLOCKS)),
+            _paired(_WINDOW_SD * draw.standard_normal(_WINDOWS)),
+            MARGIN,
+        ).outcome
+        for _ in range(STUDIES)
+    ]
+
+
+def _paired(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> PairedMean:
+    return PairedMean(float(values.mean()), float(values.std(ddof=1)), len(values))
+
+
+TABLES = (carry_over_rates, confirmation_rates)
