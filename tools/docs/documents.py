@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from iostudy.cli import doctor_json
+from iostudy.cli.check_json import CheckReport
+from iostudy.cli.doctor_json import DoctorReport
+from iostudy.cli.run_json import StudyRunReport
 from iostudy.report.documents.bench import BenchReport
 from iostudy.report.documents.comparison.values import StudyComparison
 from iostudy.report.documents.power.values import PowerReport
@@ -14,7 +16,7 @@ from iostudy.report.documents.selftest.values import SelftestReport
 from iostudy.report.documents.watch import WatchReport
 from iostudy.report.render import json_
 from iostudy.study import json_schema
-from tools.docs import doctor_page, settings_page, workloads_page
+from tools.docs import completion_index, doctor_page, man_pages, settings_page, workloads_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +24,12 @@ DOCUMENTS: Mapping[str, Callable[[], str]] = {
     "docs/doctor.md": doctor_page.page,
     "docs/settings.md": settings_page.page,
     "docs/workloads.md": workloads_page.page,
-    "python/iostudy/cli/doctor.schema.json": doctor_json.format_schema,
+    "packaging/wheel/data/share/man/man1/iostudy.1": man_pages.render_program_page,
+    "packaging/wheel/data/share/man/man5/iostudy-study.5": man_pages.render_study_page,
+    "python/iostudy/cli/check.schema.json": partial(json_.format_schema, CheckReport),
+    "python/iostudy/cli/completion.json": completion_index.render_index,
+    "python/iostudy/cli/doctor.schema.json": partial(json_.format_schema, DoctorReport),
+    "python/iostudy/cli/run.schema.json": partial(json_.format_schema, StudyRunReport),
     "python/iostudy/report/schema.json": json_.format_schema,
     "python/iostudy/report/bench.schema.json": partial(json_.format_schema, BenchReport),
     "python/iostudy/report/comparison.schema.json": partial(json_.format_schema, StudyComparison),

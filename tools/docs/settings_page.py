@@ -42,6 +42,7 @@ _KINDS = {
         (
             "Any sysctl is a setting: `sysctl.` and its key, with dots (`sysctl.kernel.pid_max`) "
             "or, if a part contains a dot, slashes (`sysctl.net/ipv4/conf/eth0.100/rp_filter`). "
+            "The key without `sysctl.` is its short name (`vm.swappiness`). "
             "This page describes storage-related keys. For any other key, iostudy first writes "
             "the current value, to prove that the kernel accepts it. iostudy refuses keys that "
             "trigger an action (`vm.drop_caches`), that are irreversible "

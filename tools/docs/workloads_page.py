@@ -22,11 +22,12 @@ the same form in a study file and, as `-o KEY=VALUE`, on the command line. A lis
 YAML in both. A list of names or paths may also be a text with commas. `iostudy workloads` lists
 the names, `iostudy workloads NAME` describes one.
 
-Sizes take B, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (of 1000); counts take k, M and
-G (of 1000); times take us, ms, s, min and h. The first figure of a workload is the one that
-verdicts use, unless the study names another by `figure:`. Figures can follow from the options;
-those of the example are listed. A workload in a steady state repeats itself while a study changes
-settings ([windows](method.md#windows-of-a-steady-run)); its options decide whether it has one."""
+Sizes take B, KiB, MiB, GiB, TiB or k, M, G, T (powers of 1024), or kB, MB, GB, TB (of 1000); counts
+take k, M and G (of 1000); times take us, ms, s, min, h and d, and are in seconds without one. The
+first figure of a workload is the one that verdicts use, unless the study names another by
+`figure:`. Figures can follow from the options; those of the example are listed. A workload in a
+steady state repeats itself while a study changes settings
+([windows](method.md#windows-of-a-steady-run)); its options decide whether it has one."""
 
 
 def page() -> str:

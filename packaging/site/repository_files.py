@@ -1,0 +1,32 @@
+"""MkDocs hook that adds the linked files outside of docs/ to the site."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md")
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the documents, and the ready-made studies."""
+    studies = [f"studies/{path.name}" for path in sorted((ROOT / "studies").glob("*.yaml"))]
+    for name in (*DOCUMENTS, *studies):
+        source = str((ROOT / name).resolve())
+        files.append(File.generated(config, name, abs_src_path=source))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn links that leave docs/ into links within the site."""
+    if page.file.src_uri in DOCUMENTS:
+        inside = re.sub(r"\]\(docs/decisions\)", "](decisions/README.md)", markdown)
+        return re.sub(r"\]\(docs/", "](", inside)
+    up = "../" * page.file.src_uri.count("/")
+    listed = re.sub(r"\]\((?:\.\./)+studies\)", f"]({up}studies.md)", markdown)
+    return re.sub(r"\]\(\.\./(?=[A-Z]+\.md|studies/)", "](", listed) if not up else listed
