@@ -16,7 +16,7 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop vm wheel format lock clean help
+.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop vm wheel package docs-site format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -56,6 +56,9 @@ bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and
 	$(BIN)/python -m benches.watch_cost
 	$(BIN)/python -m benches.analysis
 	$(BIN)/python -m benches.start_up
+	$(BIN)/python -m benches.drive_speed
+	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.drive_device
+	@[ ! -d ../shared/drives ] || $(BIN)/python -m benches.drive_accuracy ../shared/drives
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.block_events
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.sampler_cost
 	$(BIN)/python -m benches.recorder_effect
@@ -71,9 +74,10 @@ crash: $(VENV)/.test $(VENV)/.built ## the long crash tests, as root
 attack: $(VENV)/.test $(VENV)/.built ## campaigns of hostile users and damaged files, with counts, as root
 	$(BIN)/python -m tests.attack
 
-diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks, their diagnosis, and docs/telemetry.md's table, as root
+diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks and causes of noise, and docs/telemetry.md's tables of them, as root
 	$(BIN)/python -m tests.diagnosis.situations
-	$(BIN)/pytest -m slow tests/diagnosis/test_real_situations.py
+	$(BIN)/python -m tests.diagnosis.noise_situations 3
+	$(BIN)/pytest -m slow tests/diagnosis
 
 hadoop: $(VENV)/.test $(VENV)/.built ## the long tests of Hadoop's programs
 	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop tests/cli
@@ -88,6 +92,19 @@ wheel: $(VENV)/.dev $(VENV)/.built ## an abi3 wheel in dist/, and a test of it w
 	$(BIN)/maturin build --release --locked --out dist
 	tools/try-wheel $(PYTHON) dist/*.whl
 
+package: $(VENV)/.package ## wheels for x86-64 and aarch64, sdist and a Debian package in dist/; tries the package as root
+	rm -rf dist
+	mkdir dist
+	tools/package-wheels $(VENV) dist
+	tools/try-wheel $(PYTHON) dist/*_x86_64.whl
+	tools/try-pipx $(BIN)/pipx dist/*_x86_64.whl
+	tools/package-deb $(BIN)/python dist/*_$$(uname -m).whl dist
+	cp dist/*.deb dist/iostudy.deb
+	@[ "$$(id -u)" != 0 ] || tools/try-package dist/iostudy.deb target/chroot
+
+docs-site: $(VENV)/.site ## the documentation as a site in target/site, readable offline; dead links end it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --config-file packaging/site/mkdocs.yml
+
 format: $(VENV)/.dev ## put all sources into their form
 	cargo fmt --all
 	$(BIN)/ruff check --fix
@@ -100,7 +117,7 @@ clean: ## remove all that was built; results/ stays
 	rm -rf $(VENV) target dist
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 $(VENV)/.run: requirements/run.txt requirements/build.txt
 	tools/need-rust
@@ -118,6 +135,14 @@ $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES) $(CHARTS)
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	touch $@
+
+$(VENV)/.package: $(VENV)/.dev $(VENV)/.built requirements/package.txt
+	$(BIN)/pip install --quiet --require-hashes -r requirements/package.txt
+	touch $@
+
+$(VENV)/.site: $(VENV)/.run requirements/site.txt
+	$(BIN)/pip install --quiet --require-hashes -r requirements/site.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.dev

@@ -8,7 +8,7 @@ from pathlib import Path
 from benches.programs import fio
 from iostudy.units import MIB
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 
 _FDATASYNC_SECONDS = 1.5
 _FILE_BYTES = 16 * MIB

@@ -30,7 +30,7 @@ from benches.scratch import scratch_folder, settle
 from iostudy.errors import UsageError
 from iostudy.units import MIB
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place, Workload
+from iostudy.workloads.workload import Place, Workload
 
 ROUNDS = 5
 FILES = 50_000

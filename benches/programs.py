@@ -89,7 +89,7 @@ def fio(paths: list[Path], **options: str | int) -> dict[str, Any]:
 def run_dd(case: Case, paths: list[Path]) -> float:
     """MiB/s of one dd per file, by the clock of the slowest of them."""
     running = [_start_dd(case, path) for path in paths]
-    return case.total_mib / max([_dd_seconds(process) for process in running])
+    return case.total_mib / max(_dd_seconds(process) for process in running)
 
 
 def _start_dd(case: Case, path: Path) -> subprocess.Popen[str]:

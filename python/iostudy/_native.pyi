@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Literal, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from iostudy.job import JobSpec, SyncCall
 
 class EngineError(OSError):
@@ -17,6 +20,44 @@ class VerificationError(Exception):
 
 class StoppedError(Exception):
     """The tick of a job stopped it before its end."""
+
+@final
+class DriveModel:
+    """Model of a drive on a virtual clock. ``parameters`` is the JSON of ``drive_file.parameters``.
+
+    Raises ValueError for parameters that the model does not know.
+    """
+
+    def __init__(self, parameters: str) -> None: ...
+    def blocks(self) -> int:
+        """Blocks of 512 bytes that the drive holds."""
+    def replay(
+        self,
+        requests: Sequence[tuple[str, int, int, int]],
+        depth: int,
+    ) -> list[int]:
+        """Response times of requests on a new drive, in nanoseconds.
+
+        A request has its operation, first block, number of blocks, and the nanoseconds that the
+        host idles before it. The host keeps ``depth`` requests in flight. Equal requests give equal
+        responses. ValueError for a request that the drive refuses.
+        """
+    def start(self) -> RunningDrive:
+        """Return a new drive that keeps its state between requests."""
+
+@final
+class RunningDrive:
+    """A modelled drive whose clock continues from request to request."""
+
+    def run(
+        self,
+        requests: Sequence[tuple[str, int, int, int]],
+        depth: int,
+    ) -> list[tuple[int, int]]:
+        """Times of submission and completion on the drive's clock, in nanoseconds.
+
+        Requests are those of ``DriveModel.replay``. Returns when all have completed.
+        """
 
 @final
 class FileJob:
@@ -656,3 +697,31 @@ class BlockRequests:
     @property
     def reader_cpu_seconds(self) -> float:
         """CPU time of the reader thread."""
+
+def t_cdf(freedom: NDArray[np.float64], t: NDArray[np.float64]) -> bytes:
+    """P(T <= t) of Student's t distribution for each pair, float64 in and out.
+
+    ValueError for arrays of different lengths.
+    """
+
+def t_quantile(freedom: NDArray[np.float64], area: NDArray[np.float64]) -> bytes:
+    """Return the t with P(T <= t) = area for each pair, as `t_cdf` does."""
+
+def f_tail(numerator: float, denominator: float, f: float) -> float:
+    """P(F > f) of the F distribution with these degrees of freedom."""
+
+def chi_squared_quantile(freedom: float, upper_area: float) -> float:
+    """Return the x with P(X > x) = upper_area of the chi-squared distribution."""
+
+def beta_cdf(a: float, b: float, x: float) -> float:
+    """P(X <= x) of the beta distribution."""
+
+def serve_drive(
+    parameters: str, mount_point: str, memory_limit: int, serving: Callable[[], None]
+) -> None:
+    """Serve a modelled drive on a mount point, through FUSE, until it is unmounted.
+
+    ``serving`` is called once the files ``drive`` and ``statistics`` are there. Data take at most
+    ``memory_limit`` bytes of memory. ValueError for wrong parameters, OSError if the kernel
+    refuses the mount.
+    """

@@ -5,6 +5,7 @@ The tree::
     IostudyError
     ├── UsageError               2    the request cannot be carried out as given
     │   ├── StudyError           2    a study file with one or more problems
+    │   ├── ProgramError   126, 127    a program that cannot be executed, or is not found
     │   ├── TargetError          2    the place to work on is missing, unsafe or too small
     │   ├── UnsafePathError      2    a path that another user could redirect
     │   ├── BusyError            2    another iostudy holds the device or the folder
@@ -26,11 +27,14 @@ where, and the remedy.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from iostudy.visible import visible
 
 USAGE = 2
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+"""Of a program that cannot be started, as in POSIX's shell (2.8.2, Exit Status for Commands)."""
 TRIAL_FAILED = 3
 NOT_RESTORED = 4
 INTERNAL = 70
@@ -60,6 +64,14 @@ class IostudyError(Exception):
 
 class UsageError(IostudyError):
     """The request cannot be carried out as given."""
+
+
+class ProgramError(UsageError):
+    """A program that the user named cannot be started; ``exit_code`` is that of a shell."""
+
+    def __init__(self, wanted: str, *, found: str, where: str, remedy: str, exit_code: int) -> None:
+        super().__init__(wanted, found=found, where=where, remedy=remedy)
+        self.exit_code = exit_code
 
 
 class TargetError(UsageError):
@@ -139,11 +151,26 @@ class InternalError(IostudyError):
         return f"internal error: {self.found}; please report it with the traceback in {self.where}"
 
 
+def raise_together(errors: Iterable[IostudyError]) -> None:
+    """Raise the only error, or one UsageError that names all different ones; nothing for none."""
+    found = tuple({str(error): error for error in errors}.values())
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        texts = (" ".join(f"{e.wanted}: {e.found}; {e.remedy}".split()) for e in found)
+        raise UsageError(
+            "everything that the study needs",
+            found="".join(f"\n    {text}" for text in texts),
+            where="this host",
+            remedy="as the lines above say",
+        )
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing wrong in a study file.
 
-    ``line`` counts from 1; ``path`` is the way to the value, such as ``factors.block.scheduler``.
+    ``line`` counts from 1; ``path`` is the key path of the value: ``factors.block.scheduler``.
     As text it is one line, whatever a file has in its keys and values: no value can forge a second.
     """
 

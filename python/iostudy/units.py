@@ -1,7 +1,8 @@
 """Parsing and formatting of sizes, counts, percentages and times.
 
 Binary units (KiB, MiB, GiB, TiB) are powers of 1024, decimal ones (kB, MB, GB, TB) powers of 1000;
-the two are never mixed up, and a bare number is bytes.
+the two are never mixed up, and a bare number is bytes. A letter alone (4k, 1G) is binary, as in fio
+and systemd. A time without a unit is in seconds, as there.
 """
 
 from __future__ import annotations
@@ -27,20 +28,28 @@ _SIZE_UNITS = {
     "MB": 10**6,
     "GB": 10**9,
     "TB": 10**12,
+    **dict.fromkeys("kK", KIB),
+    **dict.fromkeys("mM", MIB),
+    **dict.fromkeys("gG", GIB),
+    **dict.fromkeys("tT", 1 << 40),
 }
 _COUNT_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 _SECOND_UNITS = {
-    "us": Fraction(1, 10**6),
-    "ms": Fraction(1, 1000),
-    "s": Fraction(1),
-    "min": Fraction(60),
+    **dict.fromkeys(("us", "usec"), Fraction(1, 10**6)),
+    **dict.fromkeys(("ms", "msec"), Fraction(1, 1000)),
+    **dict.fromkeys(("", "s", "sec"), Fraction(1)),
+    **dict.fromkeys(("m", "min"), Fraction(60)),
     "h": Fraction(3600),
+    "d": Fraction(86400),
 }
 _MAX_VALUE = (1 << 63) - 1
 """What off_t holds (<sys/types.h>): no file is larger; and in nanoseconds 292 years."""
-SIZE_FORM = "a number and B, KiB, MiB, GiB, TiB, kB, MB, GB or TB, such as 256MiB"
+SIZE_FORM = (
+    "a number and KiB, MiB, GiB, TiB or K, M, G, T (powers of 1024), "
+    "kB, MB, GB, TB (powers of 1000) or B, such as 256MiB"
+)
 COUNT_FORM = "a whole number, or one with k, M or G, such as 10M"
-SECONDS_FORM = "a number and us, ms, s, min or h, such as 30s"
+SECONDS_FORM = "a number and us, ms, s, min, h or d, such as 30s; seconds without a unit"
 PERCENT_FORM = "a percentage such as 3%"
 
 
@@ -93,9 +102,7 @@ def format_count(count: int) -> str:
 
 
 def parse_seconds(text: str | float) -> float:
-    """Seconds of ``text``, in which 0 alone needs no unit; ValueError names the form."""
-    if str(text).strip() in ("0", "0.0"):
-        return 0.0
+    """Seconds of ``text``, which are its unit without one; ValueError names the form."""
     match = _NUMBER.fullmatch(str(text).strip())
     if match is None or match[2] not in _SECOND_UNITS:
         raise ValueError(f"not a time; write {SECONDS_FORM}")

@@ -5,7 +5,7 @@ from scipy import special
 from iostudy.analysis.boundaries import AnalysisMethod, build_boundaries
 from iostudy.analysis.futility import predictive_probability
 
-BOUNDARIES = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05, 0)
+BOUNDARIES = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05)
 DELTA = 0.03
 
 

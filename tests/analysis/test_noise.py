@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,3 +71,12 @@ def test_the_power_estimate_has_the_detectable_effect_and_the_blocks_for_the_mar
         assert each.blocks_low <= each.blocks <= each.blocks_high
     assert RULE.detectable_difference(coarse.blocks) * 0.06 <= RULE.delta
     assert RULE.detectable_difference(coarse.blocks - 1) * 0.06 > RULE.delta
+
+
+def test_the_detectable_effect_includes_the_bias():
+    biased = replace(RULE, bias=0.01)
+    assert math.log1p(minimum_detectable_effect(0.02, biased)) == pytest.approx(
+        math.log1p(minimum_detectable_effect(0.02, RULE)) + 0.01
+    )
+    blocks = biased.required_blocks(0.02)
+    assert minimum_detectable_effect(0.02, replace(biased, max_blocks=blocks)) <= RULE.margin

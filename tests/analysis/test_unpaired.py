@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,3 +88,14 @@ def test_pairs_that_say_nothing_of_it():
     assert unpaired.interval_width_ratio([]) is None
     assert unpaired.interval_width_ratio([(flat[:1], flat[:1])]) is None
     assert unpaired.interval_width_ratio([(flat, flat)]) is None
+
+
+def test_the_biases_of_both_studies_widen_the_interval():
+    figures = [1.0, 1.1, 0.9, 1.05, 0.95], [1.2, 1.1, 1.3, 1.25, 1.15]
+    biased = unpaired.combine_rules(replace(RULE, bias=0.01), replace(RULE, bias=0.02), 1)
+    plain = unpaired.combine_rules(RULE, RULE, 1)
+    wide, narrow = (
+        unpaired.compare(*figures, higher_is_better=True, rule=rule).interval
+        for rule in (biased, plain)
+    )
+    assert (narrow.low - wide.low, wide.high - narrow.high) == pytest.approx((0.03, 0.03))

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iostudy.analysis.variance_shares import LEVEL, measure_variance_shares
+from iostudy.analysis.variance_shares import (
+    LEVEL,
+    _jackknife_errors,
+    _Layout,
+    measure_variance_shares,
+)
 
 BLOCKS, LABELS = 12, 3
 SHAPE = (BLOCKS, LABELS)
@@ -30,6 +35,23 @@ def test_the_share_is_that_of_the_covariate():
         assert found.low < found.share < found.high
         shares.append(found.share)
     assert np.mean(shares) == pytest.approx(0.64, abs=0.06)
+
+
+def test_a_share_that_hangs_on_one_block_is_uncertain():
+    draw = np.random.default_rng(7)
+    steady, spike = draw.normal(size=SHAPE), 0.01 * draw.normal(size=SHAPE)
+    spike[4, 1] = 30.0
+    noise = draw.normal(size=SHAPE)
+    (certain,) = measured(-3 * steady + noise, [steady], draw)
+    (uncertain,) = measured(-0.5 * spike + noise, [spike], draw)
+    assert certain.high - certain.low < 0.5
+    assert uncertain.high - uncertain.low > 0.9
+
+
+def test_too_few_blocks_leave_a_share_unknown():
+    steal = np.array([[0.0, 3.0], [2.0, 0.0], [0.0, 1.0]])
+    layout = _Layout(np.ones(steal.shape, dtype=bool), np.tile([0.0, 1.0], (3, 1)))
+    assert _jackknife_errors(layout, -steal, [steal]) == [np.inf]
 
 
 def test_block_and_configuration_effects_do_not_count():

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.hodges_lehmann import signed_rank_interval, walsh_averages
 from iostudy.analysis.paired import UNKNOWN, mean_interval
 from iostudy.analysis.sequential import repeated_alpha, spending_levels
 from iostudy.analysis.verdict import Comparison, Rule, Verdict, classify_intervals, compare
@@ -118,6 +119,35 @@ def test_one_wild_block_makes_a_verdict_fragile():
     assert comparison.fragile
     assert comparison.robust_estimate == pytest.approx(0.1, abs=0.01)
     assert not of_ratios(calm).fragile
+
+
+def test_a_verdict_that_normal_noise_barely_reaches_is_seldom_fragile():
+    draw = np.random.default_rng(20240611)
+    decided = fragile = 0
+    for ratios in 0.05 + 0.06 * draw.standard_normal((100, 30)):
+        for blocks in RULE.boundaries.looks:
+            comparison = of_ratios(list(ratios[:blocks]))
+            if comparison.verdict is not Verdict.INCONCLUSIVE:
+                decided += 1
+                fragile += comparison.fragile
+                break
+    assert decided > 90
+    assert fragile <= 3
+
+
+def test_a_constant_level_keeps_the_ranks_of_earlier_ledgers():
+    rule = replace(RULE, method=AnalysisMethod.CONSTANT_LEVEL)
+    calm = [0.1, 0.11, 0.09, 0.1, 0.12, 0.1, 0.08, 0.1, 0.11, 0.1]
+    level = repeated_alpha(5, 30, 0.05)
+    expected = signed_rank_interval(walsh_averages(np.array(calm)), len(calm), level)
+    assert of_ratios(calm, rule).robust_interval.low == pytest.approx(expected.low)
+
+
+def test_a_futile_comparison_needs_more_blocks_than_its_study_has():
+    noisy = of_ratios([0.15, -0.12, 0.09, -0.15, 0.12, -0.06, 0.18, -0.15] * 2)
+    assert noisy.futile
+    assert noisy.blocks_needed is not None
+    assert noisy.blocks_needed > RULE.max_blocks
 
 
 def test_fragile_is_not_claimed_where_the_second_interval_cannot_exist():
@@ -242,7 +272,28 @@ def test_the_earlier_method_is_kept():
 
 
 def test_blocks_after_the_last_look_wait_for_the_next():
-    rule = replace(RULE, max_blocks=100, growth=0.1)
-    assert rule.boundaries.looks[-4:] == (77, 85, 94, 100)
-    ratios = [0.02, -0.05, 0.03, 0.01, 0.0] * 19
-    assert of_ratios(ratios[:93], rule) == of_ratios(ratios[:85], rule)
+    rule = replace(RULE, max_blocks=100)
+    assert rule.boundaries.looks[-3:] == (95, 98, 100)
+    ratios = [0.02, -0.05, 0.03, 0.01, 0.0] * 20
+    assert of_ratios(ratios[:97], rule) == of_ratios(ratios[:95], rule)
+
+
+def test_a_bias_widens_every_interval():
+    ratios = [0.2, -0.5, 0.3, 0.1, 0.0, 0.3, 0.2, 0.1] * 3
+    own, widened = of_ratios(ratios, RULE), of_ratios(ratios, replace(RULE, bias=0.01))
+    assert widened.estimate == own.estimate
+    assert widened.interval.high - own.interval.high == pytest.approx(0.01)
+    assert own.interval.low - widened.interval.low == pytest.approx(0.01)
+    assert widened.robust_interval.high - own.robust_interval.high == pytest.approx(0.01)
+
+
+def test_a_bias_needs_more_blocks():
+    own, biased = RULE, replace(RULE, bias=RULE.delta / 2)
+    assert biased.required_blocks(0.05) > 3 * own.required_blocks(0.05)
+
+
+def test_a_bias_turns_equivalence_into_inconclusive():
+    ratios = [0.012, 0.008, 0.01, 0.011, 0.009, 0.01] * 2
+    assert of_ratios(ratios, replace(RULE, margin=0.015)).verdict is not Verdict.INCONCLUSIVE
+    wide = of_ratios(ratios, replace(RULE, margin=0.015, bias=0.012))
+    assert wide.verdict is Verdict.INCONCLUSIVE

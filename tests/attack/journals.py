@@ -20,7 +20,7 @@ from iostudy.settings import kinds
 from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.committed_settings import read_committed_settings
 from iostudy.settings.transaction.journal import Journal, JournalMode
-from iostudy.settings.transaction.recovery import restore_all, restore_kind, restore_stale
+from iostudy.settings.transaction.recovery import restore_all, restore_kinds, restore_stale
 from tests.attack.campaign import Count, attempts
 from tests.settings.note import Note
 from tests.stranger import STRANGER, as_self
@@ -251,7 +251,7 @@ def restore_left(state: Path) -> str:
 
 
 def restore_notes(state: Path) -> str:
-    return f"restored: {restore_kind('note', state)}"
+    return f"restored: {restore_kinds('note', directory=state)}"
 
 
 DIRECTORIES = (of_root, writable, sticky, of_stranger, below_stranger)

@@ -30,8 +30,8 @@ from iostudy.node.fake import FakeNode
 from iostudy.persist.winner import select_settings
 from iostudy.report.documents.comparison.build import build_comparison
 from iostudy.report.render import json_, markdown
+from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan
-from iostudy.study.schema import parse
 from iostudy.telemetry.samples import Samples
 from tests.attack.campaign import Count, attempts
 

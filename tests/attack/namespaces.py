@@ -26,6 +26,7 @@ from iostudy.settings.work_folder import WorkFolder
 from tests.attack import in_namespace
 from tests.attack.campaign import Count, attempts
 from tests.fixtures_loop import MIB, loop_disk, queue_state
+from tests.watchdogs import kill_watchdogs
 
 _MOST = 40
 _STUDY = """\
@@ -198,6 +199,7 @@ def loop_queue(host: Host) -> str:
     """A study that changes the queue of its loop device, and what is left there after a kill."""
     process, device, found = begin_study(host)
     time.sleep(host.draw.uniform(0, 2))
+    kill_watchdogs(str(state_directory()))  # what follows is the recovery by the next command
     process.kill()
     process.communicate()
     if host.draw.random() < 1 / 3:  # somebody cleans up before the recovery

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -15,13 +16,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from iostudy.report.build import build_report
 from iostudy.report.render.write import write_report_files
 from iostudy.report.values import Report
 from iostudy.telemetry import summary
 from iostudy.telemetry.iostat import compute_iostat_figures
 from iostudy.visible import visible
 from tests.report.factory import (
+    build_report,
     disturbed,
     factor,
     outlying,
@@ -33,6 +34,8 @@ from tests.report.factory import (
     two_factors,
 )
 from tests.report.parted import cells, parted_report
+from tests.report.topics.test_screening import report as screening_report
+from tests.report.topics.test_screening import screening_study
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +54,11 @@ HOSTILE = (
     "\u202egnp.txt\x1b[31m\x07" + "word" * 40
 )
 
+_INSIDE = """(own) => {
+  const box = own.getBoundingClientRect();
+  return box.left >= 0 && box.right <= document.documentElement.clientWidth
+    && own.scrollWidth <= own.clientWidth + 1;
+}"""
 _MEASURE = """(charts) => charts.map((chart) => [
   chart.getBoundingClientRect().width,
   chart.querySelector("svg").getBoundingClientRect().width,
@@ -149,7 +157,7 @@ def test_charts_are_written_in_the_ink_of_the_page(full: tuple[Page, PageLog], s
     page, _ = full
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     ink = page.evaluate("getComputedStyle(document.body).color")
-    label = page.locator("#intervals-1 .role-axis-label text").first
+    label = page.locator("#run-order-1 .role-axis-label text").first
     assert label.evaluate("(text) => getComputedStyle(text).fill") == ink
 
 
@@ -210,15 +218,62 @@ def test_verdicts_on_long_labels_fit_the_page(long_labels: Page) -> None:
 
 
 def test_charts_distinguish_long_labels(long_labels: Page) -> None:
-    rows = long_labels.locator("#intervals-1 .role-axis-label text").all_text_contents()
-    assert {"direct=truerecord_size=64KiB", "direct=falserecord_size=64KiB"} <= set(rows)
-    chart = long_labels.locator("#run-order-1")
-    top = chart.evaluate("(chart) => chart.getBoundingClientRect().top")
-    legend = chart.locator(".role-legend-label text")
     labels = {configuration.label for configuration in two_factors().configurations}
-    assert labels <= set(legend.all_text_contents())
-    for text in legend.all():
-        assert text.evaluate("(text) => text.getBoundingClientRect().top") >= top
+    figure = long_labels.locator("figure:has(#run-order-1)")
+    entries = figure.locator(".legend li").all()
+    assert {entry.inner_text().partition(" ")[2] for entry in entries} == labels
+    for entry in entries:
+        assert entry.evaluate(_INSIDE)
+    assert long_labels.locator(".role-legend").count() == 0
+
+
+def test_the_forest_plot_has_every_comparison_and_nothing_is_cut(long_labels: Page) -> None:
+    rows = long_labels.locator(".forest tbody tr:not(.group)")
+    assert rows.count() == sum(len(own.results) - 1 for own in two_factors().workloads)
+    assert long_labels.locator(".forest .bar").count() == rows.count()
+    for place in long_labels.locator(".forest th, .forest td, .forest .tick").all():
+        assert place.evaluate(_INSIDE)
+
+
+def test_an_interval_is_drawn_where_the_axis_has_it(browser: Browser, tmp_path: Path) -> None:
+    page, _ = opened(browser, two_factors(), tmp_path)
+    worse = page.locator(".forest tr.worse").first
+    zero, bar, point = (
+        page.locator(".forest .tick", has_text=re.compile("^0$")).bounding_box(),
+        worse.locator(".bar").bounding_box(),
+        worse.locator(".point").bounding_box(),
+    )
+    assert zero is not None and bar is not None and point is not None
+    assert bar["x"] < point["x"] + point["width"] / 2 < bar["x"] + bar["width"]
+    assert bar["x"] + bar["width"] < zero["x"]
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_screening_is_a_chart_of_effects_without_a_legend_of_runs(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    experiment = screening_study()
+    page, log = opened(browser, screening_report(experiment, bfq=-0.2, true=0.1), tmp_path, width)
+    labels = page.locator(".forest tbody tr:not(.group) .label").all_inner_texts()
+    assert labels[:2] == ["scheduler=bfq", "direct=true"]
+    assert page.locator(".legend").count() == 0
+    assert log.errors == []
+    page.close()
+
+
+def test_the_load_event_waits_for_the_charts(browser: Browser, tmp_path: Path) -> None:
+    """Printing without a window starts at that event."""
+    write_report_files(full_report(), tmp_path)
+    page = browser.new_page()
+    page.add_init_script(
+        "addEventListener('load', "
+        "() => { window.atLoad = document.documentElement.dataset.charts; })"
+    )
+    page.goto((tmp_path / "report.html").as_uri(), wait_until="load")
+    assert page.evaluate("window.atLoad") == "drawn"
+    assert page.locator("iframe").count() == 0
+    page.close()
 
 
 def test_a_table_that_must_scroll_says_so(browser: Browser, tmp_path: Path) -> None:
@@ -257,6 +312,7 @@ def test_the_policy_stops_a_script_that_got_in(browser: Browser, tmp_path: Path)
 
 def test_the_download_is_the_json_report(browser: Browser, tmp_path: Path) -> None:
     page, _ = opened(browser, full_report(), tmp_path)
+    page.click("nav a[href='#raw']")
     with page.expect_download() as download:
         page.click("#download")
     got = json.loads(Path(download.value.path()).read_text("utf-8"))
@@ -266,6 +322,7 @@ def test_the_download_is_the_json_report(browser: Browser, tmp_path: Path) -> No
 
 def trials_csv(browser: Browser, report: Report, folder: Path) -> list[dict[str, str]]:
     page, log = opened(browser, report, folder)
+    page.click("nav a[href='#raw']")
     with page.expect_download() as download:
         page.click("#csv")
     text = Path(download.value.path()).read_text("utf-8")

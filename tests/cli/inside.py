@@ -1,4 +1,4 @@
-"""The program in the process of the tests: its words, files and exit code, without its start.
+"""The program in the process of the tests: its output, files and exit code, without its start.
 
 A start takes longer than most commands do. What is proven of processes, of signals and of what
 outlives them is proven with `Program` itself.
@@ -17,13 +17,17 @@ from unittest.mock import patch
 
 import pytest
 
+from iostudy.cli import watchdog
 from iostudy.cli.main import main
 from iostudy.cli.signals import TERMINATION_SIGNALS
 from tests.cli.program import Program
 
 
 class Inside(Program):
-    """Called as a `Program` is. What it lets through, no user should see: it fails the test."""
+    """Called as a `Program` is, without watchdogs.
+
+    What it lets through, no user should see: it fails the test.
+    """
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         stdout, stderr = io.StringIO(), io.StringIO()
@@ -39,6 +43,7 @@ class Inside(Program):
         handlers = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
         with pytest.MonkeyPatch.context() as replaced, patch.dict(os.environ, self.env, clear=True):
             replaced.chdir(self.folder)
+            replaced.setattr(watchdog, "start_watchdog", lambda *_: None)
             replaced.setattr(sys, "argv", ["iostudy", *arguments])
             try:
                 yield

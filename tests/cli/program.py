@@ -16,6 +16,7 @@ from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.recovery import restore_all
+from tests.watchdogs import find_watchdogs, kill_watchdogs
 
 LOOPBACK = """\
 question: Which?
@@ -104,11 +105,25 @@ class Program:
                 process.communicate()
         restore_all(Path(self.env["IOSTUDY_STATE_DIR"]), ConflictPolicy.OVERWRITE)
 
+    def watchdogs(self) -> list[int]:
+        """Processes of watchdogs that wait for a journal of this program."""
+        return find_watchdogs(self.env["IOSTUDY_STATE_DIR"])
+
+    def kill_without_watchdog(self, process: subprocess.Popen[str]) -> None:
+        """Kill the watchdogs first, so that the next command has to restore."""
+        kill_watchdogs(self.env["IOSTUDY_STATE_DIR"])
+        process.kill()
+        process.communicate()
+
     def run_study(self, *more: str) -> subprocess.CompletedProcess[str]:
         return self("run", "study.yaml", "--out", "out", *more)
 
     def start_study(self, *more: str) -> subprocess.Popen[str]:
         return self.start("run", "study.yaml", "--out", "out", *more)
+
+    def start_study_in_group(self) -> subprocess.Popen[str]:
+        """In a process group of its own, whose number is the process's."""
+        return self.start("run", "study.yaml", "--out", "out", before=os.setpgrp)
 
     def rows(self) -> tuple[TrialRow, ...]:
         ledger = Ledger.open(self.out, read_only=True)

@@ -1,4 +1,4 @@
-"""``bench --block-latency`` on a real disk, to its end and killed."""
+"""Tests of ``bench --block-latency`` on a real disk, complete and killed."""
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ def test_next_command_restores_a_killed_recording(
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    running.kill()
-    running.communicate()
+    program.kill_without_watchdog(running)
     (left,) = instances(tracing)
     done = program("get", "block.scheduler", "--on", str(place))
     assert done.returncode == 0, done.stderr

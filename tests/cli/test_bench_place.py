@@ -37,7 +37,7 @@ def test_a_workload_on_files_takes_a_directory_and_no_cluster(requests: list[obj
     assert requests == []
 
 
-def test_one_of_hadoops_has_a_cluster_of_its_own_in_the_directory(requests: list[object]) -> None:
+def test_hadoop_workload_has_its_own_cluster_in_the_directory(requests: list[object]) -> None:
     spec = ClusterSpec(datanodes=3, yarn=True)
     place = find_place(ON_HADOOP, ".", spec)
     assert requests == [(place.target, spec)]
@@ -63,6 +63,6 @@ def test_hdfs_target_works_in_the_temporary_folder(
         (ON_HADOOP, "s3://bucket/bench", ONE, "write hdfs://HOST:PORT/FOLDER"),
     ],
 )
-def test_what_does_not_go_together_is_refused(definition, target, spec, message) -> None:
+def test_conflicting_options_are_refused(definition, target, spec, message) -> None:
     with pytest.raises(UsageError, match=message):
         find_place(definition, target, spec)

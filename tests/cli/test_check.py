@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
+from iostudy.cli.check_json import CheckReport
+from iostudy.report.render import json_
 from tests.cli.program import LOOPBACK, study
+from tests.json_schema import assert_conforms
 
 OPTIONS = """\
 question: Which?
@@ -32,7 +37,10 @@ def test_valid_study_is_summarized(program):
     assert done.returncode == 0, done.stderr
     output = " ".join(done.stdout.split())
     assert "blocks 5 to 30 of each workload; a block is a trial under each of the 2 conf" in output
-    assert "trials 10 (files of 10 MiB) to 60 (files of 60 MiB)" in output
+    assert (
+        "trials 10 to 60 space 1.00 MiB of files at most written 5.00 MiB to 30.0 MiB in all"
+        in output
+    )
     assert "workload dfsio-read: files=1, size=1MiB, and defaults" in output
     assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
 
@@ -41,7 +49,7 @@ def test_fixed_length_study_has_no_range_of_blocks(program):
     program.write(OPTIONS + "decide: {blocks: [3, 3]}\n")
     output = " ".join(program("check", "study.yaml").stdout.split())
     assert "blocks 3 of each workload;" in output
-    assert "trials 6 (files of 6 MiB)" in output
+    assert "trials 6 space 1.00 MiB" in output
 
 
 def test_declared_weights_are_printed(program):
@@ -76,7 +84,7 @@ def test_load_is_printed_once_and_trials_are_counted_per_level(program):
     output = " ".join(program("check", "study.yaml").stdout.split())
     assert "workload dfsio-read: size=1MiB, and defaults load files of 1, 3;" in output
     assert "blocks 3 of each workload at each load;" in output
-    assert "trials 12 (files of 24 MiB)" in output
+    assert "trials 12 space 3.00 MiB of files at most written 12.0 MiB in all" in output
 
 
 def test_only_timed_workloads_have_a_time_estimate(program):
@@ -118,7 +126,7 @@ def test_named_configurations_are_printed(program):
         ("/dev/null", "it is not a directory"),
     ],
 )
-def test_a_directory_that_is_none(program, target, words):
+def test_target_that_is_no_directory_is_refused(program, target, words):
     refused(program, OPTIONS.replace("target: .", f"target: {target}"), words)
 
 
@@ -137,7 +145,7 @@ def test_files_that_do_not_fit_in_the_directory(program):
         ("[none, bfq]}", "offered}\nbaseline: bogus", "line 4: baseline: unknown configuration"),
     ],
 )
-def test_what_a_study_of_settings_cannot_do(program, old, new, words):
+def test_obstacles_of_a_settings_study_are_reported(program, old, new, words):
     assert old in LOOPBACK
     refused(program, study().replace(old, new), words)
 
@@ -204,3 +212,102 @@ design: {kind: plackett-burman, fold_over: false}
     assert "baseline" not in output
     program.write(text.replace("fold_over: false", "fold_over: true"))
     assert "8 runs; no effect is aliased" in program("check", "study.yaml").stdout
+
+
+WARNED = """\
+question: Which?
+target: .
+factors: {FACTORS}
+workloads: [{dfsio-read: {files: 1, size: 1M, direct: DIRECT}}]
+"""
+
+
+def warned(program, factors: str, direct: str = "true") -> list[str]:
+    program.write(WARNED.replace("FACTORS", factors).replace("DIRECT", direct))
+    done = program("check", "study.yaml", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert_conforms(document, json_.build_schema(CheckReport))
+    return document["warnings"]
+
+
+@pytest.mark.root
+def test_levels_that_do_not_do_what_they_say_are_warned_of(program, loop):
+    on = f"on: [{loop}]"
+    (cfq,) = warned(program, f"block.scheduler: {{levels: [cfq, none], {on}}}")
+    assert cfq.startswith("block.scheduler=cfq is not among this kernel's: none")
+    assert cfq.endswith("Linux 5.0 removed it")
+    (size,) = warned(program, f"block.max_sectors_kb: {{levels: [128, 1048576], {on}}}")
+    assert "the kernel refuses it" in size
+    read_ahead = f"block.read_ahead_kb: {{levels: [0, 128], {on}}}"
+    (direct,) = warned(program, read_ahead)
+    assert "no effect on dfsio-read" in direct
+    assert warned(program, read_ahead, direct="false") == []
+
+
+def test_a_dirty_limit_below_that_of_the_background_is_warned_of(program):
+    swapped = "vm.dirty_ratio: [5, 30], vm.dirty_background_ratio: [10]"
+    (warning,) = warned(program, swapped, direct="false")
+    assert warning.startswith("dirty_ratio=5 is not above dirty_background_ratio=10: the kernel")
+
+
+def test_json_has_the_effort_in_bytes_and_seconds(program):
+    program.write(OPTIONS)
+    document = json.loads(program("check", "study.yaml", "--json").stdout)
+    effort = document["effort"]
+    assert (effort["trials"], effort["peak_bytes"]) == ([10, 60], 1 << 20)
+    assert effort["written_bytes"] == [5 << 20, 30 << 20]
+    assert document["workloads"][0]["options"]["size"] == "1MiB"
+
+
+def test_the_committed_schema_is_the_one_that_the_values_give():
+    committed = resources.files("iostudy.cli").joinpath("check.schema.json").read_text("utf-8")
+    assert committed == json_.format_schema(CheckReport), "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("workload", "peak", "written"),
+    [
+        ("dfsio-read: {files: 2, size: 1MiB}", "2.00 MiB", "10.0 MiB"),
+        ("dfsio-write: {files: 2, size: 1MiB}", "2.00 MiB", "20.0 MiB"),
+        ("dfsio-append: {files: 2, size: 1MiB}", "4.00 MiB", "30.0 MiB"),
+    ],
+)
+def test_data_of_a_block_are_written_once_and_those_of_a_trial_each_time(
+    program, workload, peak, written
+):
+    text = OPTIONS.replace("dfsio-read: {files: 1, size: 1MiB}", workload)
+    program.write(text + "decide: {blocks: [5, 5]}\n")
+    output = " ".join(program("check", "study.yaml").stdout.split())
+    assert f"space {peak} of files at most written {written} in all" in output
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_all_missing_programs_are_named_at_once_before_anything_else(program, command):
+    many = "{command: {label: a, run: no-such-a}}, {command: {label: b, run: no-such-b}}"
+    text = OPTIONS.replace("{dfsio-read: {files: 1, size: 1MiB}}", many)
+    text = text.replace("workload.record_size: [1MiB, 64KiB]", "vm.swappiness: [10, 60]")
+    program.write(text)
+    done = program(command, "study.yaml")
+    assert done.returncode == 2
+    assert "the program no-such-a" in done.stderr
+    assert "the program no-such-b" in done.stderr
+    assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
+
+
+def test_a_sysctl_is_a_setting_by_its_key(program):
+    configurations = "configurations: {a: {}, b: {vm.swappiness: 60}}\n"
+    text = OPTIONS.replace("workload.record_size: [1MiB, 64KiB]", "vm.swappiness: [10, 60]")
+    program.write(text + configurations)
+    done = program("check", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "sysctl.vm.swappiness of the whole host" in " ".join(done.stdout.split())
+    both = "vm.swappiness: [10, 60], sysctl.vm.swappiness: [10, 60]"
+    program.write(text.replace("vm.swappiness: [10, 60]", both))
+    assert "the factor occurs twice" in program("check", "study.yaml").stderr
+
+
+@pytest.mark.parametrize("place", ["no/such.yaml", "none.yaml"])
+def test_a_study_file_that_does_not_exist_is_an_error(program, place):
+    done = program("check", place)
+    assert (done.returncode, "it does not exist" in done.stderr) == (2, True)

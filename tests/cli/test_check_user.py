@@ -32,12 +32,12 @@ def test_plan_lists_what_needs_root(checked):
     assert "needs root to change block.scheduler" in text
 
 
-def test_a_device_that_only_root_can_look_at_is_left_for_root(checked):
+def test_unreadable_device_is_checked_only_as_root(checked):
     text = checked(LOOPBACK.replace("loopback: {size: 64MiB}", "scratch: {device: /no/such}"))
     assert "needs root to format /no/such" in text
 
 
-def test_what_needs_no_root_says_nothing_of_it(checked):
+def test_plan_without_root_operations_does_not_mention_root(checked):
     text = checked(
         LOOPBACK.replace("{loopback: {size: 64MiB}}", ".").replace(
             "block.scheduler: [none, bfq]", "workload.direct: [true, false]"

@@ -1,4 +1,4 @@
-"""Every command as a user calls it: what it prints where, and how it ends."""
+"""Tests of every command as a user calls it: output streams and exit codes."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_off_a_terminal_nothing_is_folded(program, command):
     assert program(command).stdout == wide
 
 
-def test_what_a_study_file_says_to_the_terminal_is_not_obeyed(program):
+def test_escape_sequences_of_study_files_are_escaped(program):
     program.write(WITHOUT_ROOT.replace("Which?", '"\\e[31mWhich?"').replace("64KiB", '"\\e[5m"'))
     done = program("check", "study.yaml")
     assert done.returncode == 2
@@ -158,7 +158,7 @@ def test_get_set_and_restore(program, loop):
         (("bench", "dfsio-write", "--target", "/no/such/place"), "does not exist"),
         (("bench", "dfsio-write", "-o", "siz=1MiB"), "siz: unknown option, did you mean size?"),
         (("bench", "dfsio-write", "-o", "files=0"), "files: out of range; allowed: 1 or more"),
-        (("report", "/no/such/place"), "no ledger.sqlite"),
+        (("report", "/no/such/place"), "found:  it does not exist"),
         (("run", "no-such-study"), "quickstart"),
         (("run", "quickstart", "--resume"), "there is none in results/"),
         (("run", "quickstart", "--resume", "--seed", "1", "--out", "x"), "omit --seed"),

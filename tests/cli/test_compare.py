@@ -18,7 +18,7 @@ def test_two_studies_are_compared_in_every_format(program):
     two_studies(program)
     done = program("compare", "one", "two")
     assert done.returncode == 0, done.stderr
-    assert "Second study compared with the first" in done.stdout
+    assert "two compared with one" in done.stdout
     assert "seed" in done.stdout
     document = json.loads(program("compare", "one", "two", "--format", "json").stdout)
     assert [each["first"]["configuration"] for each in document["compared"]] == ["1MiB", "64KiB"]
@@ -31,7 +31,7 @@ def test_two_studies_are_compared_in_every_format(program):
     assert "one has 1MiB, 64KiB" in unknown.stderr
 
 
-def test_one_folder_is_not_two(program):
+def test_comparing_a_folder_with_itself_is_refused(program):
     program.write(WITHOUT_ROOT)
     assert program.run_study().returncode == 0
     same = program("compare", "out", "./out")
@@ -40,3 +40,23 @@ def test_one_folder_is_not_two(program):
     missing = program("compare", "out", "nowhere")
     assert missing.returncode == 2
     assert "nowhere" in missing.stderr
+
+
+def test_verdicts_are_exit_codes_and_files_for_ci(program):
+    two_studies(program)
+    limits = ("--fail-on", "inconclusive", "--fail-on", "worse")
+    files = ("--junit", "verdicts.xml", "--summary", "summary.md")
+    done = program("compare", "one", "two", *limits, *files)
+    document = json.loads(program("compare", "one", "two", "--format", "json").stdout)
+    failed = [e for e in document["compared"] if e["verdict"] in ("inconclusive", "worse")]
+    assert done.returncode == (1 if failed else 0), done.stderr
+    assert done.stderr.count("two against one") == len(failed)
+    xml = (program.folder / "verdicts.xml").read_text()
+    assert xml.count("<failure") == len(failed)
+    assert xml.count("<testcase") == len(document["compared"])
+    program("run", "study.yaml", "--out", "one", "--resume", *files)
+    assert (program.folder / "summary.md").read_text().count("\n## ") >= 2
+    assert (program.folder / "verdicts.xml").read_text().count("<testcase") == 1
+    unwritable = program("compare", "one", "two", "--junit", "missing/verdicts.xml")
+    assert unwritable.returncode == 3
+    assert "missing/verdicts.xml" in unwritable.stderr

@@ -33,20 +33,20 @@ def screen(request, monkeypatch) -> Console:
         lambda text: console.print_tree([console.Branch("top", (console.Branch(text),))]),
     ],
 )
-def test_control_characters_are_shown_and_not_obeyed(screen, show):
+def test_control_characters_are_escaped(screen, show):
     show(HOSTILE)
     assert SHOWN in screen.file.getvalue()
 
 
 @pytest.mark.parametrize("cell", [r"a\[bold]x", "[bold]x[/bold]", "[/]", r"a\\", ":smile:"])
-def test_markup_is_text(screen, cell):
+def test_markup_is_printed_literally(screen, cell):
     console.print_table(("",), [(cell,)])
     console.say(cell)
     console.print_line(cell)
     assert screen.file.getvalue().count(cell) == 3
 
 
-def test_lines_of_an_error_stay_lines(screen):
+def test_line_breaks_of_an_error_are_kept(screen):
     console.say("iostudy: wrong\n  remedy: right")
     assert screen.file.getvalue().splitlines() == ["iostudy: wrong", "  remedy: right"]
 

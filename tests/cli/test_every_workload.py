@@ -56,7 +56,7 @@ def can_run(name: str) -> bool:
 @pytest.mark.parametrize(
     "name", [*ON_FILES, *(pytest.param(n, marks=pytest.mark.slow) for n in BY_JAVA)]
 )
-def test_it_runs_once_and_leaves_nothing(program, name, request):
+def test_workload_runs_once_and_leaves_no_files(program, name, request):
     if not can_run(name):
         pytest.skip(f"{NEEDS[name]} is not installed")
     if name in BY_JAVA:
@@ -79,7 +79,7 @@ def test_it_runs_once_and_leaves_nothing(program, name, request):
     "name",
     [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.slow]) for n in ON_HADOOP],
 )
-def test_it_runs_once_in_hdfs_and_leaves_nothing_there(program, hadoop_cluster, name):
+def test_workload_runs_once_in_hdfs_and_leaves_no_files(program, hadoop_cluster, name):
     definition = catalog.get(name)
     program.env["HADOOP_CONF_DIR"] = str(hadoop_cluster.configured({}, restart=False).conf)
     folder = f"/{name}"

@@ -35,7 +35,7 @@ class PanicException(BaseException):
         (ImportError("x.so: failed to map segment from shared object"), ResourceError),
     ],
 )
-def test_what_a_user_can_act_on_is_explained(error, kind):
+def test_errors_for_users_have_a_remedy(error, kind):
     explained = explain(error)
     assert type(explained) is kind
     assert explained.remedy
@@ -44,9 +44,17 @@ def test_what_a_user_can_act_on_is_explained(error, kind):
 @pytest.mark.parametrize(
     "error", [OSError(errno.EACCES, "no"), OSError("no"), PanicException("x"), KeyError("x")]
 )
-def test_all_else_is_an_internal_error(error, tmp_path):
+def test_other_exceptions_are_internal_errors(error, tmp_path):
     assert isinstance(explain(error), InternalError)
     assert len(list(tmp_path.glob("crash-*"))) == 1
+
+
+def test_a_path_that_the_locale_cannot_write_is_explained():
+    error = UnicodeEncodeError("latin-1", "/tmp/\u2192", 5, 6, "ordinal not in range(256)")
+    explained = explain(error)
+    assert type(explained) is UsageError
+    assert "LC_ALL=C.UTF-8" in explained.remedy
+    assert isinstance(explain(UnicodeEncodeError("utf-8", "\udcff", 0, 1, "no")), InternalError)
 
 
 def test_only_the_newest_tracebacks_are_kept(tmp_path):

@@ -56,7 +56,7 @@ def test_signal_ends_a_study_and_restores_everything(program, number, code):
     assert len(finished(program)) >= 3
 
 
-def test_a_hail_of_signals_does_not_keep_it_from_putting_everything_back(program):
+def test_repeated_signals_do_not_prevent_the_restore(program):
     program.write(ENDLESS)
     process = program.start_study()
     program.wait_for_trials(process, 1)
@@ -74,8 +74,7 @@ def test_next_command_restores_after_kill_9_and_the_study_resumes(program):
     program.write(study(blocks=12).replace("3%", "0.01%"))
     process = program.start_study()
     program.wait_for_trials(process, 4)
-    process.kill()
-    process.communicate()
+    program.kill_without_watchdog(process)
     assert program.residue() != []
     kept = finished(program)
     done = program("settings")
@@ -94,8 +93,7 @@ def test_next_command_removes_further_disks_after_kill_9(program):
     program.write(ENDLESS.replace("{loopback: {size: 64MiB}}", others))
     process = program.start_study()
     program.wait_for_trials(process, 1)
-    process.kill()
-    process.communicate()
+    program.kill_without_watchdog(process)
     assert len(list(program.out.glob("scratch-*"))) == 3
     assert program("restore").returncode == 0
     assert program.residue() == []
@@ -122,8 +120,7 @@ def test_a_device_that_the_user_owns_gets_its_settings_back_after_kill_9(program
     program.write(endless(ON_DEVICE.replace("PLACE", str(point))))
     process = program.start_study()
     program.wait_for_trials(process, 2)
-    process.kill()
-    process.communicate()
+    program.kill_without_watchdog(process)
     program("workloads")
     assert queue_state(loop) == before
     assert [path.name for path in point.iterdir()] == ["lost+found"]
@@ -317,7 +314,7 @@ def test_a_full_disk_below_stdout_is_an_error_and_no_traceback(program, argument
         ("--version",),
     ],
 )
-def test_a_reader_of_stdout_that_has_gone_ends_it_as_sigpipe_would(program, arguments):
+def test_closed_pipe_of_stdout_exits_with_141(program, arguments):
     reads, writes = os.pipe()
     os.close(reads)
     with os.fdopen(writes, "w") as gone:
@@ -337,7 +334,7 @@ def test_closed_stderr_does_not_change_the_exit_code(program, gone):
     assert (done.returncode, stdout) == (2, "")
 
 
-def test_a_closed_stdout_is_an_error_and_no_file_of_the_program_takes_its_place(program):
+def test_closed_stdout_is_an_error_and_its_descriptor_is_not_reused(program):
     done = program.start("settings", before=lambda: os.close(1))
     _, stderr = done.communicate()
     assert done.returncode == 3

@@ -9,7 +9,7 @@ import pytest
 NOT_THERE = "sysctl.vm.no_such_key"
 
 
-def test_what_cannot_be_read_does_not_hide_the_rest(program):
+def test_unreadable_setting_does_not_hide_others(program):
     done = program("get", NOT_THERE, "sysctl.vm.dirty_expire_centisecs")
     assert done.returncode in (2, 3), done.stderr
     assert "sysctl.vm.dirty_expire_centisecs" in done.stdout
@@ -17,7 +17,7 @@ def test_what_cannot_be_read_does_not_hide_the_rest(program):
     assert "remedy" in done.stderr
 
 
-def test_the_rest_as_json(program):
+def test_readable_settings_are_printed_as_json(program):
     done = program("get", "sysctl.vm.dirty_expire_centisecs", NOT_THERE, "--json")
     assert done.returncode in (2, 3), done.stderr
     assert list(json.loads(done.stdout)) == ["sysctl.vm.dirty_expire_centisecs"]

@@ -1,4 +1,4 @@
-"""Studies of which a workload never counts: exit codes, and the report that is always there."""
+"""Tests of studies that give up a workload: exit codes and report."""
 
 from __future__ import annotations
 

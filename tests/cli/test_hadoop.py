@@ -1,4 +1,4 @@
-"""The user's own cluster by hand: up, looked at, broken, and down without leftovers."""
+"""Tests of ``iostudy hadoop``: a user's cluster, started, inspected, damaged and stopped."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_invalid_requests_are_refused(
     ],
 )
 @pytest.mark.usefixtures("java")
-def test_what_cannot_be_had_leaves_nothing(
+def test_failed_start_leaves_nothing(
     program: Program, options: tuple[str, ...], message: str
 ) -> None:
     done = program("hadoop", "up", *options)
@@ -127,7 +127,7 @@ def a_datanode_is_killed(program: Program, pid: int) -> None:
 
 
 @pytest.mark.usefixtures("java")
-def test_what_an_up_that_was_killed_has_left_is_gone_with_the_next_command(
+def test_next_command_removes_the_cluster_of_a_killed_up(
     program: Program,
 ) -> None:
     started = program.start("hadoop", "up")

@@ -1,4 +1,4 @@
-"""Studies and benches on a real cluster that iostudy starts, and what becomes of it."""
+"""Tests of studies and benches on a real cluster that iostudy starts and stops."""
 
 from __future__ import annotations
 
@@ -88,15 +88,14 @@ def test_after_kill_9_in_mid_job_the_next_command_leaves_nothing(clean: Program)
     clean.write(STUDY.replace("JOBS", "1000"))
     process = clean.start_study()
     wait_for(process, clean.folder, JOB)
-    process.kill()
-    process.communicate()
+    clean.kill_without_watchdog(process)
     assert processes(clean.folder, NAMENODE)
     assert clean.residue()
     shown = clean("settings")
     assert "Hadoop cluster" in shown.stderr
 
 
-def test_a_bench_that_is_interrupted_in_mid_job_takes_its_cluster_with_it(clean: Program) -> None:
+def test_interrupted_bench_stops_its_cluster(clean: Program) -> None:
     target = clean.folder / "target"
     target.mkdir()
     process = clean.start("bench", "hadoop.mrbench", "--target", str(target), "-o", "jobs=1000")

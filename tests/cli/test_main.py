@@ -74,6 +74,17 @@ def test_an_internal_error_has_its_own_exit_code_and_keeps_its_traceback(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_an_error_while_an_error_is_printed_exits_with_70(program, monkeypatch):
+    """1 is a verdict's: no failure of iostudy may end in it."""
+
+    def fail(_: str) -> None:
+        raise UnicodeEncodeError("ascii", "\u2192", 0, 1, "no")
+
+    monkeypatch.setattr("iostudy.cli.main.say", fail)
+    assert program("settings", "--nonsense-path", "x").returncode == 2
+    assert program("report", "/nonexistent").returncode == 70
+
+
 def test_an_internal_error_is_printed_where_its_traceback_cannot_be_kept(program, monkeypatch):
     monkeypatch.setattr("iostudy.cli.main.app", lambda **_: {}["x"])
     (program.folder / "state").write_text("no folder")

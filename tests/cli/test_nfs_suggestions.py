@@ -1,4 +1,4 @@
-"""An NFS mount that a study of edit logs could have is named, and never touched."""
+"""Tests of the suggestion of an NFS mount for studies of edit logs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from iostudy.cli import check, nfs_suggestions
 from iostudy.host.mounts import parse_mountinfo
 from iostudy.study import library
-from iostudy.study.schema import load, parse
+from iostudy.study.parser import load, parse
 
 MOUNTS = b"""\
 36 25 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -59,13 +59,13 @@ def test_a_study_that_names_its_configurations_needs_two_lines():
     )
 
 
-def test_without_one_that_can_be_written_to_it_says_what_is_left_out():
+def test_unwritable_device_is_named_as_omitted():
     without = b"".join(line for line in MOUNTS.splitlines(True) if b"/mnt/journal" not in line)
     assert suggestions("edit-log", without) == [LEFT_OUT]
 
 
 @pytest.mark.parametrize("name", ["quickstart", "schedulers", "noatime-and-limits"])
-def test_of_other_studies_nothing_is_said(name):
+def test_other_studies_have_no_suggestion(name):
     assert suggestions(name) == []
 
 

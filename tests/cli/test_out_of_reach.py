@@ -1,4 +1,4 @@
-"""Changes of a killed command on mounts that are not here: kept, reported, and no obstacle."""
+"""Tests of changes of a killed command on absent mounts: kept, reported, and no obstacle."""
 
 from __future__ import annotations
 

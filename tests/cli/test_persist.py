@@ -24,7 +24,7 @@ def persist_in_private(program, *arguments):
     return private.run(program.folder, *command, env=program.env, cwd=program.folder)
 
 
-def test_what_set_holds_is_printed(program, held):
+def test_held_values_are_printed_as_files(program, held):
     done = program("persist", "--on", held)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# /etc/udev/rules.d/99-iostudy.rules\n# Written by")
@@ -41,7 +41,7 @@ def test_a_disk_without_identity_is_not_kept_unless_it_is_named(program, held):
     assert "--on" in done.stderr
 
 
-def test_installed_once_and_no_more(program, held):
+def test_second_install_changes_nothing(program, held):
     etc = private.copy_etc(program.folder)
     done = persist_in_private(program, "--on", held, "--install")
     assert done.returncode == 0, done.stdout
@@ -59,6 +59,14 @@ def test_nothing_held_is_an_error_that_says_so(program):
     assert "`iostudy set` holds none" in done.stderr
 
 
+@pytest.mark.parametrize(("form", "kinds"), [("fstab", "mount.*"), ("hadoop", "hadoop.*")])
+def test_a_format_without_anything_to_keep_says_so(program, held, form, kinds):
+    done = program("persist", "--on", held, "--format", form)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"nothing that --format {form} can keep: it keeps {kinds} only" in done.stderr
+    assert "merge this" not in done.stderr
+
+
 def test_a_folder_without_a_study(program):
     done = program("persist", ".")
     assert done.returncode == 2
@@ -69,9 +77,13 @@ def test_a_label_needs_a_study_and_a_playbook_a_user(program, held):
     assert "name its output folder" in program("persist", "--configuration", "bfq").stderr
     done = program("persist", "--format", "ansible", "--on", held, "--install")
     assert done.returncode == 2
-    assert "ansible-playbook" in done.stderr
+    assert "write it with --out" in done.stderr
 
 
-def test_a_playbook_is_all_that_is_printed(program, held):
+def test_a_role_is_printed_or_written(program, held):
     done = program("persist", "--format", "ansible", "--on", held)
-    assert done.stdout.startswith("---\n# Written by")
+    assert done.stdout.startswith("# roles/iostudy/README.md\n")
+    done = program("persist", "--format", "ansible", "--on", held, "--out", "role")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "KERNEL==" in (program.folder / "role/defaults/main.yml").read_text()
+    assert program("persist", "--on", held, "--out", "role").returncode == 2

@@ -27,7 +27,7 @@ def test_the_forms_of_published_figures(program):
     assert "remedy: name an output folder" in page.stderr
 
 
-def test_what_nobody_has_published(program):
+def test_unknown_reference_is_refused(program):
     unknown = program("report", "--reference", "R9")
     assert unknown.returncode == 2
     assert "use one of R1, R2, R3, R4, R5" in unknown.stderr

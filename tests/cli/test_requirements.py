@@ -1,4 +1,4 @@
-"""A limit is reported before it ends the process without a word."""
+"""Tests of limits of the process: reported before they end it without a message."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def test_too_few_threads_are_refused_and_none_is_left(monkeypatch):
 
 
 @pytest.mark.parametrize("limit", [ROOM, resource.RLIM_INFINITY])
-def test_enough_room_is_accepted(monkeypatch, limit):
+def test_sufficient_address_space_is_accepted(monkeypatch, limit):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     requirements.require_resources("run")
 
 
 @pytest.mark.parametrize("command", ["settings", "restore", "doctor", None])
-def test_other_commands_need_no_room(monkeypatch, command):
+def test_other_commands_do_not_check_address_space(monkeypatch, command):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1, 1))
     requirements.require_resources(command)
 

@@ -47,7 +47,7 @@ def test_a_conflict_stops_what_changes_the_host_and_nothing_else(program, loop, 
     assert read_ahead(loop).read_text() == "32\n"
 
 
-def test_the_value_of_somebody_else_can_be_accepted(program, loop, conflict):
+def test_accept_keeps_a_foreign_value(program, loop, conflict):
     done = program("restore", "--accept")
     assert done.returncode == 0
     assert f"block.read_ahead_kb of {loop}: left at 32" in done.stderr
@@ -55,12 +55,12 @@ def test_the_value_of_somebody_else_can_be_accepted(program, loop, conflict):
     assert read_ahead(loop).read_text() == "32\n"
 
 
-def test_the_value_of_somebody_else_can_be_overwritten(program, loop, conflict):
+def test_force_overwrites_a_foreign_value(program, loop, conflict):
     assert program("restore", "--force").returncode == 0
     assert read_ahead(loop).read_text() == conflict
 
 
-def test_what_was_set_twice_goes_back_in_one_line(program, loop):
+def test_setting_changed_twice_is_restored_in_one_line(program, loop):
     original = read_ahead(loop).read_text()
     for value in ("64", "32"):
         assert program("set", f"block.read_ahead_kb={value}", "--on", loop).returncode == 0
@@ -68,13 +68,13 @@ def test_what_was_set_twice_goes_back_in_one_line(program, loop):
     assert output == [f"restored: block.read_ahead_kb of {loop}: 32 -> {original.strip()}"]
 
 
-def test_one_decision_at_a_time(program):
+def test_force_and_accept_are_exclusive(program):
     done = program("restore", "--accept", "--force")
     assert done.returncode == 2
     assert "--accept to keep" in done.stderr
 
 
-def test_what_is_held_on_a_device_with_a_study_on_it_waits(program, loop):
+def test_values_held_on_a_device_under_study_are_not_restored(program, loop):
     """The study's own state directory is another one: locks are for the whole host."""
     original = read_ahead(loop).read_text()
     program("set", "block.read_ahead_kb=64", "--on", loop)

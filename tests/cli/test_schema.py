@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from iostudy.cli.main import app
 
 
-def test_what_is_printed_is_the_file_in_the_package():
+def test_printed_schema_is_the_packaged_file():
     result = CliRunner().invoke(app, ["schema"])
     assert result.exit_code == 0
     assert result.stdout == files("iostudy.study").joinpath("study.schema.json").read_text()

@@ -8,7 +8,7 @@ import pytest
 
 from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import CONFIRMATION, read_search
-from iostudy.study.schema import load
+from iostudy.study.parser import load
 
 pytestmark = pytest.mark.root
 SEARCH = """\
@@ -30,8 +30,7 @@ def test_killed_search_is_resumed_confirmed_and_kept(program):
     program.write(SEARCH)
     process = program.start_study()
     program.wait_for_trials(process, 6)
-    process.kill()
-    process.communicate()
+    program.kill_without_watchdog(process)
     before = read_search(program.out).candidates
     early = program("persist", "out")
     assert (early.returncode, "has no confirmation yet" in early.stderr) == (2, True)
@@ -64,8 +63,7 @@ def test_search_killed_before_its_confirmation_leaves_nothing_and_is_resumed(pro
     file = program.out / f"{CONFIRMATION}.yaml"
     while process.poll() is None and not file.exists():
         time.sleep(0.001)
-    process.kill()
-    process.communicate()
+    program.kill_without_watchdog(process)
     assert not (program.out / CONFIRMATION / FILE_NAME).exists()
     trials, outcome = program.rows(), read_search(program.out).outcome
     assert outcome is not None

@@ -1,4 +1,4 @@
-"""``iostudy selftest`` as a user calls it: what it prints, and how it ends."""
+"""Tests of ``iostudy selftest`` as a user calls it: output and exit codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from iostudy.cli.selftest import FAILED_EXIT, UNDECIDED_EXIT, selftest
 from iostudy.study import library
 
-SHORT = {"duration: 2s": "duration: 20ms", "64MiB": "1MiB", "[5, 40]": "[3, 3]"}
+SHORT = {"64MiB": "1MiB", "mode: auto, time: 30s": "mode: trials, blocks: [3, 3]"}
 
 
 @pytest.fixture
@@ -36,7 +36,8 @@ def ended(**options) -> int:
     return 0
 
 
-def test_it_prints_what_was_to_be_found_and_its_exit_code_says_what_was(short, capsys):
+@pytest.mark.child  # the watchdog
+def test_expectations_are_printed_and_the_exit_code_is_the_outcome(short, capsys):
     options = {"target": short / "scratch", "out": short / "out"}
     code = ended(**options, resume=False, json=True)
     document = json.loads(capsys.readouterr().out)

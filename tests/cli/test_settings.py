@@ -1,4 +1,4 @@
-"""``get``, ``set`` and ``settings``: every reach of a setting, several places, every refusal."""
+"""Tests of ``get``, ``set`` and ``settings``: every scope, several places, every refusal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pair() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.root
-def test_one_value_is_set_on_several_devices_and_taken_back(program, pair):
+def test_value_is_set_on_several_devices_and_restored(program, pair):
     on = [word for name in pair for word in ("--on", name)]
     before = [queue_state(name) for name in pair]
     done = program("set", "block.bfq.slice_idle=2", "block.scheduler=bfq", *on)
@@ -62,7 +62,7 @@ def test_caution_is_printed_where_it_matters(program, loop):
 
 @pytest.mark.root
 @pytest.mark.parametrize("command", ["get", "set"])
-def test_a_tunable_that_is_not_there_names_the_scheduler_that_is(program, loop, command):
+def test_missing_tunable_names_the_active_scheduler(program, loop, command):
     argument = "block.bfq.slice_idle" + ("=1" if command == "set" else "")
     done = program(command, argument, "--on", loop)
     assert done.returncode != 0
@@ -72,7 +72,7 @@ def test_a_tunable_that_is_not_there_names_the_scheduler_that_is(program, loop, 
     assert done.stdout == ""
 
 
-def test_what_the_host_or_a_process_has_once_needs_no_place(capsys):
+def test_settings_of_the_host_need_no_place(capsys):
     get(["sysctl.vm.swappiness", "limit.nofile_soft"], json=True)
     assert list(json.loads(capsys.readouterr().out)) == [
         "sysctl.vm.swappiness",
@@ -98,7 +98,7 @@ def test_what_cannot_be_set_is_refused_with_the_reason(assignments, on, words, s
     assert words in str(caught.value)
 
 
-def test_a_place_for_what_has_none_is_refused():
+def test_place_for_a_host_setting_is_refused():
     with pytest.raises(UsageError, match="leave --on out"):
         get(["sysctl.vm.swappiness"], ["/"])
 
@@ -116,7 +116,7 @@ def test_a_property_of_hadoop_is_described_and_belongs_to_no_host(capsys):
 
 
 @pytest.mark.parametrize("command", [get, settings])
-def test_a_name_that_is_none_brings_the_nearest_and_not_a_hundred(command):
+def test_unknown_name_suggests_only_the_nearest(command):
     with pytest.raises(UsageError, match=r"did you mean block\.scheduler\b") as caught:
         command(["block.schedular"])
     assert str(caught.value).count("block.") <= 1 + 3
@@ -167,7 +167,7 @@ def test_without_a_word_every_setting_has_one_line_that_fits_a_terminal(capsys, 
 @pytest.mark.parametrize(
     ("show", "words"), [(settings, (["block.bfq"],)), (workloads, ("dfsio-read",))]
 )
-def test_what_is_folded_stays_in_its_column(monkeypatch, show, words):
+def test_folded_text_stays_in_its_column(monkeypatch, show, words):
     screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
     monkeypatch.setattr(console, "out", screen)
     show(*words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import io
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.attack import streams
+from tests.cli.program import Program
 
 pytestmark = pytest.mark.process
 
@@ -21,11 +23,18 @@ ENCODINGS = (
     {"PYTHONIOENCODING": "latin-1"},
     {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 )
+STUDY = """\
+question: Which record size \u2192 1 MiB or 64 KiB?
+target: .
+factors: {workload.record_size: [1MiB, 64KiB]}
+workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+decide: {margin: 5%, risk: 5%, blocks: [5, 5]}
+"""
 # A command of each way to print, and each mark that iostudy prints.
 PRINT = """\
 from iostudy.cli import console, streams
 streams.prepare_streams()
-console.print_line("▲▼●± ≥ … é \\U0001f600")
+console.print_line("▲▼●±◀▶┊┿ ≥ … é \\U0001f600")
 console.print_table(("─", "│"), [("├", "└")])
 console.say("▏█ é")
 print("▲")
@@ -35,7 +44,7 @@ streams.flush_streams()
 
 @pytest.mark.parametrize("stdout", streams.STDOUTS)
 @pytest.mark.parametrize("command", [("--help",), ("--version",), ("settings",)], ids=str)
-def test_a_stdout_that_takes_nothing_ends_the_command_with_3(command, stdout, tmp_path):
+def test_full_stdout_exits_with_3(command, stdout, tmp_path):
     assert streams.attack(command, stdout, {"IOSTUDY_STATE_DIR": str(tmp_path)}) == ""
 
 
@@ -45,7 +54,7 @@ def test_completion_to_a_full_disk_ends_with_3(tmp_path):
 
 
 @pytest.mark.parametrize("environment", ENCODINGS, ids=str)
-def test_what_the_encoding_lacks_is_printed_in_ascii(environment, tmp_path):
+def test_characters_outside_the_encoding_are_printed_in_ascii(environment, tmp_path):
     script = tmp_path / "print.py"
     script.write_text(PRINT, encoding="utf-8")
     done = subprocess.run(
@@ -59,6 +68,31 @@ def test_what_the_encoding_lacks_is_printed_in_ascii(environment, tmp_path):
     assert b"..." in done.stdout
     assert b"\\U0001f600" in done.stdout
     assert b"##" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def latin_1(tmp_path_factory) -> dict[str, str]:
+    """A locale in ISO-8859-1, compiled here; in its absence, the same encoding of the streams."""
+    folder = tmp_path_factory.mktemp("locales")
+    name = "en_US.ISO-8859-1"
+    compile_ = ("localedef", "-i", "en_US", "-f", "ISO-8859-1", str(folder / name))
+    if shutil.which("localedef") and not subprocess.run(compile_, check=False).returncode:
+        return {"LOCPATH": str(folder), "LC_ALL": name}
+    return {"PYTHONIOENCODING": "latin-1"}
+
+
+def test_a_study_and_its_report_work_in_latin_1(tmp_path, latin_1):
+    program = Program(tmp_path)
+    program.env |= latin_1
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    for arguments in (
+        ("run", "study.yaml", "--out", "out"),
+        ("report", "out"),
+        ("report", "out", "--format", "markdown"),
+        ("bench", "dfsio-read", "-o", "files=1", "-o", "size=1MiB"),
+    ):
+        done = program(*arguments)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
 
 
 def test_html_and_json_are_utf8_in_any_encoding():

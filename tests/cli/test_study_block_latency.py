@@ -1,4 +1,4 @@
-"""A study that has the requests of its disk traced, from file to report; and where it cannot."""
+"""Tests of a study with traced block requests, and of its refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command that writes refuses a folder that other users could redirect, or takes the risk."""
+"""Tests of folders that other users could redirect: refused without ``--unsafe-folders``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def weak_(program):
     ],
     ids=" ".join,
 )
-def test_it_is_refused_before_anything_is_written(program, weak, command):
+def test_unsafe_folder_is_refused_before_any_write(program, weak, command):
     program.write(WITHOUT_ROOT)
     done = program(*command)
     assert done.returncode == 2, done.stderr
@@ -42,6 +42,6 @@ def test_it_is_refused_before_anything_is_written(program, weak, command):
 
 @pytest.mark.parametrize("command", [BENCH, WATCH], ids=lambda command: command[0])
 @pytest.mark.usefixtures("weak")
-def test_who_insists_gets_it(program, command):
+def test_unsafe_folders_waives_the_check(program, command):
     done = program(*command, "--unsafe-folders")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Tests of ``iostudy watch -- COMMAND``: the exit status, and what the machine did meanwhile."""
+"""Tests of ``iostudy watch -- COMMAND``: exit status and activity of the machine."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_with_json_stdout_is_the_document_alone(program):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_goes_to_the_command_which_may_end_as_it_likes(program, number):
+def test_signal_is_forwarded_to_the_command(program, number):
     name = number.name.removeprefix("SIG")
     script = f"trap 'echo heard; exit 5' {name}; echo ready; while :; do sleep 0.01; done"
     watching = program.start("watch", "--", "sh", "-c", script)
@@ -90,15 +90,28 @@ def test_a_command_that_a_signal_ended_has_the_exit_code_that_shells_give_it(pro
     assert program("watch", "--", "sh", "-c", "kill -KILL $$").returncode == 137
 
 
+@pytest.mark.parametrize(("name", "code"), [("no-such-program", 127), ("/etc/passwd", 126)])
+def test_a_command_that_cannot_be_started_ends_as_in_a_shell(program, name, code):
+    refused = program("watch", "--", name)
+    assert (refused.returncode, f"to run {name}" in refused.stderr) == (code, True)
+
+
+def test_a_very_short_command_has_no_bottleneck(program):
+    """Its CPU time is a few ticks, all of which may be steal."""
+    ended = program("watch", "--", "true")
+    assert ended.returncode == 0
+    assert "The bottleneck is unclear: 0." in ended.stderr
+    assert "s are too short" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--", "no-such-program"], "no-such-program"),
         (["--"], "give a command"),
         (["--csv", "--", "true"], "only --interval and --json"),
     ],
 )
-def test_what_cannot_be_run_is_refused(program, arguments, message):
+def test_command_that_cannot_start_is_refused(program, arguments, message):
     refused = program("watch", *arguments)
     assert refused.returncode == 2
     assert message in refused.stderr

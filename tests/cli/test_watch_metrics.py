@@ -1,4 +1,4 @@
-"""``iostudy watch --listen`` and ``--textfile``: what a scraper gets is whole and valid."""
+"""Tests of ``iostudy watch --listen`` and ``--textfile``: complete and valid metrics."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_textfile_is_always_whole_and_goes_at_the_end(program, tmp_path):
         (["--textfile", "a.prom", "--json"], "one of"),
     ],
 )
-def test_what_cannot_be_served_is_refused(program, arguments, message):
+def test_unusable_listen_address_is_refused(program, arguments, message):
     refused = program("watch", *arguments)
     assert refused.returncode == 2
     assert message in refused.stderr

@@ -29,7 +29,7 @@ def test_json_is_closed_when_a_signal_ends_it(program, number):
 
 
 @pytest.mark.process
-def test_a_reader_that_goes_away_ends_it_in_silence(program):
+def test_closed_pipe_ends_the_output_silently(program):
     watching = program.start("watch", "--json", "--interval", "0.1")
     assert watching.stdout.readline() == '{"sysstat": {\n'
     with watching:

@@ -1,4 +1,4 @@
-"""The catalogue of workloads, as a list and one by one."""
+"""Tests of ``iostudy workloads``: the list and single descriptions."""
 
 from __future__ import annotations
 

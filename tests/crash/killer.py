@@ -35,6 +35,8 @@ from iostudy.settings.transaction import journal
 from iostudy.settings.transaction.recovery import restore_stale
 from iostudy.settings.transaction.state import state_directory
 from iostudy.settings.transaction.transaction import Transaction
+from iostudy.settings.transaction.watchdog import start_watchdog
+from iostudy.settings.transaction.watchdog_reports import SUFFIX as REPORT_SUFFIX
 from iostudy.telemetry.block_events import BlockEvents
 from iostudy.workloads.native.latency import compact_histogram
 from tests.fixtures_loop import MIB, queue_state
@@ -84,6 +86,14 @@ def change_scheduler(loop: str) -> None:
                 wanted |= dict.fromkeys(kinds.bind(f"block.{name}", loop), value)
             with transaction.apply_temporarily(*kinds.prepare_changes(wanted)):
                 pass
+
+
+def change_scheduler_under_watchdog(loop: str) -> None:
+    """A trial with another scheduler; a watchdog restores it if this process is killed."""
+    with Transaction(on_journal=partial(start_watchdog, output_folder=None)) as transaction:
+        wanted = dict.fromkeys(kinds.bind("block.scheduler", loop), "kyber")
+        transaction.apply(*kinds.prepare_changes(wanted))
+        time.sleep(0.05)
 
 
 def switch_scheduler(loop: str) -> None:
@@ -159,6 +169,20 @@ def rescue() -> None:
         time.sleep(0.01)
 
 
+def await_watchdog(loop: str, folder: Path, before: dict[str, Any]) -> None:
+    """Wait until the watchdog has restored everything; it needs no second command."""
+    deadline = time.monotonic() + 30
+    while changes(before, host_state(loop, folder)).keys() - {"journals"}:
+        assert time.monotonic() < deadline, changes(before, host_state(loop, folder))
+        time.sleep(0.02)
+    rescue()  # a journal without a change, whose owner was killed before it started a watchdog
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What differs, before and after."""
+    return {key: (before[key], after[key]) for key in before if before[key] != after[key]}
+
+
 def kill_me() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -227,7 +251,9 @@ def host_state(loop: str, folder: Path) -> dict[str, Any]:
         "loops": [text for path in backing if (text := read_attribute(path) or "").startswith(own)],
         "mounts": [str(m.point) for m in mounts.read_mounts() if str(m.point).startswith(own)],
         "files": sorted(map(str, folder.rglob("*"))),
-        "journals": sorted(map(str, state_directory().glob("*.*"))),
+        "journals": sorted(
+            str(path) for path in state_directory().glob("*.*") if path.suffix != REPORT_SUFFIX
+        ),
     }
 
 
@@ -260,7 +286,7 @@ def duration_seconds(act: Act) -> float:
 def main() -> None:
     """Kill and rescue, point after point; the number of points on stdout."""
     parser = argparse.ArgumentParser()
-    scenarios = ("scheduler", "switch", "kinds", "scratch", "trace", "rescue")
+    scenarios = ("scheduler", "switch", "kinds", "scratch", "trace", "rescue", "watchdog")
     parser.add_argument("scenario", choices=scenarios)
     parser.add_argument("loop")
     parser.add_argument("folder", type=Path)
@@ -278,16 +304,19 @@ def main() -> None:
         "scratch": lambda: use_scratch_disk(folder),
         "trace": lambda: trace_requests(loop),
         "rescue": rescue,
+        "watchdog": lambda: change_scheduler_under_watchdog(loop),
     }
     before, schedulers = host_state(loop, folder), free_loop_schedulers()
+    restore = rescue
+    if arguments.scenario == "watchdog":
+        restore = partial(await_watchdog, loop, folder, before)
     points = 0
     for kill in kills(arguments, acts[arguments.scenario]):
         if arguments.scenario == "rescue":
             fork(lambda: leave_settings(loop))
         ended = kill()
-        assert fork(rescue)
-        after = host_state(loop, folder)
-        changed = {key: (before[key], after[key]) for key in before if before[key] != after[key]}
+        assert fork(restore)
+        changed = changes(before, host_state(loop, folder))
         assert not changed, f"point {points}: {changed}"
         for name, scheduler in free_loop_schedulers().items():
             assert scheduler == schedulers.setdefault(name, scheduler), f"point {points}: {name}"

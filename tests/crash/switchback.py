@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.execution.session import prepare_session
-from iostudy.execution.switchback import pilot, runner
+from iostudy.execution.switchback import blocks, pilot
 from iostudy.host import mounts
 from iostudy.host.files import read_attribute
 from iostudy.ledger.rows import PilotRow, WindowRow
@@ -24,7 +24,7 @@ from iostudy.ledger.windows import WindowRecord
 from iostudy.node.local import LocalNode
 from iostudy.settings.transaction.state import state_directory
 from iostudy.study.model import Study
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 from tests.crash.killer import fork, rescue
 
 TEXT = """
@@ -36,7 +36,7 @@ workloads:
 decide: {margin: 1%, mode: switchback}
 seed: 7
 """
-WINDOW_SECONDS, WASHOUT_SECONDS, BLOCKS = 0.02, 0.01, 20
+WINDOW_SECONDS, WASHOUT_SECONDS, ROUNDS, BLOCKS = 0.02, 0.01, 2, 20
 LONGEST_SECONDS = 3.0
 AT_THE_END = SimpleNamespace(boundaries=SimpleNamespace(looks=(BLOCKS,)))
 """A rule with a single analysis, so that a study has all its blocks."""
@@ -45,8 +45,17 @@ AT_THE_END = SimpleNamespace(boundaries=SimpleNamespace(looks=(BLOCKS,)))
 def plan_windows(study: Study, request: object, _: object) -> PilotRow:
     """Return fixed windows: how noisy this machine is must not matter."""
     washouts = {own.label: WASHOUT_SECONDS for own in study.configurations()}
-    plan = WindowPlan(WINDOW_SECONDS, washouts, 0.1, BLOCKS, BLOCKS * 0.2)
-    return PilotRow("io", plan, BLOCKS, "", (), {})
+    plan = WindowPlan(
+        window_seconds=WINDOW_SECONDS,
+        washout_seconds=washouts,
+        bias=0.001,
+        deviation=0.1,
+        round_seconds=0.2,
+        needed_rounds=BLOCKS * ROUNDS,
+        affordable_rounds=BLOCKS * ROUNDS,
+        averaged_rounds=ROUNDS,
+    )
+    return PilotRow("io", plan, "", (), {})
 
 
 def run(folder: Path) -> None:
@@ -61,7 +70,8 @@ def run(folder: Path) -> None:
         patch.object(pilot, "_curve_seconds", lambda _: 0.2),
         patch.object(pilot, "CURVES", 1),
         patch.object(pilot, "build_plan", plan_windows),
-        patch.object(runner, "decision_rule", lambda _: AT_THE_END),
+        patch.object(pilot, "find_slow", lambda *_: ()),
+        patch.object(blocks, "decision_rule", lambda _: AT_THE_END),
         LocalNode(study.target, folder, study.factors) as node,
     ):
         session.execute(node, root=True, seed=None, listeners=())
@@ -95,7 +105,7 @@ def main() -> None:
     arguments = parser.parse_args()
     folder, draw = arguments.folder, random.Random(3)
     before: tuple[WindowRow, ...] = ()
-    blocks = 0
+    recorded = 0
     for number in range(arguments.moments):
         out = folder / str(number // 10)
         out.mkdir(exist_ok=True)
@@ -105,11 +115,13 @@ def main() -> None:
         require_restored(out)
         after = read_windows(out)
         assert after[: len(before)] == before, "a finished block is lost"
-        assert all(len(own) == 3 for own in by_block(after).values()), "half a block is recorded"
-        blocks, before = blocks + len(after) - len(before), after
+        assert all(len(own) == 3 * ROUNDS for own in by_block(after).values()), (
+            "half a block is recorded"
+        )
+        recorded, before = recorded + len(after) - len(before), after
     assert fork(lambda: run(out))
     assert len(by_block(read_windows(out))) == BLOCKS
-    print(arguments.moments, blocks)  # noqa: T201
+    print(arguments.moments, recorded)  # noqa: T201
 
 
 def by_block(windows: tuple[WindowRow, ...]) -> dict[int, list[WindowRow]]:

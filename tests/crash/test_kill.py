@@ -95,6 +95,15 @@ def test_killed_at_300_moments(mounted: str, tmp_path: Path, scenario: str, time
     assert kill(scenario, mounted, tmp_path, "--moments", str(times)) == times
 
 
+def test_watchdog_after_kills_at_20_moments(mounted: str, tmp_path: Path) -> None:
+    assert kill("watchdog", mounted, tmp_path, "--moments", "20") == 20
+
+
+@pytest.mark.slow
+def test_watchdog_after_kills_at_300_moments(mounted: str, tmp_path: Path) -> None:
+    assert kill("watchdog", mounted, tmp_path, "--moments", "300", "--start", "3") == 300
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["scheduler", "switch", "kinds", "scratch", "rescue"])
 def test_killed_at_every_line(mounted: str, tmp_path: Path, scenario: str) -> None:

@@ -18,9 +18,9 @@ from iostudy.settings import commands, kinds
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import loop as loop_
 from iostudy.settings.scratch import steps
-from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice, ScratchDisk
+from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
-from iostudy.settings.scratch.new_filesystem import NewFilesystem, require_tools
+from iostudy.settings.scratch.new_filesystem import NewFilesystem, ScratchDisk, require_tools
 from iostudy.settings.transaction.recovery import restore_stale
 from iostudy.settings.transaction.transaction import Transaction
 from tests.crash.killer import fork, kill_me
@@ -218,7 +218,7 @@ def test_a_disk_too_small_to_format_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_missing_tools_are_named_with_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "_SEARCH", "/nonexistent")
+    monkeypatch.setattr(commands, "SEARCH_PATH", "/nonexistent")
     with pytest.raises(TargetError) as caught:
         require_tools("xfs")
     assert caught.value.remedy == "apt-get install mount util-linux xfsprogs"

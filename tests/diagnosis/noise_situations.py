@@ -1,7 +1,7 @@
 """Studies whose noise has one known cause, built on this machine, and the causes found.
 
-As a program it prints the table of docs/telemetry.md, with so many repetitions of each:
-``python -m tests.diagnosis.noise_situations 10``.
+As a program it prints the table of docs/telemetry.md and writes it into the page, with so many
+repetitions of each: ``python -m tests.diagnosis.noise_situations 3``.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from tempfile import TemporaryDirectory
 
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.node.memory import touch_free_memory
-from iostudy.results.noise_causes import NoiseCause, find_noise_causes
+from iostudy.results.noise_causes import NoiseCause, decompose_noise
 from iostudy.study.model import Study
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import GIB, KIB, MIB
 from tests.calibration.rows import Row, markdown
+from tests.calibration.table import placed
 from tests.report.factory import factor, study
 from tests.telemetry.emulated import (
     Groups,
@@ -34,11 +35,13 @@ from tests.telemetry.emulated import (
     favoured_group,
     filled_disk,
     io,
+    on_core,
     set_read_cap,
     spin,
     stacked_loop,
 )
 
+PAGE = Path(__file__).parents[2] / "docs/telemetry.md"
 BLOCKS = 12
 LABELS = ("none", "bfq")
 SECONDS = 1.0
@@ -117,11 +120,11 @@ def on_a_timer(programs: Sequence[Program], seconds: float, period: float) -> It
 
 
 def spinner_on_a_timer(draw: random.Random) -> list[TrialRow]:
-    """Reads of one thread, while a program computes on all cores for 3 s of every 7."""
+    """Reads of one thread, while a program computes on the same core for 3 s of every 7."""
     with filled_disk() as disk, favoured_group() as group:
-        spinners = [spin(group)] * 2 * (os.cpu_count() or 1)
-        with on_a_timer(spinners, 3, 7):
-            return record_trials(disk, io([disk], "read", group), lambda: None)
+        spinner, reader = spin(group), io([disk], "read", group)
+        with on_a_timer([on_core(spinner, 0)], 3, 7):
+            return record_trials(disk, on_core(reader, 0), lambda: None)
 
 
 def periodic_writer(draw: random.Random) -> list[TrialRow]:
@@ -209,9 +212,9 @@ SITUATIONS: dict[Callable[[random.Random], list[TrialRow]], NoiseCause] = {
 
 def find_causes(rows: Sequence[TrialRow]) -> dict[NoiseCause, float]:
     """The named causes with their shares, the largest first."""
-    found = find_noise_causes(STUDY, WORKLOAD, rows)
+    found = decompose_noise(STUDY, WORKLOAD, rows)
     assert found is not None
-    return {own.indicator.cause: own.share.share for own in found.causes}
+    return {own.indicator.cause: own.share.share for own in found.contributions}
 
 
 def build_table(repetitions: int) -> list[Row]:
@@ -235,4 +238,5 @@ if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         os.environ["IOSTUDY_STATE_DIR"] = os.environ["IOSTUDY_LOCK_DIR"] = folder
         table = markdown(build_table(int(sys.argv[1])))
+    PAGE.write_text(placed(PAGE.read_text(), "noise_situations", table))
     print(table)  # noqa: T201 - its purpose

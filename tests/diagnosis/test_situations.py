@@ -29,7 +29,7 @@ from iostudy.diagnosis.rules import (
     thermal_throttling,
     writeback,
 )
-from iostudy.diagnosis.thresholds import SHORT_RUN_SECONDS, UTILIZATION
+from iostudy.diagnosis.thresholds import MINIMUM_RUN_SECONDS, SHORT_RUN_SECONDS, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 from tests.diagnosis.synthetic import (
     DISK,
@@ -445,6 +445,14 @@ def test_nothing_recorded_is_unclear_and_says_what_is_missing():
 def test_nothing_is_sure_of_a_moment(situation: Situation) -> None:
     moment = replace(situation.summary, seconds=0.9 * SHORT_RUN_SECONDS)
     assert not confident_limits(diagnose(moment, situation.context))
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
+def test_a_very_short_run_has_no_finding(situation: Situation) -> None:
+    moment = replace(situation.summary, seconds=0.9 * MINIMUM_RUN_SECONDS)
+    diagnosis = diagnose(moment, situation.context)
+    assert diagnosis.findings == ()
+    assert diagnosis.sentence == "The bottleneck is unclear: 0.18 s are too short; 0.2 s are needed"
 
 
 @pytest.mark.parametrize(("seconds", "sure"), [(6.0, Confidence.HIGH), (2.0, Confidence.LOW)])

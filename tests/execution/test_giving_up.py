@@ -8,7 +8,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.errors import TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.ledger.rows import TrialStatus
-from iostudy.ledger.studies import read_abandoned_workloads
+from iostudy.ledger.studies import read_given_up_workloads
 from iostudy.node.fake import Disturbance, FakeNode
 from tests.execution.test_runner import LIMITED, TEXT, conduct, failed, rows
 
@@ -55,7 +55,7 @@ def test_a_limit_that_cannot_be_met_ends_one_workload_and_no_study(tmp_path, pau
     found = verdicts(final)
     assert found["dfsio-write", "bfq"] is Verdict.EQUIVALENT
     assert found["dfsio-read", "bfq"] is Verdict.INCONCLUSIVE
-    (own,) = read_abandoned_workloads(tmp_path)
+    (own,) = read_given_up_workloads(tmp_path)
     assert listener.given_up == [own]
     assert (own.workload, own.block, own.attempts, own.disturbed) == ("dfsio-read", 1, 3, True)
     assert "hypervisor took 30 %" in own.reason
@@ -66,7 +66,7 @@ def test_a_study_with_limits_that_are_never_met_ends_without_an_error(tmp_path, 
     assert set(verdicts(conduct(tmp_path, FakeNode(script=script), text=LIMITED)).values()) == {
         Verdict.INCONCLUSIVE
     }
-    assert len(read_abandoned_workloads(tmp_path)) == 2
+    assert len(read_given_up_workloads(tmp_path)) == 2
 
 
 def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path, pauses):
@@ -74,7 +74,7 @@ def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path
         conduct(tmp_path, Busy(Disturbance(error=failed())))
     assert caught.value.exit_code == 3
     assert pauses == []
-    (own,) = read_abandoned_workloads(tmp_path)
+    (own,) = read_given_up_workloads(tmp_path)
     assert not own.disturbed
     kept = rows(tmp_path)
     assert sum(r.counts for r in kept if r.workload == "dfsio-write") == 3 * 5
@@ -90,7 +90,7 @@ def test_a_workload_that_cannot_be_prepared_is_given_up_with_the_reason(tmp_path
 
     with pytest.raises(TrialError, match="no space left"):
         conduct(tmp_path, Full(noise=0.005))
-    (own,) = read_abandoned_workloads(tmp_path)
+    (own,) = read_given_up_workloads(tmp_path)
     assert (own.workload, own.reason) == ("dfsio-read", "to write, but no space left")
     assert sum(r.counts for r in rows(tmp_path)) == 3 * 5
 
@@ -99,10 +99,10 @@ def test_a_resumed_study_tries_the_workload_again_and_decides_the_same(tmp_path,
     whole = verdicts(conduct(tmp_path / "whole", FakeNode(noise=0.005), text=LIMITED))
     busy = tmp_path / "busy"
     conduct(busy, Busy(Disturbance(steal=0.3)), text=LIMITED)
-    assert read_abandoned_workloads(busy)
+    assert read_given_up_workloads(busy)
     resumed = conduct(busy, FakeNode(noise=0.005), text=LIMITED, resume=True, seed=None)
     assert verdicts(resumed) == whole
-    assert read_abandoned_workloads(busy) == ()
+    assert read_given_up_workloads(busy) == ()
     again = [row.attempt for row in rows(busy) if row.workload == "dfsio-read" and row.counts]
     assert again[:3] == [4, 4, 4]
 
@@ -114,4 +114,4 @@ def test_ten_studies_under_steal_count_every_trial(tmp_path):
         folder = tmp_path / str(number)
         conduct(folder, FakeNode(script=script, seed=number), seed=number)
         assert all(row.counts for row in rows(folder))
-        assert read_abandoned_workloads(folder) == ()
+        assert read_given_up_workloads(folder) == ()

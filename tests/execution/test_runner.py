@@ -20,11 +20,12 @@ from iostudy.errors import (
 from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import _data_seed
 from iostudy.execution.session import prepare_session
+from iostudy.execution.time_limit import NO_LIMIT
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.fake import Disturbance, FakeNode
+from iostudy.study.parser import parse
 from iostudy.study.plan import Block, make_plan
-from iostudy.study.schema import parse
 
 TEXT = """
 question: Which?
@@ -40,10 +41,10 @@ def study(text: str = TEXT):
     return parse(text, where="study.yaml", name="study")
 
 
-def conduct(folder, node, *, text=TEXT, resume=False, listeners=(), seed=1):
+def conduct(folder, node, *, text=TEXT, resume=False, listeners=(), seed=1, limit=NO_LIMIT):
     folder.mkdir(exist_ok=True)
     assignment = prepare_session(study(text), folder, root=True, resume=resume)
-    return assignment.execute(node, root=True, seed=seed, listeners=listeners)
+    return assignment.execute(node, root=True, seed=seed, listeners=listeners, limit=limit)
 
 
 def rows(folder):
@@ -207,7 +208,7 @@ def test_listeners_hear_of_every_step(tmp_path):
         def checking_began(self, study):
             self.steps.append(f"checking {len(study.configurations())}")
 
-        def study_began(self, study, seed, recorded):
+        def study_began(self, study, seed, recorded, current):
             self.steps.append("began")
 
         def trial_began(self, row, trials):

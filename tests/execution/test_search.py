@@ -16,8 +16,8 @@ from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.results.search_state import build_policy
+from iostudy.study.parser import parse
 from iostudy.study.plan import Block
-from iostudy.study.schema import parse
 from iostudy.study.search import Outcome
 from tests.execution.test_runner import conduct, failed, rows
 

@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.analysis.switchback.looks import FIRST_LOOK
-from iostudy.analysis.switchback.window_plan import LONGEST_WASHOUT_SECONDS
+from iostudy.analysis.switchback.block_plan import plan_blocks
+from iostudy.analysis.switchback.window_plan import FIRST_LOOK, LONGEST_WASHOUT_SECONDS
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_report
 from iostudy.errors import WorkloadError
 from iostudy.execution.session import prepare_session
-from iostudy.execution.switchback.confirmation import BLOCKS
+from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import read_study
 from iostudy.ledger.windows import WindowRecord
-from iostudy.node.fake import FakeNode
+from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.node.fake_run import FakeResponse, FakeRun
 from iostudy.report.render import terminal
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 from iostudy.study.sections import DecisionMode
 from iostudy.workloads import catalog
 from iostudy.workloads.native.io import Io
@@ -42,11 +42,13 @@ def _steady(monkeypatch):
     monkeypatch.setattr(Io, "unsteady_reason", lambda self: "")
 
 
-def conduct(folder, node, *, text=TEXT, resume=False, listeners=()):
+def conduct(folder, node, *, text=TEXT, resume=False, listeners=(), limit=NO_LIMIT):
     folder.mkdir(exist_ok=True)
     study = parse(text, where="study.yaml", name="study")
     assignment = prepare_session(study, folder, root=True, resume=resume)
-    return assignment.execute(node, root=True, seed=None if resume else 1, listeners=listeners)
+    return assignment.execute(
+        node, root=True, seed=None if resume else 1, listeners=listeners, limit=limit
+    )
 
 
 def recorded(folder):
@@ -59,17 +61,57 @@ def recorded(folder):
 
 
 def test_windows_decide(tmp_path):
-    node = FakeNode(effects={"bfq": -0.2}, noise=0.05, base=20_000)
+    node = FakeNode(effects={"bfq": -0.2}, noise=0.02, base=20_000)
     verdicts = {s.configuration: s.comparison.verdict for s in conduct(tmp_path, node)}
     assert verdicts == {"kyber": Verdict.EQUIVALENT, "bfq": Verdict.WORSE}
     study, (pilot,), windows, runs, _ = recorded(tmp_path)
-    assert study.decide.max_blocks == pilot.max_blocks
+    assert study.decide.max_blocks == plan_blocks({pilot.workload: pilot.plan}).max_blocks
+    assert study.bias == pilot.plan.bias > 0
     assert pilot.plan.window_seconds >= 20 / 20_000
     assert set(pilot.responses) == {"none", "kyber", "bfq"}
     assert {row.configuration for row in windows if row.block == 1} == {"none", "kyber", "bfq"}
-    assert windows[1].previous == windows[0].configuration
+    assert [row.previous for row in windows[:3]] == [
+        windows[0].configuration,
+        *(row.configuration for row in windows[:2]),
+    ]
+    in_blocks = {row.block: row.round for row in windows}
+    assert set(in_blocks.values()) == {
+        plan_blocks({pilot.workload: pilot.plan}).rounds[pilot.workload]
+    }
     assert len(runs) == 2
     assert node.log.count("run io") == 2
+
+
+class ReachedAfter:
+    """A time limit that is reached when it was examined so many times."""
+
+    seconds = 7200.0
+
+    def __init__(self, times):
+        self.times = times
+
+    @property
+    def is_reached(self):
+        self.times -= 1
+        return self.times < 0
+
+
+def test_no_block_of_windows_begins_after_the_limit(tmp_path):
+    node = FakeNode(effects={"bfq": -0.2}, noise=0.02, base=20_000)
+    conduct(tmp_path, node, limit=ReachedAfter(3))
+    _, _, windows, runs, _ = recorded(tmp_path)
+    assert {row.block for row in windows} == {1, 2, 3}
+    assert len(runs) == 2, "the pilot and the run, which ended in order"
+    report = read_report(tmp_path)
+    assert "The time limit of 2 h 00 min ended the study" in report.answer[-1]
+    verdicts = {s.configuration: s.comparison.verdict for s in conduct(tmp_path, node, resume=True)}
+    assert verdicts == {"kyber": Verdict.EQUIVALENT, "bfq": Verdict.WORSE}
+
+
+def test_pilots_are_completed_after_the_limit(tmp_path):
+    conduct(tmp_path, FakeNode(base=20_000), limit=TimeLimit.start(0))
+    _, pilots, windows, _, _ = recorded(tmp_path)
+    assert (len(pilots), windows) == (1, ())
 
 
 def test_decided_configurations_leave_the_blocks(tmp_path):
@@ -82,15 +124,15 @@ def test_decided_configurations_leave_the_blocks(tmp_path):
 def test_a_slow_response_gets_a_washout(tmp_path):
     """Windows right after the switch would show bfq 30 % slower."""
     slow = {"bfq": FakeResponse(-0.35, 0.5)}
-    node = FakeNode(noise=0.03, base=20_000, responses=slow)
+    node = FakeNode(noise=0.02, base=20_000, responses=slow)
     verdicts = {s.configuration: s.comparison.verdict for s in conduct(tmp_path, node)}
     assert verdicts == {"kyber": Verdict.EQUIVALENT, "bfq": Verdict.EQUIVALENT}
     _, (pilot,), *_ = recorded(tmp_path)
-    assert pilot.plan.washout_seconds["bfq"] > 1 > pilot.plan.washout_seconds["kyber"]
+    assert pilot.plan.washout_seconds["bfq"] > 3 > pilot.plan.washout_seconds["kyber"]
 
 
 def test_a_level_that_does_not_settle_makes_it_whole_trials(tmp_path):
-    slow = {"bfq": FakeResponse(-3.0, 5.0)}
+    slow = {"bfq": FakeResponse(-3.0, 20.0)}
     node = FakeNode(noise=0.01, base=20_000, responses=slow)
     conduct(tmp_path, node)
     study, (pilot,), windows, _, rows = recorded(tmp_path)
@@ -98,8 +140,33 @@ def test_a_level_that_does_not_settle_makes_it_whole_trials(tmp_path):
     assert rows
     assert pilot.plan is None
     assert study.decide.mode is DecisionMode.TRIALS
-    assert "io: bfq does not settle within 5 s" in study.notes[-1]
+    assert "io: bfq does not settle" in study.notes[-1]
     assert study.decide.max_blocks == 30
+
+
+def test_a_pilot_without_a_plan_is_the_last_one(tmp_path):
+    slow = {"bfq": FakeResponse(-3.0, 20.0)}
+    node = FakeNode(noise=0.01, base=20_000, responses=slow, script={3: Disturbance(SystemExit())})
+    text = TEXT.replace("duration: 1s}", "duration: 1s}\n  - io: {label: second, duration: 1s}")
+    with pytest.raises(SystemExit):
+        conduct(tmp_path, node, text=text)
+    conduct(tmp_path, node, text=text, resume=True)
+    _, (pilot,), windows, _, rows = recorded(tmp_path)
+    assert pilot.workload == "io"
+    assert not windows
+    assert {row.workload for row in rows} == {"io", "second"}
+
+
+@pytest.mark.parametrize(("label", "other"), [("none", "kyber"), ("kyber", "none")])
+def test_an_undeclared_slow_response_makes_it_whole_trials(tmp_path, label, other):
+    """Windows would show the configuration 25 % slower; the pilot's curves last for 0.75 s."""
+    slow = {label: FakeResponse(-0.35, 3.0)}
+    text = TEXT.replace("none, kyber, bfq", "none, kyber")
+    conduct(tmp_path, FakeNode(noise=0.02, base=20_000, responses=slow), text=text)
+    study, (pilot,), windows, *_ = recorded(tmp_path)
+    assert pilot.plan is None and not windows
+    assert f"io: {label} responds to a switch more slowly than declared" in study.notes[-1]
+    assert other not in pilot.reason
 
 
 def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
@@ -107,7 +174,7 @@ def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
     node = FakeNode(noise=0.2, base=20_000)
     conduct(whole, replace(node))
     with pytest.raises(WorkloadError, match="scripted"):
-        conduct(broken, replace(node, fails_after=20))
+        conduct(broken, replace(node, fails_after=36))
     *_, before, _, _ = recorded(broken)
     assert before
     conduct(broken, replace(node), resume=True)
@@ -138,31 +205,6 @@ def test_what_makes_it_whole_trials(tmp_path, change, reason):
     assert reason in describe_mode(study)
 
 
-def test_a_recommendation_is_confirmed_by_whole_trials(tmp_path):
-    node = FakeNode(effects={"bfq": 0.2}, noise=0.02, base=20_000)
-    conduct(tmp_path, node)
-    *_, rows = recorded(tmp_path)
-    assert {row.configuration for row in rows} == {"none", "bfq"}
-    assert len(rows) == 2 * BLOCKS
-    (own,) = read_report(tmp_path).switchback
-    assert own.confirmation is not None
-    assert own.confirmation.agrees
-
-
-def test_trials_that_contradict_the_windows_come_first(tmp_path, monkeypatch):
-    node = FakeNode(effects={"bfq": 0.2}, noise=0.02, base=20_000)
-    result = FakeNode._result
-
-    def slower(self, request, configuration, number, disturbance):
-        node.effects = {"bfq": -0.2}
-        return result(self, request, configuration, number, disturbance)
-
-    monkeypatch.setattr(FakeNode, "_result", slower)
-    conduct(tmp_path, node)
-    report = read_report(tmp_path)
-    assert report.answer[0].startswith("Whole trials do not confirm bfq on io: -")
-
-
 def test_carry_over_is_flagged(tmp_path, monkeypatch):
     """Each window after bfq is 10 % slower."""
     measure = FakeRun._measure
@@ -182,8 +224,8 @@ def test_carry_over_is_flagged(tmp_path, monkeypatch):
     monkeypatch.setattr(FakeRun, "_measure", slower)
     conduct(tmp_path, FakeNode(noise=0.03, base=20_000))
     (own,) = read_report(tmp_path).switchback
-    flagged = [each for each in own.carry_over if each.flagged]
-    assert [(each.source, each.group) for each in flagged] == [("previous configuration", "bfq")]
+    flagged = [(each.source, each.group) for each in own.carry_over if each.flagged]
+    assert ("previous configuration", "bfq") in flagged
     text = terminal.render(read_report(tmp_path))
     assert text
 
@@ -202,3 +244,19 @@ def test_a_noisy_pilot_gives_long_washouts_and_no_whole_trials(tmp_path, monkeyp
     _, (pilot,), windows, *_ = recorded(tmp_path)
     assert windows
     assert max(pilot.plan.washout_seconds.values()) < LONGEST_WASHOUT_SECONDS
+
+
+def test_the_note_names_the_missing_operations(tmp_path):
+    conduct(tmp_path, FakeNode(noise=0.01, base=15))
+    study, (pilot,), windows, *_ = recorded(tmp_path)
+    assert pilot.plan is None and not windows
+    assert "operations" in study.notes[-1]
+
+
+def test_slow_switches_make_it_whole_trials(tmp_path, monkeypatch):
+    """A switch that waits for a long queue leaves no bins after it."""
+    monkeypatch.setattr("iostudy.node.fake_run._SWITCH_SECONDS", 20.0)
+    conduct(tmp_path, FakeNode(noise=0.01, base=20_000))
+    study, (pilot,), windows, *_ = recorded(tmp_path)
+    assert pilot.plan is None and not windows
+    assert "10 blocks of windows with their washouts" in study.notes[-1]

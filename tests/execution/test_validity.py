@@ -13,7 +13,7 @@ from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.units import MIB
-from iostudy.workloads.definition import BYTES
+from iostudy.workloads.measurement import BYTES
 
 LIMITS = Validity(foreign_io=0.10)
 
@@ -37,8 +37,8 @@ def test_what_devices_do_together_is_not_foreign() -> None:
 
 
 def test_what_was_not_done_as_requested_does_not_count() -> None:
-    departed = replace(result(first=100), departures=("a log was given up: /disk2",))
-    assert explain_disturbance(departed, LIMITS) == "a log was given up: /disk2"
+    departed = replace(result(first=100), departures=("a log failed: /disk2",))
+    assert explain_disturbance(departed, LIMITS) == "a log failed: /disk2"
 
 
 def test_devices_below_each_other_are_not_added_up() -> None:

@@ -1,4 +1,4 @@
-"""Whole hosts below a folder, of several kernels, as their sysfs and proc would show them."""
+"""Recorded sysfs and proc trees of hosts with several kernels."""
 
 from __future__ import annotations
 

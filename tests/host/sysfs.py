@@ -1,4 +1,4 @@
-"""A small sysfs below a folder: what the parsers read, in the shape the kernel gives it."""
+"""A small sysfs tree below a folder, in the kernel's format."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_version_2_of_a_login_session(systemd: Path) -> None:
     assert group_for_children(hierarchy) == top
 
 
-def test_the_nearest_group_that_hands_io_down_is_taken(systemd: Path) -> None:
+def test_nearest_group_that_delegates_the_io_controller_is_found(systemd: Path) -> None:
     slice_ = systemd / "sys/fs/cgroup/user.slice"
     write(slice_ / "cgroup.controllers", "io memory\n")
     assert group_for_children(io_hierarchy(systemd)) == slice_
@@ -78,7 +78,7 @@ def test_the_group_of_the_process_itself_holds_processes(systemd: Path) -> None:
     assert group_for_children(io_hierarchy(systemd)) == systemd / "sys/fs/cgroup"
 
 
-def test_a_container_sees_no_group_to_make_one_in(tmp_path: Path) -> None:
+def test_container_without_a_writable_group_has_none(tmp_path: Path) -> None:
     host(tmp_path, V2_MOUNT.format(root="/"), "0::/\n")
     not_root(v2_group(tmp_path / "sys/fs/cgroup", controllers="io", processes="1\n"))
     with pytest.raises(TargetError, match="no group above") as caught:
@@ -98,7 +98,7 @@ def test_a_hybrid_host_has_the_controller_in_version_1(tmp_path: Path) -> None:
     assert group_for_children(hierarchy) == own
 
 
-def test_a_part_of_the_hierarchy_that_is_mounted_in_a_container(tmp_path: Path) -> None:
+def test_partially_mounted_hierarchy_in_a_container(tmp_path: Path) -> None:
     host(tmp_path, V1_MOUNT.format(root="/docker/a"), "7:cpu,blkio:/docker/a/b\n")
     own = tmp_path / "sys/fs/cgroup/blkio/b"
     write(own / "cgroup.procs", "1\n")
@@ -131,5 +131,5 @@ def test_groups_of_several_kernels() -> None:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\n")), st.integers(0, 99))
-def test_any_name_of_a_group(name: str, number: int) -> None:
+def test_escaped_group_names_round_trip(name: str, number: int) -> None:
     assert parse_groups(f"{number}:a,b:/{name}\n".encode()) == dict.fromkeys("ab", f"/{name}")

@@ -69,7 +69,7 @@ def test_tmpfiles() -> None:
 
 
 @given(st.text())
-def test_any_text_is_taken_or_left(text: str) -> None:
+def test_arbitrary_text_is_parsed_or_ignored(text: str) -> None:
     for parse in (parse_sysctl, parse_udev_rules, parse_tmpfiles):
         for line, name, _ in parse(text):
             assert 1 <= line.first <= line.last <= text.count("\n") + 1
@@ -80,14 +80,14 @@ keys = st.lists(st.from_regex(r"[a-z0-9_]{1,8}", fullmatch=True), min_size=2, ma
 
 
 @given(parts=keys, value=st.from_regex(r"[a-z0-9]+( [a-z0-9]+){0,3}", fullmatch=True))
-def test_any_sysctl_survives_in_both_notations(parts: list[str], value: str) -> None:
+def test_sysctl_names_round_trip_in_both_notations(parts: list[str], value: str) -> None:
     for key in (".".join(parts), "/".join(parts)):
         ((_, found, value_found),) = parse_sysctl(f"{key} = {value}")
         assert (found, value_found) == (".".join(parts), value)
 
 
 @given(value=st.from_regex(r"[a-z0-9-]+", fullmatch=True), lines=st.integers(0, 3))
-def test_any_udev_value_survives_continuation(value: str, lines: int) -> None:
+def test_udev_values_round_trip_with_continuation_lines(value: str, lines: int) -> None:
     text = 'KERNEL=="sd*", ' + "\\\n" * lines + f'ATTR{{queue/scheduler}}="{value}"\n'
     ((line, name, value_found),) = parse_udev_rules(text)
     assert (line.first, line.last, name, value_found) == (1, 1 + lines, "queue/scheduler", value)

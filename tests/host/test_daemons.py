@@ -29,7 +29,7 @@ def test_roles(arguments: list[str], role: str | None) -> None:
 
 
 @given(st.text())
-def test_other_programs_have_none(text: str) -> None:
+def test_other_programs_have_no_role(text: str) -> None:
     assert parse_role(text) in (None, "tuned")
 
 

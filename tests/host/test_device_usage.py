@@ -25,14 +25,14 @@ def test_every_use_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_system_with_a_number_of_its_own_is_known_by_its_source(tmp_path: Path) -> None:
+def test_anonymous_device_number_is_resolved_by_the_mount_source(tmp_path: Path) -> None:
     add_disk(tmp_path, "sda", "8:0", scheduler=SINGLE_QUEUE)
     write(tmp_path / "proc/self/mountinfo", "1 0 0:42 / /data rw - btrfs /dev/sda rw\n")
     assert find_uses(read_device("sda", tmp_path), tmp_path) == ("sda is mounted on /data",)
 
 
 @pytest.mark.root
-def test_the_kernel_knows_of_users_elsewhere() -> None:
+def test_holders_in_sysfs_are_reported() -> None:
     with loop_disk() as name:
         node = Path("/dev") / name
         assert not is_claimed(node)
@@ -44,7 +44,7 @@ def test_the_kernel_knows_of_users_elsewhere() -> None:
 
 
 @pytest.mark.root
-def test_a_mount_is_a_claim(tmp_path: Path) -> None:
+def test_mounted_device_is_in_use(tmp_path: Path) -> None:
     with loop_disk() as name:
         subprocess.run(["mkfs.ext4", "-q", f"/dev/{name}"], check=True)
         subprocess.run(["mount", f"/dev/{name}", tmp_path], check=True)

@@ -34,13 +34,13 @@ words = st.text("abcdefghijklmnopqrstuvwxyz-", min_size=1)
 
 
 @given(st.lists(words, min_size=1, unique=True), st.data())
-def test_the_one_in_brackets_is_current(names: list[str], data: st.DataObject) -> None:
+def test_bracketed_scheduler_is_current(names: list[str], data: st.DataObject) -> None:
     chosen = data.draw(st.sampled_from(names))
     text = " ".join(f"[{name}]" if name == chosen else name for name in names) + " \n"
     assert parse_scheduler(text) == Scheduler(chosen, tuple(names))
 
 
-def test_only_a_choice_schedules() -> None:
+def test_queue_with_one_scheduler_has_no_choice() -> None:
     assert not Scheduler("none", ("none",)).schedules
     assert Scheduler("none", ("none", "bfq")).schedules
 
@@ -83,7 +83,7 @@ def test_no_such_device(tmp_path: Path) -> None:
         devices.read_device("sdz", tmp_path)
 
 
-def test_a_disk_that_goes_while_disks_are_listed_is_left_out(
+def test_disk_removed_during_the_listing_is_omitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     names = devices.disk_names()

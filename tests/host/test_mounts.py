@@ -47,7 +47,7 @@ def escape(name: bytes) -> bytes:
 
 
 @given(point=names, source=names, optional=st.lists(st.sampled_from([b"shared:1", b"master:7"])))
-def test_any_name_survives(point: bytes, source: bytes, optional: list[bytes]) -> None:
+def test_escaped_names_round_trip(point: bytes, source: bytes, optional: list[bytes]) -> None:
     fields = [b"5", b"1", b"8:1", b"/", b"/" + escape(point), b"rw", *optional]
     line = b" ".join([*fields, b"-", b"ext4", escape(source), b"rw"])
     (mount,) = parse_mountinfo(line + b"\n")

@@ -1,4 +1,4 @@
-"""Mount namespaces that live, end, or are held by a file alone."""
+"""Tests of mount namespaces: alive, ended, or held by a file alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _sees_all() -> None:
         pytest.skip("needs the first PID namespace")
 
 
-def test_the_own_namespace() -> None:
+def test_own_mount_namespace_is_found() -> None:
     own = MountNamespace.current()
     assert own.process() is not None
     assert not own.is_gone()
@@ -41,7 +41,7 @@ def test_a_namespace_ends_with_its_last_process() -> None:
     assert namespace.is_gone()
 
 
-def test_an_open_file_holds_it() -> None:
+def test_open_file_keeps_the_namespace() -> None:
     with in_namespace.kept(lambda: None) as pid:
         namespace = MountNamespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
         descriptor = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY)
@@ -53,7 +53,7 @@ def test_an_open_file_holds_it() -> None:
     assert namespace.is_gone()
 
 
-def test_a_bind_mount_of_its_file_holds_it(tmp_path: Path) -> None:
+def test_bind_mount_keeps_the_namespace(tmp_path: Path) -> None:
     file = tmp_path / "namespace"
     file.touch()
     subprocess.run(["mount", "--bind", tmp_path, tmp_path], check=True)
@@ -70,7 +70,7 @@ def test_a_bind_mount_of_its_file_holds_it(tmp_path: Path) -> None:
         subprocess.run(["umount", "--lazy", tmp_path], check=True)
 
 
-def test_a_later_namespace_with_its_inode_is_another() -> None:
+def test_reused_inode_is_another_namespace() -> None:
     own = MountNamespace.current()
     if not own.unique:
         pytest.skip("this kernel has no number of its own for a namespace")

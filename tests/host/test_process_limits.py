@@ -26,14 +26,14 @@ numbers = st.none() | st.integers(0, 2**63)
 
 
 @given(soft=numbers, hard=numbers, unit=st.sampled_from(["files", "us", ""]))
-def test_any_limit_survives(soft: int | None, hard: int | None, unit: str) -> None:
+def test_limits_round_trip(soft: int | None, hard: int | None, unit: str) -> None:
     columns = ["unlimited" if value is None else str(value) for value in (soft, hard)]
     line = f"{OPEN_FILES:<25} {columns[0]:<20} {columns[1]:<20} {unit:<10}\n"
     assert parse_limits(line) == {OPEN_FILES: ResourceLimit(soft, hard)}
 
 
 @given(st.text())
-def test_other_texts_give_nothing(text: str) -> None:
+def test_other_texts_give_none(text: str) -> None:
     parse_limits(text)
 
 

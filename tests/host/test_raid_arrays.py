@@ -28,7 +28,7 @@ def test_progress_is_a_fraction(done: int, all_: int) -> None:
 
 
 @given(st.text())
-def test_other_texts_give_nothing(text: str) -> None:
+def test_other_texts_give_none(text: str) -> None:
     parse_progress(text)
     assert parse_count(text) >= 0
 

@@ -1,4 +1,4 @@
-"""Files that configure a host, and what may have their names instead."""
+"""Tests of the reader of configuration files: special, large and unreadable files."""
 
 import os
 from pathlib import Path

@@ -43,11 +43,11 @@ names = st.from_regex(r"[A-Z_]+", fullmatch=True)
 
 
 @given(st.dictionaries(names, st.text().filter(lambda text: "\n" not in text)))
-def test_any_property_survives(properties: dict[str, str]) -> None:
+def test_udev_properties_round_trip(properties: dict[str, str]) -> None:
     lines = "".join(f"E:{name}={value}\n" for name, value in properties.items())
     assert parse_database("I:1\n" + lines) == properties
 
 
 @given(st.text())
-def test_any_database_is_taken(text: str) -> None:
+def test_arbitrary_udev_database_is_parsed_without_error(text: str) -> None:
     parse_database(text)

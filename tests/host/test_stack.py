@@ -42,13 +42,13 @@ def test_a_partition_lies_on_its_disk(host: Path) -> None:
     assert named(stack.scheduling_devices("sda2", host)) == ["sda"]
 
 
-def test_a_volume_is_on_top_and_its_disks_schedule(host: Path) -> None:
+def test_disks_of_a_volume_schedule_if_the_volume_does_not(host: Path) -> None:
     assert named(stack.top_devices("dm-0", host)) == ["dm-0"]
     assert named(stack.scheduling_devices("dm-0", host)) == ["sdb", "sdc", "sda"]
     assert named(stack.whole_stack("dm-0", host)) == ["dm-0", "md0", "sdb", "sdc", "sda2", "sda"]
 
 
-def test_a_volume_that_schedules_hides_what_is_below(host: Path) -> None:
+def test_scheduling_volume_hides_its_disks(host: Path) -> None:
     add_disk(host, "dm-1", "253:1", scheduler="[mq-deadline] none\n")
     stack_on(host, "dm-1", "sdb", "sdc")
     assert named(stack.scheduling_devices("dm-1", host)) == ["dm-1"]
@@ -60,7 +60,7 @@ def test_nothing_schedules(tmp_path: Path) -> None:
         stack.scheduling_devices("nvme0n1", tmp_path)
 
 
-def test_an_nvme_disk_with_paths_schedules_in_these(tmp_path: Path) -> None:
+def test_nvme_multipath_disk_schedules_in_its_paths(tmp_path: Path) -> None:
     """As Linux 6.1 shows one: the disk has no scheduler, its paths no node, and no slaves."""
     write(tmp_path / "proc/diskstats", "   8  0 sda 1 2\n 259       0 nvme0c0n1 48 0 2088\n")
     add_disk(tmp_path, "nvme0n1", "259:1", scheduler=ONLY_NONE)
@@ -83,7 +83,7 @@ def test_an_nvme_disk_with_paths_schedules_in_these(tmp_path: Path) -> None:
     assert detect_kind(path, tmp_path) is DeviceKind.NVME
 
 
-def test_a_volume_counts_itself_whatever_its_queue_says(host: Path) -> None:
+def test_volume_counts_io_despite_its_iostats_attribute(host: Path) -> None:
     """That of device-mapper is 0 on Linux 6.1, where it does count."""
     write(host / "sys/block/dm-0/queue/iostats", "0\n")
     assert named(stack.devices_with_counters(read_device("dm-0", host), host)) == ["dm-0"]
@@ -98,7 +98,7 @@ def test_btrfs_on_several_disks(host: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["/no/such/place", "sdz9"])
-def test_no_such_place(place: str) -> None:
+def test_missing_place_is_an_error(place: str) -> None:
     with pytest.raises(TargetError, match="No such file"):
         stack.find_devices(place)
 
@@ -109,7 +109,7 @@ def test_a_file_system_without_a_device() -> None:
     assert "give a directory on a disk" in caught.value.remedy
 
 
-def test_memory_has_its_own_remedy() -> None:
+def test_target_in_memory_has_its_own_remedy() -> None:
     if not Path("/dev/shm").is_mount():
         pytest.skip("no tmpfs on /dev/shm")
     with pytest.raises(TargetError, match="it lives in memory"):
@@ -117,7 +117,7 @@ def test_memory_has_its_own_remedy() -> None:
 
 
 @pytest.mark.root
-def test_a_loop_device_lies_on_what_holds_its_file() -> None:
+def test_loop_device_lies_on_the_device_of_its_file() -> None:
     with loop_disk() as name:
         image = read_device(name).backing_file
         assert image is not None

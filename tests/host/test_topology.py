@@ -137,7 +137,7 @@ def _source(mounted: tuple[MountEntry, ...], path: str) -> str:
     return place.mount.source
 
 
-def test_the_mounts_of_this_host_hold_what_the_kernel_says() -> None:
+def test_paths_of_this_host_are_on_the_mounts_the_kernel_reports() -> None:
     for path in (Path("/"), Path("/proc/self/status"), Path(os.__file__).resolve()):
         stack_places = read_places()
         place = find_mount_entry(path, stack_places)

@@ -61,17 +61,17 @@ parts = st.from_regex(r"[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]{0,20}", fullmatch=True)
 
 
 @given(group=parts, name=parts)
-def test_any_name_of_lvm_is_taken_apart_as_it_was_put_together(group: str, name: str) -> None:
+def test_lvm_names_round_trip(group: str, name: str) -> None:
     mapper = "-".join(part.replace("-", "--") for part in (group, name))
     assert parse_lvm_name(mapper) == LogicalVolume(group, name)
 
 
 @given(st.text())
-def test_any_other_name_is_taken_or_left(name: str) -> None:
+def test_other_names_are_no_lvm_volume_or_parsed(name: str) -> None:
     parse_lvm_name(name)
 
 
-def test_names_that_are_not_the_kernels(host: Path) -> None:
+def test_other_names_of_devices_are_resolved(host: Path) -> None:
     names = {d: volumes.find_aliases(read_device(d, host), host) for d in ("dm-2", "dm-3", "md0")}
     assert names == {
         "dm-2": ("vg-0/home", "vg--0-home"),

@@ -12,9 +12,8 @@ from iostudy.analysis.paired import mean_interval
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.errors import LedgerError
 from iostudy.ledger.studies import METHOD, recorded_study
-from iostudy.report.build import build_report
 from iostudy.results.comparisons import compare_configurations
-from tests.report.factory import CIRCUMSTANCES, rows, study, study_row
+from tests.report.factory import CIRCUMSTANCES, build_report, rows, study, study_row
 
 
 def test_a_ledger_without_a_method_keeps_what_it_said() -> None:

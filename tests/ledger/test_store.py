@@ -13,7 +13,7 @@ from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
-from iostudy.workloads.definition import Part
+from iostudy.workloads.measurement import Part
 
 STUDY = StudyRow(
     name="study",

@@ -26,8 +26,9 @@ from iostudy.study.requests import build_request as request_of
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, Target
 from iostudy.units import MIB
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import BYTES, Measurement, Place, Workload
+from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native import dfsio
+from iostudy.workloads.workload import Place, Workload
 
 BLOCKSIZE, HANDLERS = "hadoop.dfs.blocksize", "hadoop.dfs.datanode.handler.count"
 READ_AHEAD = "hadoop.dfs.datanode.readahead.bytes"

@@ -53,7 +53,7 @@ def test_without_a_format_each_setting_has_its_own(root):
 
 
 @pytest.mark.parametrize("form", [None, *Format])
-def test_every_setting_is_kept_or_named(root, form):
+def test_settings_are_kept_or_listed_as_not_kept(root, form):
     plan = planned(root, form)
     written = "".join(file.after for file in plan.artifacts)
     words = ("bfq", "swappiness", "madvise", "noatime", "nofile", "321", "7168", "xfs", "replicat")
@@ -84,10 +84,11 @@ def test_settings_outside_a_profile_refer_to_their_format(root):
     assert unsupported["cgroup.weight"] == without["cgroup.weight"]
 
 
-def test_a_playbook_does_not_look_at_what_this_host_says(root):
+def test_role_ignores_the_files_of_this_host(root):
     write(root, {"etc/sysctl.d/99-x.conf": "vm.swappiness = 10\n", "etc/fstab": FSTAB})
-    (book,) = planned(root, Format.ANSIBLE).artifacts
-    assert "vm.swappiness = 10" in book.after
+    files = planned(root, Format.ANSIBLE).artifacts
+    (defaults,) = (file.after for file in files if file.path.match("defaults/main.yml"))
+    assert "vm.swappiness: '10'" in defaults
 
 
 @pytest.mark.parametrize(
@@ -122,3 +123,16 @@ def test_unreadable_file_is_an_error(root, name, monkeypatch):
         planned(root, None)
     cgroup = PersistRequest("x", (PersistedSetting("cgroup.weight", "321"),))
     assert len(plan(cgroup, None, root).unsupported) == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (Format.SYSCTL, "remove this file"),
+        (Format.TUNED, "tuned-adm"),
+        (Format.ANSIBLE, "the README.md of this role"),
+    ],
+)
+def test_each_format_says_how_to_undo_it(root, form, words):
+    files = [file.after for file in planned(root, form).artifacts]
+    assert any("# Undo: " in text and words in text for text in files)

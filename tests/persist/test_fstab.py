@@ -63,7 +63,7 @@ def test_matching_line_is_not_changed(tmp_path):
     assert planned.notes == ("mount.atime@/data = noatime: already so in /etc/fstab",)
 
 
-def test_a_mount_is_remounted_and_another_waits(tmp_path):
+def test_active_mount_is_remounted_and_an_absent_one_is_not(tmp_path):
     planned = plan(tmp_path, **{"proc/self/mountinfo": MOUNTED})
     assert planned.artifacts[0].activations[0].command == ("mount", "-o", "remount", "/data")
     planned = plan(tmp_path)
@@ -71,7 +71,7 @@ def test_a_mount_is_remounted_and_another_waits(tmp_path):
     assert "hold from the next mount" in planned.notes[0]
 
 
-def test_the_data_mode_waits_for_the_next_mount(tmp_path):
+def test_data_mode_applies_at_the_next_mount(tmp_path):
     data = PersistedSetting("mount.data", "writeback", mount_point=DATA)
     planned = plan(tmp_path, NOATIME, data, **{"proc/self/mountinfo": MOUNTED})
     assert planned.artifacts[0].activations == ()
@@ -111,7 +111,7 @@ FIELD = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs
 
 
 @given(FIELD)
-def test_a_field_comes_back_from_its_escapes(text):
+def test_escaped_fields_round_trip(text):
     field = fstab.escape(text)
     assert not set(field) & set(" \t\n")
     assert fstab.unescape(field) == text
@@ -139,7 +139,7 @@ def test_editing_leaves_every_other_byte(lines, options):
         assert all(a == b for n, (a, b) in enumerate(others) if n != entry.number)
 
 
-def test_a_link_to_a_unit_that_is_gone_is_passed_over(tmp_path):
+def test_dangling_link_to_a_unit_is_ignored(tmp_path):
     tree = write(tmp_path, {"etc/systemd/system/data.mount": "[Mount]\nWhere=/data\n"})
     (tree / "etc/systemd/system/a.mount").symlink_to("gone")
     setting = PersistedSetting("mount.atime", "noatime", mount_point=Path("/data"))

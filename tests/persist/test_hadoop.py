@@ -26,7 +26,7 @@ def properties(*kept: PersistedSetting, origin: str = "a study") -> dict[str, di
     }
 
 
-def test_each_property_is_in_the_file_that_it_is_looked_for_in():
+def test_each_property_is_in_the_file_that_hadoop_reads_it_from():
     kept = (
         PersistedSetting("hadoop.yarn.nodemanager.resource.memory-mb", "4096"),
         PersistedSetting("hadoop.dfs.blocksize", "67108864"),
@@ -47,7 +47,7 @@ def test_each_property_is_in_the_file_that_it_is_looked_for_in():
 
 
 @given(value=st.text(st.characters(exclude_categories=["C", "Z"])), origin=st.text())
-def test_no_value_and_no_name_of_a_study_breaks_the_file(value, origin):
+def test_special_characters_in_values_and_study_names_are_escaped(value, origin):
     kept = PersistedSetting("hadoop.mapreduce.map.java.opts", value)
     found = properties(kept, origin=f"configuration -- {origin} -")
     assert found == {"mapred-site.xml": {"mapreduce.map.java.opts": value}}

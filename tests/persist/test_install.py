@@ -121,7 +121,7 @@ def test_mode_and_owner_of_an_edited_file_stay(root, host):
 
 
 @pytest.mark.child
-def test_a_link_stays_one(root, host):
+def test_replaced_symbolic_link_remains_a_link(root, host):
     (root / "etc/fstab").rename(root / "etc/real")
     (root / "etc/fstab").symlink_to("real")
     install.install(planned(root), host)
@@ -130,7 +130,7 @@ def test_a_link_stays_one(root, host):
 
 
 @pytest.mark.child
-def test_another_choice_replaces_the_own_file_and_keeps_it(root, host):
+def test_second_choice_replaces_the_file_and_keeps_a_backup(root, host):
     install.install(planned(root), host)
     old = (root / "etc/sysctl.d/90-iostudy.conf").read_text()
     (root / "proc/sys/vm/swappiness").write_text("20\n")
@@ -139,7 +139,7 @@ def test_another_choice_replaces_the_own_file_and_keeps_it(root, host):
     assert backup.read_text() == old
 
 
-def test_a_clash_is_refused_before_anything_is_written(root, host):
+def test_conflict_is_refused_before_any_write(root, host):
     clash = Conflict("vm.swappiness", "/etc/sysctl.d/99-x.conf:3", "vm.swappiness=60", "remove it")
     before = files(root)
     with pytest.raises(UsageError, match=r"99-x.conf:3 says vm.swappiness=60; remove it"):
@@ -219,7 +219,7 @@ def test_values_are_read_back_from_the_kernel(root, host):
         install.install(planned(root), host)
 
 
-def test_a_name_in_brackets_is_the_one_that_holds(root, host):
+def test_bracketed_value_is_the_active_one(root, host):
     path = Path("/sys/scheduler")
     write(root, {"sys/scheduler": "none [bfq]\n"})
     file = Artifact(Path("/etc/x"), None, "x", (), (Expected(path, "bfq"),))
@@ -229,7 +229,7 @@ def test_a_name_in_brackets_is_the_one_that_holds(root, host):
         install.install(PersistencePlan(artifacts=(wrong,)), host)
 
 
-def test_without_the_daemon_it_holds_from_the_next_start(root, host):
+def test_without_the_daemon_files_apply_at_the_next_start(root, host):
     active = Activation(("udevadm", "trigger"), Path("/run/udev/control"), "later")
     installed = install.install(
         PersistencePlan(artifacts=(Artifact(Path("/etc/x"), None, "x", (active, active)),)), host
@@ -260,7 +260,7 @@ for _ in range(2):
 
 
 @pytest.mark.root
-def test_the_real_tools_take_it_and_the_mount_changes(tmp_path):
+def test_real_tools_accept_the_file_and_the_mount_changes(tmp_path):
     """findmnt, mount and sysctl themselves; the sysctl gets the value that it has."""
     etc = private.copy_etc(tmp_path)
     data = tmp_path / "my data"

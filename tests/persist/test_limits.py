@@ -16,7 +16,7 @@ def plan(root: Path, files: dict[str, str], *kept: PersistedSetting):
     return limits.plan(kept or (SOFT, HARD), "x", write(root, files))
 
 
-def test_lines_for_everybody_and_whom_they_do_not_concern(tmp_path):
+def test_wildcard_lines_name_the_users_they_exclude(tmp_path):
     (file,) = plan(tmp_path, {}).artifacts
     assert file.path == Path("/etc/security/limits.d/90-iostudy.conf")
     assert file.after.endswith("\n* soft nofile 10000\n* hard nofile 64000\n")
@@ -55,7 +55,7 @@ def test_unsupported_limits_are_named(tmp_path, name, value, why):
 
 
 @pytest.mark.parametrize("type_", ["soft", "-"])
-def test_another_value_for_everybody_is_a_clash(tmp_path, type_):
+def test_other_wildcard_value_is_a_conflict(tmp_path, type_):
     text = f"# x\n*\t{type_}\tnofile 4096 # by hand\n"
     (clash, *_) = plan(tmp_path, {"etc/security/limits.conf": text}).conflicts
     assert clash.what == "limit.nofile_soft = 10000"

@@ -26,7 +26,7 @@ from iostudy.persist import mount_options
         ('context="a:c1,c2",rw', "mount.atime", "noatime", 'context="a:c1,c2",rw,noatime'),
     ],
 )
-def test_an_option_takes_the_place_of_what_it_replaces(options, name, value, merged):
+def test_option_replaces_the_one_it_contradicts(options, name, value, merged):
     assert mount_options.merge(options, {name: value}) == merged
 
 
@@ -34,7 +34,7 @@ WORDS = st.sampled_from(["rw", "noatime", "relatime", "commit=9", "user_xattr", 
 
 
 @given(st.lists(WORDS, unique=True), st.sampled_from(["noatime", "relatime", "strictatime"]))
-def test_merging_twice_is_merging_once(words, atime):
+def test_merging_options_is_idempotent(words, atime):
     once = mount_options.merge(",".join(words), {"mount.atime": atime, "mount.commit": "30"})
     assert mount_options.merge(once, {"mount.atime": atime, "mount.commit": "30"}) == once
     found = once.split(",")

@@ -1,4 +1,4 @@
-"""The tests themselves must not reach this host's configuration."""
+"""Tests of the private copy of /etc: no test changes this host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_writes_stay_in_the_private_copy(tmp_path):
     assert not Path("/etc/iostudy-was-here").exists()
 
 
-def test_a_stub_of_mount_does_not_disarm_it(tmp_path):
+def test_stubbed_mount_does_not_disable_the_private_copy(tmp_path):
     private.copy_etc(tmp_path)
     stub = tmp_path / "bin/mount"
     stub.parent.mkdir()

@@ -24,17 +24,17 @@ def test_zoned_disks():
     assert Disk.described("sdb", INVENTORY).zoned
 
 
-def test_a_disk_that_was_not_there_is_known_by_its_name():
+def test_absent_disk_is_identified_by_its_name():
     assert Disk.described("loop9", INVENTORY, named=True) == Disk("loop9", named=True)
 
 
-def test_an_inventory_of_this_host_will_do():
+def test_inventory_of_this_host_is_accepted():
     for device in devices.read_disks():
         disk = Disk.described(device.name, {device.name: describe_device(device)})
         assert (disk.wwid, disk.serial) == (device.wwid, device.serial)
 
 
-def test_a_path_to_an_nvme_disk_is_not_the_disk_though_their_wwid_is_one():
+def test_nvme_path_differs_from_its_disk_with_the_same_wwid():
     disk = {"wwid": "eui.5", "hidden": False}
     inventory = {"nvme0c0n1": {**disk, "hidden": True}, "nvme0n1": disk}
     disks = {name: Disk.described(name, inventory).found_in(inventory) for name in inventory}
@@ -55,7 +55,7 @@ def test_labels_are_those_of_the_ledger():
     assert PersistedSetting("sysctl.vm.swappiness", "1").attribute == "vm.swappiness"
 
 
-def test_a_disk_is_found_by_what_it_is_whatever_its_name_is_now():
+def test_disk_is_found_by_its_identity_under_a_new_name():
     renamed = {"sdz": INVENTORY["sda"], "sda": INVENTORY["sdb"], "loop9": {}}
     assert Disk.described("sda", INVENTORY).found_in(renamed).here == "sdz"
     assert Disk.described("dm-0", INVENTORY).found_in(renamed).here == ""

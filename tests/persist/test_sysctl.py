@@ -17,7 +17,7 @@ def plan(root: Path, files: dict[str, str], *kept: PersistedSetting):
     return sysctl.plan(kept or (SWAPPINESS,), ORIGIN, write(root, files))
 
 
-def test_one_line_a_key(tmp_path):
+def test_each_key_has_one_line(tmp_path):
     (file,) = plan(tmp_path, {}, SWAPPINESS, RMEM).artifacts
     assert file.path == Path("/etc/sysctl.d/90-iostudy.conf")
     assert file.before is None
@@ -42,7 +42,7 @@ def test_one_line_a_key(tmp_path):
         "etc/sysctl.conf",
     ],
 )
-def test_another_value_of_the_administrator_or_one_that_wins_is_a_clash(tmp_path, name):
+def test_other_values_that_take_precedence_or_are_local_are_conflicts(tmp_path, name):
     planned = plan(tmp_path, {name: "# tuned by hand\n-vm/swappiness=60\n"})
     (clash,) = planned.conflicts
     assert clash.where == f"/{name}:2"
@@ -76,18 +76,18 @@ def test_sysctl_conf_counts_in_its_place_where_it_is_linked(tmp_path):
     assert clash.where == "/etc/sysctl.conf:1"
 
 
-def test_the_counterpart_that_would_clear_it_is_a_clash(tmp_path):
+def test_value_that_clears_its_counterpart_is_a_conflict(tmp_path):
     files = {"etc/sysctl.d/99-x.conf": "vm.dirty_bytes=1\n"}
     (clash,) = plan(tmp_path, files, PersistedSetting("sysctl.vm.dirty_ratio", "10")).conflicts
     assert clash.found == "vm.dirty_bytes=1"
 
 
-def test_a_glob_speaks_of_the_keys_it_matches(tmp_path):
+def test_glob_applies_to_matching_keys(tmp_path):
     files = {"etc/sysctl.d/99-x.conf": "net.ipv4.tcp_*mem = 1 2 3\n"}
     assert len(plan(tmp_path, files, RMEM).conflicts) == 1
 
 
-def test_its_own_file_is_no_other(tmp_path):
+def test_own_file_is_no_conflict(tmp_path):
     files = {"etc/sysctl.d/90-iostudy.conf": "vm.swappiness = 60\n"}
     planned = plan(tmp_path, files)
     assert planned.conflicts == ()

@@ -12,7 +12,7 @@ THP = PersistedSetting("thp.enabled", "madvise")
 FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 
-def test_one_line_a_file(tmp_path):
+def test_each_file_has_one_line(tmp_path):
     cpu = "sys/devices/system/cpu/cpu3/cpufreq/scaling_governor"
     write(tmp_path, {cpu: "powersave\n", "sys/devices/system/cpu/cpufreq/x": ""})
     kept = (THP, PersistedSetting("cpu.governor", "performance"))
@@ -35,7 +35,7 @@ def test_other_lines_about_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("cpus", ["cpu*", "cpu0", "cpu[0-9]*"])
-def test_a_line_for_some_of_the_files_is_about_them_too(tmp_path, cpus):
+def test_line_for_some_of_the_files_is_considered(tmp_path, cpus):
     line = f"w /sys/devices/system/cpu/{cpus}/cpufreq/scaling_governor - - - - powersave\n"
     tree = write(tmp_path, {"etc/tmpfiles.d/cpu.conf": line})
     planned = tmpfiles.plan([PersistedSetting("cpu.governor", "performance")], "x", tree)

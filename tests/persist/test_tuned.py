@@ -46,7 +46,7 @@ def test_sections_of_the_plugins(tmp_path):
     }
 
 
-def test_where_it_lies_and_what_activates_it(tmp_path):
+def test_path_and_activation_of_the_profile(tmp_path):
     (old,) = tuned.plan(KEPT, "x", write(tmp_path, {})).artifacts
     assert old.path == Path("/etc/tuned/iostudy/tuned.conf")
     assert old.activations[0].command == ("tuned-adm", "profile", "iostudy")
@@ -66,7 +66,7 @@ def test_undo_command_is_printed(tmp_path, active, command):
     )
 
 
-def test_it_does_not_include_itself(tmp_path):
+def test_profile_does_not_include_itself(tmp_path):
     files = {
         "etc/tuned/active_profile": "iostudy\n",
         "etc/tuned/iostudy/tuned.conf": "[main]\ninclude=balanced\n",

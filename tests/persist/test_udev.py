@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.persist import udev
-from iostudy.persist.request import Disk, PersistedSetting
+from iostudy.persist.disk_match import find_pattern
+from iostudy.persist.request import Disk, DiskMatch, PersistedSetting
 from tests.fixtures_loop import queue_state
 from tests.persist import private
 
@@ -71,7 +72,7 @@ def test_only_whole_disks_and_only_when_they_appear_or_change():
     ],
 )
 def test_identities(disk, known):
-    assert udev.match_disk(disk) == known
+    assert find_pattern(disk, DiskMatch.SERIAL).rule == known
 
 
 def test_a_disk_without_identity_is_refused_unless_it_is_named():
@@ -105,14 +106,14 @@ def test_a_value_with_a_blank():
     )
 
 
-def test_a_model_cannot_leave_its_comment():
+def test_model_name_stays_in_its_comment():
     disk = replace(SDA, model='x\nRUN+="y" \\')
     (name, rule) = lines(PersistedSetting("block.scheduler", "bfq", disk))
     assert name == '# sda x?RUN+="y" ?'
     assert rule.endswith('="bfq"')
 
 
-def test_multipath_is_spared_and_says_so():
+def test_multipath_devices_are_excluded_with_a_comment():
     setting = PersistedSetting("block.scheduler", "none", replace(SDA, multipath=True))
     assert lines(setting)[1].startswith("# Spared: it is a multipath device")
     assert "multipathd" in reasons(setting)[0]
@@ -140,7 +141,7 @@ def test_a_tunable_of_another_scheduler_is_not_kept():
     assert found == ["it is a tunable of mq-deadline, and bfq is kept"]
 
 
-def test_a_tunable_alone_waits_for_its_scheduler():
+def test_tunable_without_a_scheduler_applies_only_under_it():
     (_, rule) = lines(PersistedSetting("block.mq-deadline.read_expire", "100", SDA))
     pattern = rule.split('ATTR{queue/scheduler}=="')[1].split('"')[0]
     assert fnmatchcase("none [mq-deadline] bfq", pattern)
@@ -157,7 +158,7 @@ PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size
 @given(PRINTABLE, PRINTABLE)
 def test_a_pattern_matches_its_own_identity_alone(serial, other):
     try:
-        known = udev.match_disk(Disk("sda", serial=serial))
+        known = find_pattern(Disk("sda", serial=serial), DiskMatch.SERIAL).rule
     except ValueError:
         return
     pattern = known.removeprefix('ATTRS{serial}=="').removesuffix('"')
@@ -182,7 +183,7 @@ def test_rules_of_others_are_named(tmp_path):
     assert clash.where == "/usr/lib/udev/rules.d/zz-last.rules:1"
 
 
-def test_a_comparison_is_no_assignment(tmp_path):
+def test_match_keys_are_not_taken_for_assignments(tmp_path):
     rules(tmp_path, "zz.rules", 'ATTR{queue/scheduler}=="bfq", ENV{X}="1"\n')
     planned = udev.plan([PersistedSetting("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)
     assert (planned.conflicts, planned.notes) == ((), ())
@@ -212,7 +213,7 @@ EVERY_SHAPE = (
 
 @pytest.mark.root
 @pytest.mark.skipif(shutil.which("udevadm") is None, reason="needs udevadm")
-def test_udev_carries_the_rules_out(tmp_path, loop):
+def test_udev_applies_the_rules(tmp_path, loop):
     """`udevadm test` of systemd up to 256 writes attributes as an event would."""
     disk = Disk(loop, named=True)
     wanted = {

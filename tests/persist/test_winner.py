@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
+from typer.testing import CliRunner
 
+from iostudy.cli.main import app
 from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.store import Ledger
 from iostudy.persist import winner
+from iostudy.persist.formats import Format, plan
 from iostudy.results.comparisons import compare_configurations, rank_configurations
 from iostudy.study.combinations import Level
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 from tests.report import factory
 
 TEXT = """\
@@ -39,7 +43,7 @@ def test_the_best_by_mean_log_ratio_wins():
     assert best(effects) == "kyber"
 
 
-def test_a_bound_wins_nothing():
+def test_a_bound_is_no_winner():
     effects = {("dfsio-write", "bfq"): 0.20, ("dfsio-write", "kyber"): 0.15}
     study = replace(factory.study(), bounds=("bfq",))
     found = compare_configurations(study, factory.rows(study, effects=effects, blocks=20))
@@ -135,6 +139,33 @@ def test_a_configuration_by_its_label(folder):
     assert winner.select_settings(folder, "bfq", ()).settings[0].value == "bfq"
     with pytest.raises(UsageError, match="give one of: none; mq-deadline; kyber; bfq"):
         winner.select_settings(folder, "cfq", ())
+
+
+def test_the_provenance_states_verdict_study_and_host(folder):
+    best, other = (
+        winner.select_settings(folder, None, ()),
+        winner.select_settings(folder, "bfq", ()),
+    )
+    assert (best.proven, other.proven) == (True, False)
+    conclusion, write, read, study = best.provenance
+    assert conclusion == "Verdict: better than the baseline none in a workload, worse in none."
+    assert write.startswith("dfsio-write: better, ")
+    assert re.search(r" \d+(\.\d+)? % \[.+, .+\], 20 blocks", write)
+    assert read.startswith("dfsio-read: ")
+    assert re.match(r"Study schedulers of \d{4}-\d\d-\d\d, host .+, kernel .+, iostudy .+", study)
+    assert other.provenance[0].startswith("UNPROVEN: ")
+    for form in (None, Format.ANSIBLE):
+        for file in plan(other, form).artifacts:
+            assert file.path.suffix == ".md" or "UNPROVEN" in file.after
+
+
+def test_an_unproven_configuration_needs_consent_to_be_installed(folder, capsys):
+    refused = CliRunner().invoke(
+        app, ["persist", str(folder), "--configuration", "bfq", "--install"]
+    )
+    assert isinstance(refused.exception, UsageError)
+    assert "no proof that it is better" in str(refused.exception)
+    assert "--unproven" in refused.exception.remedy
 
 
 def test_only_folders_of_studies(tmp_path):

@@ -1,4 +1,4 @@
-"""Trees with a configuration of their own, to be taken for the root of a host."""
+"""Trees with the configuration files of a host."""
 
 from __future__ import annotations
 

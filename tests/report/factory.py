@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
+from iostudy.report import build
 from iostudy.report.base import Span
-from iostudy.report.build import build_report
+from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report
 from iostudy.study.combinations import Factor, FactorKind, Level
@@ -216,6 +218,17 @@ def outlying(trials: Sequence[TrialRow], index: int = 3, factor: float = 0.7) ->
     figures = dict(row.figures or {})
     figures["aggregate"] *= factor
     return [*trials[:index], replace(row, figures=figures), *trials[index + 1 :]]
+
+
+def build_report(
+    of: Study,
+    row: StudyRow,
+    trials: Iterable[TrialRow],
+    place: str = "DIR",
+    **parts: Any,
+) -> Report:
+    """The report of a study with these trials; ``parts`` as of RecordedStudy."""
+    return build.build_report(RecordedStudy(place, of, row, tuple(trials), **parts))
 
 
 def report(**options: object) -> Report:

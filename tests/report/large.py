@@ -1,4 +1,4 @@
-"""Studies of thousands of trials, with as much of everything in each as real ones have."""
+"""Synthetic studies of thousands of trials, with figures and telemetry of realistic size."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.samples import FOLDER, write_samples
 from iostudy.ledger.store import Ledger
 from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan
-from iostudy.study.schema import parse
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Histogram
+from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.native.latency import merge_buckets
 from tests.report.factory import study_row
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.build import build_report
 from iostudy.report.topics.scaling.values import ScalingReport
 from iostudy.report.values import Report
 from iostudy.study.model import Study
+from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan
-from iostudy.study.schema import parse
 from tests.report import factory
+from tests.report.factory import build_report
 
 TEXT = """\
 question: Which file system scales best?

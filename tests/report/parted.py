@@ -9,15 +9,15 @@ from dataclasses import replace
 from unittest.mock import patch
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.build import build_report
 from iostudy.report.values import Report
 from iostudy.study.model import Study
 from iostudy.units import KIB, format_size
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Figure, Part, fixed_figures
+from iostudy.workloads.definition import Figure, fixed_figures
+from iostudy.workloads.measurement import Part
 from iostudy.workloads.native import dfsio
 from iostudy.workloads.native.latency import merge_buckets
-from tests.report.factory import factor, rows, study, study_row
+from tests.report.factory import build_report, factor, rows, study, study_row
 
 RATE = Figure("rate", "KiB/s", "bytes over time of this cell", higher_is_better=True)
 NAME = "dfsio-read"

@@ -8,10 +8,10 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialStatus
-from iostudy.report.build import build_report
 from iostudy.report.values import Report, State
 from iostudy.telemetry.summary import TelemetrySummary
 from tests.report.factory import (
+    build_report,
     disturbed,
     factor,
     outlying,
@@ -106,7 +106,7 @@ def test_an_outlying_trial_is_flagged_and_still_counts() -> None:
     assert report.trials[3].counts
 
 
-def test_telemetry_means_leave_out_what_does_not_count() -> None:
+def test_telemetry_means_use_counted_trials_only() -> None:
     experiment = study()
     trials = rows(experiment)
     spoilt = replace(

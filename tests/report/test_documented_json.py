@@ -1,4 +1,4 @@
-"""The page on report.json: its fields are there, and its examples run."""
+"""docs/report-json.md names existing fields, and its examples run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.report.render import json_
+from iostudy.report.topics.verdicts.values import Result
 from tests.report.factory import report
 
 pytestmark = pytest.mark.child
@@ -29,13 +30,22 @@ def example(language: str) -> str:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[0]
 
 
-def test_every_field_of_the_table_is_one_of_the_document() -> None:
+def fields_of_table(section: str) -> set[str]:
+    text = PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+
+def test_documented_fields_are_in_the_document() -> None:
     document = json.loads(json_.render(report()))
-    rows = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)
-    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    named = fields_of_table("Fields")
     assert len(named) > 10
     assert named <= set(document)
     assert f"`{document['schema']}`" in PAGE
+
+
+def test_all_fields_of_a_result_are_documented() -> None:
+    assert fields_of_table("Results") == set(Result.model_fields)
 
 
 def test_the_example_with_polars_runs(folder: Path) -> None:

@@ -8,14 +8,19 @@ from hypothesis import strategies as st
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import (
-    choose_verdict_symbol,
     format_against,
-    format_blocks,
+    format_change_interval,
     format_fact,
     format_fact_name,
     format_figure,
     format_interval,
-    format_signed_percent,
+    format_signed_change,
+)
+from iostudy.report.topics.verdicts.text import (
+    choose_verdict_symbol,
+    format_blocks,
+    format_change_size,
+    format_robust_interval,
     format_verdict,
 )
 from tests.report.factory import result, span
@@ -52,7 +57,24 @@ def test_three_digits_are_within_half_a_percent(value: float) -> None:
     [(-0.1204, "-12.0 %"), (0.0, "+0.0 %"), (0.0004, "+0.04 %"), (-0.0003, "-0.03 %"), (None, "–")],
 )
 def test_changes_have_one_decimal_and_no_minus_zero(fraction: float | None, text: str) -> None:
-    assert format_signed_percent(fraction) == text
+    assert format_signed_change(fraction) == text
+
+
+def test_changes_above_100_percent_are_ratios() -> None:
+    assert format_signed_change(29.0) == "30.0 x"
+    assert format_signed_change(1.0) == "+100.0 %"
+    assert format_change_interval(29.0, span(24.1, 35.2)) == "30.0 x [25.1, 36.2]"
+    assert format_change_interval(1.5, span(-0.3, 5000.0)) == "2.50 x [too wide]"
+    assert format_change_interval(4.0, span(0.5, 5000.0)) == "5.00 x [1.50, >1000]"
+    faster = result("1024", Verdict.BETTER, change=29.0, interval=span(24.1, 35.2))
+    assert format_change_size(faster) == "30.0 x [25.1, 36.2]"
+
+
+def test_robust_interval_has_the_unit_of_the_change() -> None:
+    faster = result("1024", Verdict.BETTER, change=29.0, robust_interval=span(24.1, 35.2))
+    assert format_robust_interval(faster) == "[25.1, 36.2] x"
+    slower = result("0", Verdict.WORSE, change=-0.2, robust_interval=span(-0.3, -0.1))
+    assert format_robust_interval(slower) == "[-30.0, -10.0]"
 
 
 def test_uninformative_interval_is_rounded() -> None:
@@ -60,7 +82,7 @@ def test_uninformative_interval_is_rounded() -> None:
     assert format_interval(span(0.5, 1048654.6)) == "[+50.0, >+1000]"
 
 
-def test_blocks_beyond_doing_are_capped() -> None:
+def test_infeasible_numbers_of_blocks_are_capped() -> None:
     losing = result("bfq", Verdict.INCONCLUSIVE, blocks=20, blocks_needed=6941)
     assert format_blocks(losing) == "20 of >1000"
 
@@ -78,7 +100,7 @@ def test_the_verdict_names_the_margin_and_fragility() -> None:
 
 
 def test_symbols_distinguish_verdicts_without_colour() -> None:
-    symbols = {choose_verdict_symbol(result("bfq", verdict)) for verdict in Verdict}
+    symbols = {choose_verdict_symbol(verdict) for verdict in Verdict}
     assert len(symbols) == len(Verdict)
 
 

@@ -16,11 +16,12 @@ from iostudy.report.topics import registry
 from tests.report.factory import report
 from tests.report.render.test_html import Page
 
+SPEC = {"layer": [{"mark": "line", "encoding": {}}], "title": "a"}
 SECTION = Section(
     name="curves",
     title="Scaling curves",
     notes=("Jobs at once & what they reach.",),
-    charts=(Chart({"mark": "line", "title": "a"}, "none rises to 400 MiB/s", "Point: a mean."),),
+    charts=(Chart(SPEC, "none rises to 400 MiB/s", "Point: a mean."),),
     tables=(TextTable("knees", ("scheduler", "jobs"), [("none", "<40>")], names=1),),
     folded=(TextTable("every level", ("scheduler", "jobs", "MiB/s"), [("none", "20", "9")], 1),),
 )
@@ -68,13 +69,13 @@ def test_the_page_has_its_charts_its_tables_and_an_entry_in_the_contents() -> No
     assert "every level (1 row)" in page.texts["summary"]
 
 
-def test_markdown_has_its_tables_and_folds_what_is_shut() -> None:
+def test_markdown_has_all_tables_and_collapses_details() -> None:
     text = markdown.render(report(blocks=2))
     assert "## Scaling curves\n\nJobs at once \\& what they reach.\n\nknees:\n\n| scheduler" in text
     assert "<details><summary>every level</summary>\n\n| scheduler | jobs | MiB/s |" in text
 
 
-def test_a_terminal_has_its_tables_and_says_where_the_rest_is() -> None:
+def test_terminal_has_tables_and_names_the_other_formats() -> None:
     console = Console(file=io.StringIO(), width=100)
     console.print(terminal.render_summary(report(blocks=2)))
     text = console.file.getvalue()  # type: ignore[attr-defined]

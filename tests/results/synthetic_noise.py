@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.results.noise_causes import NoiseCause, find_noise_causes
+from iostudy.results.noise_causes import NoiseCause, decompose_noise
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
 from iostudy.telemetry.summary import ForeignProcess
 from tests.report.factory import STARTED_AT, factor, row, study
@@ -163,6 +163,6 @@ def _row(
 
 def find_causes(situation: Situation, seed: int, blocks: int = BLOCKS) -> dict[NoiseCause, float]:
     """The named causes of one study with their shares, the largest first."""
-    found = find_noise_causes(STUDY, WORKLOAD, build_rows(situation, seed, blocks))
+    found = decompose_noise(STUDY, WORKLOAD, build_rows(situation, seed, blocks))
     assert found is not None
-    return {own.indicator.cause: own.share.share for own in found.causes}
+    return {own.indicator.cause: own.share.share for own in found.contributions}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.results.noise_causes import NoiseCause, find_noise_causes
+from iostudy.results.noise_causes import NoiseCause, decompose_noise
 from tests.results.synthetic_noise import (
     BLOCKS,
     SITUATIONS,
@@ -38,16 +38,17 @@ def test_every_cause_has_a_situation():
     assert {cause for cause in SITUATIONS.values() if cause} == set(NoiseCause)
 
 
-def test_the_shares_and_the_rest_are_the_whole():
-    found = find_noise_causes(STUDY, WORKLOAD, build_rows(steal, 1))
-    assert sum(own.share.share for own in found.causes) + found.unexplained == pytest.approx(1)
+def test_shares_and_unexplained_rest_add_up_to_one():
+    found = decompose_noise(STUDY, WORKLOAD, build_rows(steal, 1))
+    explained = sum(own.share.share for own in found.contributions)
+    assert explained + found.unexplained == pytest.approx(1)
     assert found.trials == 2 * BLOCKS
 
 
 def test_a_frequency_without_throttling_events_is_no_throttling():
     rows = build_rows(throttling, 1)
     cool = [_with_machine(row, throttles=0.0) for row in rows]
-    (found,) = find_noise_causes(STUDY, WORKLOAD, cool).causes
+    (found,) = decompose_noise(STUDY, WORKLOAD, cool).contributions
     assert found.indicator.cause is NoiseCause.FREQUENCY
 
 
@@ -61,16 +62,16 @@ def test_the_process_is_named_with_its_period():
         )
         for row, is_busy in zip(rows, busy, strict=True)
     ]
-    cause, *_ = find_noise_causes(STUDY, WORKLOAD, timed).causes
+    cause, *_ = decompose_noise(STUDY, WORKLOAD, timed).contributions
     assert cause.indicator.cause is NoiseCause.FOREIGN_CPU
     assert cause.process == "backup"
     assert cause.period_seconds == pytest.approx(300, rel=0.05)
 
 
-def test_figures_that_few_trials_have_are_left_out():
+def test_figures_of_few_trials_are_not_examined():
     rows = build_rows(first_touch, 1)
     without = [_without(row, "cache_growth_kB/s") if row.id % 4 else row for row in rows]
-    found = find_noise_causes(STUDY, WORKLOAD, without)
+    found = decompose_noise(STUDY, WORKLOAD, without)
     assert NoiseCause.FIRST_TOUCH not in found.examined
     assert NoiseCause.STEAL in found.examined
 
@@ -79,12 +80,13 @@ def test_telemetry_of_an_earlier_version_names_what_it_can():
     rows = build_rows(steal, 1)
     for figure in ("MHz", "cache_growth_kB/s", "throttles"):
         rows = [_without(row, figure) for row in rows]
-    assert find_noise_causes(STUDY, WORKLOAD, rows).causes[0].indicator.cause is NoiseCause.STEAL
+    largest = decompose_noise(STUDY, WORKLOAD, rows).contributions[0]
+    assert largest.indicator.cause is NoiseCause.STEAL
 
 
 def test_trials_that_do_not_count_explain_nothing():
     rows = [replace(row, counts=False) for row in build_rows(steal, 1)]
-    assert find_noise_causes(STUDY, WORKLOAD, rows) is None
+    assert decompose_noise(STUDY, WORKLOAD, rows) is None
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3])

@@ -18,7 +18,7 @@ from iostudy.results.comparisons import (
 )
 from iostudy.results.screening import effect_noise_ratio, screen_interactions
 from iostudy.study.model import Study
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 from tests.execution.test_runner import conduct, rows
 
 TEXT = """

@@ -74,3 +74,15 @@ def test_what_is_refused(definition: type, text: str, why: str) -> None:
 @given(st.integers(4, 10240), st.integers(0, 3))
 def test_numbers_come_out_as_the_kernel_writes_them(number: int, zeros: int) -> None:
     assert NR_REQUESTS.parse("0" * zeros + str(number)) == str(number)
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds"), [("block.nr_requests", 0.25), ("block.scheduler", 1.5)]
+)
+def test_the_value_as_found_responds_as_slowly_as_any(name, seconds):
+    assert catalog.get(name).switching.slowest_response(AS_FOUND) == seconds
+
+
+def test_the_description_has_the_time_constants():
+    text = str(catalog.get("block.scheduler").switching)
+    assert "at most 1.5 s; 0.02 s for none" in text

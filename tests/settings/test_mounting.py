@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.settings import catalog
+from iostudy.settings import catalog, mount_options
 from iostudy.settings.attributes import AttributeChange, SideEffects
 from iostudy.settings.change import Record
-from iostudy.settings.mounting import options as mount_options
-from iostudy.settings.mounting.options import format_option, split_option
+from iostudy.settings.mount_options import format_option, split_option
 
 keys = st.text(string.ascii_lowercase + "_", min_size=1).filter(lambda k: not k.startswith("no"))
 words = st.one_of(keys, keys.map("no{}".format))

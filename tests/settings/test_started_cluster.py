@@ -16,11 +16,10 @@ from iostudy.errors import RestoreError, UnsafePathError
 from iostudy.hadoop.local import persistence, processes
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.layout import Layout
-from iostudy.settings import kinds
-from iostudy.settings.clusters import user_cluster
+from iostudy.settings import kinds, user_cluster
 from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.settings.transaction.journal import Journal, JournalMode
-from iostudy.settings.transaction.recovery import restore_kind, restore_stale
+from iostudy.settings.transaction.recovery import restore_kinds, restore_stale
 from tests.hadoop.clusters import layout
 
 
@@ -98,7 +97,7 @@ def test_the_users_own_stays_until_it_is_ended(
     (state_dir / "00-0.journal").mkdir()  # one that cannot be read
     restore_stale()
     assert daemon.poll() is None
-    (restored_value,) = restore_kind(StartedCluster.kind).undo_result.restored_values
+    (restored_value,) = restore_kinds(StartedCluster.kind).undo_result.restored_values
     assert planned.identity in str(restored_value)
     assert daemon.wait(10) < 0
     assert not persistence.exists(planned.home)
@@ -107,7 +106,7 @@ def test_the_users_own_stays_until_it_is_ended(
 
 def test_what_else_is_held_stays(planned: Layout, state_dir: Path) -> None:
     journaled(planned, state_dir, committed=True)
-    restore_kind("hdfs-folder")
+    restore_kinds("hdfs-folder")
     assert list(state_dir.glob("*.journal"))
 
 

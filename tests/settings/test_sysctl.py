@@ -77,9 +77,13 @@ def test_what_is_no_key(key: str) -> None:
 
 def test_other_names_are_no_sysctls() -> None:
     with pytest.raises(KeyError):
-        catalog.get("vm.dirty_ratio")
+        catalog.get("dirty_ratio")
     with pytest.raises(KeyError):
         catalog.get("block.nonesuch")
+
+
+def test_a_sysctl_is_a_setting_by_its_key() -> None:
+    assert catalog.get("vm.dirty_ratio") is catalog.get("sysctl.vm.dirty_ratio")
 
 
 def test_a_key_without_description_is_made_on_demand() -> None:

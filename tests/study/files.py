@@ -9,7 +9,7 @@ import pytest
 
 from iostudy.errors import Problem, StudyError
 from iostudy.study.model import Study
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 from iostudy.workloads import catalog
 
 GOOD = textwrap.dedent("""\

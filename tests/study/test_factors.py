@@ -28,14 +28,17 @@ def test_one_value_in_two_notations_stands_twice(factor, same):
 @pytest.mark.parametrize(
     ("factor", "words"),
     [
-        ("workload.record_size: [1MiB, fast]", "level fast: not a size; write a number and B, KiB"),
+        (
+            "workload.record_size: [1MiB, fast]",
+            "level fast: not a size; write a number and KiB, MiB",
+        ),
         (
             "workload.record_size: {slow: 1MiB, fast: 0}",
             "level 0: out of range; allowed: more than 0",
         ),
         ("workload.direct: [true, maybe]", "level maybe: write true or false"),
         ("workload.files: [1, 5000]", "level 5000: out of range; allowed: 4096 or less"),
-        ("workload.files: [1, [2]]", "a single value is wanted"),
+        ("workload.files: [1, [2]]", "a level with parts needs a label"),
         ("workload.files: offered", "no levels that a host offers"),
     ],
 )

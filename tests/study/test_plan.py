@@ -9,8 +9,8 @@ from itertools import groupby
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan, whole_plots
-from iostudy.study.schema import parse
 
 STUDY = parse(
     """

@@ -136,3 +136,55 @@ def test_options_in_any_unit_go_with_a_varied_one():
         build_request("io", options), Configuration("many", {}, {"jobs": 4})
     )
     assert (varied.think, varied.compressible, varied.jobs) == (3e-4, 0.3, 4)
+
+
+BUILDS = """\
+question: Is the new build faster?
+target: .
+factors:
+  workload.run: {old: [dd, bs=1M, count, 64, 1.10, +10], new: ./new -v}
+workloads: [command]
+"""
+
+
+def test_a_factor_gives_an_option_that_the_workload_leaves_out():
+    study = read(BUILDS)
+    (request,) = study.workloads
+    runs = [apply_configuration(request, each).run for each in study.configurations()]
+    assert [each.label for each in study.configurations()] == ["old", "new"]
+    assert runs == ["dd bs=1M count 64 1.10 +10", "./new -v"]
+    assert request.options.run == ("dd", "bs=1M", "count", "64", "1.10", "+10")
+
+
+def test_mappings_are_levels_of_options_that_take_one():
+    levels = "workload.environment: {few: {THREADS: 1}, many: {THREADS: 16, MODE: a b}}"
+    study = read(
+        BUILDS.replace(
+            "workload.run: {old: [dd, bs=1M, count, 64, 1.10, +10], new: ./new -v}", levels
+        ).replace("[command]", "[{command: {run: x}}]")
+    )
+    (request,) = study.workloads
+    given = [apply_configuration(request, each).environment for each in study.configurations()]
+    assert given == [{"THREADS": "1"}, {"THREADS": "16", "MODE": "a b"}]
+
+
+def test_a_level_with_parts_needs_a_label():
+    (problem,) = problems(
+        BUILDS.replace("{old: [dd, bs=1M, count, 64, 1.10, +10], new: ./new -v}", "[[a], [b]]")
+    )
+    assert "needs a label" in problem.message
+
+
+def test_a_program_that_is_neither_text_nor_list_is_one_problem():
+    wrong = BUILDS.replace(
+        "workload.run: {old: [dd, bs=1M, count, 64, 1.10, +10], new: ./new -v}",
+        "workload.limit: [1s, 2s]",
+    )
+    for run, found in (
+        ("5", "a text, or as a list"),
+        ("{a: 1}", "a text, or"),
+        ("[a, null]", "null is not a text"),
+    ):
+        (problem,) = problems(wrong.replace("[command]", f"[{{command: {{run: {run}}}}}]"))
+        assert problem.path.endswith("command.run")
+        assert found in problem.message

@@ -5,9 +5,14 @@ from __future__ import annotations
 import pytest
 
 from iostudy.errors import StudyError
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 from iostudy.study.sections import DecisionMode
-from iostudy.study.switchback import describe_mode, draw_block, uses_switchback
+from iostudy.study.switchback import (
+    describe_mode,
+    draw_order,
+    slowest_response_seconds,
+    uses_switchback,
+)
 
 IO = "io: {operation: read, order: random, size: 64MiB, direct: true, duration: 1s}"
 TEXT = """
@@ -57,12 +62,34 @@ def test_an_obstacle_is_named(changes, reason):
         study("switchback", **changes)
 
 
-def test_the_order_depends_on_seed_and_block_alone():
+def test_the_order_depends_on_seed_and_round_alone():
     own = study()
-    blocks = [
-        draw_block(own, own.workloads[0], 7, index, ("none", "kyber", "bfq")).order
-        for index in range(1, 200)
-    ]
-    assert len(set(blocks)) == 6
-    again = draw_block(own, own.workloads[0], 7, 5, ("none", "bfq"))
-    assert again.order == tuple(label for label in blocks[4] if label != "kyber")
+    places = [(block, number) for block in range(1, 50) for number in range(1, 5)]
+    orders = {
+        place: draw_order(own, own.workloads[0], 7, place, ("none", "kyber", "bfq"))
+        for place in places
+    }
+    assert len(set(orders.values())) == 6
+    again = draw_order(own, own.workloads[0], 7, (5, 2), ("none", "bfq"))
+    assert again == tuple(label for label in orders[5, 2] if label != "kyber")
+
+
+@pytest.mark.parametrize(("given", "found"), [("90s", 90.0), ("10min", 600.0)])
+def test_the_time_of_the_windows(given, found):
+    own = study(**{"mode: auto": f"mode: auto, time: {given}"})
+    assert own.decide.time == found
+
+
+def test_a_time_that_no_windows_fit_is_refused():
+    with pytest.raises(StudyError, match="10s to 168h"):
+        study(**{"mode: auto": "mode: auto, time: 2s"})
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "seconds"), [("none", 0.02), ("mq-deadline", 0.02), ("kyber", 0.2), ("bfq", 1.5)]
+)
+def test_each_scheduler_has_its_slowest_response(scheduler, seconds):
+    (found,) = (
+        own for own in study(kyber="mq-deadline, kyber").configurations() if own.label == scheduler
+    )
+    assert slowest_response_seconds(found) == seconds

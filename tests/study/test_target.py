@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from iostudy.study.targets import DriveTarget, extra_filesystems, parse_target
 from tests.study.files import GOOD, read
 
 LOOPBACK = "{loopback: {size: 2GiB}}"
@@ -34,3 +37,23 @@ def test_a_target_is_described_with_every_file_system_that_is_made_on_it(
     if levels:
         text = text.replace("block.scheduler:", f"filesystem.type: {levels}\n  block.scheduler:")
     assert read(text).describe_target() == description
+
+
+def test_a_modelled_drive() -> None:
+    found = parse_target({"drive": {"model": "ultrastar-7k8", "size": "8GiB", "count": 3}})
+    assert found == DriveTarget("ultrastar-7k8", 8 << 30, "ext4", 3)
+    assert extra_filesystems(found) == {"drive2": "ext4", "drive3": "ext4"}
+    assert found.describe() == "3 modelled drives ultrastar-7k8 of 8GiB with ext4"
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"model": "nothing", "size": "8GiB"}, "no modelled drive"),
+        ({"model": "ultrastar-7k8", "size": "8GiB", "count": 0}, "greater than or equal to 1"),
+        ({"model": "ultrastar-7k8"}, "size"),
+    ],
+)
+def test_what_is_no_modelled_drive(section: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_target({"drive": section})

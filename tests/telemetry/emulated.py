@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -187,6 +187,11 @@ def io(
         "verify": False,
     }
     return Program([sys.executable, "-m", "tests.telemetry.worker", json.dumps(job | more)], groups)
+
+
+def on_core(program: Program, core: int) -> Program:
+    """The program on one processor only."""
+    return replace(program, command=["taskset", "--cpu-list", str(core), *program.command])
 
 
 def spin(*groups: Groups) -> Program:

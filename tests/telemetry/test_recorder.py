@@ -47,9 +47,9 @@ def test_samples_are_a_table_with_one_row_a_sample(disk):
     recorder = ProcRecorder([disk], hz=100)
     recorder.start()
     time.sleep(0.1)
-    samples = recorder.stop().samples.to_table()
-    assert samples.height >= 3
-    assert samples["seconds"].is_sorted()
+    samples = recorder.stop().samples
+    assert len(samples.seconds) >= 3
+    assert (samples.intervals > 0).all()
     assert {f"disk.{disk}.sectors_read", "cpu.steal"} <= set(samples.columns)
 
 

@@ -75,17 +75,6 @@ def test_columns_are_found_by_group_and_key():
     assert samples.group("nfs") == {}
 
 
-def test_a_table_gives_the_same_samples_again():
-    columns = {"disk.loop0.reads": np.array([NAN, 2.0**53, 0.0]), "cpu.user": np.arange(3.0)}
-    samples = Samples(np.array([0.0, 0.1, 0.25]), columns)
-    table = samples.to_table()
-    assert table["disk.loop0.reads"].to_list() == [None, 2**53, 0]
-    again = Samples.from_table(table)
-    assert again.seconds.tolist() == samples.seconds.tolist()
-    for name, values in columns.items():
-        assert np.array_equal(again.columns[name], values, equal_nan=True)
-
-
 def test_the_reader_hands_over_what_it_has_sampled_since_the_last_time():
     reader = Reader(None, [])
     for _ in range(3):

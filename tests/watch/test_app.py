@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partialmethod
 
 import pytest
 from textual.pilot import Pilot
 
-from iostudy.watch.app import WatchApp
+from iostudy.errors import InternalError
+from iostudy.watch.app import WatchApp, show
 from iostudy.watch.grid import Grid
 from tests.watch.of_devices import STACK, UTILS, disk, reading
 
@@ -266,6 +268,19 @@ def test_live_view_ends_after_the_requested_readings():
     asyncio.run(app.run_async(headless=True))
     assert app.return_value is None
     assert app.return_code == 0
+
+
+def test_a_failure_of_the_table_is_an_internal_error(monkeypatch):
+    """Textual would exit with 1, which is a verdict's."""
+
+    class Failing(FakeLive):
+        def read(self):
+            raise KeyError("sda")
+
+    headless = partialmethod(WatchApp.run_async, headless=True)
+    monkeypatch.setattr(WatchApp, "run_async", headless)
+    with pytest.raises(InternalError):
+        show(Failing(reading(STACK, UTILS)), 0.1, None, ())
 
 
 def test_no_device_at_all_is_no_error():

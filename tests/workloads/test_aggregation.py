@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostudy.workloads.aggregation import average_rounds, combine_workloads
-from iostudy.workloads.definition import Measurement, Part
+from iostudy.workloads.measurement import Measurement, Part
 
 
 def test_one_round_is_itself_and_none_is_nothing():

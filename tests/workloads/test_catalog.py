@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import BYTES
+from iostudy.workloads.measurement import BYTES
 from iostudy.workloads.option_text import format_options
 
 

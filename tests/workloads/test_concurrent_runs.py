@@ -9,7 +9,8 @@ import pytest
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads.concurrent_runs import ConcurrentRun, Round, overlap_share, run_concurrently
-from iostudy.workloads.definition import Measurement, continue_run
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.workload import continue_run
 
 STEP_SECONDS = 0.005
 

@@ -12,12 +12,12 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
-from iostudy.workloads.definition import Place
 from iostudy.workloads.external import fio_job
 from iostudy.workloads.external.command import COMMAND
 from iostudy.workloads.external.device_windows import DeviceCounters, DeviceMeter
 from iostudy.workloads.external.fio import FIO
 from iostudy.workloads.windows import Window
+from iostudy.workloads.workload import Place
 
 MIB = 1 << 20
 WRITER = (
@@ -171,7 +171,7 @@ def test_fio_repeats_jobs_of_any_size_and_runtime(tmp_path):
     ],
 )
 def test_jobs_through_the_page_cache_or_in_sequence_are_not_steady(monkeypatch, shown, reason):
-    monkeypatch.setattr(fio_job, "read", lambda path: fio_job.parse(path, shown))
+    monkeypatch.setattr(fio_job, "read", lambda path, override: fio_job.parse(path, shown))
     workload = FIO.make(FIO.options.model_validate({"job": "random-read.fio"}))
     found = workload.unsteady_reason()
     assert reason in found

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place
 from iostudy.workloads.native import dfsio
+from iostudy.workloads.native.dfsio_figures import compute_readings
+from iostudy.workloads.workload import Place
 
 MIB = 1 << 20
 
@@ -161,7 +162,7 @@ def test_the_figures_are_those_of_testdfsio(place):
         wall_seconds = 5.0
         thread_seconds = (1.0, 2.0, 4.0, 5.0)
 
-    figures = dfsio._readings(100 * MIB, Timed())
+    figures = compute_readings(100 * MIB, Timed())
     rates = [100, 50, 25, 20]
     assert figures["throughput"] == pytest.approx(400 / 12)
     assert figures["average_io_rate"] == pytest.approx(statistics.fmean(rates))

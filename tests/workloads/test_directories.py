@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from iostudy.errors import TargetError
-from iostudy.workloads.definition import TextList
 from iostudy.workloads.directories import Directories, refuse_unfit
+from iostudy.workloads.option_types import TextList
 
 DIRECTORIES = TypeAdapter(Directories)
 TEXTS = TypeAdapter(TextList[str])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB
-from iostudy.workloads.definition import BYTES, Place
 from iostudy.workloads.external import fio, fio_job, program
+from iostudy.workloads.measurement import BYTES
+from iostudy.workloads.workload import NO_TARGET, Place, TargetPaths
 from tests.page_cache import resident_pages
 
 pytestmark = pytest.mark.child
@@ -264,7 +266,8 @@ def test_what_leads_outside_of_the_target_is_refused(make, place, tmp_path, monk
     (tmp_path / "inc.fio").write_text("filename=/dev/sdz\n")
     (tmp_path / "log").write_text("fio version 2 iolog\n")
     workload = make(f"[global]\nsize=1m\n[x]\n{line}\n")
-    for step in (workload.check, lambda: workload.run(place)):
+    steps = (lambda: workload.check_target(NO_TARGET), lambda: workload.run(place))
+    for step in steps:
         with pytest.raises(
             UsageError, match=r"outside of the target|scheduler|log|on files|shell"
         ) as e:
@@ -278,7 +281,97 @@ def test_what_leads_outside_of_the_target_is_refused(make, place, tmp_path, monk
     "line", ["filename=a:b", r"filename=a\:b", "directory=.", "filename=sub/../x", "mem=mmap"]
 )
 def test_what_stays_on_the_target_is_not_refused(make, line):
-    make(f"[x]\nrw=write\nsize=1m\n{line}\n").check()
+    make(f"[x]\nrw=write\nsize=1m\n{line}\n").check_target(NO_TARGET)
+
+
+@needs_fio
+@pytest.mark.parametrize("directory", ["sub/a:b", "TARGET", "TARGET/sub", "TARGET/c\\\\:d"])
+def test_directories_of_the_target_are_made_in_the_trials_folder(make, tmp_path, directory):
+    target = TargetPaths(directory=tmp_path)
+    folder = tmp_path / "own"
+    folder.mkdir()
+    text = f"[x]\nrw=write\nsize=64k\ndirectory={directory.replace('TARGET', str(tmp_path))}\n"
+    workload = make(text)
+    workload.check_target(target)
+    measured = trial(workload, Place(folder, seed=7, target=target))
+    assert measured.figures[BYTES] == 64 << 10
+    written = [path for path in tmp_path.rglob("x.*") if path.is_file()]
+    assert written and all(folder in path.parents for path in written)
+
+
+@needs_fio
+def test_a_sibling_of_the_target_is_outside(make, tmp_path):
+    workload = make(f"[x]\nrw=write\nsize=64k\ndirectory={tmp_path}-other\n")
+    with pytest.raises(UsageError, match=r"outside of the target.*override: {directory: \.}"):
+        workload.check_target(TargetPaths(directory=tmp_path))
+
+
+@needs_fio
+def test_overrides_take_the_place_of_the_jobs_own_parameters(make, place):
+    text = "[global]\nfilename=/dev/sdz\nreadwrite=write\n[a]\nsize=4m\n[b]\ndirectory=/nowhere\n"
+    override = {"filename": "data", "size": "1m", "rw": "read", "directory": "sub", "thread": True}
+    workload = make(text, override=override)
+    workload.check_target(NO_TARGET)
+    measured = trial(workload, place)
+    assert measured.figures[BYTES] == 2 * MIB
+    assert "write_bandwidth" not in measured.figures
+    assert (place.directory / "sub" / "data").stat().st_size == MIB
+    assert fio.FioOptions.model_validate(workload.options.model_dump(mode="json")) == (
+        workload.options
+    )
+
+
+@needs_fio
+def test_a_name_of_all_jobs_is_no_job(make, place):
+    text = "[global]\nname=all\nfilename=data\nrw=write\n[one]\nsize=1m\n"
+    measured = trial(make(text, override={"size": "64k"}), place)
+    assert measured.figures[BYTES] == 64 << 10
+
+
+@needs_fio
+def test_included_files_are_overridden_too(make, place, tmp_path):
+    (tmp_path / "inc.fio").write_text("filename=/dev/sdz\n")
+    workload = make("[x]\nsize=64k\ninclude inc.fio\n", override="filename=data rw=write")
+    workload.check_target(NO_TARGET)
+    assert trial(workload, place).figures[BYTES] == 64 << 10
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    ("override", "found"),
+    [
+        ({"name": "x"}, "no parameter of a job"),
+        ({"size": "1m\nexec_prerun=true"}, "does not fit in a line"),
+        ({"size": ["1m"]}, "not a text"),
+        ({"exec_prerun": "true"}, "shell"),
+        ({"filename": "/dev/sdz"}, "outside of the target"),
+        ({"colour": "red"}, "fio says: .*Bad option <colour=red>"),
+    ],
+)
+def test_overrides_are_checked_as_the_job_file_is(make, override, found):
+    with pytest.raises((UsageError, ValueError), match=found):
+        make(READING, override=override).check_target(NO_TARGET)
+
+
+@needs_fio
+def test_only_reads_of_the_studys_own_device_are_accepted(make):
+    device = next(iter(sorted(Path("/dev").glob("loop[0-9]"))), None)
+    if device is None or not device.is_block_device():
+        pytest.skip("no loop device")
+    reading = f"[x]\nfilename={device}\nsize=1m\nrw=read\n"
+    make(reading).check_target(TargetPaths(device=device))
+    with pytest.raises(UsageError, match="a write would destroy"):
+        make(reading.replace("=read", "=write")).check_target(TargetPaths(device=device))
+    with pytest.raises(UsageError, match="outside of the target"):
+        make(reading).check_target(TargetPaths(device=Path("/dev/null")))
+
+
+@needs_fio
+def test_a_job_without_an_end_ends_at_the_limit(make, place):
+    measured = trial(make("[x]\nrw=read\nsize=1m\nloops=1000000000\n", limit="1s"), place)
+    assert measured.figures["bandwidth"] > 0
+    assert 0.9 < measured.figures["exec_time"] < 20
+    assert measured.notes[-1] == "a job did not end by itself and ended at the limit of 1.0 s"
 
 
 @needs_fio

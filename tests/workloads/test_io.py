@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from iostudy.errors import TargetError, UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads import open_file_limit
-from iostudy.workloads.definition import Place
 from iostudy.workloads.native.io import IO, Io
 from iostudy.workloads.native.io_options import IoOptions
+from iostudy.workloads.workload import Place
 
 KIB, MIB = 1 << 10, 1 << 20
 SMALL = {"size": "1MiB", "record_size": "16KiB"}
@@ -296,7 +296,7 @@ def test_more_files_than_any_limit_allows_are_refused_first(monkeypatch, tmp_pat
 ENDLESS = textwrap.dedent("""
     import sys
     from pathlib import Path
-    from iostudy.workloads.definition import Place
+    from iostudy.workloads.workload import Place
     from iostudy.workloads.native.io import Io
     from iostudy.workloads.native.io_options import IoOptions
 

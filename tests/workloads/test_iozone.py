@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from iostudy import units
 from iostudy._native import FileJob
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.workloads.definition import BYTES, Place
+from iostudy.workloads.measurement import BYTES
 from iostudy.workloads.native.iozone import IOZONE, IozoneOptions
 from iostudy.workloads.native.iozone_matrix import (
     Cell,
@@ -23,6 +23,7 @@ from iostudy.workloads.native.iozone_matrix import (
     build_job,
     doubling_sizes,
 )
+from iostudy.workloads.workload import Place
 
 KIB, MIB = units.KIB, units.MIB
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.workloads.definition import Place
 from iostudy.workloads.native import nnbench
 from iostudy.workloads.option_text import format_options
+from iostudy.workloads.workload import Place
 from tests.fixtures_loop import loop_disk
 
 MIB = 1 << 20

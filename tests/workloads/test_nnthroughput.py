@@ -12,9 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
-from iostudy.workloads.definition import Place
 from iostudy.workloads.native import nnthroughput
 from iostudy.workloads.option_text import format_options
+from iostudy.workloads.workload import Place
 from tests.fixtures_loop import loop_disk
 
 MIB = 1 << 20
@@ -59,7 +59,7 @@ PEAKS = """\
 import sys
 from pathlib import Path
 from iostudy.workloads.native import nnthroughput
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 
 def peak_kib():
     (line,) = [own for own in open("/proc/self/status") if own.startswith("VmHWM")]

@@ -17,7 +17,6 @@ from iostudy.study.source import read as read_yaml
 from iostudy.units import parse_percent
 from iostudy.workloads import catalog
 from iostudy.workloads.allowed_values import describe_allowed
-from iostudy.workloads.definition import Count, Options, Seconds, Size
 from iostudy.workloads.option_text import (
     REQUIRED,
     bench_command,
@@ -26,6 +25,7 @@ from iostudy.workloads.option_text import (
     list_options,
     study_lines,
 )
+from iostudy.workloads.option_types import Count, Options, Seconds, Size
 from tests.study.files import GOOD, read
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1)

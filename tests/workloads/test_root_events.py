@@ -11,15 +11,16 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
+from iostudy import extras
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place
-from iostudy.workloads.root import file, root_events
+from iostudy.workloads.root import root_events
+from iostudy.workloads.workload import Place
 
 SMALL = {"jobs": 3, "events": 20, "step": 2, "event_size": "16KiB", "columns": 4, "compute": "1ms"}
 ROWS_BYTES = 20 * 16384
 needs_uproot = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in file.LIBRARIES),
+    any(importlib.util.find_spec(name) is None for name in extras.EXTRAS["root"]),
     reason="needs uproot and awkward (pip install 'iostudy[root]')",
 )
 
@@ -35,7 +36,7 @@ def make(**options):
 
 
 def test_without_uproot_it_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(file, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install 'iostudy\[root\]'"):
         make().check()
 

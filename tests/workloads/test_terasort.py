@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 
 MIB = 1 << 20
 NAMES = ("teragen", "terasort", "teravalidate")
@@ -228,7 +228,7 @@ MEASURE = """
 import sys
 from pathlib import Path
 from iostudy.workloads.native import terasort
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 
 def kilobytes(name):
     status = Path("/proc/self/status").read_text()

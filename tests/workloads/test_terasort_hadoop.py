@@ -8,7 +8,7 @@ import pytest
 from benches import hadoop
 
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 
 ROWS = 25_001
 

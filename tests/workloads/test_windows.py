@@ -12,9 +12,9 @@ import pytest
 
 from iostudy.errors import WorkloadError
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place
 from iostudy.workloads.native.io import IO
 from iostudy.workloads.windows import Window, required_operations
+from iostudy.workloads.workload import Place
 
 WIDTH = 0.05
 SMALL = {"size": "1MiB", "record_size": "4KiB", "order": "random"}

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 
 MIB = 1 << 20
 SMALL = {"size": "2MiB", "memory": "2MiB"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from benches import hadoop
 
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 
 TEXT = "na\u00efve \ud55c\uad6d\uc5b4 caf\u00e9\u00a0bar\n\n\ta\x0cb\x0bc\rd\r\ne " + " ".join(
     f"word-number-{number}" for number in range(2000)

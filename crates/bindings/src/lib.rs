@@ -1,6 +1,9 @@
 //! Rust core as the Python module `iostudy._native`; `_native.pyi` documents its API.
 
 mod block_events;
+mod distributions;
+mod drive;
+mod drive_server;
 mod errors;
 mod events;
 mod interruptible;
@@ -26,6 +29,12 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::block_events::{BlockEvents, BlockRequests};
+    #[pymodule_export]
+    use super::distributions::{beta_cdf, chi_squared_quantile, f_tail, t_cdf, t_quantile};
+    #[pymodule_export]
+    use super::drive::{DriveModel, RunningDrive};
+    #[pymodule_export]
+    use super::drive_server::serve_drive;
     #[pymodule_export]
     use super::errors::{EngineError, StoppedError, VerificationError};
     #[pymodule_export]

@@ -62,11 +62,11 @@ class Boundaries:
 
 @functools.cache
 def build_boundaries(
-    method: AnalysisMethod, min_blocks: int, max_blocks: int, risk: float, growth: float
+    method: AnalysisMethod, min_blocks: int, max_blocks: int, risk: float
 ) -> Boundaries:
     """Return the boundaries of one comparison with its share of the risk.
 
-    ``growth`` is that of `plan_looks`. Raises ValueError for an invalid range of blocks or risk.
+    Raises ValueError for an invalid range of blocks or risk.
     """
     match method:
         case AnalysisMethod.CONSTANT_LEVEL:
@@ -74,7 +74,7 @@ def build_boundaries(
             levels = np.full(len(looks), repeated_alpha(min_blocks, max_blocks, risk))
             return Boundaries(looks, levels, levels)
         case AnalysisMethod.ERROR_SPENDING:
-            looks = plan_looks(min_blocks, max_blocks, growth)
+            looks = plan_looks(min_blocks, max_blocks)
             return Boundaries(
                 looks,
                 np.array(spending_levels(looks, risk)),

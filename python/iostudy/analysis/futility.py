@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from iostudy.analysis.boundaries import Boundaries
+from iostudy.analysis.distributions import t_cdf, t_quantile
 
 Array = NDArray[np.float64]
 
@@ -17,24 +17,30 @@ FUTILITY = 0.05
 
 
 def predictive_probability(
-    mean: ArrayLike, sd: ArrayLike, count: ArrayLike, boundaries: Boundaries, delta: float
+    mean: ArrayLike,
+    sd: ArrayLike,
+    count: ArrayLike,
+    boundaries: Boundaries,
+    delta: float,
+    bias: float = 0.0,
 ) -> Array:
     """Return the probability of a verdict at the last analysis, elementwise.
 
     Given ``count`` of N blocks, the mean of all N has the predictive distribution
     t(count - 1) with centre ``mean`` and scale sd sqrt(1/count - 1/N), for a flat prior of the
     difference (Spiegelhalter, Freedman & Blackburn 1986). Its intervals have the widths of ``sd``.
-    ``sd`` must be above 0, and ``count`` from 2 to N - 1.
+    ``sd`` must be above 0, and ``count`` from 2 to N - 1. ``bias`` widens the intervals.
     """
     mean, sd, count = (np.asarray(each, dtype=np.float64) for each in (mean, sd, count))
     last = boundaries.looks[-1]
 
     def half_width(level: float) -> Array:
-        return np.asarray(-special.stdtrit(last - 1, level / 2) * sd / math.sqrt(last))
+        quantile = -t_quantile(last - 1, level / 2)
+        return np.asarray(quantile * sd / math.sqrt(last) + bias)
 
     def below(limit: Array) -> Array:
         scale = sd * np.sqrt(1 / count - 1 / last)
-        return np.asarray(special.stdtr(count - 1, (limit - mean) / scale))
+        return np.asarray(t_cdf(count - 1, (limit - mean) / scale))
 
     different = half_width(boundaries.difference[-1])
     within = np.clip(delta - half_width(boundaries.equivalence[-1]), 0.0, different)

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import special
-
+from iostudy.analysis.distributions import chi_squared_quantile
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Rule
 
@@ -71,10 +70,10 @@ def estimate_power(noise: Noise, rule: Rule) -> PowerEstimate:
 def minimum_detectable_effect(sd: float, rule: Rule) -> float:
     """Return the smallest difference that ``max_blocks`` blocks find with power 0.8, as a fraction.
 
-    ``sd`` is the standard deviation of the paired log-ratios. The same formula gives the required
-    blocks (Rule.detectable).
+    ``sd`` is the standard deviation of the paired log-ratios. The same formula gives
+    `Rule.required_blocks`.
     """
-    return as_fraction(rule.detectable_difference(rule.max_blocks) * sd)
+    return as_fraction(rule.detectable_difference(rule.max_blocks) * sd + rule.bias)
 
 
 def pool_noise(sds_with_counts: Sequence[tuple[float, int]]) -> Noise | None:
@@ -99,4 +98,4 @@ def pool_noise(sds_with_counts: Sequence[tuple[float, int]]) -> Noise | None:
 
 
 def _chi2(freedom: float, upper_area: float) -> float:
-    return float(special.chdtri(freedom, upper_area))
+    return float(chi_squared_quantile(freedom, upper_area))

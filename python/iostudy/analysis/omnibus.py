@@ -1,8 +1,8 @@
 """Type II F test of each factor of a design, with the error from replicates.
 
-The sum of squares of each factor is adjusted for all other factors and blocks (type II, by
-statsmodels). The error is the variation of runs between blocks, not the model's residual, which
-would contain interactions. With whole plots there are two strata (Box, Hunter & Hunter 2005,
+The sum of squares of each factor is adjusted for all other factors and blocks (type II). The error
+is the variation of runs between blocks, not the model's residual, which would contain interactions.
+With whole plots there are two strata (Box, Hunter & Hunter 2005,
 chapter 9): hard-to-change factors are tested against whole plots x blocks, the others against
 runs x blocks within whole plots.
 """
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from iostudy.analysis.design import Runs
+from iostudy.analysis.distributions import f_tail
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def compute_f_tests(figures: Array, runs: Runs, hard: Sequence[int]) -> tuple[Fa
         error, error_degrees = between if factor in hard else within
         if error > 0 and error_degrees > 0:
             f = (squares / degrees) / (error / error_degrees)
-            p = float(special.fdtrc(degrees, error_degrees, f))
+            p = float(f_tail(degrees, error_degrees, f))
             tests.append(FactorTest(factor, f, degrees, error_degrees, p))
     return tuple(tests)
 
@@ -68,18 +68,26 @@ def _error_strata(
 
 
 def _type_two_sums(figures: Array, runs: Runs) -> list[tuple[float, int]]:
-    """The sum of squares and the degrees of freedom of each factor."""
-    # Imported here because both take seconds to load. statsmodels needs pandas data.
-    import pandas as pd
-    from statsmodels.formula.api import ols
-    from statsmodels.stats.anova import anova_lm
+    """The sum of squares and the degrees of freedom of each factor.
 
+    Without interactions in the model, the sum is the residual that the factor removes from a model
+    of all other factors and blocks.
+    """
     blocks, number = figures.shape
-    names = [f"factor{index}" for index in range(runs.shape[1])]
-    levels = {name: np.tile(runs[:, index], blocks) for index, name in enumerate(names)}
-    block = np.repeat(np.arange(blocks), number)
-    data = pd.DataFrame({"x": figures.ravel(), "block": block, **levels})
-    terms = " + ".join(f"C({name})" for name in ("block", *names))
-    table = anova_lm(ols(f"x ~ {terms}", data).fit(), typ=2)
-    rows = [table.loc[f"C({name})"] for name in names]
-    return [(float(row["sum_sq"]), int(row["df"])) for row in rows]
+    levels = [np.tile(runs[:, index], blocks) for index in range(runs.shape[1])]
+    terms = [_dummies(each) for each in (np.repeat(np.arange(blocks), number), *levels)]
+    whole, rank = _fit(figures.ravel(), terms)
+    without = [_fit(figures.ravel(), terms[: 1 + k] + terms[2 + k :]) for k in range(len(levels))]
+    return [(residual - whole, rank - own) for residual, own in without]
+
+
+def _dummies(levels: NDArray[np.int64]) -> Array:
+    """Columns of treatment coding: an indicator of each level but the first."""
+    return np.asarray(levels[:, None] == np.unique(levels)[1:], dtype=np.float64)
+
+
+def _fit(values: Array, terms: Sequence[Array]) -> tuple[float, int]:
+    """The residual sum of squares of least squares with an intercept, and the rank."""
+    model = np.column_stack([np.ones(len(values)), *terms])
+    coefficients, _, rank, _ = np.linalg.lstsq(model, values)
+    return float(((values - model @ coefficients) ** 2).sum()), int(rank)

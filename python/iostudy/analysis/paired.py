@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+
+from iostudy.analysis.distributions import t_quantile
 
 Array = NDArray[np.float64]
 
@@ -86,6 +87,6 @@ def t_bounds(
     ``count`` must be at least 2 everywhere.
     """
     count = np.asarray(count, dtype=np.float64)
-    quantile = -special.stdtrit(count - 1, np.asarray(alpha) / 2)
+    quantile = -t_quantile(count - 1, np.asarray(alpha) / 2)
     half = quantile * np.asarray(sd) / np.sqrt(count)
     return np.asarray(mean - half), np.asarray(mean + half)

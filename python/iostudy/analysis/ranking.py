@@ -29,8 +29,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from iostudy.analysis.distributions import t_quantile
 from iostudy.analysis.verdict import Rule, Verdict, classify_intervals, deciding_bounds
 
 Array = NDArray[np.float64]
@@ -210,14 +210,14 @@ def _order_on_workload(
     decided = np.isin(words[0], _DECIDED)
     is_open = decided[:, None] | decided[None, :] | with_baseline
     verdicts = np.where(is_open, words, str(Verdict.INCONCLUSIVE))
-    vs_mean = _intervals([part.vs_mean], np.ones(1), shared.repeated_alpha)
+    vs_mean = _intervals([part.vs_mean], np.ones(1), shared)
     return PairwiseOrder(pairs, verdicts, vs_mean)
 
 
 def _combined_order(parts: Sequence[_WorkloadMeans], shares: Array, rule: Rule) -> PairwiseOrder:
     """The combined order over all workloads."""
-    pairs = _intervals([part.pairs for part in parts], shares, rule.repeated_alpha)
-    vs_mean = _intervals([part.vs_mean for part in parts], shares, rule.repeated_alpha)
+    pairs = _intervals([part.pairs for part in parts], shares, rule)
+    vs_mean = _intervals([part.vs_mean for part in parts], shares, rule)
     fewest = np.min([part.pairs.count for part in parts], axis=0)
     return PairwiseOrder(pairs, classify_intervals(pairs.low, pairs.high, fewest, rule), vs_mean)
 
@@ -228,15 +228,15 @@ def _deciding_intervals(means: _Means, rule: Rule) -> IntervalEstimates:
     return IntervalEstimates(means.value, *deciding_bounds(means.value, sd, means.count, rule))
 
 
-def _intervals(means: Sequence[_Means], shares: Array, alpha: float) -> IntervalEstimates:
-    """Weighted sums of the workloads' means, with t intervals at level ``alpha``."""
+def _intervals(means: Sequence[_Means], shares: Array, rule: Rule) -> IntervalEstimates:
+    """Weighted sums of the workloads' means, with t intervals at the repeated level."""
     value = np.sum([w * own.value for w, own in zip(shares, means, strict=True)], axis=0)
     errors = [w**2 * own.error for w, own in zip(shares, means, strict=True)]
     variance = np.sum(errors, axis=0)
     lost = np.sum([e**2 / (m.count - 1) for e, m in zip(errors, means, strict=True)], axis=0)
     # Without any spread the interval has no width, whatever the degrees of freedom.
     freedom = np.divide(variance**2, lost, out=np.ones_like(variance), where=lost > 0)
-    half = -special.stdtrit(freedom, alpha / 2) * np.sqrt(variance)
+    half = -t_quantile(freedom, rule.repeated_alpha / 2) * np.sqrt(variance) + rule.bias
     return IntervalEstimates(value, value - half, value + half)
 
 

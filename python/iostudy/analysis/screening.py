@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from iostudy.analysis import sequential
+from iostudy.analysis.distributions import t_cdf
 from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare_ratios
 
 Array = NDArray[np.float64]
@@ -78,7 +78,7 @@ def _single_look_p_value(comparison: Comparison, rule: Rule) -> float:
     if not comparison.sd:
         return float(comparison.estimate == 0)
     t = comparison.estimate / (comparison.sd / math.sqrt(comparison.blocks))
-    return 2 * float(special.stdtr(comparison.blocks - 1, -abs(t)))
+    return 2 * float(t_cdf(comparison.blocks - 1, -abs(t)))
 
 
 def holm(single: Sequence[float], rule: Rule) -> tuple[bool, ...]:

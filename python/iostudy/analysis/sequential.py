@@ -20,8 +20,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from scipy import optimize
-
+from iostudy.analysis.root_finding import find_root
 from iostudy.analysis.t_chain import USUAL, Resolution, StayedInside
 
 LOOK_GROWTH = 1 / 32
@@ -87,7 +86,7 @@ def _level_to_spend(inside: StayedInside, blocks: int, before: float, after: flo
         return after
     if excess(low) >= 0:
         return after - before
-    return math.exp(optimize.brentq(excess, low, high, xtol=_TOLERANCE))
+    return math.exp(find_root(excess, low, high, _TOLERANCE / 100))
 
 
 @functools.cache

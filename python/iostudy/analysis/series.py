@@ -13,7 +13,8 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+
+from iostudy.analysis.distributions import beta_cdf, normal_cdf, t_cdf
 
 Array = NDArray[np.float64]
 
@@ -145,7 +146,7 @@ def _autocorrelation_p_value(values: Array) -> float:
     numerator = 4 * (count - 2) * (5 * count**2 - 2 * count - 9)
     variance = numerator / (5 * count * (count + 1) * (count - 1) ** 2)
     shape = (4 / variance - 1) / 2
-    return float(special.betainc(shape, shape, min(1.0, ratio / 4)))
+    return float(beta_cdf(shape, shape, min(1.0, ratio / 4)))
 
 
 def _ranks(values: Array) -> Array:
@@ -169,7 +170,7 @@ def _skewness_p_value(values: Array) -> float:
     kurtosis = peak / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
     square = math.sqrt(2 * (kurtosis - 1)) - 1
     z = math.asinh(y * math.sqrt((square - 1) / 2)) / math.sqrt(math.log(square) / 2)
-    return 2 * float(special.ndtr(-abs(z)))
+    return 2 * float(normal_cdf(-abs(z)))
 
 
 def _unequal_variances_p_value(first: Array, second: Array) -> float:
@@ -188,4 +189,4 @@ def _two_sided_p_value(estimate: float, error: float, freedom: int) -> float:
     """The two-sided p value of Student's t; without any error 1 for an estimate of 0, else 0."""
     if error == 0:
         return float(estimate == 0)
-    return 2 * float(special.stdtr(freedom, -abs(estimate) / error))
+    return 2 * float(t_cdf(freedom, -abs(estimate) / error))

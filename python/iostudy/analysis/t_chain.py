@@ -25,7 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+
+from iostudy.analysis.distributions import beta_function, beta_quadrature, t_cdf, t_quantile
 
 Array = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ class StayedInside:
         points, weights = _unit_interval(resolution.phi)
         width = math.asin(math.tanh(end))
         theta = width * points
-        density = 2 * np.cos(theta) ** (blocks - 2) / special.beta(0.5, (blocks - 1) / 2)
+        density = 2 * np.cos(theta) ** (blocks - 2) / beta_function(0.5, (blocks - 1) / 2)
         at = np.arctanh(np.sin(theta))
         own = spline_weights(end, at, width * density * weights, resolution.grid)
         return cls(blocks, end, own, resolution)
@@ -123,7 +124,7 @@ class StayedInside:
         phi = start[some, None] + width[:, None] * points
         cosine = np.cos(phi)
         r = scale * np.abs(a[own, None] * cosine + step * np.sin(phi))
-        density = cosine ** (self.blocks - 1) / special.beta(0.5, self.blocks / 2)
+        density = cosine ** (self.blocks - 1) / beta_function(0.5, self.blocks / 2)
         mass = (self.weights[own] * width)[:, None] * density * weights
         return np.arctanh(np.minimum(r, limit)).ravel(), mass.ravel()
 
@@ -138,7 +139,7 @@ class StayedInside:
 
     def _beyond(self, phi: Array) -> Array:
         """P(an angle exceeds phi): sqrt(n) tan(angle) has Student's t distribution with n df."""
-        return np.asarray(special.stdtr(self.blocks, -math.sqrt(self.blocks) * np.tan(phi)))
+        return np.asarray(t_cdf(self.blocks, -math.sqrt(self.blocks) * np.tan(phi)))
 
     def _residual_shares(self, blocks: int) -> tuple[Array, Array]:
         """Values of v with their probabilities, by Gauss-Jacobi quadrature; 0 for a single step."""
@@ -149,7 +150,7 @@ class StayedInside:
 
 def boundary(blocks: int, level: float) -> float:
     """Return the atanh(r_n) that corresponds to |T_n| = t(1 - level/2, n-1)."""
-    return math.asinh(-float(special.stdtrit(blocks - 1, level / 2)) / math.sqrt(blocks - 1))
+    return math.asinh(-float(t_quantile(blocks - 1, level / 2)) / math.sqrt(blocks - 1))
 
 
 @functools.cache
@@ -162,8 +163,7 @@ def _unit_interval(points: int) -> tuple[Array, Array]:
 @functools.cache
 def _beta_quadrature(freedom: int, other: int, points: int) -> tuple[Array, Array]:
     """Points and weights of the distribution Beta(freedom / 2, other / 2)."""
-    nodes, weights = special.roots_jacobi(points, other / 2 - 1, freedom / 2 - 1)
-    return (nodes + 1) / 2, weights / weights.sum()
+    return beta_quadrature(freedom / 2, other / 2, points)
 
 
 def spline_weights(end: float, at: Array, mass: Array, points: int) -> Array:

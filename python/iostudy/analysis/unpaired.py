@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
+from iostudy.analysis.distributions import t_quantile
 from iostudy.analysis.paired import UNKNOWN, Array, Interval, logarithms
 from iostudy.analysis.verdict import (
     EstimatedDifference,
@@ -42,7 +42,7 @@ def combine_rules(first: Rule, second: Rule, comparisons: int) -> Rule:
     ``max_blocks``. For as many comparisons it is at most that of either study. Each study stops
     where chance favours its own verdict, which also shifts its means. No theorem shows that this
     level suffices for their difference; the calibration is the evidence (docs/method.md, "Two
-    studies").
+    studies"). The biases of windows of two studies add up.
     """
     return Rule(
         margin=min(first.margin, second.margin),
@@ -50,6 +50,7 @@ def combine_rules(first: Rule, second: Rule, comparisons: int) -> Rule:
         min_blocks=min(first.min_blocks, second.min_blocks),
         max_blocks=max(first.max_blocks, second.max_blocks),
         comparisons=comparisons,
+        bias=first.bias + second.bias,
     )
 
 
@@ -65,7 +66,7 @@ def compare(
     x, y = sign * logarithms("first", first), sign * logarithms("second", second)
     trials = (len(first), len(second))
     estimate = float(np.mean(y) - np.mean(x)) if min(trials) else math.nan
-    half = _half_width(x, y, rule.repeated_alpha)
+    half = _half_width(x, y, rule.repeated_alpha) + rule.bias
     interval = Interval(estimate - half, estimate + half) if math.isfinite(half) else UNKNOWN
     verdict = Verdict(str(classify_intervals(interval.low, interval.high, min(trials), rule)))
     return UnpairedComparison(
@@ -102,4 +103,4 @@ def _half_width(first: Array, second: Array, alpha: float) -> float:
     if total == 0:
         return 0.0
     freedom = total**2 / float((shares**2 / (counts - 1)).sum())
-    return -float(special.stdtrit(freedom, alpha / 2)) * math.sqrt(total)
+    return -float(t_quantile(freedom, alpha / 2)) * math.sqrt(total)

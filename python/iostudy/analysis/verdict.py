@@ -9,10 +9,10 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from iostudy.analysis import sequential
 from iostudy.analysis.boundaries import AnalysisMethod, Boundaries, build_boundaries
+from iostudy.analysis.distributions import normal_quantile, t_quantile
 from iostudy.analysis.futility import FUTILITY, predictive_probability
 from iostudy.analysis.hodges_lehmann import hodges_lehmann, signed_rank_interval, walsh_averages
 from iostudy.analysis.paired import (
@@ -41,8 +41,8 @@ class Rule:
     """The decision rule. ``margin`` and ``risk`` are fractions; ``risk`` covers the whole study.
 
     ``comparisons`` is the number of verdicts in the study. They share the risk equally
-    (Bonferroni). ``growth`` is the least increase of blocks from one analysis to the next, as a
-    share.
+    (Bonferroni). ``bias`` is the largest bias of an estimate, a log-ratio; every interval is wider
+    by it on both sides.
     """
 
     margin: float
@@ -51,7 +51,7 @@ class Rule:
     max_blocks: int
     comparisons: int = 1
     method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
-    growth: float = sequential.LOOK_GROWTH
+    bias: float = 0.0
 
     @property
     def delta(self) -> float:
@@ -62,7 +62,7 @@ class Rule:
     def boundaries(self) -> Boundaries:
         """The analyses of a comparison with the levels of their intervals."""
         share = self.risk / self.comparisons
-        return build_boundaries(self.method, self.min_blocks, self.max_blocks, share, self.growth)
+        return build_boundaries(self.method, self.min_blocks, self.max_blocks, share)
 
     @property
     def repeated_alpha(self) -> float:
@@ -78,8 +78,8 @@ class Rule:
         grows, it becomes the usual z(1 - a/2) + z(power) standard errors; with z alone a study of
         10 blocks has a power of 0.70 only.
         """
-        quantile = -float(special.stdtrit(blocks - 1, self._last_level / 2))
-        return (quantile + float(special.stdtrit(blocks - 1, POWER))) / math.sqrt(blocks)
+        quantile = -float(t_quantile(blocks - 1, self._last_level / 2))
+        return (quantile + float(t_quantile(blocks - 1, POWER))) / math.sqrt(blocks)
 
     def required_blocks(self, sd: float, *, at_least: int = 0) -> int:
         """Return the fewest blocks that find a difference of the margin with power 0.8.
@@ -87,10 +87,11 @@ class Rule:
         ``sd`` is that of the paired log-ratios. The result may exceed ``max_blocks``. The search
         starts at ((z(1 - a/2) + z(power)) * sd / delta)^2, a few blocks below.
         """
-        errors = float(special.ndtri(POWER) - special.ndtri(self._last_level / 2))
-        usual = math.ceil((errors * sd / self.delta) ** 2)
+        errors = normal_quantile(POWER) - normal_quantile(self._last_level / 2)
+        found = self.delta - self.bias
+        usual = math.ceil((errors * sd / found) ** 2)
         needed = max(at_least, self.min_blocks, usual)
-        while self.detectable_difference(needed) * sd > self.delta:
+        while self.detectable_difference(needed) * sd > found:
             needed += 1
         return needed
 
@@ -131,9 +132,10 @@ class Comparison(EstimatedDifference):
 
     ``sd`` and ``robust_interval`` are log-ratios. The estimate is NaN without blocks, ``sd`` with
     fewer than two. ``blocks_needed`` is the total number of blocks that would probably decide an
-    inconclusive comparison; None where no standard deviation is known. ``fragile``: the
-    Hodges-Lehmann interval exists and leads to another verdict. ``futile``: the rest of the blocks
-    would hardly decide an inconclusive comparison, which therefore ends.
+    inconclusive comparison, more than ``max_blocks`` for a futile one; None where no standard
+    deviation is known. ``fragile``: the Hodges-Lehmann interval exists and leads to another
+    verdict. ``futile``: the rest of the blocks would hardly decide an inconclusive comparison,
+    which therefore ends.
     """
 
     blocks: int
@@ -166,9 +168,10 @@ def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comp
     mean = float(np.mean(ratios)) if count else math.nan
     sd = float(np.std(ratios, ddof=1)) if count > 1 else math.nan
     interval = deciding_interval(ratios, rule)
-    averages = walsh_averages(ratios)
-    robust = _robust_interval(averages, count, rule)
     verdict = _verdict(interval, count, rule)
+    futile = verdict is Verdict.INCONCLUSIVE and bool(is_futile(mean, sd, count, rule))
+    averages = walsh_averages(ratios)
+    robust = _robust_interval(averages, count, rule, verdict)
     return Comparison(
         blocks=count,
         estimate=mean,
@@ -176,11 +179,11 @@ def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comp
         interval=interval,
         verdict=verdict,
         by_margin=exceeds_margin(verdict, interval, rule.delta),
-        blocks_needed=_blocks_needed(count, sd, rule, verdict),
+        blocks_needed=_blocks_needed(rule.max_blocks if futile else count, sd, rule, verdict),
         robust_estimate=hodges_lehmann(averages),
         robust_interval=robust,
         fragile=robust != UNKNOWN and _verdict(robust, count, rule) is not verdict,
-        futile=verdict is Verdict.INCONCLUSIVE and bool(is_futile(mean, sd, count, rule)),
+        futile=futile,
         higher_is_better=higher_is_better,
     )
 
@@ -201,9 +204,15 @@ def deciding_bounds(
     ``count`` must be at least 2 everywhere.
     """
     boundaries = rule.boundaries
-    difference = t_bounds(mean, sd, count, boundaries.difference_level(count))
-    equivalence = t_bounds(mean, sd, count, boundaries.equivalence_level(count))
+    difference, equivalence = (
+        _widen(*t_bounds(mean, sd, count, level), rule.bias)
+        for level in (boundaries.difference_level(count), boundaries.equivalence_level(count))
+    )
     return _choose_bounds(difference, equivalence, rule.delta)
+
+
+def _widen(low: ArrayLike, high: ArrayLike, bias: float) -> tuple[Array, Array]:
+    return np.asarray(low) - bias, np.asarray(high) + bias
 
 
 def _choose_bounds(
@@ -232,21 +241,37 @@ def is_futile(mean: ArrayLike, sd: ArrayLike, count: ArrayLike, rule: Rule) -> N
     if rule.method is AnalysisMethod.CONSTANT_LEVEL or not between.any():
         return np.zeros_like(between)
     usable = np.where(between, sd, 1.0), np.where(between, count, rule.min_blocks)
-    probability = predictive_probability(mean, *usable, rule.boundaries, rule.delta)
+    probability = predictive_probability(mean, *usable, rule.boundaries, rule.delta, rule.bias)
     return np.asarray(between & (probability < FUTILITY))
 
 
-def _robust_interval(averages: Array, count: int, rule: Rule) -> Interval:
+def _robust_interval(averages: Array, count: int, rule: Rule, verdict: Verdict) -> Interval:
     """The signed-rank interval, chosen as that of the mean."""
-    boundaries = rule.boundaries
     difference, equivalence = (
-        signed_rank_interval(averages, count, float(level))
-        for level in (boundaries.difference_level(count), boundaries.equivalence_level(count))
+        signed_rank_interval(averages, count, level)
+        for level in _robust_levels(count, rule, verdict)
     )
     low, high = _choose_bounds(
-        (difference.low, difference.high), (equivalence.low, equivalence.high), rule.delta
+        _widen(difference.low, difference.high, rule.bias),
+        _widen(equivalence.low, equivalence.high, rule.bias),
+        rule.delta,
     )
     return Interval(float(low), float(high))
+
+
+def _robust_levels(count: int, rule: Rule, verdict: Verdict) -> tuple[float, float]:
+    """The levels for difference and equivalence that ranks have.
+
+    A comparison stops as soon as its interval barely suffices. At the same level ranks would barely
+    fail in 40 % of normal samples. A decided comparison therefore has the levels of a single
+    analysis.
+    """
+    boundaries = rule.boundaries
+    if verdict is Verdict.INCONCLUSIVE or rule.method is AnalysisMethod.CONSTANT_LEVEL:
+        levels = boundaries.difference_level(count), boundaries.equivalence_level(count)
+        return float(levels[0]), float(levels[1])
+    share = rule.risk / rule.comparisons
+    return share, 2 * share
 
 
 def classify_intervals(
@@ -284,6 +309,6 @@ def exceeds_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
 
 def _blocks_needed(count: int, sd: float, rule: Rule, verdict: Verdict) -> int | None:
     """The blocks that find a difference of the margin; at least one more than ``count``."""
-    if verdict is not Verdict.INCONCLUSIVE or count < 2:
+    if verdict is not Verdict.INCONCLUSIVE or math.isnan(sd):
         return None
     return rule.required_blocks(sd, at_least=count + 1)

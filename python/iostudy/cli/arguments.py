@@ -12,7 +12,10 @@ StudyName = Annotated[str, typer.Argument(help="A study file, or the name of a r
 Yes = Annotated[
     bool, typer.Option("--yes", help="Destroy the data on a scratch device without asking.")
 ]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the plan.", show_default="drawn")]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Seed of the order of trials and of the data.", show_default="drawn"),
+]
 UnsafeFolders = Annotated[
     bool,
     typer.Option(

@@ -9,14 +9,21 @@ from pathlib import Path
 from typing import assert_never
 
 from iostudy.cli import nfs_suggestions
-from iostudy.cli.arguments import StudyName
+from iostudy.cli.arguments import Json, StudyName
+from iostudy.cli.check_json import build_document
 from iostudy.cli.check_search import describe_effort, describe_space
-from iostudy.cli.console import print_line, print_table
+from iostudy.cli.console import print_json, print_line, print_table
 from iostudy.cli.expected_time import format_expected_time, format_range
 from iostudy.host.mounts import read_mounts
 from iostudy.node.clusters import needs_restarts
-from iostudy.node.expected import check_block_latency, check_target, with_expected_levels
-from iostudy.node.free_space import required_bytes
+from iostudy.node.data_volume import estimate_volume
+from iostudy.node.expected import (
+    check_block_latency,
+    check_target,
+    require_programs,
+    with_expected_levels,
+)
+from iostudy.node.level_warnings import find_level_warnings
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.values import AS_FOUND
@@ -24,40 +31,55 @@ from iostudy.study import library
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.design import Design
 from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.parser import load
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
-from iostudy.study.schema import load
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.switchback import describe_mode, uses_switchback
-from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
+from iostudy.study.targets import (
+    DirectoryTarget,
+    DriveTarget,
+    HdfsTarget,
+    LoopbackTarget,
+    ScratchTarget,
+)
 from iostudy.telemetry.rate import DEFAULT_HZ
-from iostudy.units import GIB, MIB, format_percent, format_seconds
+from iostudy.units import format_percent, format_rounded_size, format_seconds
 from iostudy.workloads import catalog as workload_catalog
 from iostudy.workloads.option_text import format_options
 
+_DRIVE_PARTS = "a process, a FUSE mount, a loop device and a mount"
 _ONE_DISK = "a loop device and a mount"
 
 
 def check(
     study: StudyName,
+    json: Json = False,
 ) -> None:
     """Validate a study; print its plan, changes and time.
 
-    The command changes nothing.
+    The command changes nothing. Warnings name levels that this host lacks, ignores or changes.
     """
     root = os.geteuid() == 0
     planned = with_expected_levels(apply_fallback(load(library.find_study(study)), root=root))
+    require_programs(planned)
     if root or not isinstance(planned.target, ScratchTarget):
         # Only root can see whether a device is free; the table below reports that root is needed.
         check_target(planned, Path())
     if root:
         check_block_latency(planned)
+    warnings = find_level_warnings(planned)
+    notes = (*planned.notes, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
+    needs = () if root else tuple(list_root_requirements(planned))
+    if json:
+        print_json(build_document(planned, notes, warnings, needs))
+        return
     print_line(planned.question)
-    for note in (*planned.notes, *nfs_suggestions.suggest_nfs(planned, read_mounts())):
+    for warning in warnings:
+        print_line(f"warning: {warning}")
+    for note in notes:
         print_line(f"note: {note}")
-    lacking = (
-        [] if root else [("needs root", f"to {need}") for need in list_root_requirements(planned)]
-    )
+    lacking = [("needs root", f"to {need}") for need in needs]
     print_table(
         ("", ""),
         [
@@ -170,6 +192,9 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
         case LoopbackTarget(further_disks=further_disks):
             many = f"{1 + len(further_disks)} loop devices and mounts"
             changes.append(f"{many if further_disks else _ONE_DISK}, removed at the end")
+        case DriveTarget(count=count):
+            each = f"{_DRIVE_PARTS} for each of {count} modelled drives"
+            changes.append(f"{each if count > 1 else _DRIVE_PARTS}, removed at the end")
         case ScratchTarget(device):
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case HdfsTarget(uri):
@@ -223,8 +248,6 @@ def _describe_effort(study: Study) -> list[tuple[str, str]]:
     if uses_switchback(study):
         return _describe_windows(study)
     in_a_round = len(configurations) * len(study.workloads)
-    spec = study.hadoop if study.starts_hadoop else None
-    used = sum(required_bytes(r, c, spec) for r in study.workloads for c in configurations)
     blocks = study.decide.min_blocks, study.decide.max_blocks
     each = f"a trial under each of the {len(configurations)} configurations"
     at_load = " at each load" if any(own.load for own in study.workloads) else ""
@@ -240,21 +263,32 @@ def _describe_effort(study: Study) -> list[tuple[str, str]]:
         ),
         (
             "trials",
-            format_range(
-                f"{number * in_a_round} (files of {_format_size(number * used)})"
-                for number in blocks
-            ),
+            format_range(str(number * in_a_round) for number in blocks),
         ),
+        *_describe_volume(study, blocks),
         *_describe_formats(study),
         *_describe_restarts(study),
         ("time", format_expected_time(study, blocks)),
     ]
 
 
+def _describe_volume(study: Study, blocks: Sequence[int]) -> list[tuple[str, str]]:
+    """Describe the space of the files at one time, and the data written in all blocks."""
+    volume = estimate_volume(study)
+    unknown = f"not known for {', '.join(volume.unknown)}" if volume.unknown else ""
+    peak = f"{format_rounded_size(volume.peak_bytes)} of files at most" if volume.peak_bytes else ""
+    total = format_range(format_rounded_size(number * volume.block_bytes) for number in blocks)
+    written = f"{total} in all" if volume.block_bytes else ""
+    return [
+        ("space", peak or "unknown before the run"),
+        ("written", "; ".join(filter(None, (written, unknown))) or "nothing"),
+    ]
+
+
 def _describe_windows(study: Study) -> list[tuple[str, str]]:
     """Describe the pilot of a switchback study, which plans the rest."""
     # Imported here: the statistics of a pilot take most of a second to load.
-    from iostudy.execution.switchback.pilot import MAX_BLOCKS, pilot_seconds
+    from iostudy.execution.switchback.pilot import pilot_seconds
 
     seconds = format_seconds(pilot_seconds(study.configurations()))
     return [
@@ -263,7 +297,8 @@ def _describe_windows(study: Study) -> list[tuple[str, str]]:
         (
             "blocks",
             (
-                f"as the pilot plans, at most {MAX_BLOCKS}; each has a window under each of the "
+                f"as the pilot plans, in at most {format_seconds(study.decide.time)} of each "
+                "workload; each has one or more windows under each of the "
                 f"{len(study.configurations())} configurations"
             ),
         ),
@@ -316,10 +351,6 @@ def _describe_restarts(study: Study) -> list[tuple[str, str]]:
     )
     anew = "all daemons before each trial on the cluster, and before its data are made"
     return [("restarts", f"{times}: {anew}; the time excludes them")]
-
-
-def _format_size(size_bytes: int) -> str:
-    return f"{size_bytes / GIB:.1f} GiB" if size_bytes >= GIB else f"{size_bytes / MIB:.0f} MiB"
 
 
 def _format_pairs(options: Mapping[str, str]) -> str:

@@ -62,6 +62,7 @@ def _command(
 
 
 COMMANDS = (
+    _command("init", "Write a commented study file for this host."),
     _command("check", "Validate a study; print its plan, changes and time."),
     _command("power", "Measure the baseline's noise; print what a study can detect."),
     _command("run", "Run a study; write its report and its ledger."),
@@ -84,6 +85,8 @@ COMMANDS = (
     _command("restore", "Restore what `set` or a killed command has changed."),
     _command("settings", "List the settings, or describe some."),
     _command("workloads", "List the workloads, or describe one."),
+    _command("drives", "List the modelled drives, or describe one with its sources."),
+    _command("drive", "Use modelled drives as block devices; measure drives.", "app"),
     _command("schema", "Print the JSON Schema of study files, for editors."),
     _command("hadoop", "Manage a Hadoop cluster on this machine.", "app"),
 )

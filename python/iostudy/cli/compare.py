@@ -8,7 +8,14 @@ from typing import Annotated, assert_never
 
 import typer
 
-from iostudy.cli.console import print_text, print_utf8
+from iostudy.cli.ci_output import (
+    VERDICT_EXIT,
+    FailOnOption,
+    JunitOption,
+    SummaryOption,
+    build_ci_output,
+)
+from iostudy.cli.console import print_text, print_utf8, say
 from iostudy.errors import UsageError
 
 
@@ -32,6 +39,9 @@ def compare(
         ),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TERMINAL,
+    fail_on: FailOnOption = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
 ) -> None:
     """Compare two studies, of two days or two hosts.
 
@@ -43,6 +53,7 @@ def compare(
     from iostudy.report.documents.comparison.build import build_comparison
     from iostudy.report.documents.comparison.document import build_comparison_document
     from iostudy.report.render import json_, markdown
+    from iostudy.report.verdict_cases import list_comparison_cases, select_cases
 
     if first.resolve() == second.resolve():
         raise UsageError(
@@ -52,12 +63,20 @@ def compare(
             remedy="give the folder of another study; `iostudy report` prints one study",
         )
     report = build_comparison(read_recorded(first), read_recorded(second), configuration or ())
+    document = build_comparison_document(report)
     match form:
         case Format.JSON:
             print_utf8(json_.render(report))
         case Format.MARKDOWN:
-            print_text(markdown.render_document(build_comparison_document(report)))
+            print_text(markdown.render_document(document))
         case Format.TERMINAL:
-            print_document(build_comparison_document(report))
+            print_document(document)
         case unreachable:
             assert_never(unreachable)
+    ci = build_ci_output(fail_on, junit, summary)
+    cases = tuple(list_comparison_cases(report))
+    ci.write(document.title, cases, lambda: markdown.render_document(document))
+    if failed := select_cases(cases, ci.fail_on):
+        for case in failed:
+            say(f"{case.workload}, {case.name}: {case.text}")
+        raise typer.Exit(VERDICT_EXIT)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
@@ -36,26 +38,35 @@ def ask_permission(study: Study, consent: Consent) -> Permission:
     """
     if not isinstance(study.target, ScratchTarget):
         return Permission(unsafe_folders=consent.unsafe_folders)
-    path = study.target.device
+    found = ask_destruction(study.target.device, study.name, consent)
+    return Permission(found, unsafe_folders=consent.unsafe_folders)
+
+
+def ask_destruction(path: Path, where: str, consent: Consent) -> ScratchIdentity:
+    """Ask before a device is overwritten, unless --yes was given; return what was confirmed.
+
+    TargetError if the device is used. ``where`` names the request in an error.
+    """
     found = ScratchIdentity.from_path(path)
     with steps.open_verified(path, found) as descriptor:
         shown = DiskIdentity.from_path(steps.descriptor_path(descriptor)).describe()
     say(f"All data on {shown} will be destroyed.")
     if not consent.destroy:
-        _confirm(study.name, str(path))
-    return Permission(found, unsafe_folders=consent.unsafe_folders)
+        _confirm(where, str(path))
+    return found
 
 
-def _confirm(study: str, device: str) -> None:
+def _confirm(where: str, device: str) -> None:
     """Raise UsageError unless the user types the name of the device."""
     found = "no terminal to ask on"
     if sys.stdin.isatty():
-        if typer.prompt(f"Type {device} to continue", err=True) == device:
-            return
         found = "the name was not typed"
+        with suppress(typer.Abort):  # end of input
+            if typer.prompt(f"Type {device} to continue", err=True) == device:
+                return
     raise UsageError(
         f"consent to destroy all data on {device}",
         found=found,
-        where=study,
+        where=where,
         remedy="give --yes, or type the device's name at the prompt",
     )

@@ -98,7 +98,7 @@ def print_tree(branches: Sequence[Branch]) -> None:
 
 
 def print_numbers(table: TextTable) -> None:
-    """A table of numbers on stdout; columns that a terminal has no room for stand below."""
+    """A table of numbers on stdout; a terminal without room for all columns names the others."""
     rows = [tuple(map(visible, row)) for row in table.rows]
     heads = tuple(map(visible, table.heads))
     shown = replace(table, title=visible(table.title), heads=heads, rows=rows)

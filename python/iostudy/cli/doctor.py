@@ -25,7 +25,7 @@ def doctor(
         str | None,
         typer.Argument(
             metavar="[PATH|DEVICE]",
-            help="Print only what is below and above it.",
+            help="Print only this place and the devices below and above it.",
             show_default="all",
         ),
     ] = None,

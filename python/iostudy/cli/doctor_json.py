@@ -2,87 +2,122 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, Finding
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.raid_arrays import SyncAction
 from iostudy.host.topology import DeviceNode, MountEntry, Topology
+from iostudy.report.base import Value
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class MountReport(_Model):
-    """A mount: its folder, and the options of the mount and of its file system."""
+class MountReport(Value):
+    """A mount."""
 
     point: str
+    """Mount point."""
     filesystem: str
+    """Type of the file system."""
     source: str
+    """Mounted device or export, as in mountinfo."""
     options: list[str]
+    """Options of the mount and of its file system."""
 
 
-class ArrayReport(_Model):
-    """An md array; ``progress`` is the fraction done of what is under way."""
+class ArrayReport(Value):
+    """A software RAID array (md)."""
 
     level: str
+    """RAID level, such as ``raid5``."""
     members: int
+    """Number of its devices when complete."""
     missing: int
+    """Number of missing devices."""
     action: SyncAction | None
+    """Background action, such as ``resync``; null if the level has none or it is unknown."""
     progress: float | None
+    """Completed fraction of the action; null without one."""
 
 
-class DeviceReport(_Model):
-    """A block device: ``below`` it lies on, ``above`` is made of it, by the kernel's names."""
+class DeviceReport(Value):
+    """A block device."""
 
     name: str
+    """Name in the kernel, such as ``dm-2``."""
     number: str
+    """Device number: ``major:minor``."""
     names: list[str]
+    """Other names of the device."""
     kind: DeviceKind
+    """Kind of device."""
     zoned: str
+    """Zone model in sysfs, such as ``host-managed``."""
     size_bytes: int
+    """Size in bytes."""
     model: str
+    """Model of the disk; empty if unknown."""
     filesystem: str
+    """Type of its content; empty if unknown."""
     backing_file: str | None
+    """File of a loop device; null for other devices."""
     array: ArrayReport | None
+    """The array, if the device is one; otherwise null."""
     below: list[str]
+    """Kernel names of the devices that it consists of."""
     above: list[str]
+    """Kernel names of the devices that consist of it."""
     mounts: list[MountReport]
+    """Mounts of its file system."""
 
 
-class FindingReport(_Model):
-    """Finding of a rule; ``setting`` is null if it concerns no setting of iostudy."""
+class FindingReport(Value):
+    """A finding of one rule."""
 
     id: str
+    """Identifier of the rule; it never changes."""
     title: str
+    """The problem in a few words."""
     subject: str
+    """Device, mount or other object of the finding."""
     setting: str | None
+    """Setting of iostudy that changes it; null without one."""
     found: str
+    """Observed state."""
     advised: str
+    """Advised state."""
     why: str
+    """Consequences of the observed state."""
     evidence: str
+    """Attributes or options that show the observed state."""
     source: str
+    """Reference for the advice."""
     certainty: Certainty
+    """Certainty of the finding."""
     command: str
+    """Command that fixes or measures it, for a root shell."""
 
 
-class DoctorReport(_Model):
-    """The document: the host, its storage stack, the mounts without a device, and the findings."""
+class DoctorReport(Value):
+    """Storage stack of the host, with findings."""
 
     schema_name: Literal["iostudy.doctor/1"] = Field(
         default="iostudy.doctor/1", serialization_alias="schema"
     )
+    """The form of this document; the number grows when a reader of the old form would fail."""
     host: dict[str, Any]
+    """Inventory of the host, with its examined disks."""
     stack: list[DeviceReport]
+    """Block devices of the storage stack."""
     apart: list[MountReport]
+    """Mounts without a block device."""
     findings: list[FindingReport]
+    """Findings of all rules."""
     not_read: list[str]
+    """Files that could not be read; their rules give no finding."""
 
 
 def build_document(
@@ -100,19 +135,6 @@ def build_document(
         not_read=list(facts.refused),
     )
     return report.model_dump(by_alias=True)
-
-
-def build_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of the document; ``doctor.schema.json`` here is its copy."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **DoctorReport.model_json_schema(mode="serialization"),
-    }
-
-
-def format_schema() -> str:
-    """The content of ``doctor.schema.json``."""
-    return json.dumps(build_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _device(node: DeviceNode, topology: Topology) -> DeviceReport:

@@ -17,17 +17,23 @@ def format_expected_time(study: Study, blocks: Sequence[float]) -> str:
 
     ``blocks`` are the fewest and the most of each workload.
     """
+    known, labels = estimate_block_seconds(study)
+    unknown = ", ".join(labels)
+    times = format_range(format_seconds(number * known) for number in blocks)
+    estimate = f"{times}, if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s" if known else ""
+    unestimated = f"no estimate for {unknown}" if unknown else ""
+    return "; ".join(filter(None, (estimate, unestimated)))
+
+
+def estimate_block_seconds(study: Study) -> tuple[float, tuple[str, ...]]:
+    """Return the time of a block in seconds, and the workloads that it excludes."""
     speed = ASSUMED_MIB_PER_SECOND * MIB
     expected = [
         (request.label, workload.expected_seconds(speed))
         for request, workload in list_trials(study.workloads, study.configurations())
     ]
-    unknown = ", ".join(dict.fromkeys(label for label, seconds in expected if seconds is None))
-    known = sum(seconds for _, seconds in expected if seconds is not None)
-    times = format_range(format_seconds(number * known) for number in blocks)
-    estimate = f"{times}, if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s" if known else ""
-    unestimated = f"no estimate for {unknown}" if unknown else ""
-    return "; ".join(filter(None, (estimate, unestimated)))
+    unknown = dict.fromkeys(label for label, seconds in expected if seconds is None)
+    return sum(seconds for _, seconds in expected if seconds is not None), tuple(unknown)
 
 
 def format_range(ends: Iterable[str]) -> str:

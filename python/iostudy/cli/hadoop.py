@@ -19,7 +19,7 @@ from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER
 from iostudy.hadoop.local.persistence import stored_bytes
 from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, ClusterSpec
-from iostudy.settings.clusters import user_cluster
+from iostudy.settings import user_cluster
 from iostudy.settings.transaction.recovery import Recovery
 from iostudy.study.names import require_known
 from iostudy.units import MIB

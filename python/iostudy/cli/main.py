@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated
 
@@ -14,8 +17,8 @@ from iostudy.cli.failures import explain
 from iostudy.cli.requirements import require_resources, require_utf8
 from iostudy.cli.signals import EndedBySignal, ignore_signals, install_handlers
 from iostudy.cli.stale_changes import recover_stale_changes
-from iostudy.cli.streams import flush_streams, prepare_streams
-from iostudy.errors import IostudyError, RestoreError
+from iostudy.cli.streams import STDERR, flush_streams, prepare_streams
+from iostudy.errors import INTERNAL, IostudyError, RestoreError
 
 EXIT_CODES = (
     "Exit codes: 0 success, 1 a verdict that --fail-on names or a selftest that failed, 2 usage, "
@@ -25,7 +28,7 @@ EXIT_CODES = (
 )
 
 _TRANSACTION = "iostudy.settings.transaction.transaction"
-_RECOVERY_COMMANDS = ("restore", "hadoop")
+_RECOVERY_COMMANDS = ("restore", "hadoop", "drive")
 
 app = typer.Typer(
     name="iostudy",
@@ -75,7 +78,7 @@ def main() -> None:
     try:
         code = _run()
     except BaseException as error:  # noqa: BLE001 - pyo3's PanicException is no Exception
-        code = _print_error(error)
+        code = _report_error(error)
     sys.exit(code)
 
 
@@ -101,6 +104,17 @@ def _restore_open_transactions() -> None:
     """Restore open transactions; there are none if their module was never imported."""
     if _TRANSACTION in sys.modules:
         import_module(_TRANSACTION).restore_open()
+
+
+def _report_error(error: BaseException) -> int:
+    """Print an error and return its exit code, also if printing fails: never 1, a verdict's."""
+    try:
+        return _print_error(error)
+    except BaseException as second:  # noqa: BLE001 - nothing is left to report it to
+        text = "".join(traceback.format_exception(second))
+        with suppress(OSError):
+            os.write(STDERR, text.encode("ascii", "backslashreplace"))
+        return INTERNAL
 
 
 def _print_error(error: BaseException) -> int:

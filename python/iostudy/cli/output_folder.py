@@ -29,8 +29,10 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Permission:
     from iostudy.cli.consent import ask_permission
     from iostudy.folders import make_output_folder, require_safe_folder
     from iostudy.host.mounts import read_mounts
+    from iostudy.node.expected import require_programs
     from iostudy.study.targets import DiskTarget
 
+    require_programs(study)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     permission = ask_permission(study, consent)
     make_output_folder(folder, insist=consent.unsafe_folders)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +12,15 @@ import typer
 
 from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.console import print_text, say
-from iostudy.errors import UsageError
+from iostudy.durable import write_whole
+from iostudy.errors import RecordError, UsageError
+from iostudy.folders import make_output_folder
 from iostudy.persist import fstab, places
-from iostudy.persist.formats import NOT_INSTALLED, PLAYBOOK, Format, plan
+from iostudy.persist.ansible import ROLE
+from iostudy.persist.formats import KEPT_KINDS, NOT_INSTALLED, Format, plan
 from iostudy.persist.install import install as write
 from iostudy.persist.plan import Artifact, PersistencePlan
-from iostudy.persist.request import PersistRequest
+from iostudy.persist.request import DiskMatch, PersistRequest
 from iostudy.visible import visible
 
 Folder = Annotated[
@@ -46,31 +50,63 @@ On = Annotated[
     ),
 ]
 
+Match = Annotated[
+    DiskMatch,
+    typer.Option(
+        "--match",
+        help="What udev rules match: the disk itself by its WWID or serial number, or all disks "
+        "of its model, of its kind of rotation, or with names of its driver.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", help="Write the Ansible role or the Hadoop site files into this folder."
+    ),
+]
+
 
 def persist(
     folder: Folder = None,
     form: Form = None,
     label: Label = None,
     on: On = None,
+    match: Match = DiskMatch.SERIAL,
+    out: Out = None,
     install: Annotated[
         bool, typer.Option("--install", help="Write the files and activate them.")
+    ] = False,
+    unproven: Annotated[
+        bool,
+        typer.Option(
+            "--unproven",
+            help="Install a configuration that its study did not show to be better.",
+        ),
     ] = False,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Keep settings permanently: print the files, or install them."""
     if install and form in NOT_INSTALLED:
         raise _usage("to install on this host", *NOT_INSTALLED[form])
-    choice = _choice(folder, label, on or [])
+    if out is not None and form not in NOT_INSTALLED:
+        raise _usage("to write files into a folder", "--out", f"give --format {_names_of_out()}")
+    choice = replace(
+        _choice(folder, label, on or []), match=match, present=places.read_present_disks()
+    )
+    if install and not (choice.proven or unproven):
+        raise _unproven(choice)
     rendered = plan(choice, form)
     for text in (*rendered.notes, *map(str, rendered.unsupported)):
         say(text)
     if len(rendered.unsupported) == len(choice.settings):
-        raise _usage(
-            f"to keep {choice.origin}", "nothing that can be kept", "see the reasons above"
-        )
+        kinds = f": it keeps {KEPT_KINDS[form]} only" if form else ""
+        found = f"nothing that {f'--format {form}' if form else 'a file'} can keep{kinds}"
+        raise _usage(f"to keep {choice.origin}", found, "see the reasons above")
     if install:
         for line in write(rendered, unsafe_folders=unsafe_folders):
             say(line)
+    elif out is not None:
+        _write_folder(rendered, out, unsafe_folders=unsafe_folders)
     else:
         _print(rendered)
 
@@ -88,6 +124,8 @@ def _choice(folder: Path | None, label: str | None, on: list[str]) -> PersistReq
 
 def _print(rendered: PersistencePlan) -> None:
     """Print the files on stdout and conflicts on stderr."""
+    if not rendered.artifacts:
+        say("nothing to write: all settings are already configured")
     for clash in rendered.conflicts:
         say(f"--install would be refused: {clash}")
     print_text("\n".join(map(_shown, rendered.artifacts)))
@@ -95,15 +133,50 @@ def _print(rendered: PersistencePlan) -> None:
 
 def _shown(artifact: Artifact) -> str:
     """Format a file below its name, or a diff of fstab."""
-    if artifact.path == PLAYBOOK:
-        text = artifact.after
-    elif artifact.path == fstab.FILE:
+    if artifact.path == fstab.FILE:
         text = "".join(_difference(artifact))
     elif artifact.path.suffix == ".xml":
         text = f"<!-- {artifact.path.name} -->\n{artifact.after}"
     else:
-        text = f"# {artifact.path}\n{artifact.after}"
+        text = f"# {_shown_path(artifact.path)}\n{artifact.after}"
     return visible(text, keep="\n\t")
+
+
+def _shown_path(path: Path) -> Path:
+    """The path on a host; that of a role's file is relative."""
+    return path.relative_to("/") if path.is_relative_to(ROLE) else path
+
+
+def _write_folder(rendered: PersistencePlan, folder: Path, *, unsafe_folders: bool) -> None:
+    """Write the files below the folder; RecordError if that fails."""
+    make_output_folder(folder, insist=unsafe_folders)
+    for artifact in rendered.artifacts:
+        base = ROLE if artifact.path.is_relative_to(ROLE) else artifact.path.parent
+        path = folder / artifact.path.relative_to(base)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, artifact.after.encode())
+        except OSError as error:
+            raise RecordError(
+                "to write a file",
+                found=error.strerror or str(error),
+                where=str(path),
+                remedy="free space there, or name another folder",
+            ) from error
+    say(f"{len(rendered.artifacts)} files are in {folder}")
+
+
+def _names_of_out() -> str:
+    return " or ".join(NOT_INSTALLED)
+
+
+def _unproven(choice: PersistRequest) -> UsageError:
+    evidence = "".join(f"\n    {line}" for line in choice.provenance)
+    return _usage(
+        f"to install {choice.origin}",
+        f"no proof that it is better{evidence}",
+        "run more blocks, or give --unproven; the files then say that it is unproven",
+    )
 
 
 def _difference(artifact: Artifact) -> Iterable[str]:

@@ -21,8 +21,8 @@ from iostudy.node.expected import with_expected_levels
 from iostudy.study import library
 from iostudy.study.aa_study import build_aa_study
 from iostudy.study.model import Study
+from iostudy.study.parser import load, parse
 from iostudy.study.privileges import adapt_to_user
-from iostudy.study.schema import load, parse
 from iostudy.study.sections import MAX_BLOCKS, MIN_BLOCKS
 from iostudy.units import parse_seconds
 

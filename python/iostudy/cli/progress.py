@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import replace
+from typing import Any
 
-from rich.console import Console, ConsoleOptions
 from rich.live import Live
-from rich.text import Text
 
 from iostudy.analysis.paired import as_fraction
-from iostudy.analysis.verdict import Verdict
+from iostudy.cli.comparison_lines import ComparisonTable
 from iostudy.cli.console import err, say
+from iostudy.cli.host_condition import HostCondition
+from iostudy.cli.live_view import View, is_decided
 from iostudy.execution.listeners import Listener
-from iostudy.execution.progress import Progress
+from iostudy.execution.progress import Progress, WindowProgress
 from iostudy.execution.switchback.pilot import pilot_seconds
-from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.ledger.rows import PilotRow, TrialRow
+from iostudy.ledger.given_up_workloads import GivenUpWorkload
+from iostudy.ledger.rows import PilotRow, RunRow, TrialRow
 from iostudy.node.clusters import needs_restarts
-from iostudy.report.finite import build_span
-from iostudy.report.formatting import format_count, format_interval, format_signed_percent
+from iostudy.report.formatting import (
+    format_count,
+    format_signed_change,
+    join_words,
+)
 from iostudy.report.topics.switchback.text import describe_plan
-from iostudy.results.comparisons import ComparisonResult, exclude_bounds
+from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
 from iostudy.study.search import Search
+from iostudy.study.switchback import uses_switchback
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import format_seconds
-from iostudy.visible import visible
 
 _PREPARING = "preparing the target"
 
@@ -48,7 +51,9 @@ def show_progress() -> Iterator[Listener]:
 class _EventLines(Listener):
     """Listener that prints a permanent line for each important event."""
 
-    def study_began(self, study: Study, seed: int, recorded: int) -> None:
+    def study_began(
+        self, study: Study, seed: int, recorded: int, current: Sequence[ComparisonResult]
+    ) -> None:
         """Print the size of the study and its recorded trials."""
         say(_format_start(study, seed, recorded))
 
@@ -60,6 +65,12 @@ class _EventLines(Listener):
         """Print the windows that it chose, or why whole trials decide."""
         say(describe_plan(pilot))
 
+    def confirmation_began(
+        self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int
+    ) -> None:
+        """Print what whole trials confirm, and their number."""
+        say(_format_confirmation(labels, blocks, recorded))
+
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
         """Print why the block is invalid."""
         say(f"block {block.index} of {block.workload}: attempt {attempt} does not count ({reason})")
@@ -68,7 +79,11 @@ class _EventLines(Listener):
         """Print the duration of a pause."""
         say(f"waiting {format_seconds(seconds)} for a quieter machine before the next attempt")
 
-    def workload_given_up(self, given_up: AbandonedWorkload) -> None:
+    def time_limit_reached(self, seconds: float) -> None:
+        """Print that the time limit ends the study."""
+        say(f"the time limit of {format_seconds(seconds)} is reached; `--resume` continues")
+
+    def workload_given_up(self, given_up: GivenUpWorkload) -> None:
         """Print which workload; the previous line has the reason."""
         say(
             f"{given_up.workload} is given up in block {given_up.block}: none of "
@@ -88,6 +103,16 @@ class _EventLines(Listener):
 class PlainProgress(_EventLines):
     """One line a block."""
 
+    def __init__(self) -> None:
+        self._confirming = False
+
+    def confirmation_began(
+        self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int
+    ) -> None:
+        """Print what whole trials confirm; their blocks decide nothing."""
+        super().confirmation_began(labels, blocks, recorded)
+        self._confirming = True
+
     def checking_began(self, study: Study) -> None:
         """Print that the configurations are checked, which can take as long as a block."""
         say(_format_checking(study))
@@ -98,25 +123,67 @@ class PlainProgress(_EventLines):
             search = _format_search(progress)
             say(f"round {progress.block.index} {progress.block.workload}: {search}")
             return
-        decided = sum(map(_is_decided, progress.comparisons))
+        decided = sum(map(is_decided, progress.comparisons))
         block = f"block {progress.block.index}/{progress.blocks} {progress.block.workload}"
+        if self._confirming:
+            say(f"confirmation, {block}: {_format_time_left(progress.seconds_left)}")
+            return
         count = f"{decided} of {len(progress.comparisons)} comparisons decided"
-        say(f"{block}: {count}, {_format_time_left(progress)}")
+        say(f"{block}: {count}, {_format_time_left(progress.seconds_left)}")
         super().block_ended(progress)
 
 
 class LiveProgress(_EventLines):
-    """Live status and a line per workload, removed at the end."""
+    """Live status and a line per comparison, removed at the end."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
         self._view = View(_PREPARING)
+        self._host = HostCondition()
+        self._study: Study | None = None
         self._blocks = 0
+        self._phase = "trials"
 
     def checking_began(self, study: Study) -> None:
         """Show that the configurations are checked."""
+        self._study = study
+        self._show(phase=_format_checking(study))
+
+    def pilot_began(self, study: Study, request: WorkloadRequest) -> None:
+        """Show the workload of the pilot."""
+        super().pilot_began(study, request)
+        self._show(phase=f"pilot of {request.label}")
+
+    def study_began(
+        self, study: Study, seed: int, recorded: int, current: Sequence[ComparisonResult]
+    ) -> None:
+        """Show the comparisons, of which a resumed study knows some."""
+        super().study_began(study, seed, recorded, current)
+        self._study = study
         self._blocks = 0 if study.search is not None else study.decide.max_blocks
-        self._show(replace(self._view, status=_format_checking(study)))
+        self._show(table=ComparisonTable(study, current))
+
+    def windows_measured(self, request: WorkloadRequest, progress: WindowProgress) -> None:
+        """Show the blocks of windows, with their interim intervals."""
+        assert self._view.table is not None
+        self._show(
+            phase="windows",
+            table=replace(self._view.table, results=progress.comparisons),
+            left=_format_time_left(progress.seconds_left),
+            detail=f"{progress.done} of {progress.blocks} blocks of {request.label}",
+        )
+
+    def run_ended(self, run: RunRow) -> None:
+        """Add its telemetry, for the next drawing."""
+        self._add_telemetry(run.summary)
+
+    def confirmation_began(
+        self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int
+    ) -> None:
+        """Show the blocks of the confirmation."""
+        super().confirmation_began(labels, blocks, recorded)
+        self._phase, self._blocks = "confirmation by whole trials", blocks
+        self._show(left="")
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
         """Show the current trial; its configuration comes last, as long lines are cut."""
@@ -124,69 +191,40 @@ class LiveProgress(_EventLines):
         of_all = f"block {row.block}/{self._blocks}" if self._blocks else f"round {row.block}"
         block = f"{of_all} {row.workload}{again}"
         trial = f"trial {row.position} of {trials}: {row.configuration}"
-        self._show(replace(self._view, status=f"{block}: {trial}"))
+        self._show(phase=self._phase, detail=f"{block}: {trial}")
+
+    def trial_ended(self, row: TrialRow) -> None:
+        """Add its telemetry, for the next drawing."""
+        if row.summary is not None:
+            self._add_telemetry(row.summary)
+
+    def workload_given_up(self, given_up: GivenUpWorkload) -> None:
+        """Show that the comparisons of the workload end without a verdict."""
+        super().workload_given_up(given_up)
+        if (table := self._view.table) is not None:
+            given = frozenset({*table.given_up, given_up.workload})
+            self._show(table=replace(table, given_up=given))
 
     def block_ended(self, progress: Progress) -> None:
         """Show the current comparisons."""
         super().block_ended(progress)
         if progress.search is not None:
-            self._show(replace(self._view, left=_format_search(progress)))
-            return
-        self._show(
-            replace(self._view, left=_format_time_left(progress), comparisons=progress.comparisons)
-        )
+            self._show(search=_format_search(progress))
+        elif (table := self._view.table) is not None:
+            self._show(
+                left=_format_time_left(progress.seconds_left),
+                table=replace(table, results=progress.comparisons),
+            )
 
-    def _show(self, view: View) -> None:
-        self._view = view
-        self._live.update(view, refresh=True)
+    def _add_telemetry(self, summary: TelemetrySummary) -> None:
+        self._host.add(summary)
+        assert self._study is not None
+        host = self._host.describe(self._study.decide.margin)
+        self._view = replace(self._view, host=host)
 
-
-@dataclass(frozen=True)
-class View:
-    """The live lines, cut to the width and the height of the terminal.
-
-    What is taller cannot be taken back: it would stay in the scrollback at every change.
-    """
-
-    status: str
-    left: str = ""
-    comparisons: Sequence[ComparisonResult] = ()
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        lines = [*filter(None, (self.status, self.left)), *_format_workloads(self.comparisons)]
-        room = console.height - 1
-        if len(lines) > room:
-            lines = [*lines[: room - 1], f"and {len(lines) - room + 1} workloads more"]
-        for line in lines:
-            yield Text(visible(line), no_wrap=True, overflow="ellipsis")
-
-
-def _format_workloads(current: Sequence[ComparisonResult]) -> Iterator[str]:
-    for workload, group in groupby(current, key=lambda result: result.workload):
-        yield f"{workload}: {_format_counts(own := list(group))}{_format_best(own)}"
-
-
-def _format_counts(own: Sequence[ComparisonResult]) -> str:
-    """Count the decided comparisons of a workload: ``1 of 3 decided (1 better)``."""
-    found = Counter(result.comparison.verdict for result in own if _is_decided(result))
-    verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
-    text = f"{found.total()} of {len(own)} decided"
-    return f"{text} ({verdicts})" if verdicts else text
-
-
-def _format_best(own: Sequence[ComparisonResult]) -> str:
-    """Return the best configuration and the baseline, with the change once it has an interval."""
-    known = [s for s in exclude_bounds(own) if build_span(s.comparison.change_interval) is not None]
-    if not known:
-        return ""
-    best = max(known, key=lambda result: result.comparison.estimate)
-    change = format_signed_percent(best.comparison.change)
-    interval = format_interval(build_span(best.comparison.change_interval))
-    return f"; best: {change} {interval} {best.configuration}"
-
-
-def _is_decided(result: ComparisonResult) -> bool:
-    return result.comparison.verdict is not Verdict.INCONCLUSIVE
+    def _show(self, **changes: Any) -> None:
+        self._view = replace(self._view, **changes)
+        self._live.update(self._view, refresh=True)
 
 
 def _format_search(progress: Progress) -> str:
@@ -199,9 +237,9 @@ def _format_search(progress: Progress) -> str:
     text = f"{format_count(found.candidates, 'candidate')}, {found.spent}"
     ahead = "no candidate leads the default"
     if found.incumbent:
-        change = format_signed_percent(as_fraction(found.log_ratio))
+        change = format_signed_change(as_fraction(found.log_ratio))
         ahead = f"ahead: {change} after {format_count(found.blocks, 'round')}: {found.incumbent}"
-    return f"{text}; {ahead}; {_format_time_left(progress)}"
+    return f"{text}; {ahead}; {_format_time_left(progress.seconds_left)}"
 
 
 def _format_start(study: Study, seed: int, recorded: int) -> str:
@@ -212,6 +250,14 @@ def _format_start(study: Study, seed: int, recorded: int) -> str:
     text = f"{study.name}: {trials}, up to {study.decide.max_blocks} blocks, seed {seed}"
     for label, reason in study.left_out.items():
         text += f"\nleft out: {label}: {reason}"
+    measured = "windows" if uses_switchback(study) else "trials"
+    return f"{text}; {recorded} {measured} are recorded already" if recorded else text
+
+
+def _format_confirmation(labels: Mapping[str, Sequence[str]], blocks: int, recorded: int) -> str:
+    confirmed = "; ".join(f"{join_words(own)} on {workload}" for workload, own in labels.items())
+    trials = blocks * sum(1 + len(own) for own in labels.values())
+    text = f"confirming {confirmed} by {trials} whole trials"
     return f"{text}; {recorded} trials are recorded already" if recorded else text
 
 
@@ -229,5 +275,5 @@ def _format_checking(study: Study) -> str:
     return f"checking that the host takes {count}{cost}"
 
 
-def _format_time_left(progress: Progress) -> str:
-    return f"at most {format_seconds(progress.seconds_left)} left"
+def _format_time_left(seconds: float) -> str:
+    return f"at most {format_seconds(seconds)} left"

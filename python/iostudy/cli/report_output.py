@@ -8,18 +8,19 @@ from pathlib import Path
 
 from iostudy.cli.console import out, say
 from iostudy.errors import RecordError
+from iostudy.extras import require_extra
 from iostudy.folders import make_output_folder
-from iostudy.ledger.abandoned_workloads import AbandonedWorkloadRecord
+from iostudy.ledger.given_up_workloads import GivenUpWorkloadRecord
 from iostudy.ledger.samples import read_samples
 from iostudy.ledger.studies import find_confirmation, open_ledger, read_search, read_study
+from iostudy.ledger.time_limit import TimeLimitRecord
 from iostudy.ledger.windows import WindowRecord
 from iostudy.report.build import build_report
-from iostudy.report.documents.comparison.matching import RecordedStudy
+from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import terminal
-from iostudy.report.render.chart_files import write_charts
 from iostudy.report.render.write import write_report_files
+from iostudy.report.search_report import build_search_report
 from iostudy.report.section import Document
-from iostudy.report.topics.search.report import build_search_report
 from iostudy.report.values import Report
 from iostudy.study.model import Study
 
@@ -29,9 +30,7 @@ def read_report(folder: Path, reference: str | None = None) -> Report:
     found, where = read_search(folder), str(folder.absolute())
     if found is None:
         own = _with_reference(read_recorded(folder), reference)
-        return build_report(
-            own.study, own.row, own.rows, where, own.samples, own.given_up, own.switchback
-        )
+        return build_report(replace(own, place=where))
     confirmed = find_confirmation(folder)
     return build_search_report(
         replace(found, study=_set_reference(found.study, reference)),
@@ -58,8 +57,9 @@ def read_recorded(folder: Path) -> RecordedStudy:
             ledger.study(),
             ledger.rows(),
             partial(read_samples, folder),
-            AbandonedWorkloadRecord(ledger).all(),
+            GivenUpWorkloadRecord(ledger).all(),
             WindowRecord(ledger).rows(),
+            TimeLimitRecord(ledger).seconds(),
         )
 
 
@@ -81,8 +81,12 @@ def write_report(folder: Path) -> Report:
 def write_figures(report: Report, folder: Path, *, unsafe_folders: bool) -> None:
     """Write every figure as SVG and PNG into the folder; RecordError if that fails.
 
-    UnsafePathError for a folder that another user could redirect, see `make_output_folder`.
+    UsageError without the extra `figures`; UnsafePathError for a folder that another user could
+    redirect, see `make_output_folder`.
     """
+    require_extra("figures", "write charts as SVG and PNG", "report.html shows them in a browser")
+    from iostudy.report.render.chart_files import write_charts
+
     make_output_folder(folder, insist=unsafe_folders)
     try:
         paths = write_charts(report, folder)

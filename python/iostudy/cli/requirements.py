@@ -15,10 +15,10 @@ from iostudy.errors import ResourceError, UsageError
 from iostudy.units import MIB
 
 STATISTICS_COMMANDS = ("power", "run", "report", "compare", "persist", "bench", "selftest")
-"""The commands that load numpy, polars and the charts, and write or read reports."""
+"""The commands that load numpy and the charts, and write or read reports."""
 
 _THREADS, _THREADS_PER_CPU = 8, 4
-"""Pools of OpenBLAS, polars and the charts have a thread for each CPU, the rest is a few."""
+"""Pools of OpenBLAS and the charts have a thread for each CPU, the rest is a few."""
 _ADDRESS_SPACE, _ADDRESS_SPACE_PER_CPU = 1440 * MIB, 256 * MIB
 """Measured with 2 CPUs: 1543 MiB (ulimit -v 1580000) end `report` by SIGABRT, 1611 MiB do not."""
 

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.console import say
-from iostudy.cli.stale_changes import report_recovery
+from iostudy.cli.stale_changes import print_watchdog_reports, report_recovery
 from iostudy.errors import UsageError
 from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.recovery import Recovery, restore_all
+from iostudy.settings.transaction.state import state_directory
 
 
 def restore(
@@ -30,6 +31,7 @@ def restore(
 
     Every restored value is printed.
     """
+    print_watchdog_reports(state_directory())
     recovery = restore_all(policy=_conflict_policy(force=force, accept=accept))
     for text in recovery.skip_reasons:
         say(f"left alone: {text}")

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import os
-from enum import StrEnum
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli.arguments import Seed, StudyName, UnsafeFolders, Yes
+from iostudy.cli.arguments import Json, Seed, StudyName, UnsafeFolders, Yes
+from iostudy.cli.ci_output import (
+    VERDICT_EXIT,
+    CiOutput,
+    FailOnOption,
+    JunitOption,
+    SummaryOption,
+    build_ci_output,
+)
 from iostudy.cli.output_folder import (
     find_output_folder,
     prepare_output,
     print_resume_hint_on_signal,
     refuse_seed,
 )
+from iostudy.errors import IostudyError, TrialError, UsageError
+from iostudy.units import parse_seconds
 
 if TYPE_CHECKING:
     from iostudy.cli.consent import Consent
     from iostudy.study.model import Study
 
 # Functions import the modules of studies, which help and usage errors do not need.
-
-VERDICT_EXIT = 1
-
-
-class FailOn(StrEnum):
-    """Verdicts for which ``run`` exits with VERDICT_EXIT."""
-
-    WORSE = "worse"
-    INCONCLUSIVE = "inconclusive"
 
 
 def run(
@@ -44,11 +46,18 @@ def run(
     ] = False,
     yes: Yes = False,
     unsafe_folders: UnsafeFolders = False,
-    seed: Seed = None,
-    fail_on: Annotated[
-        list[FailOn] | None,
-        typer.Option(help=f"Exit with {VERDICT_EXIT} if any verdict is this one; repeatable."),
+    max_time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Begin no block after this time, such as 2h or 90min; --resume continues.",
+        ),
     ] = None,
+    seed: Seed = None,
+    fail_on: FailOnOption = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
+    json: Json = False,
 ) -> None:
     """Run a study; write its report and its ledger.
 
@@ -56,31 +65,89 @@ def run(
     """
     from iostudy.cli.consent import Consent
     from iostudy.study import library
-    from iostudy.study.schema import load
+    from iostudy.study.parser import load
 
+    seconds = _parse_max_time(max_time)
+    ci = build_ci_output(fail_on, junit, summary)
     refuse_seed(seed, resume=resume)
     loaded = load(library.find_study(study))
     folder = find_output_folder(loaded.name, out, resume=resume)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     with print_resume_hint_on_signal(["iostudy", "run", study, *consent.resume_options()], folder):
-        verdicts = _run(loaded, folder, consent, resume=resume, seed=seed)
-    if verdicts & {wanted.value for wanted in fail_on or ()}:
-        raise typer.Exit(VERDICT_EXIT)
+        try:
+            verdicts = _run(
+                loaded, folder, consent, resume=resume, seed=seed, seconds=seconds, json=json
+            )
+        except TrialError as error:
+            with suppress(IostudyError):  # the error that ended the study takes precedence
+                _write_output(ci, folder, error.exit_code, json=json)
+            raise
+    code = VERDICT_EXIT if verdicts & ci.fail_on else 0
+    _write_output(ci, folder, code, json=json)
+    if code:
+        raise typer.Exit(code)
+
+
+def _write_output(ci: CiOutput, folder: Path, exit_code: int, *, json: bool) -> None:
+    _write_ci_files(ci, folder)
+    if json:
+        from iostudy.cli.run_json import print_run
+
+        print_run(folder, exit_code)
+
+
+def _parse_max_time(text: str | None) -> float:
+    """Return seconds, without limit for None; UsageError if it is not a positive time."""
+    if text is None:
+        return math.inf
+    try:
+        seconds = parse_seconds(text)
+        if not seconds > 0:
+            raise ValueError("not a positive time; write it as in 2h")
+    except ValueError as error:
+        raise UsageError(
+            "a time after which no block begins",
+            found=f"{text}: {error}",
+            where="--max-time",
+            remedy="write a number and its unit, as in --max-time 2h",
+        ) from error
+    return seconds
+
+
+def _write_ci_files(ci: CiOutput, folder: Path) -> None:
+    if not ci.has_files:
+        return
+    from iostudy.cli.report_output import read_report
+    from iostudy.report.render import markdown
+    from iostudy.report.verdict_cases import list_report_cases
+
+    report = read_report(folder)
+    cases = tuple(list_report_cases(report))
+    ci.write(report.name, cases, lambda: markdown.render_summary(report))
 
 
 def _run(
-    study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
+    study: Study,
+    folder: Path,
+    consent: Consent,
+    *,
+    resume: bool,
+    seed: int | None,
+    seconds: float,
+    json: bool,
 ) -> set[str]:
     # Imported here: statistics and charts take most of a second to load.
     from iostudy.cli.study_runner import find_completed, print_existing_report, run_study
     from iostudy.execution.session import prepare_session
+    from iostudy.execution.time_limit import TimeLimit
     from iostudy.folders import require_safe_folder
 
+    limit = TimeLimit.start(seconds)
     root = os.geteuid() == 0
     assignment = prepare_session(study, folder, root=root, resume=resume)
     final = find_completed(assignment, root=root)
     if final is not None:
         require_safe_folder(folder, insist=consent.unsafe_folders)
-        return print_existing_report(final, folder)
+        return print_existing_report(final, folder, quiet=json)
     permission = prepare_output(assignment.study, folder, consent)
-    return run_study(assignment, permission, root=root, seed=seed)
+    return run_study(assignment, permission, root=root, seed=seed, limit=limit, quiet=json)

@@ -17,7 +17,7 @@ from iostudy.cli.output_folder import (
 )
 from iostudy.study import library
 from iostudy.study.model import Study
-from iostudy.study.schema import load, parse
+from iostudy.study.parser import load, parse
 from iostudy.study.source import read, write
 
 if TYPE_CHECKING:  # statistics take most of a second to load

@@ -62,9 +62,10 @@ def _parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
             raise usage_error(
                 "to set a setting", f"{assignment} has no value", f"write {name}=VALUE"
             )
-        if name in values:
-            raise usage_error(f"one value of {name}", "it is given twice", "give it once")
-        values[name] = _parse_value(definition, text)
+        if definition.name in values:
+            found = "it is given twice"
+            raise usage_error(f"one value of {definition.name}", found, "give it once")
+        values[definition.name] = _parse_value(definition, text)
     return values
 
 

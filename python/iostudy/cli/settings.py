@@ -88,7 +88,8 @@ def _print_definition(definition: SettingDefinition) -> None:
 
 
 def _as_json(definition: SettingDefinition) -> dict[str, Any]:
-    condition = definition.condition
+    condition, switching = definition.condition, definition.switching
+    unseen = switching.unseen
     return {
         "name": definition.name,
         "unit": definition.unit,
@@ -97,8 +98,11 @@ def _as_json(definition: SettingDefinition) -> dict[str, Any]:
         "default": definition.default,
         "concerns": definition.applies_to,
         "cost": definition.cost,
-        "switchable": definition.switching.is_possible,
-        "switching": definition.switching.obstacle or definition.switching.memory,
+        "switchable": switching.is_possible,
+        "switching": switching.obstacle or switching.memory,
+        "response_seconds": switching.response_seconds if switching.is_possible else None,
+        "response_seconds_by_value": dict(switching.by_value),
+        "unseen_response": unseen.reason if unseen else "",
         "only_while": {condition.name: list(condition.values)} if condition else None,
         "documentation": definition.documentation,
         "caution": definition.caution,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iostudy.cli.console import say
 from iostudy.errors import RestoreError, UsageError
+from iostudy.settings.restored_value import format_restored
 from iostudy.settings.transaction.journal import journal_paths, unfinished_paths
-from iostudy.settings.transaction.restored_value import format_restored
 from iostudy.settings.transaction.state import state_directory
+from iostudy.settings.transaction.watchdog_reports import take_reports
 
 if TYPE_CHECKING:
     from iostudy.settings.transaction.recovery import Recovery
@@ -26,6 +28,7 @@ def recover_stale_changes(command: str) -> None:
     """
     try:
         directory = state_directory()
+        print_watchdog_reports(directory)
         if journal_paths(directory) or unfinished_paths(directory):
             # Imported here: all kinds of settings take a tenth of a second to load.
             from iostudy.settings.transaction.recovery import restore_stale
@@ -38,6 +41,12 @@ def recover_stale_changes(command: str) -> None:
         if command in STATE_CHANGING_COMMANDS:
             raise
         say(f"warning: {error}")
+
+
+def print_watchdog_reports(directory: Path) -> None:
+    """Print what watchdogs have restored since the last command."""
+    for line in take_reports(directory):
+        say(line)
 
 
 def report_recovery(recovery: Recovery) -> None:

@@ -31,6 +31,10 @@ _ASCII_MARKS = str.maketrans(
         "▸": ">",
         "●": "=",
         "◆": "*",
+        "◀": "<",
+        "▶": ">",
+        "┊": ":",
+        **dict.fromkeys("┼┿", "+"),
         "±": "+-",
         "≥": ">=",
         "≈": "~",
@@ -47,12 +51,16 @@ _ASCII_MARKS = str.maketrans(
 """ASCII replacements of the characters that iostudy prints, for other encodings."""
 
 
+def replace_unencodable(text: str, encoding: str) -> str:
+    """Return the text as a stream of this encoding prints it, by which its width is known."""
+    return text.encode(encoding, _ENCODING_ERRORS).decode(encoding)
+
+
 def prepare_streams() -> None:
     """Wrap stdout and stderr, and open the standard streams that are closed.
 
     Streams that are no files of the process, as in tests, are left unchanged.
     """
-    codecs.register_error(_ENCODING_ERRORS, _ascii_marks)
     _open_closed_streams()
     for name, kind in (("stdout", _Stdout), ("stderr", _Stderr)):
         stream = getattr(sys, name)
@@ -142,3 +150,6 @@ def _ascii_marks(error: UnicodeError) -> tuple[str, int]:
         raise error
     text = error.object[error.start : error.end].translate(_ASCII_MARKS)
     return text.encode("ascii", "backslashreplace").decode("ascii"), error.end
+
+
+codecs.register_error(_ENCODING_ERRORS, _ascii_marks)

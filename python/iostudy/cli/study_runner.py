@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from iostudy.cli.consent import Consent
@@ -13,14 +14,16 @@ from iostudy.cli.console import say
 from iostudy.cli.output_folder import prepare_output
 from iostudy.cli.progress import show_progress
 from iostudy.cli.report_output import print_summary, write_report
+from iostudy.cli.watchdog import start_or_warn
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, TrialError
-from iostudy.execution.confirmation import prepare_confirmation
+from iostudy.execution.search_confirmation import prepare_confirmation
 from iostudy.execution.session import StudySession, prepare_session
+from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.folders import make_output_folder, require_safe_folder
-from iostudy.ledger.abandoned_workloads import AbandonedWorkload
+from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.store import FILE_NAME
-from iostudy.ledger.studies import CONFIRMATION, read_abandoned_workloads
+from iostudy.ledger.studies import CONFIRMATION, read_given_up_workloads
 from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.local import LocalNode
@@ -35,21 +38,27 @@ LOGS = "hadoop"
 
 
 def run_study(
-    assignment: StudySession, permission: Permission, *, root: bool, seed: int | None
+    assignment: StudySession,
+    permission: Permission,
+    *,
+    root: bool,
+    seed: int | None,
+    limit: TimeLimit = NO_LIMIT,
+    quiet: bool = False,
 ) -> set[str]:
-    """Run the study, print its report, and return its verdicts.
+    """Run the study, print its report unless ``quiet``, and return its verdicts.
 
     If a trial fails permanently, the report is printed before TrialError is raised.
     """
     folder = assignment.folder
     try:
-        final = run_remaining(assignment, permission, root=root, seed=seed)
+        final = run_remaining(assignment, permission, root=root, seed=seed, limit=limit)
     except TrialError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the error that ended the study takes precedence
-                _print_report(folder)
+                _print_report(folder, quiet=quiet)
         raise
-    return _print_verdicts(final, folder)
+    return _print_verdicts(final, folder, quiet=quiet)
 
 
 def run_and_write_report(
@@ -67,13 +76,18 @@ def run_and_write_report(
         final = run_remaining(assignment, permission, root=root, seed=seed)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
-    for own in read_abandoned_workloads(folder):
+    for own in read_given_up_workloads(folder):
         raise _incomplete(own, folder)
     return final
 
 
 def run_remaining(
-    assignment: StudySession, permission: Permission, *, root: bool, seed: int | None
+    assignment: StudySession,
+    permission: Permission,
+    *,
+    root: bool,
+    seed: int | None,
+    limit: TimeLimit = NO_LIMIT,
 ) -> tuple[ComparisonResult, ...]:
     """Run the remaining trials on this machine and return the result of every comparison.
 
@@ -84,9 +98,9 @@ def run_remaining(
     try:
         final = assignment.final_comparisons()
         if final is None:
-            final = _run_on_node(assignment, permission, root=root, seed=seed)
+            final = _run_on_node(assignment, permission, root=root, seed=seed, limit=limit)
         if assignment.study.search is not None:
-            final = _confirm(folder, permission, root=root)
+            final = _confirm(folder, permission, root=root, limit=limit)
         return final
     except IostudyError:
         if (folder / FILE_NAME).exists():
@@ -105,7 +119,12 @@ def find_completed(assignment: StudySession, *, root: bool) -> tuple[ComparisonR
 
 
 def _run_on_node(
-    assignment: StudySession, permission: Permission, *, root: bool, seed: int | None
+    assignment: StudySession,
+    permission: Permission,
+    *,
+    root: bool,
+    seed: int | None,
+    limit: TimeLimit = NO_LIMIT,
 ) -> tuple[ComparisonResult, ...]:
     folder, study = assignment.folder, assignment.study
     with (
@@ -117,16 +136,19 @@ def _run_on_node(
             study.factors,
             _cluster_request(study, folder),
             permission=permission,
+            on_journal=partial(start_or_warn, output_folder=folder),
             directories=list_directories(study.workloads, study.known().configurations()),
             block_latency=study.telemetry.block_latency,
             hz=study.telemetry.hz,
             warm_memory=study.prepare.is_warm,
         ) as node,
     ):
-        return assignment.execute(node, root=root, seed=seed, listeners=[listening])
+        return assignment.execute(node, root=root, seed=seed, listeners=[listening], limit=limit)
 
 
-def _confirm(folder: Path, permission: Permission, *, root: bool) -> tuple[ComparisonResult, ...]:
+def _confirm(
+    folder: Path, permission: Permission, *, root: bool, limit: TimeLimit
+) -> tuple[ComparisonResult, ...]:
     """Run the confirmation, which compares a search's winner with the default; its results."""
     own = prepare_confirmation(folder, root=root)
     if own is None:
@@ -137,7 +159,7 @@ def _confirm(folder: Path, permission: Permission, *, root: bool) -> tuple[Compa
     say(f"confirming {own.study.configurations()[1].label} in fresh blocks: {file}")
     final = own.final_comparisons()
     if final is None:
-        final = _run_on_node(own, permission, root=root, seed=None)
+        final = _run_on_node(own, permission, root=root, seed=None, limit=limit)
     write_report(own.folder)
     return final
 
@@ -149,13 +171,15 @@ def _cluster_request(study: Study, folder: Path) -> ClusterRequest | None:
     return build_cluster_request(study.target, study.hadoop, logs=folder / LOGS, on_progress=say)
 
 
-def print_existing_report(final: Sequence[ComparisonResult], folder: Path) -> set[str]:
-    """Write and print the report of a finished study; return its verdicts."""
+def print_existing_report(
+    final: Sequence[ComparisonResult], folder: Path, *, quiet: bool
+) -> set[str]:
+    """Write the report of a finished study, print it unless ``quiet``; return its verdicts."""
     say(f"the study in {folder} is complete; this is its report")
-    return _print_verdicts(final, folder)
+    return _print_verdicts(final, folder, quiet=quiet)
 
 
-def _incomplete(own: AbandonedWorkload, folder: Path) -> TrialError:
+def _incomplete(own: GivenUpWorkload, folder: Path) -> TrialError:
     return TrialError(
         f"every block of {own.workload}",
         found=f"no valid attempt of {own.attempts} at block {own.block}; the last: {own.reason}",
@@ -165,12 +189,14 @@ def _incomplete(own: AbandonedWorkload, folder: Path) -> TrialError:
     )
 
 
-def _print_verdicts(final: Sequence[ComparisonResult], folder: Path) -> set[str]:
-    _print_report(folder)
+def _print_verdicts(final: Sequence[ComparisonResult], folder: Path, *, quiet: bool) -> set[str]:
+    _print_report(folder, quiet=quiet)
     return {result.comparison.verdict.value for result in exclude_bounds(final)}
 
 
-def _print_report(folder: Path) -> None:
-    print_summary(write_report(folder))
+def _print_report(folder: Path, *, quiet: bool) -> None:
+    report = write_report(folder)
+    if not quiet:
+        print_summary(report)
     again = shlex.join(["iostudy", "report", str(folder)])
     say(f"report: {folder / 'report.html'}; `{again}` prints it in full")

@@ -98,13 +98,15 @@ class Diagnosis:
 
     ``key_figures`` are the main figures of every run, the target's devices first. ``missing`` names
     the figures that were not recorded. ``busy`` is the share of the time in which any of the
-    target's devices had requests or flushes, None if unknown.
+    target's devices had requests or flushes, None if unknown. ``obstacle`` says why no rule was
+    applied.
     """
 
     findings: tuple[Finding, ...] = ()
     key_figures: tuple[Evidence, ...] = ()
     missing: tuple[str, ...] = ()
     busy: Evidence | None = None
+    obstacle: str = ""
 
     @property
     def limit(self) -> Bottleneck:
@@ -116,6 +118,8 @@ class Diagnosis:
         """The main bottleneck in words, with figures and the confidence."""
         if self.findings:
             return self.findings[0].sentence
+        if self.obstacle:
+            return f"The bottleneck is unclear: {self.obstacle}"
         numbered = enumerate(self.key_figures)
         figures = [each.says for index, each in numbered if index == 0 or each.value >= 1]
         figures += [f"no figures of {name}" for name in self.missing]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.rules.nfs_server import count_outstanding
+from iostudy.diagnosis.nfs_requests import count_outstanding
 from iostudy.telemetry.summary import TelemetrySummary
 
 

@@ -31,6 +31,7 @@ from iostudy.diagnosis.thresholds import (
     MINIMUM_CAUSE_SHARE,
     MINIMUM_HELD,
     MINIMUM_MEASURED,
+    MINIMUM_RUN_SECONDS,
     SHORT_RUN_SECONDS,
 )
 from iostudy.telemetry.summary import TelemetrySummary
@@ -56,7 +57,15 @@ RULES: tuple[Rule, ...] = (
 
 
 def diagnose(summary: TelemetrySummary, context: DiagnosisContext) -> Diagnosis:
-    """Find the bottlenecks of a run, ordered by the share of the time that they held."""
+    """Find the bottlenecks of a run, ordered by the share of the time that they held.
+
+    A very short run has no findings: its shares of the CPU are a few ticks of 10 ms.
+    """
+    if summary.seconds < MINIMUM_RUN_SECONDS:
+        return Diagnosis(
+            key_figures=tuple(collect_key_figures(summary, context)),
+            obstacle=f"{summary.seconds:.2f} s are too short; {MINIMUM_RUN_SECONDS:g} s are needed",
+        )
     candidates = (finding for rule in RULES for finding in rule(summary, context))
     findings = [
         _limit_confidence(each, summary, context)

@@ -14,6 +14,8 @@ MINIMUM_HELD = 5.0
 its removal gains hardly more than that."""
 MINIMUM_CAUSE_SHARE = 0.5
 """Share of the time of its consequence that a cause must have held. A shorter one is no cause."""
+MINIMUM_RUN_SECONDS = 0.2
+"""A shorter run is not diagnosed: it has under 20 ticks of CPU time and at most 2 samples."""
 SHORT_RUN_SECONDS = 0.5
 """Seconds. Every finding of a shorter run has low confidence: CPU time comes in ticks of 10 ms,
 processes are scanned once a second, and start and end are a large part of the run."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from iostudy.execution.progress import Progress
-from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.ledger.rows import PilotRow, TrialRow
+from iostudy.execution.progress import Progress, WindowProgress
+from iostudy.ledger.given_up_workloads import GivenUpWorkload
+from iostudy.ledger.rows import PilotRow, RunRow, TrialRow
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
@@ -19,14 +19,33 @@ class Listener:
     def checking_began(self, study: Study) -> None:
         """The node starts to try every configuration once, before the first trial."""
 
-    def study_began(self, study: Study, seed: int, recorded: int) -> None:
-        """The study starts; ``recorded`` trials of a resumed study are already in the ledger."""
+    def study_began(
+        self, study: Study, seed: int, recorded: int, current: Sequence[ComparisonResult]
+    ) -> None:
+        """The study starts; ``recorded`` trials of a resumed study are already in the ledger.
+
+        ``current`` are its comparisons over these trials.
+        """
 
     def pilot_began(self, study: Study, request: WorkloadRequest) -> None:
         """The pilot of a workload of a switchback study starts."""
 
     def pilot_ended(self, pilot: PilotRow) -> None:
         """A pilot is in the ledger, with the plan of its windows or the reason against them."""
+
+    def windows_measured(self, request: WorkloadRequest, progress: WindowProgress) -> None:
+        """A run of a workload starts, or its next block of windows is in the ledger."""
+
+    def run_ended(self, run: RunRow) -> None:
+        """A continuous run, of a pilot or of windows, is in the ledger with its telemetry."""
+
+    def confirmation_began(
+        self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int
+    ) -> None:
+        """Whole trials start to confirm these configurations by workload, in so many blocks each.
+
+        ``recorded`` trials of a resumed study are already in the ledger.
+        """
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
         """A trial starts, one of ``trials`` in its attempt at the block; not recorded yet."""
@@ -40,7 +59,7 @@ class Listener:
     def pause_began(self, seconds: float) -> None:
         """The study pauses before the next attempt, to wait for a quieter machine."""
 
-    def workload_given_up(self, given_up: AbandonedWorkload) -> None:
+    def workload_given_up(self, given_up: GivenUpWorkload) -> None:
         """The study gives a workload up and continues with the others."""
 
     def candidate_entered(self, candidate: Candidate) -> None:
@@ -52,5 +71,8 @@ class Listener:
     def block_ended(self, progress: Progress) -> None:
         """A block is complete and counts."""
 
+    def time_limit_reached(self, seconds: float) -> None:
+        """No further block begins, since the run has used its time limit up."""
+
     def study_ended(self, final: Sequence[ComparisonResult]) -> None:
-        """Every comparison is decided, or has its maximum number of blocks."""
+        """No block follows: all comparisons have ended, or the time limit is reached."""

@@ -44,6 +44,20 @@ class Progress:
     search: SearchProgress | None = None
 
 
+@dataclass(frozen=True)
+class WindowProgress:
+    """Progress of the windows of a workload: ``done`` of at most ``blocks`` blocks.
+
+    ``seconds_left`` is an upper bound for the windows of this workload and of those after it.
+    ``comparisons`` are interim before the first analysis, and those of the last one after it.
+    """
+
+    done: int
+    blocks: int
+    seconds_left: float
+    comparisons: tuple[ComparisonResult, ...]
+
+
 def undecided_configurations(
     study: Study, workload: str, current: Sequence[ComparisonResult]
 ) -> frozenset[str]:

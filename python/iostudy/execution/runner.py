@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iostudy.errors import TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.schedule import Schedule
+from iostudy.execution.time_limit import NO_LIMIT, TimeLimit, record_time_limit
 from iostudy.execution.trial import run_trial
 from iostudy.execution.validity import exceeds_limits
-from iostudy.ledger.abandoned_workloads import AbandonedWorkload, AbandonedWorkloadRecord
+from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import BlockSession, Node
@@ -55,14 +56,16 @@ class Runner:
         node: Node,
         ledger: Ledger,
         listeners: Sequence[Listener] = (),
+        limit: TimeLimit = NO_LIMIT,
     ) -> None:
         self._study = study
         self._schedule = schedule
         self._node = node
         self._ledger = ledger
         self._listeners = listeners
+        self._limit = limit
         self._requests = {w.label: w for w in study.workloads}
-        self._given_up = AbandonedWorkloadRecord(ledger)
+        self._given_up = GivenUpWorkloadRecord(ledger)
         self._rows: list[TrialRow] = []
         self._seconds = 0.0
         self._trials = 0
@@ -71,28 +74,60 @@ class Runner:
         """Run the blocks that the ledger lacks; return all comparisons.
 
         A workload without a counted attempt at a block is given up, and the others continue.
+        No block begins after the time limit.
         Raises TrialError at the end if a workload was given up because it failed, not because of a
         limit; RestoreError at once if a setting could not be restored. The ledger keeps all
         finished trials.
         """
-        self._ledger.interrupt(INTERRUPTED)
-        self._rows = list(self._ledger.rows())
+        self._load()
         for listener in self._listeners:
-            listener.study_began(self._study, self._schedule.seed, len(self._rows))
-        while (block := self._schedule.next(self._rows, self._abandoned_labels())) is not None:
-            self._complete(block)
-        final = self._schedule.comparisons(self._rows)
+            listener.study_began(
+                self._study,
+                self._schedule.seed,
+                len(self._rows),
+                self._schedule.comparisons(self._rows),
+            )
+        final = self._run_blocks()
         for listener in self._listeners:
             listener.study_ended(final)
-        if failed := [own for own in self._given_up.all() if not own.disturbed]:
-            raise _failed_workloads_error(failed, self._ledger)
+        self._require_workloads()
         return final
 
-    def _abandoned_labels(self) -> frozenset[str]:
+    def confirm(self, labels: Mapping[str, Sequence[str]], blocks: int) -> None:
+        """Run the blocks that the ledger lacks, as the confirmation of a study of windows.
+
+        ``labels`` are the confirmed configurations by workload. Raises as `run` does.
+        """
+        self._load()
+        for listener in self._listeners:
+            listener.confirmation_began(labels, blocks, len(self._rows))
+        self._run_blocks()
+        self._require_workloads()
+
+    def _load(self) -> None:
+        self._ledger.interrupt(INTERRUPTED)
+        self._rows = list(self._ledger.rows())
+
+    def _run_blocks(self) -> tuple[ComparisonResult, ...]:
+        while (block := self._schedule.next(self._rows, self._given_up_labels())) is not None:
+            if self._limit.is_reached:
+                record_time_limit(self._limit, self._ledger, self._listeners)
+                break
+            self._complete(block)
+        return self._schedule.comparisons(self._rows)
+
+    def _require_workloads(self) -> None:
+        if failed := [own for own in self._given_up.all() if not own.disturbed]:
+            raise _failed_workloads_error(failed, self._ledger)
+
+    def _given_up_labels(self) -> frozenset[str]:
         return frozenset(own.workload for own in self._given_up.all())
 
     def _complete(self, block: Block) -> None:
-        """Attempt the block until an attempt counts; give up its workload after the last one."""
+        """Attempt the block until an attempt counts; give up its workload after the last one.
+
+        The time limit ends the attempts; a resumed study repeats the block.
+        """
         allowed = self._study.validity.attempts
         before = max((row.attempt for row in self._rows_of(block)), default=0)
         failed = set[str]()
@@ -104,6 +139,8 @@ class Runner:
             failed.add(result.failed_configuration)
             for listener in self._listeners:
                 listener.block_repeated(block, before + number, result.reason)
+            if self._limit.is_reached:
+                return None
             if number < allowed and result.is_disturbed(self._study.validity):
                 self._pause(number)
         if len(failed) != 1 or not self._schedule.drop(failed.pop(), result.reason):
@@ -123,7 +160,7 @@ class Runner:
         time.sleep(seconds)
 
     def _give_up(self, block: Block, last: Attempt) -> None:
-        given_up = AbandonedWorkload(
+        given_up = GivenUpWorkload(
             workload=block.workload,
             block=block.index,
             attempts=self._study.validity.attempts,
@@ -195,7 +232,7 @@ def _data_seed(seed: int, block: Block, attempt: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
-def _failed_workloads_error(given_up: Sequence[AbandonedWorkload], ledger: Ledger) -> TrialError:
+def _failed_workloads_error(given_up: Sequence[GivenUpWorkload], ledger: Ledger) -> TrialError:
     first = given_up[0]
     found = "; ".join(
         f"{own.workload}: none of {own.attempts} attempts counts; the last: {own.reason}"

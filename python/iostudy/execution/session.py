@@ -15,8 +15,9 @@ from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import Runner
 from iostudy.execution.schedule import PlannedSchedule, Schedule
 from iostudy.execution.search_schedule import SearchSchedule
-from iostudy.execution.switchback.confirmation import ConfirmationSchedule
+from iostudy.execution.switchback.confirmation import BLOCKS, ConfirmationSchedule
 from iostudy.execution.switchback.runner import SwitchbackRunner, final_comparisons
+from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_existing_study
@@ -24,7 +25,7 @@ from iostudy.ledger.studies import METHOD, open_ledger, read_study, with_recorde
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.results.recommendation import recommend
+from iostudy.results.confirmation import select_confirmations
 from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed, make_plan
@@ -67,7 +68,13 @@ class StudySession:
         return None if schedule.next(rows) else schedule.comparisons(rows)
 
     def execute(
-        self, node: Node, *, root: bool, seed: int | None, listeners: Sequence[Listener]
+        self,
+        node: Node,
+        *,
+        root: bool,
+        seed: int | None,
+        listeners: Sequence[Listener],
+        limit: TimeLimit = NO_LIMIT,
     ) -> tuple[ComparisonResult, ...]:
         """Record the study before its first trial, then run it."""
         circumstances = node.circumstances()
@@ -79,7 +86,7 @@ class StudySession:
         study = _without_refused(study, node, resumed=self.recorded is not None)
         ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
-            return _execute(study, node, ledger, listeners)
+            return _execute(study, node, ledger, listeners, limit)
         finally:
             ledger.close()
 
@@ -133,25 +140,34 @@ def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any])
 
 
 def _execute(
-    study: Study, node: Node, ledger: Ledger, listeners: Sequence[Listener]
+    study: Study, node: Node, ledger: Ledger, listeners: Sequence[Listener], limit: TimeLimit
 ) -> tuple[ComparisonResult, ...]:
     """Run windows if the study and its pilots allow them, otherwise whole trials."""
     if uses_switchback(study):
-        runner = SwitchbackRunner(study, ledger.study().seed, node, ledger, listeners)
+        runner = SwitchbackRunner(study, ledger.study().seed, node, ledger, listeners, limit)
         study = runner.plan()
         if uses_switchback(study):
             decided = runner.run(study)
-            _confirm(study, decided, node, ledger)
+            if final_comparisons(study, WindowRecord(ledger)) is not None:
+                _confirm(study, decided, node, ledger, listeners, limit)
             return decided
     schedule = _build_schedule(study, ledger, node, listeners)
-    return Runner(study, schedule, node, ledger, listeners).run()
+    return Runner(study, schedule, node, ledger, listeners, limit).run()
 
 
-def _confirm(study: Study, decided: Sequence[ComparisonResult], node: Node, ledger: Ledger) -> None:
-    """Run the whole trials that confirm a recommended configuration, if there is one."""
+def _confirm(
+    study: Study,
+    decided: Sequence[ComparisonResult],
+    node: Node,
+    ledger: Ledger,
+    listeners: Sequence[Listener],
+    limit: TimeLimit,
+) -> None:
+    """Run the whole trials that confirm verdicts of windows, if any need them."""
     schedule = _build_confirmation(study, decided, ledger)
-    if schedule is not None:
-        Runner(study, schedule, node, ledger).run()
+    if schedule is not None and schedule.next(ledger.rows()) is not None:
+        runner = Runner(study, schedule, node, ledger, listeners, limit)
+        runner.confirm(schedule.labels, BLOCKS)
 
 
 def _confirmation_left(study: Study, decided: Sequence[ComparisonResult], ledger: Ledger) -> bool:
@@ -162,10 +178,10 @@ def _confirmation_left(study: Study, decided: Sequence[ComparisonResult], ledger
 def _build_confirmation(
     study: Study, decided: Sequence[ComparisonResult], ledger: Ledger
 ) -> ConfirmationSchedule | None:
-    label = recommend(study, decided)
-    if label is None:
+    labels = select_confirmations(study, decided)
+    if not labels:
         return None
-    return ConfirmationSchedule(study, label, ledger.study().seed, decided)
+    return ConfirmationSchedule(study, labels, ledger.study().seed, decided)
 
 
 def _build_schedule(
@@ -227,7 +243,7 @@ def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
     offered = {f.name: node.offered(f.name, f.on) for f in study.awaiting_offer()}
     if recorded is None:
         return resolve_offered_levels(study, offered)
-    missing = {v for name, levels in recorded.offered.items() for v in levels} - {
+    missing = {v for levels in recorded.offered.values() for v in levels} - {
         v for levels in offered.values() for v in levels
     }
     if missing:

@@ -14,7 +14,8 @@ from iostudy.study.sections import Validity
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.units import KIB, MIB, format_percent, format_rounded_size
-from iostudy.workloads.definition import BYTES, Figure
+from iostudy.workloads.definition import Figure
+from iostudy.workloads.measurement import BYTES
 
 MIN_FOREIGN_BYTES = MIB
 """Bytes of metadata that a file system may write in a trial: inodes, bitmaps, its journal."""

@@ -18,13 +18,14 @@ _BALLOON, _REPORTING = "0x0005", 5
 
 
 def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, Any]:
-    """Return kernel, distribution, CPU, memory, virtualisation, cgroups, block devices, mounts.
+    """Return names of host, kernel and CPU, memory, virtualisation, cgroups, disks and mounts.
 
     ``places`` are the directories whose mounts are included. Sizes are in bytes; queue settings
     are the kernel's texts. None stands for unknown values.
     """
     proc = root / "proc"
     return {
+        "hostname": read_attribute(proc / "sys/kernel/hostname"),
         "kernel": {
             "release": read_attribute(proc / "sys/kernel/osrelease"),
             "version": read_attribute(proc / "sys/kernel/version"),

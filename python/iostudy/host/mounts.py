@@ -74,7 +74,7 @@ def find_mount(path: Path) -> Mount:
     """
     descriptor = os.open(path, os.O_PATH)
     try:
-        number = parse_mount_id(Path(f"/proc/self/fdinfo/{descriptor}").read_text())
+        number = parse_mount_id(Path(f"/proc/self/fdinfo/{descriptor}").read_text("ascii"))
     finally:
         os.close(descriptor)
     for mount in read_mounts():

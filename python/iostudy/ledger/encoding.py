@@ -15,7 +15,7 @@ from iostudy.ledger.errors import damaged_ledger
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
-from iostudy.workloads.definition import Histogram, Part
+from iostudy.workloads.measurement import Histogram, Part
 
 Decoded = TypeVar("Decoded")
 

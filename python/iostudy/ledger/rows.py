@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import fmean
 from typing import Any, Protocol
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.telemetry.summary import TelemetrySummary
-from iostudy.workloads.definition import Histogram, Part
+from iostudy.workloads.measurement import Histogram, Part
 
 
 class TrialStatus(StrEnum):
@@ -36,7 +37,7 @@ NO_SAMPLES = SamplesFile()
 
 
 class MeasuredRow(Protocol):
-    """Figures of one configuration in one block, from a trial or from a window of a run."""
+    """Figures of one configuration in one block, from a trial or from windows of a run."""
 
     @property
     def workload(self) -> str:
@@ -69,15 +70,18 @@ class MeasuredRow(Protocol):
 
 @dataclass(frozen=True)
 class WindowRow:
-    """One window of a run: one workload under one configuration in one block.
+    """One window of a run: one workload under one configuration in one round of a block.
 
-    ``previous`` is the configuration before the switch, empty for the first window of a run.
+    ``round`` counts from 1 in each block, ``position`` from 1 in each round. ``previous`` is the
+    configuration before the switch; the first window of a round follows a discarded period of its
+    own configuration, so it is ``configuration`` there.
     ``start`` is Unix time; ``operations`` are those completed within ``seconds``. Only complete
-    blocks are recorded, so every window counts.
+    blocks are recorded.
     """
 
     workload: str
     block: int
+    round: int
     position: int
     configuration: str
     previous: str
@@ -85,9 +89,40 @@ class WindowRow:
     seconds: float
     operations: int
     figures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class BlockRow:
+    """The mean figures of one configuration over its windows in a block.
+
+    A figure that one of these windows lacks is absent.
+    """
+
+    workload: str
+    block: int
+    configuration: str
+    figures: Mapping[str, float]
     counts: bool = True
     latencies: Mapping[str, Histogram] | None = None
     parts: tuple[Part, ...] = ()
+
+
+def average_windows(windows: Iterable[WindowRow]) -> tuple[BlockRow, ...]:
+    """Return the means over the windows of every configuration in every block.
+
+    Windows are of equal length, so the mean of rates is all operations by all time.
+    """
+    grouped: dict[tuple[str, int, str], list[Mapping[str, float]]] = {}
+    for row in windows:
+        key = (row.workload, row.block, row.configuration)
+        grouped.setdefault(key, []).append(row.figures)
+    return tuple(BlockRow(*key, _mean_figures(figures)) for key, figures in grouped.items())
+
+
+def _mean_figures(windows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    common = set.intersection(*(set(own) for own in windows))
+    names = (name for name in windows[0] if name in common)
+    return {name: fmean(own[name] for own in windows) for name in names}
 
 
 @dataclass(frozen=True)
@@ -118,7 +153,6 @@ class PilotRow:
 
     workload: str
     plan: WindowPlan | None
-    max_blocks: int
     reason: str
     allan: tuple[tuple[float, float], ...]
     responses: Mapping[str, ResponseCurve]
@@ -144,6 +178,14 @@ class SwitchbackRows:
 
 
 NO_WINDOWS = SwitchbackRows()
+
+
+def measured_rows(switchback: SwitchbackRows, trials: Sequence[TrialRow]) -> Sequence[MeasuredRow]:
+    """Return the rows that decide: means of windows, or trials where the study has none.
+
+    The trials of a study with windows confirm its verdicts.
+    """
+    return average_windows(switchback.windows) or trials
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -40,10 +39,10 @@ def write_run_samples(folder: Path, number: int, samples: Samples) -> SamplesFil
 
 
 def _write(folder: Path, name: str, samples: Samples) -> SamplesFile:
-    buffer = io.BytesIO()
-    samples.to_table().write_parquet(buffer)
+    from iostudy.ledger import parquet  # loads numpy
+
     path = folder / name
-    content = buffer.getvalue()
+    content = parquet.encode_samples(samples)
     try:
         path.parent.mkdir(exist_ok=True)
         write_whole(path, content, follow_parent=False)
@@ -63,10 +62,8 @@ def read_samples(folder: Path, file: SamplesFile, columns: tuple[str, ...]) -> S
 
     ``columns`` are prefixes of the requested column names.
     """
-    # Not at the top: most commands never read samples, and both are slow to load.
-    import polars
-
-    from iostudy.telemetry.samples import SECONDS, Samples
+    # Not at the top: most commands never read samples, and numpy is slow to load.
+    from iostudy.ledger import parquet
 
     path = folder / file.name
     try:
@@ -75,15 +72,13 @@ def read_samples(folder: Path, file: SamplesFile, columns: tuple[str, ...]) -> S
         content = read_regular(path, _MAX_BYTES)
         if hashlib.sha256(content).hexdigest() != file.sha256:
             raise _samples_error("it is damaged: its checksum differs from the recorded one", path)
-        schema = polars.read_parquet_schema(io.BytesIO(content))
-        wanted = [name for name in schema if name == SECONDS or name.startswith(columns)]
-        table = polars.read_parquet(io.BytesIO(content), columns=wanted)
-    except (OSError, polars.exceptions.PolarsError) as error:
+        samples = parquet.decode_samples(content, columns)
+    except (OSError, parquet.ParquetError) as error:
         detail = str(error).strip() or type(error).__name__
         raise _samples_error(detail.splitlines()[0], path) from error
-    if SECONDS not in table.columns or table.height < MIN_SAMPLES:
+    if len(samples.seconds) < MIN_SAMPLES:
         raise _samples_error("it contains no time series", path)
-    return Samples.from_table(table)
+    return samples
 
 
 def _samples_error(found: str, path: Path) -> LedgerError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 10
 
 SCHEMA = """
 CREATE TABLE head (
@@ -40,6 +40,9 @@ CREATE TABLE given_up (
   attempts INTEGER NOT NULL, reason TEXT NOT NULL, disturbed INTEGER NOT NULL,
   checksum TEXT NOT NULL DEFAULT ''
 );
+CREATE TABLE time_limit (
+  resumption INTEGER NOT NULL, seconds REAL NOT NULL, checksum TEXT NOT NULL DEFAULT ''
+);
 CREATE TABLE candidate (
   number INTEGER PRIMARY KEY, round INTEGER NOT NULL, label TEXT NOT NULL UNIQUE,
   point TEXT NOT NULL, refused TEXT NOT NULL, checksum TEXT NOT NULL DEFAULT ''
@@ -55,10 +58,10 @@ CREATE TABLE run (
 );
 CREATE TABLE window (
   id INTEGER PRIMARY KEY, workload TEXT NOT NULL, block INTEGER NOT NULL,
-  position INTEGER NOT NULL, configuration TEXT NOT NULL, previous TEXT NOT NULL,
-  start REAL NOT NULL, seconds REAL NOT NULL, operations INTEGER NOT NULL,
+  round INTEGER NOT NULL, position INTEGER NOT NULL, configuration TEXT NOT NULL,
+  previous TEXT NOT NULL, start REAL NOT NULL, seconds REAL NOT NULL, operations INTEGER NOT NULL,
   figures TEXT NOT NULL, checksum TEXT NOT NULL DEFAULT '',
-  UNIQUE (workload, block, position)
+  UNIQUE (workload, block, round, position)
 );
 """
 TABLES = (
@@ -67,6 +70,7 @@ TABLES = (
     "trial",
     "complete_block",
     "given_up",
+    "time_limit",
     "candidate",
     "outcome",
     "pilot",

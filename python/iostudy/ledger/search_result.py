@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.ledger.abandoned_workloads import AbandonedWorkload
+from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.study.model import Study
 from iostudy.study.search import Candidate, Outcome
@@ -14,7 +14,8 @@ from iostudy.study.search import Candidate, Outcome
 class SearchResult:
     """A recorded search; ``outcome`` is None before its end.
 
-    ``study`` has the accepted candidates as its configurations.
+    ``study`` has the accepted candidates as its configurations. ``time_limit_seconds`` is the
+    limit that ended the search.
     """
 
     study: Study
@@ -22,4 +23,5 @@ class SearchResult:
     rows: tuple[TrialRow, ...]
     candidates: tuple[Candidate, ...]
     outcome: Outcome | None
-    given_up: tuple[AbandonedWorkload, ...] = ()
+    given_up: tuple[GivenUpWorkload, ...] = ()
+    time_limit_seconds: float | None = None

@@ -69,7 +69,7 @@ class Ledger:
         if not path.is_file():
             raise LedgerError(
                 "an output folder of a study",
-                found=f"there is no {FILE_NAME} in it",
+                found=f"there is no {FILE_NAME} in it" if folder.exists() else "it does not exist",
                 where=str(folder),
                 remedy="give the output folder of `iostudy run`, or run the study first",
             )

@@ -8,18 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from iostudy.analysis.boundaries import AnalysisMethod
-from iostudy.analysis.switchback.looks import FIRST_LOOK
+from iostudy.analysis.switchback.block_plan import plan_blocks
+from iostudy.analysis.switchback.window_plan import FIRST_LOOK
 from iostudy.errors import LedgerError, UsageError
-from iostudy.ledger.abandoned_workloads import AbandonedWorkload, AbandonedWorkloadRecord
+from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
 from iostudy.ledger.rows import PilotRow, StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.store import FILE_NAME, Ledger
+from iostudy.ledger.time_limit import TimeLimitRecord
 from iostudy.ledger.windows import WindowRecord
 from iostudy.study.candidates import add_candidates
 from iostudy.study.model import Study
+from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
-from iostudy.study.schema import parse
 from iostudy.study.search import Outcome
 from iostudy.study.sections import DecisionMode
 
@@ -70,24 +72,25 @@ def read_study(ledger: Ledger) -> Study:
 
 
 def apply_pilots(study: Study, pilots: Sequence[PilotRow]) -> Study:
-    """Return the study with the blocks that its pilots plan.
+    """Return the study with the blocks and the bias of the plans of its pilots.
 
     It becomes a study of whole trials, with a note, if a pilot has no plan.
     """
+    plans = {pilot.workload: pilot.plan for pilot in pilots if pilot.plan is not None}
     if reasons := [pilot.reason for pilot in pilots if pilot.plan is None]:
         note = f"whole trials decide, because windows cannot: {'; '.join(reasons)}"
         decide = replace(study.decide, mode=DecisionMode.TRIALS)
         return replace(study, decide=decide, notes=(*study.notes, note))
-    if not pilots or len(pilots) < len(study.workloads):
+    if not plans or len(plans) < len(study.workloads):
         return study
-    most = max(pilot.max_blocks for pilot in pilots)
-    return replace(study, decide=study.decide.with_blocks(FIRST_LOOK, most))
+    decide = study.decide.with_blocks(FIRST_LOOK, plan_blocks(plans).max_blocks)
+    return replace(study, decide=decide, bias=max(plan.bias for plan in plans.values()))
 
 
-def read_abandoned_workloads(folder: Path) -> tuple[AbandonedWorkload, ...]:
+def read_given_up_workloads(folder: Path) -> tuple[GivenUpWorkload, ...]:
     """Return the workloads that the study of an output folder gave up."""
     with open_ledger(folder) as ledger:
-        return AbandonedWorkloadRecord(ledger).all()
+        return GivenUpWorkloadRecord(ledger).all()
 
 
 def read_search(folder: Path) -> SearchResult | None:
@@ -104,7 +107,8 @@ def read_search(folder: Path) -> SearchResult | None:
             rows=ledger.rows(),
             candidates=candidates,
             outcome=record.outcome(),
-            given_up=AbandonedWorkloadRecord(ledger).all(),
+            given_up=GivenUpWorkloadRecord(ledger).all(),
+            time_limit_seconds=TimeLimitRecord(ledger).seconds(),
         )
 
 

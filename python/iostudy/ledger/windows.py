@@ -13,7 +13,6 @@ from pydantic_core import from_json
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.ledger.encoding import decode_row, decode_summary
 from iostudy.ledger.rows import (
-    MeasuredRow,
     PilotRow,
     ResponseCurve,
     RunRow,
@@ -74,18 +73,11 @@ class WindowRecord:
         return tuple(decode_row(path, "run", row, _decode_run) for row in rows)
 
 
-def read_measured_rows(ledger: Ledger) -> Sequence[MeasuredRow]:
-    """Return the rows that decide: windows, or trials where the study has none.
-
-    The trials of a study with windows confirm its recommendation.
-    """
-    return WindowRecord(ledger).windows() or ledger.rows()
-
-
 def _encode_window(window: WindowRow) -> dict[str, Any]:
     return {
         "workload": window.workload,
         "block": window.block,
+        "round": window.round,
         "position": window.position,
         "configuration": window.configuration,
         "previous": window.previous,
@@ -100,6 +92,7 @@ def _decode_window(row: sqlite3.Row) -> WindowRow:
     return WindowRow(
         workload=row["workload"],
         block=row["block"],
+        round=row["round"],
         position=row["position"],
         configuration=row["configuration"],
         previous=row["previous"],
@@ -144,7 +137,6 @@ def _decode_pilot(row: sqlite3.Row) -> PilotRow:
     return PilotRow(
         workload=row["workload"],
         plan=None if plan is None else WindowPlan(**plan),
-        max_blocks=values["max_blocks"],
         reason=values["reason"],
         allan=tuple((seconds, deviation) for seconds, deviation in values["allan"]),
         responses={label: _decode_curve(own) for label, own in values["responses"].items()},

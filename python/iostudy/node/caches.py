@@ -31,7 +31,7 @@ def drop_caches(directories: Sequence[Path]) -> str:
     suffice: containers mount /proc/sys read-only.
     """
     try:
-        DROP_CACHES.write_text(_ALL)
+        DROP_CACHES.write_text(_ALL, "ascii")
     except OSError:
         for directory in directories:
             drop_folder(directory)

@@ -16,6 +16,7 @@ from iostudy.settings.clusters.hdfs_folder import HdfsFolder
 from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.study.targets import (
     DirectoryTarget,
+    DriveTarget,
     HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
@@ -39,7 +40,7 @@ def build_cluster_request(
     ClusterError if an existing cluster does not answer.
     """
     match target:
-        case DirectoryTarget() | LoopbackTarget() | ScratchTarget():
+        case DirectoryTarget() | LoopbackTarget() | DriveTarget() | ScratchTarget():
             return _started(spec, logs, on_progress)
         case HdfsTarget(uri):
             return _existing(uri, spec, logs, on_progress)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import assert_never
 
-from iostudy.errors import IostudyError
+from iostudy.errors import IostudyError, raise_together
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
 from iostudy.node import target_devices
@@ -15,6 +16,7 @@ from iostudy.settings import catalog as settings
 from iostudy.settings import places
 from iostudy.settings.definition import Reach
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.mkfs_dry_run import check_mkfs
 from iostudy.settings.scratch.new_filesystem import require_tools
@@ -24,9 +26,11 @@ from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
+from iostudy.study.requests import find_unmet_needs
 from iostudy.study.targets import (
     DirectoryTarget,
     DiskTarget,
+    DriveTarget,
     HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
@@ -43,7 +47,7 @@ def with_expected_levels(study: Study) -> Study:
     Any loop device shows the levels of one that is not yet made. StudyError if the levels conflict
     with the rest of the study.
     """
-    levels = Levels(Transaction(), (_target_path(study.target),))
+    levels = Levels(Transaction(), (target_path(study.target),))
     try:
         offered = {f.name: levels.offered(f.name, f.on) for f in study.awaiting_offer()}
     except IostudyError:
@@ -69,6 +73,28 @@ def check_target(study: Study, folder: Path) -> None:
         require_space(study.workloads, study.configurations(), space, spec)
 
 
+def require_programs(study: Study) -> None:
+    """Raise one error with every program that this host lacks for the study."""
+    raise_together((*_missing_tools(study), *_missing_programs(study)))
+
+
+def _missing_programs(study: Study) -> Iterator[IostudyError]:
+    return find_unmet_needs(study.workloads, study.known().configurations())
+
+
+def _missing_tools(study: Study) -> Iterator[IostudyError]:
+    """An error for each file system that cannot be made."""
+    if not isinstance(study.target, DiskTarget):
+        return
+    first = Filesystem(study.target.filesystem)
+    varied = {first.with_settings(c.settings).type for c in study.known().configurations()}
+    for kind in sorted(varied | set(extra_filesystems(study.target).values())):
+        try:
+            require_tools(kind)
+        except IostudyError as error:
+            yield error
+
+
 def check_block_latency(study: Study) -> None:
     """Raise UsageError if the study traces block requests and this host cannot."""
     if not study.telemetry.block_latency:
@@ -78,7 +104,7 @@ def check_block_latency(study: Study) -> None:
     else:
         TraceInstance.prepare(
             target_devices.devices_with_queues(
-                target_devices.device_names(_target_path(study.target))
+                target_devices.device_names(target_path(study.target))
             )
         )
 
@@ -88,7 +114,7 @@ def _check_setting(study: Study, factor: Factor) -> None:
     reach = settings.get(factor.name).reach
     if reach in (Reach.DISK, Reach.CLUSTER) or _is_created_by_run(study.target, factor, reach):
         return
-    found = Levels(Transaction(), (_target_path(study.target),)).bind(factor.name, factor.on)
+    found = Levels(Transaction(), (target_path(study.target),)).bind(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
         for setting in found:
             setting.read()
@@ -97,7 +123,7 @@ def _check_setting(study: Study, factor: Factor) -> None:
 def _is_created_by_run(target: Target, factor: Factor, reach: Reach) -> bool:
     """Return whether the run creates the place of a factor: a loop device or a mount."""
     match target:
-        case LoopbackTarget():
+        case LoopbackTarget() | DriveTarget():
             return not factor.on
         case ScratchTarget(device):
             own = set(stack.find_devices(device))
@@ -135,6 +161,10 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
             for each in (filesystem, *further_disks.values()):
                 require_tools(each)
             return FreeSpace(where, size_bytes)
+        case DriveTarget(model, size_bytes, filesystem, count):
+            ModelledDrive.prepare_several(folder, model, size_bytes, count)
+            require_tools(filesystem)
+            return FreeSpace(where, size_bytes)
         case ScratchTarget(device, filesystem):
             ScratchDevice.prepare(device, folder)
             require_tools(filesystem)
@@ -149,9 +179,10 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
             assert_never(unreachable)
 
 
-def _target_path(target: Target) -> Path:
+def target_path(target: Target) -> Path:
+    """Return a path whose device stands for the target; any loop device for one not yet made."""
     match target:
-        case LoopbackTarget():
+        case LoopbackTarget() | DriveTarget():
             return _ANY_LOOP_DEVICE
         case ScratchTarget(device):
             return device

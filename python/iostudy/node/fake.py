@@ -22,7 +22,7 @@ from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import BYTES
+from iostudy.workloads.measurement import BYTES
 
 DEVICE = "fake0"
 _MOVED_KB = 64.0 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +30,10 @@ from iostudy.node.permission import Permission
 from iostudy.node.site import ScratchStorage, Site
 from iostudy.settings import places
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.filesystem import Filesystem
+from iostudy.settings.scratch.new_filesystem import ScratchDisk
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.locks import lock_directory
 from iostudy.settings.transaction.transaction import Transaction
@@ -39,16 +42,23 @@ from iostudy.study.combinations import Configuration, Factor
 from iostudy.study.model import WorkloadRequest, describe_target
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
-from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget, Target
+from iostudy.study.targets import (
+    DirectoryTarget,
+    DriveTarget,
+    HdfsTarget,
+    LoopbackTarget,
+    ScratchTarget,
+    Target,
+)
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Tick, continue_run
 from iostudy.workloads.native.latency import compact_histogram
+from iostudy.workloads.workload import NO_TARGET, TargetPaths, Tick, continue_run
 
-LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
+LIBRARIES = ("numpy", "pydantic")
 _NO_PERMISSION = Permission()
 
 
@@ -62,7 +72,7 @@ class LocalNode:
     ``block_latency`` every trial records the block requests of the devices below the target.
     With ``warm_memory`` free memory is touched before every trial that uses the page cache.
     ``hz`` is the sampling rate of the telemetry. ``permission`` covers a device to format and
-    folders that other users can redirect.
+    folders that other users can redirect. ``on_journal`` is that of `Transaction`.
     """
 
     def __init__(
@@ -75,6 +85,7 @@ class LocalNode:
         *,
         directories: Sequence[Path] = (),
         permission: Permission = _NO_PERMISSION,
+        on_journal: Callable[[Path], None] | None = None,
         block_latency: bool = False,
         warm_memory: bool = False,
         hz: float = DEFAULT_HZ,
@@ -86,6 +97,7 @@ class LocalNode:
         self._tick = tick
         self._directories = directories
         self._permission = permission
+        self._on_journal = on_journal
         self._block_latency = block_latency
         self._warm_memory = warm_memory
         self._trace: TraceInstance | None = None
@@ -105,10 +117,9 @@ class LocalNode:
             resources.enter_context(
                 lock_places((self._target_path(), *self._cluster_dirs()), self._factors)
             )
-            transaction = resources.enter_context(Transaction())
+            transaction = resources.enter_context(Transaction(on_journal=self._on_journal))
             if scratch is not None:
-                for disk in scratch.disks:
-                    transaction.apply(disk)
+                _make_disks(transaction, scratch)
                 self._notes = tuple(note for disk in scratch.disks for note in disk.notes())
             parent = scratch.disk.mount_point if scratch else self._target_path()
             self._site = Site(transaction, parent, scratch, self._cluster_request)
@@ -155,7 +166,7 @@ class LocalNode:
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
         """Make every file system once and check its space; write and restore every level once."""
-        check_workloads(requests, configurations)
+        check_workloads(requests, configurations, self._paths)
         refused: dict[str, IostudyError] = {}
         for plot in whole_plots(configurations):
             try:
@@ -169,6 +180,17 @@ class LocalNode:
             require_space(requests, plot, self._room(where), spec)
             refused |= self._refused(plot)
         return refused
+
+    @property
+    def _paths(self) -> TargetPaths:
+        """The paths by which the user names the target."""
+        match self._target:
+            case DirectoryTarget():
+                return TargetPaths(directory=self._target_path())
+            case ScratchTarget(device):
+                return TargetPaths(device=device)
+            case _:
+                return NO_TARGET
 
     def _begin(self, configuration: Configuration) -> None:
         if configuration.whole_plot:
@@ -240,6 +262,7 @@ class LocalNode:
             tick=self._tick,
             restarts=needs_restarts(self._factors),
             warm_memory=self._warm_memory,
+            target=self._paths,
         )
         with session:
             yield session
@@ -260,7 +283,7 @@ class LocalNode:
     def _target_path(self) -> Path:
         """The path of the target, existing or to be made."""
         match self._target:
-            case LoopbackTarget() | DirectoryTarget(None) | HdfsTarget():
+            case LoopbackTarget() | DriveTarget() | DirectoryTarget(None) | HdfsTarget():
                 return self._folder
             case ScratchTarget():
                 # The user's path may be a link with another target by now.
@@ -282,12 +305,11 @@ class LocalNode:
         match self._target:
             case LoopbackTarget(size_bytes, filesystem, further_disks):
                 count = 1 + len(further_disks)
-                disk, *others = LoopbackDisk.prepare_several(self._folder, size_bytes, count)
-                made = zip(further_disks.items(), others, strict=True)
-                further = {
-                    name: ScratchStorage(own, Filesystem(kind)) for (name, kind), own in made
-                }
-                return ScratchStorage(disk, Filesystem(filesystem), further)
+                disks = LoopbackDisk.prepare_several(self._folder, size_bytes, count)
+                return _storage(disks, filesystem, further_disks)
+            case DriveTarget(model, size_bytes, filesystem, count) as target:
+                drives = ModelledDrive.prepare_several(self._folder, model, size_bytes, count)
+                return _storage(drives, filesystem, target.further_disks)
             case ScratchTarget(device, filesystem):
                 scratch = ScratchDevice.prepare(device, self._folder, self._permission.scratch)
                 return ScratchStorage(scratch, Filesystem(filesystem))
@@ -335,6 +357,24 @@ class LocalNode:
             self._cluster_request.spec.data_dirs if self._cluster_request and in_hdfs else ()
         )
         return target_devices.top_device_names(*(data_dirs or self._device_paths()))
+
+
+def _storage(
+    disks: Sequence[ScratchDisk], filesystem: str, further_disks: Mapping[str, str]
+) -> ScratchStorage:
+    """The first disk with its file system, and the further ones with theirs."""
+    disk, *others = disks
+    made = zip(further_disks.items(), others, strict=True)
+    further = {name: ScratchStorage(own, Filesystem(kind)) for (name, kind), own in made}
+    return ScratchStorage(disk, Filesystem(filesystem), further)
+
+
+def _make_disks(transaction: Transaction, scratch: ScratchStorage) -> None:
+    """Make the disks, and give the queue of a modelled drive the drive's depth."""
+    for disk in scratch.disks:
+        transaction.apply(disk)
+        if isinstance(disk, ModelledDrive):
+            transaction.apply(DriveQueue.prepare(disk))
 
 
 def _refuse_device(place: Path) -> None:

@@ -14,6 +14,7 @@ from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
 from iostudy.node.clusters import ClusterLevels, data_properties
+from iostudy.node.drive_lateness import DriveWatch
 from iostudy.node.levels import read_back
 from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.memory import describe_warm_memory, touch_free_memory
@@ -26,7 +27,8 @@ from iostudy.study.plan import FORMAT_PHASE
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Measurement, Place, Tick, Workload
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.workload import NO_TARGET, Place, TargetPaths, Tick, Workload
 
 _DIRTY_PAGES_NOTE = "dirty pages written out before every trial"
 _PRELOADED_NOTE = "the program files of Hadoop and Java read in again after that"
@@ -59,6 +61,7 @@ class LocalBlock:
     tick: Tick
     restarts: bool = False
     warm_memory: bool = False
+    target: TargetPaths = NO_TARGET
     _prepared: dict[DataKey, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
     _client: Client | None = None
@@ -67,7 +70,7 @@ class LocalBlock:
     def place(self) -> Place:
         """The current place of the trials."""
         own = self.site
-        return Place(own.directory, self.seed, self.tick, self._client, own.disks)
+        return Place(own.directory, self.seed, self.tick, self._client, own.disks, self.target)
 
     def __enter__(self) -> Self:
         return self
@@ -96,7 +99,9 @@ class LocalBlock:
             devices = self._devices_of(workload)
             notes = self._reset_state(workload, options, devices, watch)
             watch.begin("run")
+            drives = DriveWatch.begin(self.site.drives)
             measured, telemetry = self._measure(workload)
+            drive_notes, late = drives.end()
             watch.begin("restore")
             settings = {
                 **self.site.read_back(),
@@ -109,10 +114,10 @@ class LocalBlock:
             telemetry=telemetry,
             devices=devices,
             phases=watch.end(),
-            notes=(*notes, *measured.notes, *measured.departures),
+            notes=(*notes, *drive_notes, *measured.notes, *measured.departures),
             latencies=measured.latencies,
             parts=measured.parts,
-            departures=measured.departures,
+            departures=(*measured.departures, *late),
         )
 
     @contextmanager

@@ -15,8 +15,8 @@ from iostudy.node.protocol import RunResult
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.study.combinations import Configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
-from iostudy.workloads.definition import Place, Workload
 from iostudy.workloads.windows import WindowMeter
+from iostudy.workloads.workload import Place, Workload
 
 
 class LocalSwitchedRun:

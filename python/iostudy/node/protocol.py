@@ -11,7 +11,7 @@ from iostudy.errors import IostudyError
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.telemetry.recorder import Telemetry
-from iostudy.workloads.definition import Histogram, Part
+from iostudy.workloads.measurement import Histogram, Part
 from iostudy.workloads.windows import WindowMeter
 
 

@@ -14,9 +14,9 @@ from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.levels import Levels
-from iostudy.settings.scratch.disk import ScratchDisk
+from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.filesystem import Filesystem
-from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.scratch.new_filesystem import NewFilesystem, ScratchDisk
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration
@@ -75,6 +75,12 @@ class Site:
         self._resources.close()
         self._varied = True
         self._begin(configuration.settings)
+
+    @property
+    def drives(self) -> tuple[ModelledDrive, ...]:
+        """The modelled drives of the target."""
+        found = self._scratch.disks if self._scratch is not None else ()
+        return tuple(disk for disk in found if isinstance(disk, ModelledDrive))
 
     @property
     def lacks_cluster(self) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import assert_never
 
 from iostudy.host.files import ROOT
-from iostudy.persist import ansible, fstab, hadoop, limits, sysctl, tmpfiles, tuned, udev
-from iostudy.persist.plan import Artifact, PersistencePlan, UnsupportedSetting, merge_plans
-from iostudy.persist.request import PersistedSetting, PersistRequest
+from iostudy.persist import ansible as role
+from iostudy.persist import fstab, hadoop, limits, sysctl, tmpfiles, tuned, udev
+from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, add_provenance, merge_plans
+from iostudy.persist.request import DiskMatch, PersistedSetting, PersistRequest
 
 
 class Format(StrEnum):
@@ -27,19 +28,27 @@ class Format(StrEnum):
     HADOOP = "hadoop"
 
 
-PLAYBOOK = Path("/iostudy.yml")
-"""Stands for the playbook, which has no path of its own on a host."""
-
 NOT_INSTALLED = {
-    Format.ANSIBLE: ("a playbook", "run it by ansible-playbook"),
+    Format.ANSIBLE: ("an Ansible role", "write it with --out and use it in a playbook"),
     Format.HADOOP: ("site files of a Hadoop cluster", "merge them where the cluster is configured"),
 }
 """Formats that are only printed: their name and their use."""
 
+KEPT_KINDS = {
+    Format.UDEV: "block.*",
+    Format.SYSCTL: "sysctl.*, thp.* and cpu.*",
+    Format.FSTAB: "mount.*",
+    Format.LIMITS: "limit.*",
+    Format.TUNED: "block.*, sysctl.*, thp.* and cpu.*",
+    Format.ANSIBLE: "block.*, sysctl.*, thp.*, cpu.*, mount.* and limit.*",
+    Format.HADOOP: "hadoop.*",
+}
+"""The settings that each format can keep."""
+
 _EMPTY_ROOT = Path(os.devnull)
 """The root of an unconfigured host."""
 
-Planner = Callable[[Sequence[PersistedSetting], str, Path], PersistencePlan]
+Planner = Callable[[Sequence[PersistedSetting], PersistRequest, Path], PersistencePlan]
 
 
 @dataclass(frozen=True)
@@ -51,11 +60,23 @@ class _Native:
     plan: Planner
 
 
+def _plan_udev(
+    kept: Sequence[PersistedSetting], choice: PersistRequest, root: Path
+) -> PersistencePlan:
+    return udev.plan(kept, choice.origin, root, choice.match, choice.present)
+
+
 _FILES = (
-    _Native(Format.UDEV, ("block",), udev.plan),
-    _Native(Format.SYSCTL, ("sysctl",), sysctl.plan),
-    _Native(Format.SYSCTL, ("thp", "cpu"), tmpfiles.plan),
-    _Native(Format.LIMITS, ("limit",), limits.plan),
+    _Native(Format.UDEV, ("block",), _plan_udev),
+    _Native(
+        Format.SYSCTL, ("sysctl",), lambda kept, own, root: sysctl.plan(kept, own.origin, root)
+    ),
+    _Native(
+        Format.SYSCTL,
+        ("thp", "cpu"),
+        lambda kept, own, root: tmpfiles.plan(kept, own.origin, root),
+    ),
+    _Native(Format.LIMITS, ("limit",), lambda kept, own, root: limits.plan(kept, own.origin, root)),
 )
 """Formats that write files of their own."""
 _FSTAB = _Native(Format.FSTAB, ("mount",), lambda kept, _, root: fstab.plan(kept, root))
@@ -77,20 +98,36 @@ _UNSUPPORTED_KINDS = {
 """Kind -> why nothing can hold it, and what to do instead."""
 _UNKNOWN = ("no configuration of the system holds it", "set it where the program is started")
 
+_UNDO_INSTALLED = (
+    "Undo: remove this file, or rename its backup FILE.iostudy-TIME to it; "
+    "the earlier values return at the next boot."
+)
+_UNDO: dict[Format | None, str] = {
+    Format.TUNED: "Undo: activate another profile with tuned-adm, then remove this file.",
+    Format.ANSIBLE: "Undo: the README.md of this role says what to remove from the hosts.",
+    Format.HADOOP: "Undo: remove these properties from the cluster's file and restart it.",
+}
+"""How to undo files of a format, where it is more than to remove the file."""
+
 
 def plan(choice: PersistRequest, form: Format | None, root: Path = ROOT) -> PersistencePlan:
     """Return all files that keep the choice in that format; None stands for each native one."""
+    choice = replace(choice, provenance=(*choice.provenance, _UNDO.get(form, _UNDO_INSTALLED)))
+    planned = _plan_format(choice, form, root)
+    files = tuple(add_provenance(file, choice.provenance) for file in planned.artifacts)
+    return replace(planned, artifacts=files)
+
+
+def _plan_format(choice: PersistRequest, form: Format | None, root: Path) -> PersistencePlan:
     result = PersistencePlan(notes=choice.notes)
     match form:
         case Format.TUNED:
             return result + _profile(choice, root) + _exclude_unsupported(choice.settings)
         case Format.ANSIBLE:
             clusters = hadoop.exclude_from_host(_clusters(choice))
-            return (
-                result + _playbook(choice, root) + _exclude_unsupported(choice.settings) + clusters
-            )
+            return result + _role(choice, root) + _exclude_unsupported(choice.settings) + clusters
         case Format.HADOOP:
-            clusters = hadoop.plan(_clusters(choice), choice.origin)
+            clusters = hadoop.plan(_clusters(choice), choice.origin, choice.provenance)
             return (
                 result
                 + clusters
@@ -115,7 +152,7 @@ def plan(choice: PersistRequest, form: Format | None, root: Path = ROOT) -> Pers
 def _plan_native(native: _Native, choice: PersistRequest, root: Path) -> PersistencePlan:
     kept = _select_settings(native, choice)
     # A file that receives no setting need not be readable.
-    return native.plan(kept, choice.origin, root) if kept else PersistencePlan()
+    return native.plan(kept, choice, root) if kept else PersistencePlan()
 
 
 def _select_settings(native: _Native, choice: PersistRequest) -> list[PersistedSetting]:
@@ -128,19 +165,24 @@ def _clusters(choice: PersistRequest) -> list[PersistedSetting]:
 
 
 def _profile(choice: PersistRequest, root: Path) -> PersistencePlan:
-    held = [setting for setting in choice.settings if _kind(setting) in tuned.KINDS]
-    others = [setting for setting in choice.settings if _kind(setting) not in tuned.KINDS]
+    """The profile; it knows disks by their identity only, so a class of them is not kept."""
+    one_disk = choice.match is DiskMatch.SERIAL
+    kinds = tuned.KINDS if one_disk else tuple(kind for kind in tuned.KINDS if kind != "block")
+    held = [setting for setting in choice.settings if _kind(setting) in kinds]
+    others = [setting for setting in choice.settings if _kind(setting) not in kinds]
     return tuned.plan(held, choice.origin, root) + _exclude_other_formats(others, Format.TUNED)
 
 
-def _playbook(choice: PersistRequest, root: Path) -> PersistencePlan:
+def _role(choice: PersistRequest, root: Path) -> PersistencePlan:
+    """The role; what the files of this host say already does not matter to other hosts."""
     files = merge_plans(_plan_native(native, choice, _EMPTY_ROOT) for native in _FILES)
     edits, result = fstab.plan_edits(_select_settings(_FSTAB, choice), root)
     unkept = PersistencePlan(unsupported=files.unsupported, notes=files.notes) + result
-    if not files.artifacts and not edits:
+    refused = {unsupported.what for unsupported in files.unsupported}
+    kept = [s for n in _FILES for s in _select_settings(n, choice) if s.text not in refused]
+    if not kept and not edits:
         return unkept
-    text = ansible.playbook(files.artifacts, edits, choice.origin)
-    return unkept + PersistencePlan(artifacts=(Artifact(PLAYBOOK, None, text),))
+    return unkept + PersistencePlan(artifacts=role.build_role(kept, edits, choice))
 
 
 def _exclude_other_formats(

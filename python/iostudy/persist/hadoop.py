@@ -34,6 +34,7 @@ _SITES = {
 """The site file of each name prefix; the first match applies."""
 _COMMON = "core-site.xml"
 
+_MERGE = "merge this into the cluster's own site files, and restart its daemons"
 _HEAPS = {
     NAMENODE_HEAP: "HDFS_NAMENODE_OPTS",
     DATANODE_HEAP: "HDFS_DATANODE_OPTS",
@@ -41,15 +42,19 @@ _HEAPS = {
 }
 
 
-def plan(kept: Sequence[PersistedSetting], origin: str) -> PersistencePlan:
+def plan(
+    kept: Sequence[PersistedSetting], origin: str, provenance: Sequence[str] = ()
+) -> PersistencePlan:
     """Return a fragment for each site file; heaps are no properties, so they become notes."""
     properties = [setting for setting in kept if setting.attribute not in _HEAPS]
     heaps = [setting for setting in kept if setting.attribute in _HEAPS]
     files = groupby(sorted(properties, key=_site), key=_site)
     return PersistencePlan(
-        artifacts=tuple(Artifact(FOLDER / name, None, _text(own, origin)) for name, own in files),
+        artifacts=tuple(
+            Artifact(FOLDER / name, None, _text(own, origin, provenance)) for name, own in files
+        ),
         unsupported=tuple(map(_heap, heaps)),
-        notes=("merge this into the cluster's own site files, and restart its daemons",),
+        notes=(_MERGE,) if properties else (),
     )
 
 
@@ -67,11 +72,12 @@ def _site(setting: PersistedSetting) -> str:
     return next(own, _COMMON)
 
 
-def _text(settings: Iterable[PersistedSetting], origin: str) -> str:
+def _text(settings: Iterable[PersistedSetting], origin: str, provenance: Sequence[str]) -> str:
     root = ElementTree.Element("configuration")
-    # XML allows no two hyphens in a comment.
-    result = to_printable(origin).replace("--", "- -").replace("--", "- -")
-    root.append(ElementTree.Comment(f" {MARK}: {result}. "))
+    for line in (f"{MARK}: {origin}.", *provenance):
+        # XML allows no two hyphens in a comment.
+        text = to_printable(line).replace("--", "- -").replace("--", "- -")
+        root.append(ElementTree.Comment(f" {text} "))
     for setting in settings:
         element = ElementTree.SubElement(root, "property")
         ElementTree.SubElement(element, "name").text = setting.attribute

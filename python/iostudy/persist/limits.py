@@ -26,7 +26,7 @@ _MOST_FILES = 1 << 20
 """The kernel's default of fs.nr_open. setrlimit(2) refuses more, and then pam_limits(8) the
 session, so that users could not log in. What it was raised to may not hold at the next start."""
 _BOTH = "-"
-_NOTES = """\
+NOTES = """\
 # `*` does not concern root. Services of systemd do not read this file: they need Limit... lines in
 # their units, such as LimitNOFILE= (systemd.exec(5)). It holds for sessions that begin from now on.
 """
@@ -89,7 +89,7 @@ def line_of(setting: PersistedSetting) -> str:
 
 def text(lines: Iterable[str], origin: str) -> str:
     """Return the content of the file."""
-    return format_heading(origin) + _NOTES + "".join(f"{line}\n" for line in lines)
+    return format_heading(origin) + NOTES + "".join(f"{line}\n" for line in lines)
 
 
 def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:

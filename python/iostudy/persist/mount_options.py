@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from iostudy.settings.mounting.options import format_option, option_names, split_option
+from iostudy.settings.mount_options import format_option, option_names, split_option
 
 _SEPARATOR = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')
 """A comma outside quotation marks, as in ``context="system_u:object_r:tmp_t:s0:c1,c2"``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +56,8 @@ def find_held(on: Sequence[str]) -> PersistRequest:
             where="iostudy persist",
             remedy="name the output folder of a study, or set something first",
         )
-    return PersistRequest("what iostudy set held", tuple(kept))
+    provenance = (f"No study compares these values; host {platform.node()}.",)
+    return PersistRequest("what iostudy set held", tuple(kept), provenance=provenance)
 
 
 def _build_setting(
@@ -91,6 +93,12 @@ def _is_on(setting: PersistedSetting, on: Sequence[str]) -> bool:
 def _labels(name: str, on: Sequence[str]) -> tuple[str, ...]:
     """``block.scheduler@sda`` for each device or mount below the places."""
     return tuple(setting.label for setting in places.bind(name, on))
+
+
+def read_present_disks() -> tuple[Disk, ...]:
+    """Return all disks and volumes of this host."""
+    inventory = _read_inventory()
+    return tuple(Disk.described(name, inventory) for name in inventory)
 
 
 def _read_inventory() -> Inventory:

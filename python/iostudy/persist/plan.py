@@ -5,8 +5,8 @@ These are values; `iostudy.persist.install` acts on them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 
@@ -106,6 +106,15 @@ def merge_plans(parts: Iterable[PersistencePlan]) -> PersistencePlan:
 def format_heading(origin: str) -> str:
     """The comment at the top of a file that iostudy owns."""
     return f"# {MARK}: {to_printable(origin)}.\n"
+
+
+def add_provenance(artifact: Artifact, lines: Sequence[str]) -> Artifact:
+    """Insert the lines as comments below the mark of a file that iostudy owns."""
+    first, end, rest = artifact.after.partition("\n")
+    if MARK not in first or not lines:
+        return artifact
+    comments = "".join(f"# {to_printable(line)}\n" for line in lines)
+    return replace(artifact, after=first + end + comments + rest)
 
 
 def to_printable(text: str) -> str:

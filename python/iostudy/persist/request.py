@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,15 @@ from iostudy.host.device_kinds import NOT_ZONED
 
 _MULTIPATH = "mpath-"
 """Prefix of the UUID of a multipath volume, whose slaves are paths to one disk."""
+
+
+class DiskMatch(StrEnum):
+    """What a rule matches: this disk, or all disks of its class."""
+
+    SERIAL = "serial"
+    MODEL = "model"
+    ROTATIONAL = "rotational"
+    NAME_PATTERN = "name-pattern"
 
 
 Inventory = Mapping[str, Any]
@@ -24,13 +34,15 @@ class Disk:
     ``wwid`` and ``serial`` are empty if unknown. ``multipath``: a path to a multipath disk, or
     multipathd's volume. ``hidden``: invisible to udev, as are the paths to an NVMe disk, which
     share the disk's WWID. ``named``: given on the command line, so that its kernel name
-    identifies it. ``here`` is its current name on this host, empty if absent.
+    identifies it. ``rotational`` is the kernel's 0 or 1, empty if unknown. ``here`` is its current
+    name on this host, empty if absent.
     """
 
     name: str
     wwid: str = ""
     serial: str = ""
     model: str = ""
+    rotational: str = ""
     zoned: bool = False
     multipath: bool = False
     hidden: bool = False
@@ -60,6 +72,7 @@ class Disk:
             wwid=result.get("wwid") or "",
             serial=result.get("serial") or "",
             model=result.get("model") or "",
+            rotational=result.get("queue", {}).get("rotational", ""),
             zoned=result.get("queue", {}).get("zoned", NOT_ZONED) != NOT_ZONED,
             multipath=any((device.get("wwid") or "").startswith(_MULTIPATH) for device in uuids),
             hidden=bool(result.get("hidden")),
@@ -108,9 +121,16 @@ class PersistedSetting:
 class PersistRequest:
     """Settings to keep, and their origin: a study's configuration, or `set`.
 
-    ``notes`` name parts of the choice that are no settings of the host.
+    ``notes`` name parts of the choice that are no settings of the host. ``provenance`` are lines
+    for the head of each file: verdicts, host, date and version. ``proven``: the configuration was
+    shown to be better, or no study is involved. ``match`` is what udev rules match; ``present``
+    are the disks of this host.
     """
 
     origin: str
     settings: tuple[PersistedSetting, ...]
     notes: tuple[str, ...] = ()
+    provenance: tuple[str, ...] = ()
+    proven: bool = True
+    match: DiskMatch = DiskMatch.SERIAL
+    present: tuple[Disk, ...] = ()

@@ -1,8 +1,9 @@
 """Settings of block devices as a file of udev rules.
 
-A rule identifies a disk by WWID or serial number in sysfs, which no other rule can set too late.
-Every attribute has its own line, because udev executes lines in order. The scheduler comes first: a
-switch resets its tunables, nr_requests and wbt_lat_usec.
+A rule identifies a disk by WWID or serial number in sysfs, or a class of disks by model, rotation
+or name, which no other rule can set too late. Every attribute has its own line, because udev
+executes lines in order. The scheduler comes first: a switch resets its tunables, nr_requests and
+wbt_lat_usec.
 
 Source: udev(7); Documentation/ABI/stable/sysfs-block; Documentation/block/switching-sched.rst;
 Documentation/admin-guide/device-mapper (the creator of a volume sets its UUID).
@@ -11,13 +12,14 @@ Documentation/admin-guide/device-mapper (the creator of a volume sets its UUID).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iostudy.host.configuration import Assignment, read_udev_rules
 from iostudy.host.files import ROOT
 from iostudy.persist import dropins
+from iostudy.persist.disk_match import DiskPattern, find_pattern, in_class
 from iostudy.persist.plan import (
     Activation,
     Conflict,
@@ -27,7 +29,7 @@ from iostudy.persist.plan import (
     format_heading,
     to_printable,
 )
-from iostudy.persist.request import Disk, PersistedSetting
+from iostudy.persist.request import Disk, DiskMatch, PersistedSetting
 
 FILE = Path("/etc/udev/rules.d/99-iostudy.rules")
 """After all that may set the same: 60-persistent-storage, 60-ioschedulers and the like."""
@@ -43,6 +45,7 @@ _ZONED_REASON = (
     f"it is zoned, and before Linux 6.10 only {_ZONED} keeps the writes of a zone in order"
 )
 _NAME_REMEDY = "name the disks that it is to hold for with --on"
+_CLASS_REMEDY = "give another --match"
 _MANUAL_REMEDY = "leave it, or write a rule of your own"
 _MULTIPATH_REMEDY = (
     "start with nvme_core.multipath=N if the disk has but one path, and study it anew"
@@ -55,25 +58,52 @@ SUBSYSTEM!="block", GOTO="iostudy_end"
 ENV{{DEVTYPE}}!="disk", GOTO="iostudy_end"
 {rules}LABEL="iostudy_end"
 """
-_UNWRITABLE = re.compile(r'[^ -~]|["\\|]')
 _VALUE = re.compile(r"[\w.,:+ -]+", re.ASCII)
-_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An assignment to a file below queue, if ``condition`` holds (empty or ending in a comma)."""
+
+    condition: str
+    attribute: str
+    value: str
+
+    @property
+    def text(self) -> str:
+        """Behind the match of the disk."""
+        return f'{self.condition}ATTR{{queue/{self.attribute}}}="{self.value}"'
 
 
 @dataclass(frozen=True)
 class DiskRules:
-    """The lines about one disk: rules, or a comment that says why there are none."""
+    """The rules about one disk or one class of disks, or a comment that says why there are none.
 
-    disk: Disk
-    lines: tuple[str, ...]
+    ``disks`` are those of the settings; ``here`` are the names of all disks of this host that the
+    rules match.
+    """
+
+    disks: tuple[Disk, ...]
+    pattern: DiskPattern | None = None
+    comments: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
     settings: tuple[PersistedSetting, ...] = ()
     unsupported: tuple[UnsupportedSetting, ...] = ()
+    here: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The disks, as a comment names them."""
+        disk = self.disks[0]
+        named = " ".join(filter(None, (disk.name, disk.model)))
+        return to_printable(self.pattern.name if self.pattern else named)
 
     @property
     def text(self) -> str:
-        """Below a comment that names the disk."""
-        named = " ".join(filter(None, (self.disk.name, self.disk.model)))
-        return "".join(f"{line}\n" for line in (f"# {to_printable(named)}", *self.lines))
+        """Below a comment that names the disks."""
+        match = f"{self.pattern.rule}, " if self.pattern else ""
+        rules = (f"{match}{rule.text}" for rule in self.rules)
+        return "".join(f"{line}\n" for line in (f"# {self.heading}", *self.comments, *rules))
 
 
 def queue_attribute(setting: PersistedSetting) -> str:
@@ -87,18 +117,15 @@ def scheduler_of(setting: PersistedSetting) -> str:
     return setting.attribute.rpartition(".")[0]
 
 
-def match_disk(disk: Disk) -> str:
-    """Build a match for this disk only; ValueError if it cannot be identified."""
-    if disk.wwid or disk.serial:
-        key = _key(disk)
-        return f'{key}=="{_pattern(disk.wwid or disk.serial)}"'
-    if disk.named:
-        return f'KERNEL=="{_pattern(disk.name)}"'
-    raise ValueError("the disk has neither a WWID nor a serial number to know it by")
+def build_rules(
+    kept: Iterable[PersistedSetting],
+    match: DiskMatch = DiskMatch.SERIAL,
+    present: Iterable[Disk] = (),
+) -> tuple[DiskRules, ...]:
+    """Return the rules of every disk, or of every class of disks.
 
-
-def build_rules(kept: Iterable[PersistedSetting]) -> tuple[DiskRules, ...]:
-    """Return the lines of every disk."""
+    ``present`` are the disks of this host.
+    """
     by_disk: dict[Disk, list[PersistedSetting]] = {}
     unplaced = []
     for setting in kept:
@@ -108,31 +135,75 @@ def build_rules(kept: Iterable[PersistedSetting]) -> tuple[DiskRules, ...]:
             )
         else:
             by_disk.setdefault(setting.disk, []).append(setting)
-    found = tuple(_part(disk, settings) for disk, settings in by_disk.items())
-    return (*found, DiskRules(Disk(""), (), unsupported=tuple(unplaced))) if unplaced else found
+    present = tuple(present)
+    found = _merge_classes(
+        _part(disk, settings, match, present) for disk, settings in by_disk.items()
+    )
+    return (*found, DiskRules((), unsupported=tuple(unplaced))) if unplaced else found
+
+
+def _merge_classes(parts: Iterable[DiskRules]) -> tuple[DiskRules, ...]:
+    """Merge the rules of disks of one class; a second value of a setting is not kept."""
+    merged: dict[str, DiskRules] = {}
+    for number, part in enumerate(parts):
+        key = part.pattern.rule if part.rules and part.pattern else str(number)
+        merged[key] = _merge_class(merged[key], part) if key in merged else part
+    return tuple(merged.values())
+
+
+def _merge_class(first: DiskRules, other: DiskRules) -> DiskRules:
+    values = {setting.name: setting for setting in first.settings}
+    added = [s for s in other.settings if s.name not in values]
+    differing = tuple(
+        UnsupportedSetting(s.text, f"the same class has {values[s.name].text}", _CLASS_REMEDY)
+        for s in other.settings
+        if s.name in values and s.value != values[s.name].value
+    )
+    names = {queue_attribute(setting) for setting in added}
+    return replace(
+        first,
+        disks=(*first.disks, *other.disks),
+        rules=(*first.rules, *(rule for rule in other.rules if rule.attribute in names)),
+        settings=(*first.settings, *added),
+        unsupported=(*first.unsupported, *other.unsupported, *differing),
+    )
 
 
 def format_rules(found: Iterable[DiskRules], origin: str) -> str:
     """Return the content of the file."""
-    rules = "".join(part.text for part in found if part.lines)
-    return format_heading(origin) + _FRAME.format(rules=rules)
+    return format_heading(origin) + frame("".join(part.text for part in found if part.disks))
 
 
-def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
+def frame(rules: str) -> str:
+    """Rules that act on whole disks only, when they appear or change."""
+    return _FRAME.format(rules=rules)
+
+
+def plan(
+    kept: Sequence[PersistedSetting],
+    origin: str,
+    root: Path = ROOT,
+    match: DiskMatch = DiskMatch.SERIAL,
+    present: Iterable[Disk] = (),
+) -> PersistencePlan:
     """Return the file and its conflicts with other rules."""
-    found = build_rules(kept)
+    found = build_rules(kept, match, present)
     result = PersistencePlan(
         unsupported=tuple(unkept for part in found for unkept in part.unsupported)
     )
     written = tuple(setting for part in found for setting in part.settings)
     if not written:
         return result
-    here = [part for part in found if part.settings and part.disk.here]
-    disks = tuple(part.disk.here for part in here)
-    expected = tuple(_expected(part.disk, setting) for part in here for setting in part.settings)
+    disks = tuple(dict.fromkeys(name for part in found if part.settings for name in part.here))
+    expected = tuple(
+        Expected(Path("/sys/block", name, "queue", queue_attribute(setting)), setting.value)
+        for part in found
+        for name in part.here
+        for setting in part.settings
+    )
     active = activations([f"/sys/class/block/{disk}" for disk in disks]) if disks else ()
     file = dropins.build_artifact(FILE, format_rules(found, origin), root, active, expected)
-    notes = tuple(note for part in found if part.settings for note in _notes(part))
+    notes = tuple(note for part in found if part.settings for note in _notes(part, match))
     return (
         result
         + _compare_with_rules(written, root)
@@ -140,40 +211,65 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
     )
 
 
-def _notes(part: DiskRules) -> Iterator[str]:
-    name = part.disk.name
-    if not part.disk.here:
+def _notes(part: DiskRules, match: DiskMatch) -> Iterator[str]:
+    name = part.disks[0].name
+    if match is not DiskMatch.SERIAL:
+        yield f"the rules match {part.heading} on any host; here: {', '.join(part.here) or 'none'}"
+        return
+    if not part.here:
         yield f"{name} is not on this host now: its rules wait for it"
-    if _NAME_WARNING in part.lines:
+    if _NAME_WARNING in part.comments:
         yield f"{name} is known by its name only: its rules hold for whatever disk has that name"
 
 
-def _part(disk: Disk, kept: Sequence[PersistedSetting]) -> DiskRules:
+def _part(
+    disk: Disk, kept: Sequence[PersistedSetting], match: DiskMatch, present: Sequence[Disk]
+) -> DiskRules:
     scheduler = next((k.value for k in kept if k.name == SCHEDULER), None)
     if disk.exclusion_reason:
         remedy = _MULTIPATH_REMEDY if disk.hidden else _MANUAL_REMEDY
         unkept = tuple(UnsupportedSetting(k.text, disk.exclusion_reason, remedy) for k in kept)
-        return DiskRules(disk, (f"# Spared: {disk.exclusion_reason}.",), unsupported=unkept)
+        spared = (f"# Spared: {disk.exclusion_reason}.",)
+        return DiskRules((disk,), comments=spared, unsupported=unkept)
     try:
-        known = match_disk(disk)
+        pattern = find_pattern(disk, match)
     except ValueError as error:
-        return DiskRules(
-            disk,
-            (),
-            unsupported=tuple(UnsupportedSetting(k.text, str(error), _NAME_REMEDY) for k in kept),
-        )
+        remedy = _NAME_REMEDY if match is DiskMatch.SERIAL else _CLASS_REMEDY
+        unkept = tuple(UnsupportedSetting(k.text, str(error), remedy) for k in kept)
+        return DiskRules((), unsupported=unkept)
     ordered = sorted(kept, key=lambda k: k.name != SCHEDULER)
     trouble = {k: _find_obstacle(k, disk, scheduler) for k in ordered}
     written = tuple(setting for setting, why in trouble.items() if not why)
-    lines = [_rule(known, setting, scheduler) for setting in written]
-    if known.startswith("KERNEL"):
-        lines.insert(0, _NAME_WARNING)
-    if _ZONED_REASON in trouble.values():
-        lines.insert(0, f"# No scheduler: {_ZONED_REASON}.")
     unkept = tuple(
         UnsupportedSetting(k.text, why, _MANUAL_REMEDY) for k, why in trouble.items() if why
     )
-    return DiskRules(disk, tuple(lines), written, unkept)
+    return DiskRules(
+        (disk,),
+        pattern,
+        _comments(pattern, match, trouble.values()),
+        tuple(_rule(setting, scheduler, match) for setting in written),
+        written,
+        unkept,
+        _names_here(disk, match, present),
+    )
+
+
+def _comments(
+    pattern: DiskPattern, match: DiskMatch, obstacles: Collection[str]
+) -> tuple[str, ...]:
+    by_name = match is DiskMatch.SERIAL and pattern.rule.startswith("KERNEL")
+    zoned = _ZONED_REASON in obstacles
+    return (
+        *((f"# No scheduler: {_ZONED_REASON}.",) if zoned else ()),
+        *((_NAME_WARNING,) if by_name else ()),
+    )
+
+
+def _names_here(disk: Disk, match: DiskMatch, present: Sequence[Disk]) -> tuple[str, ...]:
+    """The names of the disks of this host that the rules match."""
+    if match is DiskMatch.SERIAL:
+        return (disk.here,) if disk.here else ()
+    return tuple(other.name for other in present if in_class(other, disk, match))
 
 
 def _find_obstacle(setting: PersistedSetting, disk: Disk, scheduler: str | None) -> str:
@@ -187,27 +283,14 @@ def _find_obstacle(setting: PersistedSetting, disk: Disk, scheduler: str | None)
     return ""
 
 
-def _rule(known: str, setting: PersistedSetting, scheduler: str | None) -> str:
+def _rule(setting: PersistedSetting, scheduler: str | None, match: DiskMatch) -> Rule:
     own = scheduler_of(setting)
-    while_active = (
-        f'ATTR{{queue/scheduler}}=="*{_pattern(f"[{own}]")}*", ' if own and not scheduler else ""
-    )
-    return f'{known}, {while_active}ATTR{{queue/{queue_attribute(setting)}}}="{setting.value}"'
-
-
-def _key(disk: Disk) -> str:
-    """Return the sysfs key of the identity: of the device itself, or of a parent."""
-    for prefix, folder in (("dm-", "dm"), ("md", "md")):
-        if disk.wwid and disk.name.startswith(prefix):
-            return f"ATTR{{{folder}/uuid}}"
-    return "ATTRS{wwid}" if disk.wwid else "ATTRS{serial}"
-
-
-def _pattern(identity: str) -> str:
-    """Return a pattern that matches only this text."""
-    if _UNWRITABLE.search(identity):
-        raise ValueError(f"its identity {identity!r} has a character that no rule can match")
-    return _GLOB.sub(r"[\g<0>]", identity)
+    active = f'ATTR{{queue/scheduler}}=="*[[]{own}]*", ' if own and not scheduler else ""
+    needs_order = own or setting.name == SCHEDULER
+    # A class may have zoned disks on other hosts.
+    unzoned = needs_order and match is not DiskMatch.SERIAL and _ZONED not in (own, setting.value)
+    spared = 'ATTR{queue/zoned}=="none", ' if unzoned else ""
+    return Rule(spared + active, queue_attribute(setting), setting.value)
 
 
 def activations(devices: Sequence[str]) -> tuple[Activation, ...]:
@@ -218,10 +301,6 @@ def activations(devices: Sequence[str]) -> tuple[Activation, ...]:
         ("udevadm", "trigger", "--action=change", "--settle", *devices),
     )
     return tuple(Activation(command, CONTROL, later) for command in commands)
-
-
-def _expected(disk: Disk, setting: PersistedSetting) -> Expected:
-    return Expected(Path("/sys/block", disk.here, "queue", queue_attribute(setting)), setting.value)
 
 
 def _compare_with_rules(kept: Iterable[PersistedSetting], root: Path) -> PersistencePlan:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from iostudy.analysis.ranking import Ranking
 from iostudy.errors import UsageError
-from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy.ledger.rows import StudyRow, TrialRow, measured_rows
 from iostudy.ledger.studies import find_verdict_folder, open_ledger, read_study
-from iostudy.ledger.windows import read_measured_rows
+from iostudy.ledger.windows import WindowRecord
 from iostudy.persist import places
+from iostudy.persist.provenance import describe_provenance, is_proven
 from iostudy.persist.request import PersistRequest
 from iostudy.results import recommendation as rule
 from iostudy.results.comparisons import (
@@ -34,17 +35,34 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
     """
     with open_ledger(folder if label else find_verdict_folder(folder)) as ledger:
         row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
-        measured = read_measured_rows(ledger)
+        measured = measured_rows(WindowRecord(ledger).rows(), ledger.rows())
     if label:
         if label in study.bounds:
             raise _bound_error(study, label)
-        return _build_request(study, find_configuration(study, label), row, trials, on)
+        compared = () if study.design is not None else compare_configurations(study, measured)
+        configuration = find_configuration(study, label)
+        choice = _build_request(study, configuration, row, trials, on)
+        return _with_provenance(choice, study, row, configuration, compared)
     if study.design is not None:
         raise _screening_error(study)
-    configuration = find_winner(study, compare_configurations(study, measured))
+    compared = compare_configurations(study, measured)
+    configuration = find_winner(study, compared)
     choice = _build_request(study, configuration, row, trials, on)
+    choice = _with_provenance(choice, study, row, configuration, compared)
     rivals = _note_other_best(study, configuration, rank_configurations(study, measured))
     return replace(choice, notes=(*rivals, *choice.notes))
+
+
+def _with_provenance(
+    choice: PersistRequest,
+    study: Study,
+    row: StudyRow,
+    configuration: Configuration,
+    compared: Sequence[ComparisonResult],
+) -> PersistRequest:
+    own = [result for result in compared if result.configuration == configuration.label]
+    lines = describe_provenance(study, row, own)
+    return replace(choice, provenance=lines, proven=is_proven(own))
 
 
 def find_configuration(study: Study, label: str) -> Configuration:

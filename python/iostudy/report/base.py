@@ -14,16 +14,22 @@ class Value(BaseModel):
 
 
 class Span(Value):
-    """An interval, both ends as fractions."""
+    """Both ends of an interval, as fractions where the field says nothing else."""
 
     low: FiniteFloat
+    """Lower end."""
     high: FiniteFloat
+    """Upper end."""
 
 
 class FigureDescription(Value):
     """A figure of a workload."""
 
     name: str
+    """Name of the figure, such as ``throughput``."""
     unit: str
+    """Unit of its values, such as ``MiB/s``."""
     documentation: str
+    """What it measures."""
     higher_is_better: bool
+    """False for a time or a latency."""

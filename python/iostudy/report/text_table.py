@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -38,7 +40,11 @@ class TextTable:
 
 @dataclass(frozen=True)
 class FittingTable:
-    """A table that moves columns of numbers below when they do not fit, and repeats the names."""
+    """A table of the columns that fit the width; a line below it names the others.
+
+    Names wrap between their parts, heads of numbers between words. Columns of words stay, and
+    columns of numbers are left out from the last on.
+    """
 
     title: str
     shown: TextTable
@@ -46,28 +52,42 @@ class FittingTable:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        names = range(self.shown.names)
         title = ": ".join(filter(None, (self.title, self.shown.title)))
-        for numbers in self._fitting(options.max_width):
-            yield _text_table(title, self.shown, (*names, *numbers))
+        places = self._fitting(options.max_width)
+        yield _text_table(title, self.shown, places)
+        left_out = [h for place, h in enumerate(self.shown.heads) if place not in places]
+        if left_out:
+            text = f"not shown at {options.max_width} columns: {', '.join(left_out)}"
+            yield Padding(Text(text, style="dim"), (0, 1, 1, 1))
 
-    def _fitting(self, width: int) -> Iterator[list[int]]:
-        """Return the columns of numbers in groups that fit the width next to the names."""
-        widths = [self._width(place) + _GAP for place in range(len(self.shown.heads))]
-        room = width - _GAP - sum(widths[: self.shown.names])
-        group: list[int] = []
-        for place in range(self.shown.names, len(widths)):
-            if group and sum(widths[own] for own in (*group, place)) > room:
-                yield group
-                group = []
-            group.append(place)
-        yield group
+    def _fitting(self, width: int) -> list[int]:
+        """Return the places of the columns that fit, at least one beyond the names."""
+        shown = self.shown
+        every = range(len(shown.heads))
+        numbers = [place for place in every if shown.is_number(place)]
+        room = width - _GAP - sum(self._width(place) for place in every if place not in numbers)
+        fitting: list[int] = []
+        for place in numbers:
+            room -= self._width(place)
+            if room >= 0 or (not fitting and not shown.words):
+                fitting.append(place)
+            else:
+                break
+        return [place for place in every if place not in numbers or place in fitting]
 
     def _width(self, place: int) -> int:
-        """The least that a column takes; words may wrap."""
-        if not self.shown.is_number(place) and place >= self.shown.names:
-            return _WORDS
-        return max(cell_len(row[place]) for row in (self.shown.heads, *self.shown.rows))
+        """Return the least width of a column, with its gap."""
+        return _GAP + _least_width(self.shown, place)
+
+
+def _least_width(shown: TextTable, place: int) -> int:
+    """Return the width of the widest part of a column that does not wrap."""
+    cells = [row[place] for row in shown.rows]
+    if not shown.is_number(place):
+        if place >= shown.names:
+            return min(_WORDS, max(map(cell_len, (shown.heads[place], *cells))))
+        cells = [part for cell in cells for part in cell.split()]
+    return max(map(cell_len, (*shown.heads[place].split(), *cells)), default=0)
 
 
 def _text_table(title: str, shown: TextTable, places: Sequence[int]) -> Table:
@@ -81,8 +101,13 @@ def _text_table(title: str, shown: TextTable, places: Sequence[int]) -> Table:
     for place in places:
         is_number = shown.is_number(place)
         justify: JustifyMethod = "right" if is_number else "left"
-        head = Text(shown.heads[place])
-        table.add_column(head, justify=justify, no_wrap=is_number, overflow="fold")
+        least = _least_width(shown, place)
+        head = shown.heads[place]
+        if is_number:
+            head = textwrap.fill(head, max(1, least), break_long_words=False)
+        table.add_column(
+            Text(head), justify=justify, min_width=least, no_wrap=is_number, overflow="fold"
+        )
     for row in shown.rows:
         table.add_row(*(Text(row[place]) for place in places))
     return table

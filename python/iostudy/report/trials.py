@@ -10,47 +10,62 @@ from iostudy.report.base import Value
 
 
 class TrialReport(Value):
-    """One trial, in run order.
-
-    ``figures`` are as the ledger keeps them; ``devices``, ``machine`` and ``phases`` to six digits.
-    """
+    """One trial."""
 
     number: int
     """Place in run order, from 1."""
     block: int
+    """Number of its block, from 1."""
     attempt: int
+    """Number of the attempt at the block, from 1."""
     position: int
+    """Place in the order of the block, from 1."""
     workload: str
+    """Label of the workload."""
     configuration: str
+    """Label of the configuration."""
     status: TrialStatus
+    """Finished, invalid, interrupted, or still started."""
     reason: str
+    """Why the trial is not valid; empty otherwise."""
     counts: bool
-    """Its whole block was finished and valid, so that verdicts use it."""
+    """Whether verdicts use it: all trials of its block were valid."""
     outlier: bool
-    """Far from the other counted trials of its configuration; flagged, and still counted."""
+    """Far from the other counted trials of its configuration. It still counts."""
     started_at: FiniteFloat
     """Unix time in seconds."""
     value: FiniteFloat | None
-    """The figure that verdicts use."""
+    """The figure that verdicts use; null if unknown."""
     figures: dict[str, FiniteFloat | None]
+    """All figures of the workload, with all digits."""
     settings: dict[str, str]
+    """Values read back during the trial, by setting and place: ``block.scheduler@loop0``."""
     device: str
-    """The first of ``devices`` that was under test; empty if there was none."""
+    """The first device under test; empty without one."""
     devices: dict[str, dict[str, FiniteFloat | None]]
+    """iostat's figures by device, to six digits."""
     machine: dict[str, FiniteFloat | None]
+    """Figures of the whole host, to six digits."""
     phases: dict[str, FiniteFloat | None]
+    """Seconds of each phase of the trial, to six digits."""
     limit: Bottleneck | None = None
-    """The bottleneck; None for a trial that does not count."""
+    """The bottleneck; null for a trial that does not count."""
     notes: tuple[str, ...]
+    """Remarks on the trial."""
     telemetry: str
+    """Parquet file with the samples, below the output folder; empty without samples."""
 
 
 class TelemetryReport(Value):
     """Means of telemetry over the counted trials of one configuration on one workload."""
 
     workload: str
+    """Label of the workload."""
     configuration: str
+    """Label of the configuration."""
     trials: int
+    """Number of counted trials."""
     devices: dict[str, dict[str, FiniteFloat | None]]
-    """Figures by name; the tested device has the report's ``device`` as its name."""
+    """iostat's figures by device; the tested device has the name in the report's ``device``."""
     machine: dict[str, FiniteFloat | None]
+    """Figures of the whole host."""

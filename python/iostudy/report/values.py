@@ -7,18 +7,20 @@ from typing import Literal
 
 from pydantic import Field, FiniteFloat, JsonValue
 
-from iostudy.report.base import Value
+from iostudy.analysis.series import Flag
+from iostudy.report.base import FigureDescription, Value
 from iostudy.report.topics.block_latency.values import BlockLatencyReport
 from iostudy.report.topics.bottlenecks.values import BottleneckReport, DisturbanceReport
-from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkload
-from iostudy.report.topics.noise.values import NoiseCausesReport
+from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkloadReport
+from iostudy.report.topics.measurements.values import LatencyReport, OtherFigure, PartsReport
+from iostudy.report.topics.noise.values import NoiseDecompositionReport, PowerEstimateReport
 from iostudy.report.topics.ranking.values import RankingReport
 from iostudy.report.topics.reference.values import ReferenceReport
 from iostudy.report.topics.scaling.values import ScalingReport
 from iostudy.report.topics.screening.values import ScreeningReport
 from iostudy.report.topics.search.values import SearchReport
 from iostudy.report.topics.switchback.values import SwitchbackReport
-from iostudy.report.topics.verdicts.values import ConfigurationReport, WorkloadReport
+from iostudy.report.topics.verdicts.values import ConfigurationReport, Result
 from iostudy.report.trials import TelemetryReport, TrialReport
 
 
@@ -26,27 +28,69 @@ class Method(Value):
     """The decision rule as it was fixed before the first trial, and in words."""
 
     margin: FiniteFloat
+    """Equivalence margin, as a fraction."""
     risk: FiniteFloat
+    """Probability of any wrong verdict in the whole study, as a fraction."""
     min_blocks: int
+    """Blocks before the first interim analysis."""
     max_blocks: int
+    """Blocks after which a comparison ends without a verdict."""
     comparisons: int
+    """Number of comparisons that share the risk."""
     seed: int
+    """Seed of the random orders."""
     text: str
+    """The decision rule in words."""
 
 
 class Step(Value):
-    """Something to do."""
+    """A next step."""
 
     text: str
+    """What to do."""
     command: str = ""
     """Command of the step; empty without one."""
 
 
 class State(StrEnum):
-    """The progress of the study."""
+    """Whether the study has ended."""
 
     COMPLETE = "complete"
     STOPPED = "stopped"
+
+
+class WorkloadReport(Value):
+    """Results of one workload."""
+
+    label: str
+    """Label of the workload."""
+    name: str
+    """Name of the workload's definition, such as ``dfsio-read``."""
+    models: str
+    """What the workload does or models."""
+    leaves_out: str
+    """What it does not model."""
+    options: dict[str, str]
+    """All its options, as in a study file."""
+    figure: FigureDescription
+    """The figure that decides."""
+    results: tuple[Result, ...]
+    """Results in the study's order of configurations."""
+    answer: str
+    """The result in a sentence."""
+    explanation: str = Field(default="", serialization_alias="because")
+    """Why configurations are equivalent or inconclusive, as a part of a sentence; empty if
+    unknown."""
+    others: tuple[OtherFigure, ...] = ()
+    """Figures that no verdict uses."""
+    latencies: tuple[LatencyReport, ...] = ()
+    """Latencies by operation and configuration."""
+    parts: tuple[PartsReport, ...] = ()
+    """Figures of the workload's parts."""
+    noise: PowerEstimateReport | None = None
+    """Noise of its comparisons; null below two blocks or two configurations."""
+    flags: tuple[Flag, ...] = ()
+    """Violated assumptions of its means, found in the figures in run order."""
 
 
 class Report(Value):
@@ -57,9 +101,11 @@ class Report(Value):
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     name: str
+    """Name of the study: that of its file."""
     question: str
+    """Question of the study file."""
     state: State
-    """Complete: every comparison has its verdict or has used up its blocks."""
+    """``complete`` if every comparison has a verdict or has used all its blocks."""
     headline: str
     """The answer in one sentence."""
     answer: tuple[str, ...]
@@ -67,44 +113,58 @@ class Report(Value):
     next_steps: tuple[Step, ...] = Field(serialization_alias="todo")
     """The next steps, in order."""
     noun: str
-    """The varied factor in one word: scheduler, or configuration for several factors."""
+    """The varied factor in one word, such as ``scheduler``; ``configuration`` if several vary."""
+    factor: str
+    """Name of the factor if labels have only its level, such as ``1024``; otherwise empty."""
     baseline: str
+    """Label of the baseline."""
     configurations: tuple[ConfigurationReport, ...]
+    """The configurations, the baseline first."""
     ranking: RankingReport | None
-    """None if verdicts give the order, or with too few blocks."""
+    """Combined ranking; null if the verdicts give the order, or with too few blocks."""
     search: SearchReport | None = None
-    """The candidates of a search; the rest of the report covers its confirmation."""
+    """Candidates of a search; the other fields then describe the confirmation of its winner."""
     screening: ScreeningReport | None = None
-    """None of a study that compares configurations, and not what their factors do."""
+    """Effects of a screening; null for a study that compares configurations."""
     curves: tuple[ScalingReport, ...] = ()
-    """Curves of the workloads with several loads."""
+    """Scaling curves of the workloads with several loads."""
     workloads: tuple[WorkloadReport, ...]
+    """Results by workload."""
     switchback: tuple[SwitchbackReport, ...] = ()
-    """By workload: the windows that decide. The trials then confirm the recommendation."""
+    """Windows by workload, if windows decide; ``trials`` are then those of the confirmation."""
     trials: tuple[TrialReport, ...]
+    """All trials in run order, also those that do not count."""
     telemetry: tuple[TelemetryReport, ...]
+    """Means of telemetry by workload and configuration."""
     limits: tuple[BottleneckReport, ...] = ()
     """Bottlenecks of each configuration on each workload, in the order of ``telemetry``."""
     disturbed: tuple[DisturbanceReport, ...] = ()
-    """Trials that count and that something outside the study has limited."""
+    """Counted trials that something outside the study limited."""
     covariates: tuple[CovariateReport, ...] = ()
     """Steal, foreign CPU and foreign I/O by workload, if known."""
-    noise_causes: tuple[NoiseCausesReport, ...] = ()
-    """By workload, where telemetry could show any."""
-    given_up: tuple[GivenUpWorkload, ...] = ()
-    """Workloads of which no attempt at a block counted; the others continued."""
+    noise_causes: tuple[NoiseDecompositionReport, ...] = ()
+    """Variance decompositions of the workloads whose telemetry shows any cause."""
+    given_up: tuple[GivenUpWorkloadReport, ...] = ()
+    """Workloads that the study gave up: all attempts at a block failed."""
     block_requests: tuple[BlockLatencyReport, ...] = ()
-    """The requests of the disks, where the study has them traced; in the order of ``telemetry``."""
+    """Latencies of block requests, if the study traced them; in the order of ``telemetry``."""
     device: str
-    """The device under test, empty if there is none; ``loop1 or loop0`` where trials differ."""
+    """The device under test; empty without one, ``loop1 or loop0`` if trials differ."""
     notes: tuple[str, ...]
+    """Remarks on the study and its trials."""
     reference: ReferenceReport | None = None
-    """Published figures that the study names, with its own."""
+    """Published figures on the question with the study's own; null without any."""
     method: Method
+    """The decision rule."""
     reproduce: tuple[str, ...]
+    """Steps that reproduce the study."""
     study_text: str
+    """The study file."""
     circumstances: dict[str, JsonValue]
+    """The host when the study began: kernel, devices, mounts, versions."""
     root: bool
+    """Whether the study ran as root."""
     started_at: FiniteFloat
     """Unix time in seconds."""
     iostudy_version: str
+    """Version of iostudy that began the study."""

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.ranking import Ranking, is_rankable, rank
-from iostudy.analysis.sequential import LOOK_GROWTH
-from iostudy.analysis.switchback.looks import LOOK_GROWTH as SWITCHBACK_GROWTH
+from iostudy.analysis.switchback.window_plan import BOUND_SHARE
 from iostudy.analysis.verdict import Comparison, Rule, compare
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
@@ -54,17 +53,18 @@ def exclude_bounds(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
 def decision_rule(study: Study) -> Rule:
     """Return the decision rule with the risk shared among all comparisons of the study.
 
-    A screening has one level for all analyses, because Holm's adjusted p values need one.
+    A screening has one level for all analyses, because Holm's adjusted p values need one. With
+    windows, a part of the risk is that of the bounds of their bias.
     """
     decide = study.decide
     return Rule(
         margin=decide.margin,
-        risk=decide.risk,
+        risk=decide.risk * (1 - BOUND_SHARE) if uses_switchback(study) else decide.risk,
         min_blocks=decide.min_blocks,
         max_blocks=decide.max_blocks,
         comparisons=max(1, study.comparisons),
         method=AnalysisMethod.CONSTANT_LEVEL if study.design is not None else study.method,
-        growth=SWITCHBACK_GROWTH if uses_switchback(study) else LOOK_GROWTH,
+        bias=study.bias,
     )
 
 

@@ -1,4 +1,4 @@
-"""Causes of the noise of a workload, by their share of its variance (pure)."""
+"""Decomposition of a workload's noise into causes with their share of the variance (pure)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from iostudy.study.model import Study, WorkloadRequest
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.units import KIB
-from iostudy.workloads.definition import BYTES
+from iostudy.workloads.measurement import BYTES
 
 Array = NDArray[np.float64]
 
-_MOSTLY = 0.9
-"""Share of the trials in which an indicator must be known; the others are left out."""
-_FOLLOWS = -0.5
-"""Correlation with throttling events from which on a lower frequency is their consequence."""
+_KNOWN_SHARE = 0.9
+"""Share of the trials in which an examined indicator must be known."""
+_THROTTLING_CORRELATION = -0.5
+"""Correlation with throttling events below which they explain a lower frequency."""
 
 
 Value = Callable[[TrialRow, TelemetrySummary], float | None]
@@ -48,10 +48,10 @@ class NoiseCause(StrEnum):
 
 @dataclass(frozen=True)
 class Indicator:
-    """What indicates a cause: a figure of a trial that is larger under a stronger disturbance.
+    """A figure of a trial that grows with the strength of a cause.
 
-    ``value`` returns None if the figure is unknown. ``sign`` is -1 for a figure of which less is
-    the disturbance. ``format`` describes a range of it: ``{} to {} % of the CPU time``.
+    ``value`` returns None if the figure is unknown. ``sign`` is -1 for a figure that falls with
+    the strength. ``format`` describes a range of it: ``{} to {} % of the CPU time``.
     """
 
     cause: NoiseCause
@@ -61,8 +61,8 @@ class Indicator:
 
 
 @dataclass(frozen=True)
-class CauseOfNoise:
-    """A named cause: its share of the variance and the range of its indicator over the trials.
+class NoiseContribution:
+    """A cause with its share of the variance and the range of its indicator over the trials.
 
     ``process`` is the busiest foreign process, and ``period_seconds`` its period if there is one.
     """
@@ -76,21 +76,22 @@ class CauseOfNoise:
 
 
 @dataclass(frozen=True)
-class NoiseCauses:
-    """The causes of a workload's noise, the largest first.
+class NoiseDecomposition:
+    """Variance decomposition of a workload's noise: contributions, the largest first.
 
-    ``examined`` are the causes whose indicators were known and varied; ``trials`` the counted ones.
+    ``examined`` are the causes whose indicators were known and varied; ``trials`` is the number of
+    counted trials.
     """
 
     workload: str
     trials: int
-    causes: tuple[CauseOfNoise, ...]
+    contributions: tuple[NoiseContribution, ...]
     examined: tuple[NoiseCause, ...]
 
     @property
     def unexplained(self) -> float:
-        """The share of the variance without a named cause."""
-        return max(0.0, 1 - sum(own.share.share for own in self.causes))
+        """The share of the variance without a known cause."""
+        return max(0.0, 1 - sum(own.share.share for own in self.contributions))
 
 
 def _machine(figure: str) -> Value:
@@ -139,10 +140,10 @@ _TOKEN_BUCKET = Indicator(
 )
 
 
-def find_noise_causes(
+def decompose_noise(
     study: Study, workload: WorkloadRequest, rows: Sequence[TrialRow]
-) -> NoiseCauses | None:
-    """Find the causes of a workload's noise in its counted trials; None without any trial.
+) -> NoiseDecomposition | None:
+    """Decompose a workload's noise by its counted trials; None without any trial.
 
     The noise is what remains without block and configuration effects, as in paired log-ratios.
     """
@@ -157,10 +158,10 @@ def find_noise_causes(
     matrices = [table.matrix(indicator.sign * column) for indicator, column in known]
     positions = table.matrix(np.array([row.started_at for row in own]))
     shares = measure_variance_shares(figures, matrices, positions)
-    return NoiseCauses(
+    return NoiseDecomposition(
         workload=workload.label,
         trials=len(own),
-        causes=tuple(_cause(*known[share.index], share, own) for share in shares),
+        contributions=tuple(_contribution(*known[share.index], share, own) for share in shares),
         examined=tuple(indicator.cause for indicator, _ in known),
     )
 
@@ -183,7 +184,7 @@ def _is_throttled(rows: Sequence[TrialRow]) -> bool:
     known = np.isfinite(events) & np.isfinite(mhz)
     if not known.any() or min(np.ptp(events[known]), np.ptp(mhz[known])) == 0:
         return False
-    return bool(np.corrcoef(events[known], mhz[known])[0, 1] <= _FOLLOWS)
+    return bool(np.corrcoef(events[known], mhz[known])[0, 1] <= _THROTTLING_CORRELATION)
 
 
 @dataclass(frozen=True)
@@ -204,19 +205,21 @@ class _Table:
     def is_useful(self, column: Array) -> bool:
         """Return whether it is known of most trials and varies."""
         known = column[np.isfinite(column)]
-        return len(known) >= _MOSTLY * len(column) and bool(np.ptp(known) > 0)
+        return len(known) >= _KNOWN_SHARE * len(column) and bool(np.ptp(known) > 0)
 
 
-def _cause(
+def _contribution(
     indicator: Indicator, column: Array, share: VarianceShare, rows: Sequence[TrialRow]
-) -> CauseOfNoise:
+) -> NoiseContribution:
     known = np.isfinite(column)
-    cause = CauseOfNoise(indicator, share, float(column[known].min()), float(column[known].max()))
+    contribution = NoiseContribution(
+        indicator, share, float(column[known].min()), float(column[known].max())
+    )
     if indicator.cause not in _USED:
-        return cause
+        return contribution
     times = np.array([row.started_at for row in rows])
     return replace(
-        cause,
+        contribution,
         process=_busiest_process(rows, _USED[indicator.cause]),
         period_seconds=find_period(times[known], column[known]),
     )

@@ -17,7 +17,7 @@ from iostudy.errors import RestoreError, SettingError
 from iostudy.settings import catalog
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.transaction.restored_value import RestoredValue
+from iostudy.settings.restored_value import RestoredValue
 
 READ_ONLY_REMEDY = "it cannot be written in this container: run on the host itself"
 """Remedy for EROFS."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from iostudy.settings.definition import SettingDefinition
 from iostudy.settings.definitions import (
     bdi,
@@ -18,6 +20,7 @@ from iostudy.settings.definitions import (
     schedulers,
     sysctl,
 )
+from iostudy.settings.sysctl_keys import FOLDERS
 
 # One line for each kind, in the order they are shown.
 _ALL: dict[str, SettingDefinition] = {
@@ -48,7 +51,17 @@ def names() -> tuple[str, ...]:
     return tuple(_ALL)
 
 
+def full_name(name: str) -> str:
+    """Return the name with the prefix of its kind: ``vm.swappiness`` is a sysctl's key."""
+    folder = re.split(r"[./]", name, maxsplit=1)[0]
+    return f"{sysctl.PREFIX}{name}" if folder in FOLDERS else name
+
+
 def get(name: str) -> SettingDefinition:
-    """Return the definition of a name, on demand for open-ended names; KeyError if unknown."""
+    """Return the definition of a name, on demand for open-ended names; KeyError if unknown.
+
+    A sysctl's key alone is a name of it.
+    """
+    name = full_name(name)
     demand = hadoop.on_demand if name.startswith(hadoop.PREFIX) else sysctl.on_demand
     return _ALL.get(name) or demand(name)

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Any, Generic, Protocol, TypeVar
 
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.transaction.restored_value import RestoredValue
+from iostudy.settings.restored_value import RestoredValue
 
 Record = Mapping[str, Any]
 """Journal record of a change: plain JSON values."""

@@ -13,6 +13,7 @@ _PACKAGES = {
     "mount": "mount",
     "umount": "mount",
     "setpriv": "util-linux",
+    "wipefs": "util-linux",
     "mkfs.ext2": "e2fsprogs",
     "mkfs.ext3": "e2fsprogs",
     "mkfs.ext4": "e2fsprogs",
@@ -21,7 +22,8 @@ _PACKAGES = {
 }
 """The Debian package of each tool."""
 
-_SEARCH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+SEARCH_PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+"""The user's ``PATH`` and the folders of system tools."""
 
 
 class CommandError(Exception):
@@ -34,7 +36,7 @@ def require(*tools: str) -> None:
     if missing:
         packages = sorted({_PACKAGES[tool] for tool in missing})
         raise TargetError(
-            "the tools to make a scratch disk",
+            "the tools for a scratch disk",
             found=f"{', '.join(missing)} missing",
             where="this host",
             remedy=f"apt-get install {' '.join(packages)}",
@@ -43,7 +45,7 @@ def require(*tools: str) -> None:
 
 def is_installed(tool: str) -> bool:
     """Return whether the tool is installed."""
-    return shutil.which(tool, path=_SEARCH) is not None
+    return shutil.which(tool, path=SEARCH_PATH) is not None
 
 
 def format_complaint(error: CommandError) -> str:
@@ -66,7 +68,7 @@ def run(*command: str) -> str:
             check=False,
             close_fds=False,
             start_new_session=True,
-            env={**os.environ, "PATH": _SEARCH, "LC_ALL": "C"},
+            env={**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C"},
             errors="surrogateescape",
         )
     except FileNotFoundError as error:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from iostudy.settings.values import AS_FOUND, Values
 
-RESPONSE_SECONDS, SLOW_RESPONSE_SECONDS = 0.25, 1.5
-"""Time constants of responses to a switch: timers of the kernel, and schedulers that learn."""
+FAST_RESPONSE_SECONDS, RESPONSE_SECONDS, SLOW_RESPONSE_SECONDS = 0.02, 0.25, 1.5
+"""Time constants of responses to a switch.
+
+What adapts nothing is fast: the rate is final when the operations of the switch have completed.
+Others follow timers of the kernel, and slow ones learn.
+"""
 
 
 class Cost(StrEnum):
@@ -61,34 +66,66 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class UnseenResponse:
+    """A response to a change that is longer than a pilot, or that only a new process shows.
+
+    It concerns these ``values``, unless another setting meets the condition ``unless``. ``reason``
+    describes it in words.
+    """
+
+    values: frozenset[str]
+    reason: str
+    unless: Condition | None = None
+
+    def concerns(self, value: str, others: Mapping[str, str]) -> bool:
+        """Return whether a configuration with this value and these settings may respond so."""
+        if self.unless is not None and self.unless.holds(others.get(self.unless.name, "")):
+            return False
+        return value in self.values or value == AS_FOUND  # the value as found may be one of them
+
+
+@dataclass(frozen=True)
 class Switching:
     """Effect of a change under a running workload with open files.
 
     ``obstacle`` says why a running workload does not show the new value, or shows it too late;
     empty if the setting can be switched. ``memory`` says what outlives a switch, and how long.
-    ``slow_values`` learn for seconds, or every value of a setting that ``is_slow``.
+    ``response_seconds`` is the largest time constant of the response that a pilot must exclude,
+    and ``by_value`` that of single values.
+    Windows do not show an ``unseen`` response, so whole trials confirm their verdicts on it.
     """
 
     obstacle: str = ""
     memory: str = ""
-    slow_values: frozenset[str] = frozenset()
-    is_slow: bool = False
+    response_seconds: float = RESPONSE_SECONDS
+    by_value: Mapping[str, float] = field(default_factory=dict, hash=False)
+    unseen: UnseenResponse | None = None
 
     @property
     def is_possible(self) -> bool:
         """Whether a study can switch the setting while its workload runs."""
         return not self.obstacle
 
-    def response_seconds(self, value: str) -> float:
-        """Return the largest time constant of the response that a pilot must exclude."""
-        # The value as found may be a slow one.
-        slow = {*self.slow_values, AS_FOUND} if self.slow_values else ()
-        return SLOW_RESPONSE_SECONDS if self.is_slow or value in slow else RESPONSE_SECONDS
+    def slowest_response(self, value: str) -> float:
+        """Return the largest time constant, in seconds, of the response to this value."""
+        if value == AS_FOUND:
+            return max([self.response_seconds, *self.by_value.values()])
+        return self.by_value.get(value, self.response_seconds)
 
     def __str__(self) -> str:
         if self.obstacle:
             return f"no: {self.obstacle}"
-        return f"yes; {self.memory}" if self.memory else "yes"
+        confirmed = f"whole trials confirm verdicts: {self.unseen.reason}" if self.unseen else ""
+        return "; ".join(filter(None, ("yes", self.memory, self._describe_response(), confirmed)))
+
+    def _describe_response(self) -> str:
+        by_seconds: dict[float, list[str]] = {}
+        for value, seconds in self.by_value.items():
+            by_seconds.setdefault(seconds, []).append(value)
+        exceptions = (f"{own:g} s for {', '.join(names)}" for own, names in by_seconds.items())
+        return "; ".join(
+            (f"time constant of the response at most {self.response_seconds:g} s", *exceptions)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,11 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 
+FOLDERS = frozenset(
+    {"abi", "crypto", "debug", "dev", "fs", "kernel", "net", "sunrpc", "user", "vm"}
+)
+"""Folders of ``/proc/sys``, with which every key begins."""
+
 _LONGEST = 255
 """Bytes of a file name (path_resolution(7)); no whole key comes near."""
 _SWAPPED = str.maketrans("./", "/.")

@@ -139,12 +139,17 @@ def _level(factor: Factor, label: str | None) -> Level:
     return next(level for level in factor.levels if label in (None, level.label))
 
 
+def find_labelling_factors(factors: Sequence[Factor]) -> list[str]:
+    """The names of the factors whose levels label a combination: those that vary, else all."""
+    return [f.name for f in factors if len(f.levels) > 1] or [f.name for f in factors]
+
+
 def label_combinations(
     found: Sequence[Combination], factors: Sequence[Factor]
 ) -> Iterator[tuple[str, Combination]]:
     """Each with a label: the levels of factors that have several, or of all where none has."""
     active = [f for f in factors if any(f.name in levels for levels in found)]
-    telling = [f.name for f in active if len(f.levels) > 1] or [f.name for f in active]
+    telling = find_labelling_factors(active)
     short = short_names(telling)
     for levels in found:
         if len(telling) == 1:

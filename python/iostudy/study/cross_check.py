@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from iostudy.extras import require_extra
 from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
@@ -13,7 +14,7 @@ from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import find_duplicates
 from iostudy.study.model import Study
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path, ProblemCollector
+from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
 from iostudy.study.sections import DecisionMode
@@ -28,15 +29,18 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     """Note what does not go together in the study, and in what it is without root.
 
     What depends on levels that the host has yet to offer waits for `resolve_offered_levels`.
+    UsageError for a search without the extra `search`.
     """
+    if study.search is not None:
+        require_extra("search", "search for a configuration", "comparisons need no extra")
     check_section(collector, study)
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.search), study)
     _check_weights(collector, study)
     _check_mode(collector, study, "the study")
     if study.fallback is not None:
-        way = ("without_root", *factors_path(study.fallback.search))
-        _check(collector, way, study.without_root())
+        path = ("without_root", *factors_path(study.fallback.search))
+        _check(collector, path, study.without_root())
         _check_mode(collector, study.without_root(), "without root the study")
 
 
@@ -46,7 +50,7 @@ def _check_mode(collector: ProblemCollector, study: Study, which: str) -> None:
         collector.add(("decide", "mode"), message)
 
 
-def factors_path(search: Search | None) -> Path:
+def factors_path(search: Search | None) -> KeyPath:
     """Return the path of the varied keys in a study file."""
     return ("factors",) if search is None else ("search", "parameters")
 
@@ -68,38 +72,38 @@ def resolve_offered_levels(study: Study, offered: Mapping[str, tuple[str, ...]])
     return filled
 
 
-def _check(collector: ProblemCollector, way: Path, study: Study) -> None:
-    _refuse_idle_options(collector, way, study)
-    _check_conditions(collector, way, study)
-    _check_hard_to_change(collector, way, study)
-    check_factors(collector, way, study)
-    if not check_design(collector, way, study, MAX_CONFIGURATIONS):
+def _check(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
+    _refuse_idle_options(collector, path, study)
+    _check_conditions(collector, path, study)
+    _check_hard_to_change(collector, path, study)
+    check_factors(collector, path, study)
+    if not check_design(collector, path, study, MAX_CONFIGURATIONS):
         return
     count = len(study.chosen) or count_combinations(study.known().factors)
     if study.design is None and count > MAX_CONFIGURATIONS:
         message = "the factors make too many configurations; leave out levels, or split the study"
-        collector.add(way, message, found=str(count), allowed=f"up to {MAX_CONFIGURATIONS}")
+        collector.add(path, message, found=str(count), allowed=f"up to {MAX_CONFIGURATIONS}")
         return
-    check_options(collector, way, study)
-    _refuse_two_forms(collector, way, study)
+    check_options(collector, path, study)
+    _refuse_two_forms(collector, path, study)
     if not study.awaiting_offer():
-        _check_labels(collector, way, study)
+        _check_labels(collector, path, study)
 
 
 def _check_block_latency(collector: ProblemCollector, study: Study) -> None:
     """Traced and untraced runs of one file would look the same, and must not be compared."""
     if not study.telemetry.block_latency:
         return
-    way = ("telemetry", "block_latency")
+    path = ("telemetry", "block_latency")
     if study.fallback is not None:
         message = "it needs root, and does not go together with without_root; leave one of them out"
-        collector.add(way, message)
+        collector.add(path, message)
     if isinstance(study.target, HdfsTarget):
         message = "the target is no disk of this machine, and has no request to trace; leave it out"
-        collector.add(way, message)
+        collector.add(path, message)
 
 
-def _check_conditions(collector: ProblemCollector, way: Path, study: Study) -> None:
+def _check_conditions(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """A factor that hangs on another one needs a level of that to hang on, in the same place."""
     by_name = {factor.name: factor for factor in study.factors}
     for factor in study.factors:
@@ -109,14 +113,14 @@ def _check_conditions(collector: ProblemCollector, way: Path, study: Study) -> N
             continue
         if governing.on != factor.on:
             message = f"it is only there while {condition}; give both the same `on`"
-            collector.add((*way, factor.name), message, found=", ".join(factor.on))
+            collector.add((*path, factor.name), message, found=", ".join(factor.on))
         if governing.levels and not any(condition.holds(v.value) for v in governing.levels):
             message = f"it is only there while {condition}; add that level, or leave this out"
             found = ", ".join(level.label for level in governing.levels)
-            collector.add((*way, factor.name), message, found=f"{governing.name}: {found}")
+            collector.add((*path, factor.name), message, found=f"{governing.name}: {found}")
 
 
-def _refuse_two_forms(collector: ProblemCollector, way: Path, study: Study) -> None:
+def _refuse_two_forms(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """Two kernel parameters that clear each other may both vary, but in no configuration meet."""
     met = dict.fromkeys(
         key
@@ -130,7 +134,7 @@ def _refuse_two_forms(collector: ProblemCollector, way: Path, study: Study) -> N
             "name the configurations to compare under `configurations:`, and give each one of "
             f"them, the other {AS_FOUND}"
         )
-        collector.add((*way, f"{PREFIX}{key}"), message)
+        collector.add((*path, f"{PREFIX}{key}"), message)
 
 
 def _set_together(study: Study) -> Iterator[set[str]]:
@@ -141,11 +145,11 @@ def _set_together(study: Study) -> Iterator[set[str]]:
         yield {name for name, value in configuration.settings.items() if value != AS_FOUND}
 
 
-def _check_hard_to_change(collector: ProblemCollector, way: Path, study: Study) -> None:
+def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """A file system is made on a disk of the study's own alone, and has what its type has."""
     varied = {factor.name for factor in study.factors}
     for factor in (factor for factor in study.factors if factor.hard_to_change):
-        here, condition = (*way, factor.name), factor.condition
+        here, condition = (*path, factor.name), factor.condition
         further = extra_filesystems(study.target)
         if not isinstance(study.target, DiskTarget):
             message = "file systems are only made on a disk of the study's own; write target: "
@@ -163,12 +167,12 @@ def _check_hard_to_change(collector: ProblemCollector, way: Path, study: Study) 
             collector.add(here, message, found=study.target.filesystem)
 
 
-def _refuse_idle_options(collector: ProblemCollector, way: Path, study: Study) -> None:
+def _refuse_idle_options(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """An option that no workload of the study has would make all its levels the same."""
     from_workloads = {field for w in study.workloads for field in type(w.options).model_fields}
     for factor in study.factors:
         if factor.kind is FactorKind.WORKLOAD_OPTION and factor.option not in from_workloads:
-            collector.add((*way, factor.name), "no workload of this study has that option")
+            collector.add((*path, factor.name), "no workload of this study has that option")
 
 
 def _check_weights(collector: ProblemCollector, study: Study) -> None:
@@ -179,11 +183,11 @@ def _check_weights(collector: ProblemCollector, study: Study) -> None:
             collector.note(("decide", "weights", label), error, label)
 
 
-def _check_labels(collector: ProblemCollector, way: Path, study: Study) -> None:
+def _check_labels(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     labels = [configuration.label for configuration in study.configurations()]
     for label in find_duplicates(labels):
         message = "two configurations have the same label; label their levels otherwise"
-        collector.add(way, message, found=label)
+        collector.add(path, message, found=label)
     baseline = study.baseline_label
     if baseline is not None and baseline not in labels:
         error = UnknownNameError("configuration", baseline, labels)

@@ -13,12 +13,12 @@ from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 from iostudy.study.combinations import Combination, Factor
 from iostudy.study.fields import STRICT_KEYS, one_of, whole
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path
+from iostudy.study.problems import KeyPath
 
 if TYPE_CHECKING:
     from iostudy.analysis.design import Runs
 
-WAY: Path = ("design",)
+KEY_PATH: KeyPath = ("design",)
 
 
 class DesignKind(StrEnum):

@@ -16,6 +16,7 @@ from iostudy.study.combinations import Factor, FactorKind, Level
 from iostudy.study.labels import find_duplicates, parse_label, scalar_text
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import format_reason
+from iostudy.study.source import format_value
 from iostudy.workloads import catalog as workloads
 
 MAX_LEVELS = 2000
@@ -24,8 +25,9 @@ OFFERED = "offered"
 OPTION_PREFIX = "workload."
 _LEVELS, _ON = _KEYS = ("levels", "on")
 
-Parser = Callable[[str], str]
+Parser = Callable[[Any], str]
 """A level as it is written -> as kernel or workload take it, equal for ``1MiB`` and ``1024KiB``."""
+_LABEL_IT = "a level with parts needs a label, such as {old: [./old, -v], new: [./new, -v]}"
 
 
 def factor_names() -> tuple[str, ...]:
@@ -55,6 +57,17 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
 def canonical_value(name: str, text: str, models: Sequence[type[BaseModel]]) -> str:
     """A single value in the form that equal ones share; ValueError as `parse_factor` raises it."""
     return parse_factor(name, [text], models).levels[0].value
+
+
+def first_levels(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """The first level of every workload option among factors, as the study file has it."""
+    found = {}
+    for name, levels in given.items():
+        own = levels.get(_LEVELS, levels) if isinstance(levels, Mapping) else levels
+        values = list(own.values()) if isinstance(own, Mapping) else own
+        if str(name).startswith(OPTION_PREFIX) and isinstance(values, list) and values:
+            found[str(name).removeprefix(OPTION_PREFIX)] = values[0]
+    return found
 
 
 def _option_names() -> tuple[str, ...]:
@@ -124,6 +137,8 @@ def _levels(given: Any, parse: Parser) -> tuple[Level, ...]:
         levels = tuple(_level(label, value, parse) for label, value in given.items())
         _refuse_same_labels(levels)
     elif isinstance(given, list):
+        if any(isinstance(value, list | Mapping) for value in given):
+            raise ValueError(_LABEL_IT)
         levels = tuple(_level(value, value, parse) for value in given)
         _refuse_same_values(levels)
     else:
@@ -134,18 +149,18 @@ def _levels(given: Any, parse: Parser) -> tuple[Level, ...]:
 
 
 def _level(label: Any, value: Any, parse: Parser) -> Level:
-    text = scalar_text(value)
     try:
-        parsed = parse(text)
+        parsed = parse(value)
     except UnknownNameError:
         raise
     except ValueError as error:
-        raise ValueError(f"level {text}: {error}") from error
+        raise ValueError(f"level {format_value(value)}: {error}") from error
     return Level(parse_label(label), parsed)
 
 
 def _of_setting(definition: SettingDefinition) -> Parser:
-    def parse(text: str) -> str:
+    def parse(value: Any) -> str:
+        text = scalar_text(value)
         if definition.choices and text not in (*definition.choices, AS_FOUND):
             raise UnknownNameError(f"level of {definition.name}", text, definition.choices)
         return definition.parse(text)
@@ -158,14 +173,16 @@ def _of_option(option: str, models: Sequence[type[BaseModel]]) -> Parser:
     fields = [model.model_fields[option] for model in models if option in model.model_fields]
     adapters = [TypeAdapter[Any](field.rebuild_annotation()) for field in fields]
 
-    def parse(text: str) -> str:
+    def parse(value: Any) -> str:
+        # A list or a mapping is left to the types that take one and show it as a text.
+        level = value if isinstance(value, list | Mapping) else scalar_text(value)
         for adapter in adapters:
             try:
-                value = adapter.validate_python(text)
+                valid = adapter.validate_python(level)
             except ValidationError as error:
                 raise ValueError(format_reason(error.errors()[0])) from error
-            text = scalar_text(adapter.dump_python(value, mode="json"))
-        return text
+            level = scalar_text(adapter.dump_python(valid, mode="json"))
+        return scalar_text(level)
 
     return parse
 

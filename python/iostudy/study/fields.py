@@ -18,7 +18,7 @@ from iostudy import units
 from iostudy.study.labels import scalar_text
 from iostudy.study.names import UnknownNameError
 from iostudy.study.source import format_value
-from iostudy.workloads.definition import Options
+from iostudy.workloads.option_types import Options
 
 T = TypeVar("T")
 

@@ -18,6 +18,10 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.parser import RoundTripParser
+from ruamel.yaml.scalarfloat import ScalarFloat
+from ruamel.yaml.scalarint import ScalarInt
+
+from iostudy.workloads.option_types import WRITTEN
 
 MAX_DEPTH = 20
 MAX_VALUES = 10_000
@@ -115,14 +119,24 @@ def _is_long_number(text: str) -> bool:
 
 
 class _MarkingConstructor(RoundTripConstructor):
-    """A constructor whose every failure has the line of the value that it failed at."""
+    """A constructor whose every failure has the line of the value that it failed at.
+
+    A number keeps its text: as an argument of a program, 1.10 and +10 are not 1.1 and 10.
+    """
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001
         try:
-            return super().construct_object(node, deep)
+            value = super().construct_object(node, deep)
         except (ArithmeticError, LookupError, ValueError) as error:
             # ruamel fails so on scalars such as -_ and 2001-02-30.
             raise ConstructorError(None, None, str(error), node.start_mark) from error
+        if type(value) is not int and not isinstance(value, ScalarInt | ScalarFloat):
+            return value
+        if node.value == str(value):
+            return value
+        written = ScalarInt(value) if type(value) is int else value
+        setattr(written, WRITTEN, node.value)
+        return written
 
     def construct_mapping(  # type: ignore[override]
         self,

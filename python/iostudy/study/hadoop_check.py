@@ -10,11 +10,11 @@ from iostudy.settings.definitions.hadoop import HadoopDefinition, Runner
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
-from iostudy.study.problems import Path, ProblemCollector
+from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.targets import HdfsTarget
 from iostudy.workloads import catalog as workloads
 
-WAY: Path = ("hadoop",)
+KEY_PATH: KeyPath = ("hadoop",)
 _REPLICATION = "dfs.replication"
 _SHORT_CIRCUIT, _SOCKET = "dfs.client.read.shortcircuit", "dfs.domain.socket.path"
 _IDLE = "no workload of this study runs on Hadoop; add one, or leave this out"
@@ -46,7 +46,7 @@ def check_section(collector: ProblemCollector, study: Study) -> None:
         _refuse_native(collector, study)
 
 
-def check_factors(collector: ProblemCollector, way: Path, study: Study) -> None:
+def check_factors(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """Note the factors that the study's cluster cannot have, or that would not concern it."""
     for factor in study.factors:
         if factor.kind is not FactorKind.SETTING:
@@ -54,11 +54,11 @@ def check_factors(collector: ProblemCollector, way: Path, study: Study) -> None:
         definition = catalog.get(factor.name)
         if isinstance(definition, HadoopDefinition):
             for message, found in _against(study, factor, definition):
-                collector.add((*way, factor.name), message, found=found)
+                collector.add((*path, factor.name), message, found=found)
         elif not factor.on:
             message = _misplaced(study, definition.reach)
             if message:
-                collector.add((*way, factor.name), message, found=_where(study))
+                collector.add((*path, factor.name), message, found=_where(study))
 
 
 def _check_spec(collector: ProblemCollector, study: Study) -> None:
@@ -67,12 +67,12 @@ def _check_spec(collector: ProblemCollector, study: Study) -> None:
             "the target is in HDFS, so the cluster is there already; leave the section out. A "
             "property that all trials have in common is a factor with one level"
         )
-        collector.add(WAY, message, found=study.target.uri)
+        collector.add(KEY_PATH, message, found=study.target.uri)
     elif not study.needs_hadoop:
-        collector.add(WAY, _IDLE)
+        collector.add(KEY_PATH, _IDLE)
     replicas = study.hadoop.properties.get(_REPLICATION, "1")
     if int(replicas) > study.hadoop.datanodes:
-        collector.add((*WAY, "properties", _REPLICATION), _too_many(study), found=replicas)
+        collector.add((*KEY_PATH, "properties", _REPLICATION), _too_many(study), found=replicas)
 
 
 def _refuse_native(collector: ProblemCollector, study: Study) -> None:

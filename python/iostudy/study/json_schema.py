@@ -82,7 +82,9 @@ def _options(name: str, shared: Schema) -> Schema:
     for option, default, allowed, meaning in list_options(workloads.get(name)):
         text = f"{meaning} ({allowed}; default: {default})"
         properties[option] = {**properties[option], "description": text}
-    return {**shared, "properties": {**properties, **_OWN_OPTIONS}}
+    # A factor may give an option that has no default, so that none is required here.
+    kept = {key: value for key, value in shared.items() if key != "required"}
+    return {**kept, "properties": {**properties, **_OWN_OPTIONS}}
 
 
 _OWN_OPTIONS: Mapping[str, Schema] = {

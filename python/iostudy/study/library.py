@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from iostudy.errors import TargetError
 from iostudy.study.names import require_known
 
 FOLDER = Path(__file__).parent.parent / "studies"
@@ -24,6 +25,13 @@ def find_study(study: str) -> Path:
         return path
     ready = names()
     see = f"give the path of a study file, or one of the ready-made: {', '.join(ready)}"
+    if path.suffix or len(path.parts) > 1:
+        raise TargetError(
+            "a study file",
+            found="a directory" if path.is_dir() else "it does not exist",
+            where=study,
+            remedy=see,
+        )
     return (
         FOLDER / f"{require_known('study', study, ready, where='the command line', see=see)}.yaml"
     )

@@ -17,12 +17,12 @@ from iostudy.study.factors import OPTION_PREFIX
 from iostudy.study.labels import parse_label
 from iostudy.study.model import Load, WorkloadRequest
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path, ProblemCollector, format_reason
+from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.requests import replace_options
 from iostudy.study.source import format_value
 from iostudy.study.study_file import StudyFile
 
-WAY: Path = ("load",)
+KEY_PATH: KeyPath = ("load",)
 
 
 def parse_load(
@@ -33,19 +33,19 @@ def parse_load(
         return tuple(requests)
     values = collector.source.values
     name, levels = next(iter(file.load.items()))
-    way, option = (*WAY, name), str(name).removeprefix(OPTION_PREFIX)
+    path, option = (*KEY_PATH, name), str(name).removeprefix(OPTION_PREFIX)
     having = [request for request in requests if _has(request, option)]
     if not str(name).startswith(OPTION_PREFIX) or not having:
         if len(requests) == len(file.workloads or ()):  # else one that is wrong may have it
             options = sorted({OPTION_PREFIX + field for r in requests for field in _fields(r)})
             error = UnknownNameError("option of these workloads", str(name), options)
-            collector.note(way, error, name)
+            collector.note(path, error, name)
         return tuple(requests)
     _refuse_elsewhere(collector, values, str(name))
     return tuple(
         each
         for request in requests
-        for each in (_curve(collector, way, request, levels) if request in having else (request,))
+        for each in (_curve(collector, path, request, levels) if request in having else (request,))
     )
 
 
@@ -59,13 +59,13 @@ def _has(request: WorkloadRequest, option: str) -> bool:
 
 def _refuse_elsewhere(collector: ProblemCollector, values: Mapping[str, Any], name: str) -> None:
     """A load stands neither among factors and parameters nor among the options of a workload."""
-    for way in (("factors",), ("search", "parameters"), ("without_root", "factors")):
+    for path in (("factors",), ("search", "parameters"), ("without_root", "factors")):
         section: Any = values
-        for key in way:
+        for key in path:
             section = section.get(key) if isinstance(section, Mapping) else None
         if isinstance(section, Mapping) and name in section:
             message = "it is the load, so configurations cannot differ in it; leave it out here"
-            collector.add((*way, name), message, found=format_value(section[name]))
+            collector.add((*path, name), message, found=format_value(section[name]))
     option = name.removeprefix(OPTION_PREFIX)
     workloads = values.get("workloads")
     for index, entry in enumerate(workloads if isinstance(workloads, list) else ()):
@@ -77,11 +77,11 @@ def _refuse_elsewhere(collector: ProblemCollector, values: Mapping[str, Any], na
 
 
 def _curve(
-    collector: ProblemCollector, way: Path, request: WorkloadRequest, levels: Sequence[Any]
+    collector: ProblemCollector, path: KeyPath, request: WorkloadRequest, levels: Sequence[Any]
 ) -> tuple[WorkloadRequest, ...]:
     """The workload at each level that is right; what is wrong with the others is noted."""
     found = [
-        collector.attempt((*way, index), lambda text: _at(request, str(way[-1]), text), level)
+        collector.attempt((*path, index), lambda text: _at(request, str(path[-1]), text), level)
         for index, level in enumerate(levels)
     ]
     curve = tuple(each for each in found if each is not None)
@@ -89,7 +89,7 @@ def _curve(
     for low, high in pairwise(loads):
         if high.level <= low.level:
             message = f"levels of load ascend; {low.text} comes before {high.text}"
-            collector.add(way, message, found=format_value(list(levels)))
+            collector.add(path, message, found=format_value(list(levels)))
     return curve
 
 

@@ -105,7 +105,9 @@ class Study:
     (`iostudy.study.reference`). ``hadoop`` is the cluster that it starts where a workload needs one
     and the target is no cluster already. ``search``: the factors are its parameters, and the
     configurations are its candidates as far as they are known; no verdict comes from it.
-    ``method`` is that of the interim analyses, as the ledger records it.
+    ``method`` is that of the interim analyses, as the ledger records it. ``bias`` is the largest
+    bias of a comparison of windows by the responses to switches, a log-ratio, as the pilots bound
+    it.
     ``notes`` say what was replaced and why (no root, for instance), and what it costs to trace.
     """
 
@@ -131,6 +133,7 @@ class Study:
     telemetry: TelemetrySection = field(default_factory=TelemetrySection)
     prepare: PrepareSection = field(default_factory=PrepareSection)
     method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
+    bias: float = 0.0
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:

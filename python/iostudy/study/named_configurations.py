@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from iostudy.settings.catalog import full_name
 from iostudy.study.combinations import Factor, NamedConfiguration, active_levels
 from iostudy.study.labels import find_duplicates, parse_label, scalar_text
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path, ProblemCollector
+from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.source import format_value
 from iostudy.study.study_file import StudyFile
 
-WAY: Path = ("configurations",)
+KEY_PATH: KeyPath = ("configurations",)
 
 
 def parse_named_configurations(
@@ -23,13 +24,13 @@ def parse_named_configurations(
 
     ``factors`` are those of the file in which nothing is wrong.
     """
-    section, named = file.configurations, [str(name) for name in file.factors or {}]
+    section, named = file.configurations, [full_name(str(name)) for name in file.factors or {}]
     if not section or not named:
         return ()
     offered = [factor.name for factor in factors if factor.offered]
     if offered:
         message = "it can only name levels that the file lists; list those of the factor"
-        collector.add(WAY, message, found=f"{', '.join(offered)}: offered")
+        collector.add(KEY_PATH, message, found=f"{', '.join(offered)}: offered")
         return ()
     by_name = {factor.name: factor for factor in factors}
     found = [_chosen(collector, key, entry, by_name, named) for key, entry in section.items()]
@@ -45,20 +46,21 @@ def _chosen(
     factors: Mapping[str, Factor],
     named: Sequence[str],
 ) -> NamedConfiguration | None:
-    way = (*WAY, key)
-    label = collector.attempt(way, parse_label, key)
+    path = (*KEY_PATH, key)
+    label = collector.attempt(path, parse_label, key)
     if not isinstance(entry, Mapping):
         message = "a configuration is a mapping such as {factor: level}; {} has all first levels"
-        collector.add(way, message, found=format_value(entry))
+        collector.add(path, message, found=format_value(entry))
         return None
     levels: dict[str, str] = {}
     for name, level in entry.items():
-        if name in factors:
-            found = collector.attempt((*way, name), partial(_level_of, factors[name]), level)
-            levels |= {} if found is None else {name: found}
-        elif name not in named:
-            collector.note((*way, name), UnknownNameError("factor", str(name), named), name)
-    if label is None or levels.keys() != entry.keys():
+        full = full_name(str(name))
+        if full in factors:
+            found = collector.attempt((*path, name), partial(_level_of, factors[full]), level)
+            levels |= {} if found is None else {full: found}
+        elif full not in named:
+            collector.note((*path, name), UnknownNameError("factor", str(name), named), name)
+    if label is None or len(levels) != len(entry):
         return None
     chosen = NamedConfiguration(label, levels)
     return None if _has_idle(collector, chosen, factors) else chosen
@@ -80,7 +82,7 @@ def _has_idle(
     for name in idle:
         condition = factors[name].condition
         message = f"it is only there while {condition}; give that level too, or leave this out"
-        collector.add((*WAY, chosen.label, name), message, found=chosen.levels[name])
+        collector.add((*KEY_PATH, chosen.label, name), message, found=chosen.levels[name])
     return bool(idle)
 
 
@@ -88,11 +90,13 @@ def _refuse_same(
     collector: ProblemCollector, chosen: Sequence[NamedConfiguration], factors: Sequence[Factor]
 ) -> None:
     for label in find_duplicates(each.label for each in chosen):
-        collector.add(WAY, "the label occurs twice; give each configuration its own", found=label)
+        collector.add(
+            KEY_PATH, "the label occurs twice; give each configuration its own", found=label
+        )
     first: dict[frozenset[tuple[str, str]], str] = {}
     for each in chosen:
         levels = active_levels(each, factors)
         same = first.setdefault(frozenset((n, v.label) for n, v in levels.items()), each.label)
         if same != each.label:
             message = f"the same levels as {same}; to compare a level with itself, label it twice"
-            collector.add((*WAY, each.label), message, found=each.label)
+            collector.add((*KEY_PATH, each.label), message, found=each.label)

@@ -50,7 +50,8 @@ MAX_PROBLEMS = 100
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 OpenT = TypeVar("OpenT", bound=OpenSection)
-Path = tuple[Step, ...]
+KeyPath = tuple[Step, ...]
+"""The keys and indices that lead to a value of a study file."""
 
 
 class ProblemCollector:
@@ -61,7 +62,7 @@ class ProblemCollector:
         self.where = where
         self.problems: list[Problem] = []
 
-    def attempt(self, path: Path, parse: Callable[[Any], T], value: Any) -> T | None:
+    def attempt(self, path: KeyPath, parse: Callable[[Any], T], value: Any) -> T | None:
         """``parse(value)``, or None with a problem noted where it raised ValueError."""
         try:
             return parse(value)
@@ -69,7 +70,7 @@ class ProblemCollector:
             self.note(path, error, value)
             return None
 
-    def model(self, path: Path, model: type[ModelT], value: Any) -> ModelT | None:
+    def model(self, path: KeyPath, model: type[ModelT], value: Any) -> ModelT | None:
         """A section validated by its pydantic model, or None with every problem of it noted."""
         try:
             return model.model_validate(value)
@@ -77,7 +78,7 @@ class ProblemCollector:
             self._note_details(path, model, (), error)
             return None
 
-    def open_section(self, path: Path, model: type[OpenT], values: Any) -> OpenT | None:
+    def open_section(self, path: KeyPath, model: type[OpenT], values: Any) -> OpenT | None:
         """A section of which every key is validated on its own; None for no mapping.
 
         Every problem is noted, and a key that is wrong is None until `finish` raises them.
@@ -95,7 +96,7 @@ class ProblemCollector:
         return model.model_construct(**valid)
 
     def _key(
-        self, path: Path, model: type[OpenSection], key: str, values: Mapping[str, Any]
+        self, path: KeyPath, model: type[OpenSection], key: str, values: Mapping[str, Any]
     ) -> Any:
         name = model.names_by_key()[key]
         if key not in values:
@@ -110,7 +111,7 @@ class ProblemCollector:
             self._note_details(path, model, (key,), error)
             return None
 
-    def note(self, path: Path, error: ValueError, value: Any) -> None:
+    def note(self, path: KeyPath, error: ValueError, value: Any) -> None:
         """Keep an error that was raised for the value at ``path``."""
         if isinstance(error, UnknownNameError):
             self.add(path, str(error), error.found, error.allowed, error.suggestion)
@@ -118,19 +119,19 @@ class ProblemCollector:
             self.add(path, str(error), found=format_value(value))
 
     def add(
-        self, path: Path, message: str, found: str = "", allowed: str = "", suggestion: str = ""
+        self, path: KeyPath, message: str, found: str = "", allowed: str = "", suggestion: str = ""
     ) -> None:
         """Keep a problem of the value at ``path``."""
-        way, line = ".".join(str(step) for step in path), self.source.line(path)
-        self.problems.append(Problem(line, way, message, found, allowed, suggestion))
+        place, line = ".".join(str(step) for step in path), self.source.line(path)
+        self.problems.append(Problem(line, place, message, found, allowed, suggestion))
         if len(self.problems) == MAX_PROBLEMS:
             self.finish()
 
-    def add_missing(self, path: Path, model: type[BaseModel], way: Path) -> None:
-        """Keep that a key is missing, at a way below the section at ``path``."""
-        texts = (" ".join(each.split()) for each in _find(model, way, "description"))
+    def add_missing(self, path: KeyPath, model: type[BaseModel], subpath: KeyPath) -> None:
+        """Keep that a key is missing, at ``subpath`` below the section at ``path``."""
+        texts = (" ".join(each.split()) for each in _find(model, subpath, "description"))
         described = next((f" ({text.rstrip('.')})" for text in texts), "")
-        self.add((*path, *way), _WORDS["missing"] + described)
+        self.add((*path, *subpath), _WORDS["missing"] + described)
 
     def finish(self) -> None:
         """StudyError with all problems in the order of their lines, if there are any."""
@@ -138,30 +139,36 @@ class ProblemCollector:
             raise StudyError(self.where, tuple(sorted(self.problems, key=lambda p: p.line)))
 
     def _note_details(
-        self, path: Path, model: type[BaseModel], way: Path, error: ValidationError
+        self, path: KeyPath, model: type[BaseModel], subpath: KeyPath, error: ValidationError
     ) -> None:
-        """Keep what pydantic found at a ``way`` below the section at ``path``."""
+        """Keep what pydantic found at ``subpath`` below the section at ``path``."""
         for detail in error.errors(include_url=False):
-            self._note_detail(path, model, (*way, *detail["loc"]), detail)
+            self._note_detail(path, model, (*subpath, *detail["loc"]), detail)
 
     def _note_detail(
-        self, path: Path, model: type[BaseModel], way: Path, detail: ErrorDetails
+        self, path: KeyPath, model: type[BaseModel], subpath: KeyPath, detail: ErrorDetails
     ) -> None:
         # Pydantic adds steps for alternatives and keys, which the file does not have.
-        place = self.source.existing((*path, *way))
+        place = self.source.existing((*path, *subpath))
         cause = detail.get("ctx", {}).get("error")
         if detail["type"] in _UNKNOWN_KEY:
-            self.note(place, UnknownNameError("key", str(way[-1]), _keys(model, way[:-1])), way[-1])
+            self.note(
+                place,
+                UnknownNameError("key", str(subpath[-1]), _keys(model, subpath[:-1])),
+                subpath[-1],
+            )
         elif isinstance(cause, ValueError):
             self.note(place, cause, detail["input"])
         elif detail["type"] == "missing":
-            self.add_missing(path, model, way)
+            self.add_missing(path, model, subpath)
         elif detail["type"] == "too_long":
             self.add(place, format_reason(detail), found=str(len(detail["input"])))
         else:
-            examples = (f", such as {format_value(e)}" for e, *_ in _find(model, way, "examples"))
+            examples = (
+                f", such as {format_value(e)}" for e, *_ in _find(model, subpath, "examples")
+            )
             message = format_reason(detail) + next(examples, "")
-            allowed = ", ".join(_keys(model, way))
+            allowed = ", ".join(_keys(model, subpath))
             self.add(place, message, found=format_value(detail["input"]), allowed=allowed)
 
 
@@ -176,32 +183,32 @@ def _open_section_in(kind: Any) -> type[OpenSection] | None:
     return next((each for each in kinds if issubclass(each, OpenSection)), None)
 
 
-def _keys(model: type[BaseModel], way: Path) -> tuple[str, ...]:
-    """The keys of the section that a way leads to; () for anything but a section."""
-    return tuple(chain.from_iterable(_find(model, way, "properties")))
+def _keys(model: type[BaseModel], subpath: KeyPath) -> tuple[str, ...]:
+    """The keys of the section at a subpath; () for anything but a section."""
+    return tuple(chain.from_iterable(_find(model, subpath, "properties")))
 
 
-def _find(model: type[BaseModel], way: Path, keyword: str) -> Iterator[Any]:
-    """What the model's JSON Schema has under a keyword for the values at a way."""
+def _find(model: type[BaseModel], subpath: KeyPath, keyword: str) -> Iterator[Any]:
+    """What the model's JSON Schema has under a keyword for the values at a subpath."""
     whole = model.model_json_schema()
-    return (each[keyword] for each in _schemas(whole, whole, way) if keyword in each)
+    return (each[keyword] for each in _schemas(whole, whole, subpath) if keyword in each)
 
 
 def _schemas(
-    whole: Mapping[str, Any], here: Mapping[str, Any], way: Path
+    whole: Mapping[str, Any], here: Mapping[str, Any], subpath: KeyPath
 ) -> Iterator[Mapping[str, Any]]:
-    """Every schema of what stands at a way below one of them, also behind references."""
-    if not way:
+    """Every schema of the values at a subpath, also behind references."""
+    if not subpath:
         yield here
     else:
-        below = here.get("properties", {}).get(way[0]) or here.get("additionalProperties")
+        below = here.get("properties", {}).get(subpath[0]) or here.get("additionalProperties")
         if isinstance(below, dict):
-            yield from _schemas(whole, below, way[1:])
+            yield from _schemas(whole, below, subpath[1:])
     others = here.get("anyOf", ())
     if "$ref" in here:
         others = (*others, whole["$defs"][here["$ref"].removeprefix("#/$defs/")])
     for each in others:
-        yield from _schemas(whole, each, way)
+        yield from _schemas(whole, each, subpath)
 
 
 def format_reason(detail: ErrorDetails) -> str:

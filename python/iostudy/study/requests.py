@@ -8,35 +8,42 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from iostudy.errors import IostudyError, raise_together
 from iostudy.study.combinations import Configuration
 from iostudy.study.labels import find_duplicates, parse_label
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path as Way
-from iostudy.study.problems import ProblemCollector, format_reason
+from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.source import format_value
 from iostudy.study.targets import extra_filesystems
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Workload
+from iostudy.workloads.workload import NO_TARGET, TargetPaths, Workload
 
 _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 
 
 def parse_requests(
-    collector: ProblemCollector, section: Sequence[Any]
+    collector: ProblemCollector, section: Sequence[Any], varied: Mapping[str, Any]
 ) -> tuple[WorkloadRequest, ...]:
     """Every workload of the list that is right; what is wrong with the others is noted.
+
+    ``varied`` has the first level of every option among the factors. It stands for an option that
+    a workload needs and its entry leaves out.
 
     An entry is a name, or a name with a mapping of options. Among these, ``label`` distinguishes
     two requests of one workload, and ``figure`` names the figure that verdicts use.
     """
-    found = [_request(collector, ("workloads", i), entry) for i, entry in enumerate(section)]
+    found = [
+        _request(collector, ("workloads", i), entry, varied) for i, entry in enumerate(section)
+    ]
     requests = tuple(request for request in found if request is not None)
     _refuse_same_labels(collector, requests)
     return requests
 
 
-def _request(collector: ProblemCollector, path: Way, entry: Any) -> WorkloadRequest | None:
+def _request(
+    collector: ProblemCollector, path: KeyPath, entry: Any, varied: Mapping[str, Any]
+) -> WorkloadRequest | None:
     match entry:
         case str(name):
             options: Any = {}
@@ -54,7 +61,10 @@ def _request(collector: ProblemCollector, path: Way, entry: Any) -> WorkloadRequ
         return None
     given, options = _own_keys(options)
     label = collector.attempt((*path, _LABEL), parse_label, given.get(_LABEL, name))
-    valid = collector.model(path, catalog.get(name).options, options)
+    model = catalog.get(name).options
+    if isinstance(options, Mapping):
+        options = {**_needed(model, varied), **options}
+    valid = collector.model(path, model, options)
     if valid is None or label is None:
         return None
     wanted = given.get(_FIGURE)
@@ -75,6 +85,12 @@ def build_request(
     if chosen not in figures:
         raise UnknownNameError("figure", chosen, figures)
     return WorkloadRequest(label or name, name, options, figures[chosen])
+
+
+def _needed(model: type[BaseModel], varied: Mapping[str, Any]) -> dict[str, Any]:
+    """The levels of options that have no default."""
+    fields = model.model_fields
+    return {k: v for k, v in varied.items() if k in fields and fields[k].is_required()}
 
 
 def _own_keys(options: Any) -> tuple[dict[str, Any], Any]:
@@ -106,7 +122,7 @@ def replace_options(options: BaseModel, changed: Mapping[str, str]) -> BaseModel
     return type(options).model_validate({**options.model_dump(mode="json"), **changed})
 
 
-def check_options(collector: ProblemCollector, path: Way, study: Study) -> None:
+def check_options(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """Note every combination of options that a workload cannot run with, whatever the settings."""
     configurations = study.known().configurations()
     combinations = {tuple(c.options.items()): c for c in configurations}
@@ -173,12 +189,28 @@ def space_bytes(
 
 
 def check_workloads(
-    requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
+    requests: Sequence[WorkloadRequest],
+    configurations: Sequence[Configuration],
+    target: TargetPaths = NO_TARGET,
 ) -> None:
-    """UsageError for the first workload that lacks what it needs on this machine."""
+    """UsageError for everything that the workloads lack on this machine and target, all at once."""
+    raise_together(find_unmet_needs(requests, configurations, target))
+
+
+def find_unmet_needs(
+    requests: Sequence[WorkloadRequest],
+    configurations: Sequence[Configuration],
+    target: TargetPaths = NO_TARGET,
+) -> Iterator[IostudyError]:
+    """An error for each workload that lacks what it needs on this machine and target."""
     for request in requests:
         checked: list[BaseModel] = []
         for options in (apply_configuration(request, each) for each in configurations):
             if options not in checked:
-                catalog.get(request.name).make(options).check()
+                workload = catalog.get(request.name).make(options)
                 checked.append(options)
+                try:
+                    workload.check()
+                    workload.check_target(target)
+                except IostudyError as error:
+                    yield error

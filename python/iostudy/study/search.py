@@ -18,6 +18,7 @@ _MAX_TRIALS = 1_000_000
 """Of a budget: at a second each they take 12 days."""
 _MAX_BUDGET_SECONDS = 30 * 24 * 3600
 """A month; a host changes more in it than a candidate does."""
+_BUDGET = "write trials or a time, such as 120 trials or 2h"
 _TRIALS = re.compile(r"(\S+) trials?")
 
 DEFAULT = "default"
@@ -66,10 +67,12 @@ def parse_budget(value: Any) -> Budget:
         if trials > _MAX_TRIALS:
             raise ValueError(f"too large: at most {_MAX_TRIALS} trials")
         return TrialBudget(trials)
+    if text.isdecimal() and int(text):  # trials or seconds
+        raise ValueError(_BUDGET)
     try:
         seconds = units.parse_seconds(text)
     except ValueError as error:
-        raise ValueError("write trials or a time, such as 120 trials or 2h") from error
+        raise ValueError(_BUDGET) from error
     if seconds <= 0:
         raise ValueError("more than no time is wanted")
     if seconds > _MAX_BUDGET_SECONDS:

@@ -17,7 +17,7 @@ from iostudy.study.factors import canonical_value, parse_factor
 from iostudy.study.labels import parse_label, scalar_text
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
-from iostudy.study.problems import Path, ProblemCollector
+from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.search import DEFAULT, Budget, Search, TrialBudget
 from iostudy.study.source import format_value
 from iostudy.study.study_file import SearchSection
@@ -39,7 +39,7 @@ class _Searched:
 
 def parse_search(
     collector: ProblemCollector,
-    way: Path,
+    path: KeyPath,
     section: SearchSection,
     requests: Sequence[WorkloadRequest],
 ) -> tuple[tuple[Factor, ...], Search | None]:
@@ -47,28 +47,28 @@ def parse_search(
 
     What is wrong is noted; None instead of a Search that cannot be made.
     """
-    parameters = _parameters(collector, (*way, "parameters"), section.parameters or {}, requests)
-    _check_budget(collector, (*way, "budget"), section.budget, 2 * max(1, len(requests)))
+    parameters = _parameters(collector, (*path, "parameters"), section.parameters or {}, requests)
+    _check_budget(collector, (*path, "budget"), section.budget, 2 * max(1, len(requests)))
     factors = tuple(each.factor for each in parameters)
     if not parameters or len(parameters) < len(section.parameters):
         return factors, None
-    found = _space(collector, (*way, "parameters"), parameters)
+    found = _space(collector, (*path, "parameters"), parameters)
     if found is None:
         return factors, None
     points = _Points(found, requests)
     default = points.default(factors)
-    tries = _tries(collector, (*way, "try"), section.tries or {}, points, default)
+    tries = _tries(collector, (*path, "try"), section.tries or {}, points, default)
     return factors, Search(found, section.budget, tries, default, section.worst)
 
 
 def _parameters(
     collector: ProblemCollector,
-    way: Path,
+    path: KeyPath,
     section: Mapping[Any, Any],
     requests: Sequence[WorkloadRequest],
 ) -> tuple[_Searched, ...]:
     found = [
-        collector.attempt((*way, name), partial(_parameter, str(name), requests=requests), given)
+        collector.attempt((*path, name), partial(_parameter, str(name), requests=requests), given)
         for name, given in section.items()
     ]
     return tuple(each for each in found if each is not None)
@@ -183,16 +183,18 @@ def _default(factor: Factor, requests: Sequence[WorkloadRequest]) -> Level:
     return Level(*values, *values)
 
 
-def _space(collector: ProblemCollector, way: Path, parameters: Sequence[_Searched]) -> Space | None:
+def _space(
+    collector: ProblemCollector, path: KeyPath, parameters: Sequence[_Searched]
+) -> Space | None:
     searched = [each for each in parameters if each.domain is not None]
     if not searched:
-        collector.add(way, "all of it is held; give a parameter several values")
+        collector.add(path, "all of it is held; give a parameter several values")
         return None
     domains = {each.factor.name: each.domain for each in searched}
     idle = [each.factor for each in searched if _never_there(each.factor, domains)]
     for factor in idle:
         message = f"it is only there while {factor.condition}; add that value, or leave this out"
-        collector.add((*way, factor.name), message)
+        collector.add((*path, factor.name), message)
     if idle:
         return None
     in_order = sorted(searched, key=lambda each: each.factor.condition is not None)
@@ -221,10 +223,10 @@ def _in_space(searched: _Searched, domains: Mapping[str, Domain | None]) -> Para
     return Parameter(factor.name, domain, met)
 
 
-def _check_budget(collector: ProblemCollector, way: Path, budget: Budget, least: int) -> None:
+def _check_budget(collector: ProblemCollector, path: KeyPath, budget: Budget, least: int) -> None:
     if isinstance(budget, TrialBudget) and budget.trials < least:
         message = f"too small: the default and one candidate on every workload are {least} trials"
-        collector.add(way, message, found=str(budget))
+        collector.add(path, message, found=str(budget))
 
 
 @dataclass(frozen=True)
@@ -281,7 +283,7 @@ class _Points:
 
 def _tries(
     collector: ProblemCollector,
-    way: Path,
+    path: KeyPath,
     section: Mapping[Any, Any],
     points: _Points,
     default: Point | None,
@@ -289,13 +291,13 @@ def _tries(
     found: dict[str, Point] = {}
     taken = {DEFAULT: default}
     for key, given in section.items():
-        label = collector.attempt((*way, key), _label, key)
-        point = collector.attempt((*way, key), points.parse, given)
+        label = collector.attempt((*path, key), _label, key)
+        point = collector.attempt((*path, key), points.parse, given)
         if label is None or point is None:
             continue
         same = next((name for name, own in {**taken, **found}.items() if own == point), None)
         if same is not None:
-            collector.add((*way, key), f"the same values as {same}; leave one of them out")
+            collector.add((*path, key), f"the same values as {same}; leave one of them out")
         found[label] = point
     return found
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
+from iostudy import units
 from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, VERSION, ClusterSpec
 from iostudy.settings import catalog
@@ -29,8 +30,7 @@ from iostudy.study.fields import (
 from iostudy.study.labels import find_duplicates, scalar_text
 from iostudy.study.names import UnknownNameError
 from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
-from iostudy.units import format_percent
-from iostudy.workloads.definition import at_most
+from iostudy.workloads.option_types import Seconds, at_most
 
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000
 MAX_WEIGHT = 1e6
@@ -54,6 +54,16 @@ LargeShareLimit = Annotated[float, share("more than 0% and at most 10000%", lamb
 Weight = Annotated[
     float, Field(gt=0, allow_inf_nan=False), at_most(MAX_WEIGHT, "{:g}".format), NOT_TRUE
 ]
+
+
+MIN_WINDOWS_SECONDS, MAX_WINDOWS_SECONDS = 10.0, 7 * 86400.0
+
+
+def _windows_seconds(seconds: float) -> float:
+    if not MIN_WINDOWS_SECONDS <= seconds <= MAX_WINDOWS_SECONDS:
+        ends = map(units.format_exact_seconds, (MIN_WINDOWS_SECONDS, MAX_WINDOWS_SECONDS))
+        raise ValueError(f"must be {' to '.join(ends)}")
+    return seconds
 
 
 class DecisionMode(StrEnum):
@@ -84,6 +94,8 @@ class Decision:
     mode: Annotated[DecisionMode, one_of("mode", DecisionMode)] = DecisionMode.TRIALS
     """compare whole trials, or windows of one run while the configurations are switched; auto:
     windows where every factor and workload allows them"""
+    time: Annotated[Seconds, AfterValidator(_windows_seconds)] = 300.0
+    """longest time of the windows of a workload; whole trials are limited by their blocks"""
 
     @property
     def min_blocks(self) -> int:
@@ -137,9 +149,9 @@ class Validity:
 
     def describe(self) -> dict[str, str]:
         """Every limit by its name, for a person."""
-        requested = {name: format_percent(limit) for name, limit in self.limits.items()}
+        requested = {name: units.format_percent(limit) for name, limit in self.limits.items()}
         unlimited = dict.fromkeys(self.covariates, "no limit")
-        return {**requested, **unlimited, "gap": format_percent(self.gap)}
+        return {**requested, **unlimited, "gap": units.format_percent(self.gap)}
 
     @property
     def _by_name(self) -> dict[str, float | None]:

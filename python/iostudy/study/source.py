@@ -25,7 +25,7 @@ Step = str | int
 
 @dataclass(frozen=True)
 class Source:
-    """The values of a study file, and the line of each by its way from the top."""
+    """The values of a study file, and the line of each by its key path."""
 
     values: Mapping[str, Any]
 

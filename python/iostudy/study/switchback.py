@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 from iostudy.settings import catalog as settings
-from iostudy.settings.definition import RESPONSE_SECONDS
+from iostudy.settings.definition import FAST_RESPONSE_SECONDS
 from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.plan import Block
 from iostudy.study.sections import DecisionMode
 from iostudy.workloads import catalog
 
@@ -66,22 +65,42 @@ def _workload_obstacles(request: WorkloadRequest) -> Iterator[str]:
 
 
 def slowest_response_seconds(configuration: Configuration) -> float:
-    """Return the largest time constant of the response that a pilot must exclude."""
+    """Return the largest time constant of the response that a pilot must exclude.
+
+    An option of a workload holds from its next operation on.
+    """
     known = (
-        settings.get(name).switching.response_seconds(value)
+        settings.get(name).switching.slowest_response(value)
         for name, value in configuration.settings.items()
     )
-    return max(known, default=RESPONSE_SECONDS)
+    return max(known, default=FAST_RESPONSE_SECONDS)
 
 
-def draw_block(
-    study: Study, request: WorkloadRequest, seed: int, index: int, undecided: Sequence[str]
-) -> Block:
-    """Draw the order of the undecided configurations in a block of windows.
+def list_unseen_responses(configuration: Configuration) -> tuple[str, ...]:
+    """Return the responses of a configuration that windows do not show, with their settings."""
+    return tuple(_list_unseen_responses(configuration.settings))
 
-    It depends on seed, workload and index alone, so that a resumed study continues as it would
+
+def _list_unseen_responses(own: Mapping[str, str]) -> Iterator[str]:
+    for name, value in own.items():
+        unseen = settings.get(name).switching.unseen
+        if unseen is not None and unseen.concerns(value, own):
+            yield f"{name}: {unseen.reason}"
+
+
+def draw_order(
+    study: Study,
+    request: WorkloadRequest,
+    seed: int,
+    place: tuple[int, int],
+    undecided: Collection[str],
+) -> tuple[str, ...]:
+    """Draw the order of the undecided configurations in a round; ``place`` is (block, round).
+
+    It depends on seed, workload and place alone, so that a resumed study continues as it would
     have.
     """
     labels = [own.label for own in study.configurations()]
-    drawn = random.Random(f"{seed} {request.label} {index}").sample(labels, len(labels))
-    return Block(index, request.label, tuple(label for label in drawn if label in undecided))
+    block, number = place
+    draw = random.Random(f"{seed} {request.label} {block} {number}")
+    return tuple(label for label in draw.sample(labels, len(labels)) if label in undecided)

@@ -1,4 +1,4 @@
-"""Targets of a study: a directory, a loopback or scratch disk, or a folder in HDFS."""
+"""Targets of a study: a directory, a loopback or scratch disk, a modelled drive, or HDFS."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Annotated, Any, assert_never
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from iostudy import units
+from iostudy.drives import presets
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
 from iostudy.study.fields import STRICT_KEYS, Section, one_of
-from iostudy.workloads.definition import SIZE_FORM
+from iostudy.workloads.option_types import SIZE_FORM
 
 MIN_LOOPBACK_BYTES = 16 * units.MIB
 MAX_LOOPBACK_BYTES = 16 << 40
@@ -32,6 +33,13 @@ def _loopback_size(value: Any) -> int:
     if size > MAX_LOOPBACK_BYTES:
         raise ValueError(f"too large; at most {units.format_size(MAX_LOOPBACK_BYTES)}")
     return size
+
+
+def _drive_model(name: str) -> str:
+    if name not in presets.names() and not name.endswith(".yaml"):
+        known = ", ".join(presets.names())
+        raise ValueError(f"{name!r} is no modelled drive; write a drive file (.yaml) or {known}")
+    return name
 
 
 def _short_path(path: Path) -> Path:
@@ -94,6 +102,36 @@ class LoopbackTarget:
 
 
 @dataclass(frozen=True)
+class DriveTarget:
+    """Modelled drives in memory, attached as disks; each is formatted and mounted."""
+
+    __pydantic_config__ = STRICT_KEYS
+
+    model: Annotated[str, AfterValidator(_drive_model)]
+    """drive to model, such as ultrastar-7k8, or a drive file (.yaml)"""
+    size_bytes: Annotated[
+        int, BeforeValidator(_loopback_size), SIZE_FORM, Field(validation_alias="size")
+    ]
+    """size of the drive, such as 8GiB: fewer cylinders, with data in memory"""
+    filesystem: FilesystemType = "ext4"
+    """file system that is made on it"""
+    count: Annotated[int, Field(ge=1, le=MAX_DISKS + 1)] = 1
+    """number of equal drives; the others are further disks drive2, drive3 and so on"""
+
+    @property
+    def further_disks(self) -> Mapping[str, str]:
+        """File systems of the further drives, by their names."""
+        return {f"drive{number}": self.filesystem for number in range(2, self.count + 1)}
+
+    def describe(self, filesystem: str = "") -> str:
+        """What it is, for a person, with its file system or what takes the place of that."""
+        made, size = filesystem or self.filesystem, units.format_size(self.size_bytes)
+        if self.count == 1:
+            return f"a modelled drive {self.model} of {size} with {made}"
+        return f"{self.count} modelled drives {self.model} of {size} with {made}"
+
+
+@dataclass(frozen=True)
 class ScratchTarget:
     """A whole device whose content the study may destroy; formatted and mounted."""
 
@@ -124,7 +162,10 @@ class HdfsTarget:
         return f"a folder in {self.uri}"
 
 
-DiskTarget = LoopbackTarget | ScratchTarget
+MadeDiskTarget = LoopbackTarget | DriveTarget
+"""A target whose disks the study makes and removes."""
+
+DiskTarget = MadeDiskTarget | ScratchTarget
 """A target that iostudy makes file systems on."""
 
 Target = DirectoryTarget | DiskTarget | HdfsTarget
@@ -137,15 +178,18 @@ class TargetSection(Section):
     """a disk made for the study from a file in the output folder"""
     scratch: ScratchTarget | None = None
     """a device of which the study destroys all data"""
+    drive: DriveTarget | None = None
+    """a modelled drive, made for the study"""
 
     def target(self) -> Target:
         """The target; ValueError unless exactly one is given."""
-        match self.loopback, self.scratch:
-            case (LoopbackTarget() as target, None) | (None, ScratchTarget() as target):
+        match [each for each in (self.loopback, self.scratch, self.drive) if each is not None]:
+            case [target]:
                 return target
             case _:
                 raise ValueError(
-                    "give either loopback: {size: 2GiB} or scratch: {device: /dev/...}"
+                    "give one of loopback: {size: 2GiB}, scratch: {device: /dev/...} and "
+                    "drive: {model: ultrastar-7k8, size: 8GiB}"
                 )
 
 
@@ -155,7 +199,8 @@ def parse_target(value: Any) -> Target:
         return TargetSection.model_validate(value).target()
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError(
-            "a target is wanted: a directory, {loopback: ...}, {scratch: ...} or hdfs://..."
+            "a target is wanted: a directory, {loopback: ...}, {scratch: ...}, {drive: ...} or "
+            "hdfs://..."
         )
     if value.strip().startswith("hdfs:"):
         return parse_hdfs_target(value)
@@ -199,7 +244,7 @@ TargetValue = Annotated[
 
 def extra_filesystems(target: Target) -> Mapping[str, str]:
     """The file systems of the further disks that the study makes, by their names."""
-    return target.further_disks if isinstance(target, LoopbackTarget) else {}
+    return target.further_disks if isinstance(target, MadeDiskTarget) else {}
 
 
 def format_target(target: Target, original: Any, folder: str) -> Any:
@@ -212,7 +257,7 @@ def format_target(target: Target, original: Any, folder: str) -> Any:
             return str(path or folder)
         case HdfsTarget(uri):
             return uri
-        case LoopbackTarget() | ScratchTarget():
+        case LoopbackTarget() | ScratchTarget() | DriveTarget():
             return original
         case unreachable:
             assert_never(unreachable)

@@ -16,8 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    import polars
-
     from iostudy import _native
 
 Values = NDArray[np.float64]
@@ -70,21 +68,6 @@ class Samples:
             for pid, name, of_workload, cpu_us, read, written in native.processes()
         )
         return cls((at - at[0]) / _NANOSECONDS, columns, processes)
-
-    @classmethod
-    def from_table(cls, table: polars.DataFrame) -> Samples:
-        """Convert a table from `to_table` back."""
-        columns = {
-            name: table[name].cast(float).fill_null(np.nan).to_numpy() for name in table.columns
-        }
-        return cls(columns.pop(SECONDS), columns)
-
-    def to_table(self) -> polars.DataFrame:
-        """Return a table for a Parquet file: a row for each sample, null for missing values."""
-        import polars  # not at the top: most commands never need it, and it is slow to load
-
-        columns = {name: _whole_numbers(values) for name, values in self.columns.items()}
-        return polars.DataFrame({SECONDS: polars.Series(self.seconds), **columns})
 
     @cached_property
     def _groups(self) -> Mapping[str, Mapping[str, Mapping[str, Values]]]:
@@ -188,10 +171,3 @@ def time_weighted_mean(values: Values, seconds: Values) -> float:
     if not known.any():
         return float(values[-1]) if len(values) else float("nan")
     return float(np.average(values[:-1][known], weights=seconds[known]))
-
-
-def _whole_numbers(values: Values) -> polars.Series:
-    import polars
-
-    counted = np.nan_to_num(values).astype(np.uint64)
-    return polars.Series(counted).set(polars.Series(np.isnan(values)), None)

@@ -18,6 +18,7 @@ from textual.binding import Binding
 from textual.timer import Timer
 from textual.widgets import Footer, Input, Static
 
+from iostudy.errors import InternalError
 from iostudy.visible import visible
 from iostudy.watch.grid import KEYS, Grid
 from iostudy.watch.help import Help
@@ -75,7 +76,7 @@ async def _run_app(app: WatchApp, ending: Collection[signal.Signals]) -> int | N
         signal.signal(signal.SIGHUP, partial(_handle_hangup, app, loop))
     ended = await app.run_async()
     if app.return_code:
-        raise SystemExit(app.return_code)  # a fault of its own, which has been printed
+        raise InternalError("the live table failed", "stderr, above")  # Textual has printed it
     return ended
 
 

@@ -12,7 +12,7 @@ from types import FrameType
 
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.errors import UsageError
+from iostudy.errors import NOT_EXECUTABLE, NOT_FOUND, ProgramError
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process
 from iostudy.units import KIB
@@ -77,7 +77,7 @@ def run(
 ) -> CommandReport:
     """Run the command with ``hz`` samples a second, and forward ``ending`` signals to it.
 
-    ``stdout`` is a descriptor for its output, else our own. UsageError if there is no
+    ``stdout`` is a descriptor for its output, else our own. ProgramError if there is no
     such program, or it cannot be executed.
     """
     recorder = ProcRecorder(watch.selected, [os.getpid()], hz)
@@ -167,11 +167,13 @@ def _start(command: Sequence[str], stdout: int | None) -> subprocess.Popen[bytes
     try:
         return subprocess.Popen(command, stdout=stdout)
     except OSError as error:
-        raise UsageError(
+        missing = isinstance(error, FileNotFoundError)
+        raise ProgramError(
             f"to run {command[0]}",
             found=error.strerror or str(error),
             where="the command line, after --",
             remedy="name a program in the PATH, or by its path, that may be executed",
+            exit_code=NOT_FOUND if missing else NOT_EXECUTABLE,
         ) from error
 
 

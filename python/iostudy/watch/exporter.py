@@ -78,7 +78,7 @@ class Server(ThreadingHTTPServer):
         return _format_openmetrics(LastSample(samples, devices))
 
     def handle_error(self, *_: Any) -> None:
-        """Ignore a connection that its client gave up; raise anything else."""
+        """Ignore a connection that its client closed; raise anything else."""
         error = sys.exception()
         if error is not None and not isinstance(error, OSError):
             raise error

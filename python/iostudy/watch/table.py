@@ -78,7 +78,7 @@ class History:
         self._values: deque[Mapping[str, float]] = deque(maxlen=_HISTORY)
 
     def add(self, reading: Reading) -> None:
-        """Keep one more, and give up the oldest if there are too many."""
+        """Keep one more, and drop the oldest if there are too many."""
         self._past.append(reading.summary.devices)
         self._values.append(_values(reading.summary.devices, self._figure))
 

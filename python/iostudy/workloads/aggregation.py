@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from iostudy.workloads.definition import Histogram, Measurement, Part
+from iostudy.workloads.measurement import Histogram, Measurement, Part
 from iostudy.workloads.native.latency import pool_histograms
 
 T = TypeVar("T")

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from iostudy.errors import WorkloadStoppedError
-from iostudy.workloads.definition import Measurement, Tick
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.workload import Tick
 
 _ASK_SECONDS = 0.05
 

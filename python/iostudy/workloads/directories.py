@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from iostudy.errors import TargetError
-from iostudy.workloads.definition import TextList
+from iostudy.workloads.option_types import TextList
 
 _NAME_BYTES = 8
 

@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from iostudy.workloads.native.core_errors import io_error
+from iostudy.workloads.core_errors import io_error
 
 
 def remove(path: Path) -> None:

@@ -25,19 +25,12 @@ from pydantic import (
 from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.aggregation import average_rounds, combine_workloads
 from iostudy.workloads.concurrent_runs import ConcurrentRun, overlap_share, run_concurrently
-from iostudy.workloads.definition import (
-    BYTES,
-    Figure,
-    Measurement,
-    Options,
-    Place,
-    Tick,
-    Workload,
-    WorkloadDefinition,
-    continue_run,
-)
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.file_removal import remove
+from iostudy.workloads.measurement import BYTES, Measurement
+from iostudy.workloads.option_types import Options
 from iostudy.workloads.page_cache import drop_folder
+from iostudy.workloads.workload import Place, TargetPaths, Tick, Workload, continue_run
 
 NAME = "mix"
 OVERLAP = "overlap"
@@ -126,7 +119,9 @@ class MixMember:
         """Its own folder, and a seed that no other member has."""
         digest = hashlib.blake2b(f"{place.seed} {self.label}".encode(), digest_size=_SEED_BYTES)
         seed = int.from_bytes(digest.digest()) >> 1  # 63 bits, as that of a study
-        return Place(place.directory / self.label, seed, tick, disks=place.disks)
+        return Place(
+            place.directory / self.label, seed, tick, disks=place.disks, target=place.target
+        )
 
     def prepare(self, place: Place) -> None:
         """Make its folder and what its trials need. Heeds the tick of the mix."""
@@ -208,6 +203,11 @@ class Mix(Workload):
         """Check the requirements of all members."""
         for member in self.members:
             member.workload.check()
+
+    def check_target(self, target: TargetPaths) -> None:
+        """Check the paths of all members."""
+        for member in self.members:
+            member.workload.check_target(target)
 
     def preparation(self) -> str:
         """Mixes share their data when every member would."""

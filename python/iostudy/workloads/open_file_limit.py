@@ -30,7 +30,7 @@ def refuse_impossible(needed: int, what: str, instead: str = "") -> None:
     ``what`` has them open: "jobs". What to give ``instead`` of a higher limit: fewer of them.
     """
     _, hard = resource.getrlimit(_LIMIT)
-    most = int(_MOST.read_text()) if os.geteuid() == 0 else hard
+    most = int(_MOST.read_text("ascii")) if os.geteuid() == 0 else hard
     wanted = _in_all(needed)
     if _is_within(wanted, most):
         return

@@ -1,4 +1,4 @@
-"""The commands are whole for a shell, whatever names are in them, and the studies are studies."""
+"""Tests of proposed commands, with unusual names, and of proposed studies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from iostudy.host.configuration import Assignment
 from iostudy.host.mounts import parse_mountinfo
 from iostudy.host.topology import MountEntry
 from iostudy.settings import catalog
-from iostudy.study import schema
+from iostudy.study import parser
 from tests.host import recorded
 from tests.host.sysfs import add_disk, write
 
@@ -39,7 +39,7 @@ def place_at(point: str) -> MountEntry:
 
 
 @given(value=st.text("ab $`'\"\\;&|*", min_size=1), on=st.text("ab $'\"-", min_size=1))
-def test_nothing_in_a_name_reaches_the_shell(value: str, on: str) -> None:
+def test_shell_characters_in_names_are_quoted(value: str, on: str) -> None:
     words = shlex.split(commands.set_command("block.scheduler", value, on))
     assert words == ["iostudy", "set", f"block.scheduler={value}", "--on", on]
 
@@ -51,7 +51,7 @@ def test_a_study_is_written_and_run(tmp_path: Path) -> None:
     )
     write_it = command.rpartition(" && ")[0]
     subprocess.run(["sh", "-c", write_it], cwd=tmp_path, check=True)
-    study = schema.load(tmp_path / "block.read_ahead_kb.yaml")
+    study = parser.load(tmp_path / "block.read_ahead_kb.yaml")
     assert str(study.target.path) == point  # type: ignore[union-attr]
     assert [level.value for level in study.factors[0].levels] == ["128", "4096"]
 
@@ -96,7 +96,7 @@ def _with_large_memory(root: Path) -> Path:
 
 def _is_a_study(text: str, setting: str) -> None:
     try:
-        study = schema.parse(text, where=setting, name=setting)
+        study = parser.parse(text, where=setting, name=setting)
     except StudyError as error:
         raise AssertionError(f"{setting}: {error}") from error
     assert [factor.name for factor in study.factors] == [setting]
@@ -142,7 +142,7 @@ def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
 
 @given(st.binary(min_size=1).filter(lambda data: b"\0" not in data))
 @settings(max_examples=30)
-def test_a_word_of_any_bytes_is_one_word_of_printable_text(data: bytes) -> None:
+def test_quoted_bytes_are_one_printable_shell_word(data: bytes) -> None:
     command = commands.format_command(["printf", "%s", os.fsdecode(data)])
     assert command.isprintable()
     assert subprocess.run(["bash", "-c", command], check=True, stdout=-1).stdout == data

@@ -47,7 +47,7 @@ def test_a_kernel_without_huge_pages(tmp_path: Path) -> None:
 
 
 @given(st.text())
-def test_any_text_is_taken(text: str) -> None:
+def test_arbitrary_text_is_parsed_without_error(text: str) -> None:
     parse_kernel(text)
 
 
@@ -81,12 +81,12 @@ def test_network_file_systems_are_not_queried_for_space(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["no-such-disk", "/no/such/place"])
-def test_no_such_place(place: str) -> None:
+def test_missing_place_is_an_error(place: str) -> None:
     with pytest.raises(TargetError):
         gather_facts(place)
 
 
-def test_this_host_is_judged() -> None:
+def test_rules_run_on_this_host() -> None:
     facts = gather_facts("/")
     assert facts.target is not None
     assert all(finding.command for finding in evaluate_rules(facts))

@@ -1,4 +1,4 @@
-"""Each rule on a host that has its fault, and on one that has not."""
+"""Tests of each rule on a host with its fault, and on one without."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_paths_of_multipath(tmp_path: Path) -> None:
     assert found(facts_of(root), "scheduler-multipath-path") == {}
 
 
-def test_a_virtual_disk_is_to_be_measured(tmp_path: Path) -> None:
+def test_advice_on_a_virtual_disk_is_to_measure(tmp_path: Path) -> None:
     add_disk(tmp_path, "vda", "254:0", scheduler="none [mq-deadline] bfq\n", **recorded.LIMITS)
     write(tmp_path / "proc/self/mountinfo", "1 0 254:0 / / rw - ext4 /dev/vda rw\n")
     finding = found(facts_of(tmp_path), "scheduler-virtual")["vda"]
@@ -152,7 +152,7 @@ def test_a_disk_behind_usb_takes_one_command_at_a_time(tmp_path: Path) -> None:
     assert found(facts_of(root), "queue-depth-one") == {}
 
 
-def test_queues_that_are_well_set(tmp_path: Path) -> None:
+def test_good_queue_settings_have_no_finding(tmp_path: Path) -> None:
     root = recorded.old_hadoop_node(tmp_path)
     for attribute, value in (("read_ahead_kb", "4096\n"), ("max_sectors_kb", "32767\n")):
         write(root / "sys/block/sdb/queue" / attribute, value)
@@ -222,13 +222,13 @@ def test_old_kernels_have_no_alignment_offset(tmp_path: Path) -> None:
         (0.5, 0.95, {"inodes-nearly-used"}),
     ],
 )
-def test_room(tmp_path: Path, used: float, inodes: float, rules: set[str]) -> None:
+def test_free_space_rules(tmp_path: Path, used: float, inodes: float, rules: set[str]) -> None:
     facts = facts_of(recorded.lvm_on_md(tmp_path), used=used, inodes=inodes)
     of_space = {f.id for f in evaluate_rules(facts) if f.id.startswith(("file-system", "inodes"))}
     assert of_space == rules
 
 
-def test_a_read_only_image_is_full_by_nature(tmp_path: Path) -> None:
+def test_full_read_only_image_has_no_finding(tmp_path: Path) -> None:
     root = recorded.nvme_and_zoned(tmp_path)
     add_disk(root, "loop0", "7:0", scheduler=None)
     facts = facts_of(root, used=1.0)
@@ -276,7 +276,7 @@ def test_nfs_is_mounted_again_with_all_other_options(old: Facts) -> None:
     )
 
 
-def test_sound_options_of_nfs(tmp_path: Path) -> None:
+def test_good_nfs_options_have_no_finding(tmp_path: Path) -> None:
     root = recorded.old_hadoop_node(tmp_path)
     write(
         root / "proc/self/mountinfo",
@@ -308,7 +308,7 @@ def test_memory(tmp_path: Path) -> None:
     assert found(facts, "zone-reclaim")
 
 
-def test_memory_that_is_well_set(tmp_path: Path) -> None:
+def test_good_memory_settings_have_no_finding(tmp_path: Path) -> None:
     root = recorded.lvm_on_md(tmp_path)
     write(root / "proc/meminfo", f"MemTotal: {256 * 1024 * 1024} kB\n")
     thp = root / "sys/kernel/mm/transparent_hugepage"
@@ -392,7 +392,7 @@ def test_targets_without_a_disk(tmp_path: Path, filesystem: str, rule: str) -> N
         recorded.nvme_and_zoned,
     ],
 )
-def test_every_host_is_judged_to_the_end(tmp_path: Path, host: Callable[[Path], Path]) -> None:
+def test_all_rules_run_on_every_recorded_host(tmp_path: Path, host: Callable[[Path], Path]) -> None:
     for finding in evaluate_rules(facts_of(host(tmp_path))):
         assert finding.found
         assert finding.advised

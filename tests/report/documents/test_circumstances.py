@@ -42,7 +42,7 @@ def ways(other: dict[str, Any]) -> list[str]:
     return [" ".join(each.way) for each in find_differences(BASE, other)]
 
 
-def test_the_same_has_none() -> None:
+def test_equal_circumstances_have_no_difference() -> None:
     assert find_differences(BASE, copy.deepcopy(BASE)) == ()
 
 
@@ -64,11 +64,11 @@ def test_the_same_has_none() -> None:
         (("seed",), "seed"),
     ],
 )
-def test_each_is_named(way: tuple[str, ...], name: str) -> None:
+def test_each_difference_is_listed(way: tuple[str, ...], name: str) -> None:
     assert ways(changed(*way, to="other")) == [name]
 
 
-def test_names_that_say_nothing_are_no_difference() -> None:
+def test_uninformative_names_are_no_difference() -> None:
     moved = changed("host", "mounts", to={"/elsewhere": BASE["host"]["mounts"]["/data/one"]})
     moved["host"]["block_devices"]["loop0"]["diskseq"] = 77
     moved["host"]["block_devices"]["sdz"]["queue"] = {"nomerges": "2"}

@@ -15,13 +15,13 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
 from iostudy.report.documents.comparison.build import build_comparison
 from iostudy.report.documents.comparison.document import UNPAIRED_NOTE, build_comparison_document
-from iostudy.report.documents.comparison.matching import RecordedStudy
 from iostudy.report.documents.comparison.values import ConfigurationComparison, StudyComparison
+from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import json_, markdown, terminal
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
+from iostudy.study.parser import parse
 from iostudy.study.requests import build_request
-from iostudy.study.schema import parse
 from iostudy.study.sections import TelemetrySection
 from iostudy.workloads import catalog
 from tests.json_schema import assert_conforms

@@ -1,4 +1,4 @@
-"""From the A/A of a study's baseline to what the study can decide."""
+"""Tests of ``iostudy power``: noise, detectable effects and durations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from iostudy.report.documents.power.values import PowerReport
 from iostudy.report.render import json_
 from iostudy.report.text_table import TextTable
 from iostudy.study.aa_study import AGAIN, build_aa_study
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 from tests.json_schema import assert_conforms
 
 TEXT = """

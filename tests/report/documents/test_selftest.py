@@ -54,7 +54,7 @@ def test_noisy_machine_decides_nothing_and_reports_its_power(tmp_path):
         (TRUE | {"10 % slower": -0.3}, ("10 % slower", "interval misses the expected change")),
     ],
 )
-def test_a_tool_that_is_wrong_fails(tmp_path, effects, kinds):
+def test_wrong_verdicts_fail_the_selftest(tmp_path, effects, kinds):
     found = run_selftest(tmp_path, effects)
     assert found.outcome is Outcome.FAILED
     failed = [each for each in found.expectations if each.outcome is Outcome.FAILED]

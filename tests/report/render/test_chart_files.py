@@ -18,7 +18,7 @@ from tests.report.factory import report, two_factors
 from tests.report.parted import OPERATIONS, parted_report
 
 
-def test_every_chart_is_there_twice_under_a_plain_name(tmp_path: Path) -> None:
+def test_every_chart_is_written_as_svg_and_png(tmp_path: Path) -> None:
     example = report()
     paths = write_charts(example, tmp_path / "new" / "figures")
     assert {path.name for path in paths} >= {

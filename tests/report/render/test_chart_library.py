@@ -1,4 +1,4 @@
-"""The library of charts comes from the build, or is bundled."""
+"""Tests of the chart library: taken from the build, or bundled."""
 
 import sys
 

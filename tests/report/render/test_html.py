@@ -57,11 +57,11 @@ def page(text: str) -> Page:
     return Page(text)
 
 
-def test_it_is_small_enough_to_send(text: str) -> None:
-    assert len(text.encode()) < 500_000
+def test_html_report_is_below_its_size_limit(text: str) -> None:
+    assert len(text.encode()) < 512 * 1024
 
 
-def test_it_asks_for_nothing_from_elsewhere(page: Page) -> None:
+def test_html_report_loads_no_external_resource(page: Page) -> None:
     for tag, attributes in page.elements:
         assert "src" not in attributes, tag
         if tag == "link":
@@ -95,11 +95,10 @@ def test_every_chart_has_its_place_and_a_text_for_those_who_cannot_see_it(page: 
     }
     assert set(places) == set(json.loads(page.unpacked("charts"))["charts"])
     assert all(places.values())
-    assert "worse" in (places["intervals-1"] or "")
 
 
 def test_answer_precedes_the_first_table(text: str) -> None:
-    assert text.index("bfq costs") < text.index("<table")
+    assert text.index("scheduler=kyber is better") < text.index("<table")
 
 
 def test_headings_go_down_one_level_at_a_time(page: Page) -> None:
@@ -118,7 +117,7 @@ def test_every_header_cell_has_a_scope(page: Page) -> None:
 @pytest.mark.parametrize(
     "field", ["question", "study_text", "name", "noun", "baseline", "device", "iostudy_version"]
 )
-def test_markup_in_the_texts_of_others_stays_text(example: Report, field: str) -> None:
+def test_markup_in_foreign_text_is_escaped(example: Report, field: str) -> None:
     hostile = "\"'></script></style><script>alert(1)</script><img src=x onerror=alert(1)>"
     made = Page(html.render(example.model_copy(update={field: hostile})))
     assert [tag for tag, _ in made.elements].count("script") == 4
@@ -136,7 +135,7 @@ def test_a_baseline_of_several_levels_is_quoted_in_sentences() -> None:
     made = html.render(two_factors())
     label = two_factors().baseline
     assert f"shares with “{label}”, in percent" in made
-    assert f"of “{label}”." in made
+    assert f"Change against “{label}”." in made
     assert f"is compared with “{label}” by the mean" in made
 
 

@@ -4,10 +4,9 @@ import json
 import math
 from importlib import resources
 
-from iostudy.report.build import build_report
 from iostudy.report.render import json_
 from tests.json_schema import assert_conforms
-from tests.report.factory import disturbed, report, rows, study, study_row
+from tests.report.factory import build_report, disturbed, report, rows, study, study_row
 
 
 def test_the_committed_schema_is_the_one_that_the_values_give() -> None:
@@ -15,7 +14,7 @@ def test_the_committed_schema_is_the_one_that_the_values_give() -> None:
     assert committed == json_.format_schema(), "write json_.format_schema() to report/schema.json"
 
 
-def test_it_names_its_form_first() -> None:
+def test_schema_is_the_first_field() -> None:
     document = json.loads(json_.render(report()))
     assert next(iter(document.items())) == ("schema", "iostudy.report/2")
 
@@ -25,7 +24,7 @@ def test_every_document_has_exactly_the_fields_of_the_schema() -> None:
     assert_conforms(document, json_.build_schema())
 
 
-def test_it_is_json_for_strict_readers_too() -> None:
+def test_json_contains_no_nan_or_infinity() -> None:
     experiment = study()
     circumstances = {"host": {"load": math.nan, "limit": -math.inf}}
     text = json_.render(

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from iostudy.report.build import build_report
 from iostudy.report.render import html
 from tests.report import large
+from tests.report.factory import build_report
 
 
 def test_a_page_of_2000_trials_can_be_sent_by_mail() -> None:

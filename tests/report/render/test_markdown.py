@@ -4,10 +4,9 @@ import re
 
 from syrupy.assertion import SnapshotAssertion
 
-from iostudy.report.build import build_report
 from iostudy.report.render import markdown
 from iostudy.report.values import Step
-from tests.report.factory import disturbed, report, rows, study, study_row
+from tests.report.factory import build_report, disturbed, report, rows, study, study_row
 from tests.report.parted import cells, parted_report
 
 
@@ -47,7 +46,7 @@ def test_constant_telemetry_is_omitted() -> None:
     assert "wMiB/s" in write and "rMiB/s" not in write
 
 
-def test_text_of_others_stays_text() -> None:
+def test_foreign_text_is_escaped() -> None:
     hostile = "<script>alert(1)</script> | [x](javascript:1)\n# heading `code` *bold*"
     output = markdown.render(report().model_copy(update={"question": hostile}))
     first = output.splitlines()[0]
@@ -55,7 +54,7 @@ def test_text_of_others_stays_text() -> None:
     assert "\\| [x\\](javascript:1) \\# heading \\`code\\` \\*bold\\*" in first
 
 
-def test_names_in_commands_stay_code_and_nothing_turns_a_line_around() -> None:
+def test_names_in_commands_are_code_without_bidirectional_controls() -> None:
     hostile = "a`![x](http://x)<b>\u202e"
     steps = (f"Run `iostudy run {hostile}.yaml`.",)
     next_steps = (Step(text=hostile, command=f"iostudy persist {hostile}"),)

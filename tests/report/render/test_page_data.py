@@ -17,14 +17,14 @@ def rows_of(made: dict[str, Any], chart: str, data: str) -> list[dict[str, Any]]
     return [dict(row) for row in zip(*own, strict=True)]
 
 
-def test_packed_text_is_the_text_again_and_the_same_every_time() -> None:
+def test_packing_is_lossless_and_deterministic() -> None:
     text = "</script> \u2026 " * 100
     assert gzip.decompress(base64.b64decode(compress_text(text))).decode() == text
     assert compress_text(text) == compress_text(text)
     assert "<" not in compress_text(text)
 
 
-def test_rows_are_found_again_in_columns() -> None:
+def test_columns_contain_all_rows() -> None:
     rows = [{"number": n, "label": f"l{n % 3}", "value": n / 7 or None} for n in range(20)]
     made = pack_charts({"one": {"mark": "tick", "datasets": {"trials": rows}}})
     assert rows_of(made, "one", "trials") == rows
@@ -44,7 +44,7 @@ def test_shared_column_is_stored_once() -> None:
     assert rows_of(made, "two", "t") == again
 
 
-def test_true_is_not_one() -> None:
+def test_true_and_one_are_distinct() -> None:
     rows = [{"counts": True, "block": 1}]
     made = pack_charts({"one": {"datasets": {"t": rows}}})
     assert rows_of(made, "one", "t")[0]["counts"] is True

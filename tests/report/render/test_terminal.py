@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from iostudy.report.formatting import format_blocks, format_change, format_verdict
 from iostudy.report.render import terminal
 from iostudy.report.topics.measurements.section import build_measurement_sections
+from iostudy.report.topics.verdicts.text import format_blocks, format_change, format_verdict
 from iostudy.report.values import Report
 from tests.report.factory import report, two_factors
 from tests.report.parted import JOBS, cells, parted_report
@@ -79,9 +79,9 @@ def test_no_number_of_a_table_is_folded(labels: list[dict[str, str]], width: int
     assert all(len(line) <= width for line in file.getvalue().splitlines())
     for section in build_measurement_sections(report.workloads[0]):
         for table in section.tables:
-            numbers = {
-                word for row in table.rows for cell in row[table.names :] for word in cell.split()
-            }
+            # A narrow terminal shows the first columns.
+            own = slice(table.names, None if width == 200 else table.names + 1)
+            numbers = {word for row in table.rows for cell in row[own] for word in cell.split()}
             assert numbers <= words
 
 
@@ -92,7 +92,7 @@ def test_the_summary_has_the_verdicts_and_the_answer_alone() -> None:
     assert "latency" not in file.getvalue()
 
 
-def test_no_text_of_others_acts_on_the_terminal() -> None:
+def test_escape_sequences_in_foreign_text_are_escaped() -> None:
     hostile = "\x1b[31mred\u202eder"
     first = report().workloads[0]
     results = tuple(r.model_copy(update={"configuration": hostile}) for r in first.results)

@@ -1,4 +1,4 @@
-"""The requests of the disks in a study that has them traced."""
+"""Tests of latencies of block requests in the report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ import pytest
 from rich.console import Console
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.build import build_report
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.values import Report
 from iostudy.study.sections import TelemetrySection
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from tests.json_schema import assert_conforms
-from tests.report.factory import disturbed, factor, renamed, report, rows, study, study_row
+from tests.report.factory import (
+    build_report,
+    disturbed,
+    factor,
+    renamed,
+    report,
+    rows,
+    study,
+    study_row,
+)
 
 STUDY = replace(
     study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",)),

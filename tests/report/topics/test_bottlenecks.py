@@ -15,7 +15,6 @@ from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import read_samples, write_samples
-from iostudy.report.build import build_report
 from iostudy.report.render import markdown
 from iostudy.report.topics.bottlenecks import build as bottlenecks
 from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
@@ -27,7 +26,7 @@ from iostudy.report.values import Report
 from iostudy.study.requests import build_request
 from iostudy.telemetry.samples import Samples
 from iostudy.workloads import catalog
-from tests.report.factory import CIRCUMSTANCES, factor, report, rows, study, study_row
+from tests.report.factory import CIRCUMSTANCES, build_report, factor, report, rows, study, study_row
 
 EQUAL: Mapping[tuple[str, str], float] = {}
 LABELS = ("none", "mq-deadline")
@@ -124,13 +123,13 @@ def test_reported_waits_of_a_workload_enter_its_diagnosis() -> None:
     assert of_before.serial == (tree, buffer)
 
 
-def test_of_a_real_name_node_it_is_known_how_long_it_measured_and_that_it_spins() -> None:
+def test_recorded_name_node_run_has_its_coverage_and_polling_threads() -> None:
     options = catalog.get("hadoop.nnthroughput").options()
     ground = build_trial_context({}, (), "hadoop.nnthroughput", options, {}, {"exec_time": 3.5})
     assert (ground.measured_seconds, ground.spins) == (3.5, True)
 
 
-def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
+def test_each_trial_is_diagnosed_by_its_own_waits() -> None:
     experiment = replace(
         study(factor("workload.sync", "fdatasync", "dsync"), workloads=("dfsio-write",)),
         workloads=(build_request("nnthroughput", catalog.get("nnthroughput").options()),),
@@ -156,7 +155,7 @@ def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
     ("polls", "spins"),
     [({}, False), ({"iopoll": True}, True), ({"iopoll": True, "sqpoll": True}, False)],
 )
-def test_who_polls_the_device_itself_is_said_to_spin(
+def test_polling_workload_is_diagnosed_as_busy_waiting(
     polls: dict[str, bool],
     *,
     spins: bool,
@@ -213,7 +212,7 @@ def test_equivalence_is_explained_where_both_had_the_same_limit() -> None:
     )
 
 
-def test_a_busy_device_is_not_said_to_have_no_part() -> None:
+def test_busy_device_is_not_ruled_out() -> None:
     report = two(util=97.0)
     assert report.workloads[0].explanation.startswith(
         "the device loop0 was the bottleneck of both configurations: "
@@ -221,7 +220,7 @@ def test_a_busy_device_is_not_said_to_have_no_part() -> None:
     assert "no disk setting" not in report.workloads[0].explanation
 
 
-def test_nothing_is_explained_where_the_limits_differ_or_are_not_sure() -> None:
+def test_equivalence_is_unexplained_with_different_or_uncertain_bottlenecks() -> None:
     experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
     trials = rows(experiment, effects=EQUAL, noise=0.002)
     differing = [saw(row, **(ONE_CORE if row.configuration == "none" else {})) for row in trials]
@@ -233,7 +232,7 @@ def test_nothing_is_explained_where_the_limits_differ_or_are_not_sure() -> None:
         assert "limit of" not in report.headline
 
 
-def test_a_difference_is_not_explained_away() -> None:
+def test_differences_have_no_equivalence_explanation() -> None:
     assert "limit of all" not in report(noise=0.002).headline
 
 
@@ -280,7 +279,7 @@ def test_every_limit_has_its_advice_and_no_other() -> None:
     assert set(REMEDIES) == set(Bottleneck)
 
 
-def test_what_came_from_outside_is_flagged_and_counts() -> None:
+def test_external_disturbance_is_flagged_and_the_trial_counts() -> None:
     experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
     trials = rows(experiment, effects=EQUAL)
     assert trials[0].summary is not None
@@ -322,7 +321,7 @@ def test_a_state_that_the_kernel_counts_back_leaves_no_gap_in_a_timeline() -> No
     assert shares == pytest.approx([25.0] * 60)
 
 
-def test_a_trial_that_is_too_short_for_a_course_has_none_drawn(tmp_path: Path) -> None:
+def test_short_trial_has_no_timeline(tmp_path: Path) -> None:
     whole = samples()
     ends = {name: values[[0, 4]] for name, values in whole.columns.items()}
     for number in range(1, 17):
@@ -335,9 +334,7 @@ def test_a_trial_that_is_too_short_for_a_course_has_none_drawn(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("harm", ["gone", "cut short", "scrambled"])
-def test_a_file_that_is_damaged_leaves_its_timeline_out_and_is_named(
-    tmp_path: Path, harm: str
-) -> None:
+def test_damaged_samples_file_is_named_instead_of_a_timeline(tmp_path: Path, harm: str) -> None:
     with_samples(tmp_path)
     for path in (tmp_path / "telemetry").iterdir():
         whole = path.read_bytes()
@@ -412,9 +409,7 @@ def recorded_report(folder: Path, written: Samples | None = None) -> Report:
     )
 
 
-def test_a_report_has_no_more_timelines_than_can_be_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_number_of_timelines_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bottlenecks, "MOST_TIMELINES", 1)
     first, second = with_samples(tmp_path).limits
     assert first.timeline is not None

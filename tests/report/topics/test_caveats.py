@@ -11,13 +11,12 @@ from rich.console import Console
 
 from iostudy.analysis.series import Flag
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.build import build_report
-from iostudy.report.formatting import format_verdict
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.topics.caveats.section import build_caveats_section, explain_flag
+from iostudy.report.topics.verdicts.text import format_verdict
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report
-from tests.report.factory import factor, rows, study, study_row
+from tests.report.factory import build_report, factor, rows, study, study_row
 
 STUDY = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",))
 
@@ -74,7 +73,7 @@ def test_a_growing_difference_marks_the_verdict_in_every_form() -> None:
     assert "drifting difference" in own["flags"]
 
 
-def test_blocks_without_pairs_are_not_looked_at() -> None:
+def test_blocks_without_pairs_raise_no_flag() -> None:
     trials = [
         row
         for row in rows(STUDY, blocks=12, effects={})
@@ -83,7 +82,7 @@ def test_blocks_without_pairs_are_not_looked_at() -> None:
     assert other(build_report(STUDY, study_row(STUDY), trials)).flags == ()
 
 
-def test_trials_that_do_not_count_are_not_looked_at() -> None:
+def test_uncounted_trials_raise_no_flag() -> None:
     trials = rows(STUDY, blocks=12, effects={})
     spoilt = [replace(row, id=row.id + 100, counts=False, figures=None) for row in trials]
     report = build_report(STUDY, study_row(STUDY), [*trials, *spoilt])
@@ -95,7 +94,7 @@ def test_no_trial_has_no_flag() -> None:
 
 
 @pytest.mark.parametrize("flag", list(Flag))
-def test_every_flag_says_what_to_do(flag: Flag) -> None:
+def test_every_flag_has_a_remedy(flag: Flag) -> None:
     meaning = explain_flag(flag)
     assert meaning.endswith(".")
     assert any(word in meaning for word in ("Repeat", "repeat", "See", "Check", "Reduce"))

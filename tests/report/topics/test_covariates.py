@@ -1,4 +1,4 @@
-"""Covariates in every form of the report: shares, imbalance, its flag and what it means."""
+"""Tests of covariates in every form of the report: shares, imbalance and its meaning."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from rich.console import Console
 
 from iostudy.analysis.series import LEVEL, Flag
 from iostudy.analysis.verdict import Verdict
-from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.report.build import build_report
+from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.topics.caveats.build import compute_shared_level
 from iostudy.report.topics.covariates.build import build_covariates, covariate_values
 from iostudy.telemetry.covariates import Covariate
-from tests.report.factory import factor, rows, study, study_row
+from tests.report.factory import build_report, factor, rows, study, study_row
 
 STUDY = study(workloads=("dfsio-write",))
 
@@ -85,7 +84,7 @@ def test_an_imbalance_names_the_configuration_and_what_it_means(effect, verdict,
     assert Flag.IMBALANCE not in results(report)["kyber"].flags
 
 
-def test_a_disturbed_baseline_casts_doubt_on_what_is_better():
+def test_imbalance_of_the_baseline_questions_better_verdicts():
     report = disturbed(more_under("none", random.Random(3)))
     assert of_steal(report).imbalance.configuration == "none"
     assert "verdict of better may be" in of_steal(report).imbalance.meaning
@@ -101,7 +100,7 @@ def test_a_difference_too_small_to_change_a_verdict_raises_no_flag():
     assert of_steal(disturbed(lambda row: 0.02 * (row.configuration == "bfq"))).imbalance
 
 
-def test_few_blocks_are_said_to_be_too_few():
+def test_too_few_blocks_for_the_imbalance_test_are_reported():
     alone = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",))
     report = disturbed(even(random.Random(5)), blocks=5, of=alone)
     assert not of_steal(report).testable
@@ -150,7 +149,7 @@ def _with_noise(trials, draw):
 
 def test_a_workload_given_up_is_in_every_form():
     given_up = [
-        AbandonedWorkload("dfsio-write", 4, 10, "bfq: the hypervisor took 15 %", disturbed=True)
+        GivenUpWorkload("dfsio-write", 4, 10, "bfq: the hypervisor took 15 %", disturbed=True)
     ]
     trials = rows(STUDY, blocks=3)
     report = build_report(STUDY, study_row(STUDY), trials, given_up=given_up)

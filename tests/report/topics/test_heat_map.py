@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from iostudy.report.render.charts import palette
+from iostudy.report.charts import palette
 from iostudy.report.topics.measurements.heat_map import Cell, build_heat_maps
 from iostudy.report.topics.measurements.values import PartsReport
 from tests.report.parted import JOBS, cells, parted_report

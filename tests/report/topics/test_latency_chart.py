@@ -31,7 +31,7 @@ def test_a_curve_rises_to_the_longest_latency():
     assert shares[-1] == 2 * own.count
 
 
-def test_few_latencies_have_no_mark_at_percentiles_that_they_cannot_have():
+def test_percentiles_beyond_the_number_of_latencies_have_no_mark():
     report = parted_report([])
     few = [
         one.model_copy(update={"upper_us": (1.0, 2.0), "counts": (9, 1), "count": 10})

@@ -12,7 +12,7 @@ def sections(labels=None):
     return {s.title: s for s in build_measurement_sections(parted_report(labels).workloads[0])}
 
 
-def test_every_section_says_that_no_verdict_rests_on_it():
+def test_sections_state_that_verdicts_do_not_use_them():
     by_title = sections(JOBS)
     assert list(by_title) == ["Latency", "rate of each part, KiB/s", "Other figures"]
     assert all("ot used for verdicts" in section.notes[0] for section in by_title.values())

@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 
 from iostudy.analysis.verdict import Rule
-from iostudy.report.build import build_report
 from iostudy.report.topics.measurements.means import compare_means
 from iostudy.workloads.native.latency import merge_buckets
-from tests.report.factory import disturbed, factor, report, rows, study, study_row
+from tests.report.factory import build_report, disturbed, factor, report, rows, study, study_row
 from tests.report.parted import JOBS, NAME, cells, parted_report
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=20)

@@ -8,13 +8,12 @@ import json
 import pytest
 from rich.console import Console
 
-from iostudy.report.build import build_report
 from iostudy.report.documents.power.build import AaMeasurement, build_power
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.topics.noise.causes import REMEDIES
 from iostudy.report.topics.noise.section import build_noise_section
 from iostudy.results.noise_causes import NoiseCause
-from tests.report.factory import study_row
+from tests.report.factory import build_report, study_row
 from tests.results.synthetic_noise import STUDY, build_rows, nothing, steal
 
 REPORT = build_report(STUDY, study_row(STUDY), build_rows(steal, 1))
@@ -55,7 +54,7 @@ def test_json_has_the_figures():
     assert own["unexplained"] == pytest.approx(1 - cause["share"])
 
 
-def test_without_a_cause_all_is_unexplained():
+def test_noise_without_a_cause_is_unexplained():
     report = build_report(STUDY, study_row(STUDY), build_rows(nothing, 1))
     ((*_, cause, share, _, remedy),) = build_noise_section(report).tables[1].rows
     assert (cause, share, remedy) == ("unexplained", "100 %", "")

@@ -10,13 +10,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from iostudy.report.build import build_report
 from iostudy.report.render import html, markdown, terminal
 from iostudy.report.topics.ranking.values import RankedConfiguration, RankingReport
 from iostudy.report.topics.reference.values import PublishedOrderReport
 from iostudy.report.values import Report
 from iostudy.study.model import Study
-from tests.report.factory import EFFECTS, factor, report, rows, study, study_row
+from tests.report.factory import EFFECTS, build_report, factor, report, rows, study, study_row
 
 CROSSED = {**EFFECTS, ("dfsio-read", "kyber"): -0.1}
 
@@ -54,7 +53,7 @@ def test_known_effects_are_ranked_the_best_first() -> None:
         ("bfq", 4, 4),
     ]
     assert ranking(of).best == ("kyber",)
-    assert "Over both workloads, the best scheduler is kyber." in of.answer
+    assert "Over both workloads, the best is scheduler=kyber." in of.answer
 
 
 def test_percentages_are_those_of_both_workloads_together() -> None:
@@ -94,7 +93,8 @@ def test_places_that_change_leave_no_single_best_and_each_workload_its_ranks() -
     of = report(noise=0.004, effects=CROSSED)
     assert not ranking(of).single_order
     assert (
-        "“none” is better than kyber on dfsio-read, and worse on dfsio-write" in ranking(of).answer
+        "scheduler=none is better than scheduler=kyber on dfsio-read, and worse on dfsio-write"
+        in ranking(of).answer
     )
     assert ranking(of).answer.startswith("No single scheduler is best: ")
     for text in (shown(of), markdown.render(of), html.render(of)):
@@ -105,9 +105,10 @@ def test_places_that_change_leave_no_single_best_and_each_workload_its_ranks() -
 def test_unstable_ranks_of_losers_are_reported_with_a_single_best() -> None:
     effects = {("dfsio-write", "none"): 0.5, ("dfsio-read", "none"): 0.5, **CROSSED}
     of = report(noise=0.004, effects=effects)
-    assert ranking(of).answer == "Over both workloads, the best scheduler is “none”."
-    assert "The order depends on the workload: mq-deadline is better than kyber" in markdown.render(
-        of
+    assert ranking(of).answer == "Over both workloads, the best is scheduler=none."
+    assert (
+        "The order depends on the workload: scheduler=mq-deadline is better than scheduler=kyber"
+        in markdown.render(of)
     )
 
 
@@ -119,7 +120,8 @@ def test_unstable_ranks_of_losers_are_reported_with_a_single_best() -> None:
             0.004,
             {("dfsio-write", "bfq"): -0.2},
             (
-                "Over both workloads, the best scheduler is “none”, mq-deadline or kyber; "
+                "Over both workloads, the best is scheduler=none, scheduler=mq-deadline or "
+                "scheduler=kyber; "
                 "the other is worse."
             ),
         ),
@@ -140,7 +142,7 @@ def test_more_than_three_that_may_be_the_best_are_counted() -> None:
 
 def test_one_workload_is_named() -> None:
     of = report_of(study(workloads=["dfsio-write"]), noise=0.004)
-    assert ranking(of).answer == "On dfsio-write, the best scheduler is kyber."
+    assert ranking(of).answer == "On dfsio-write, the best is scheduler=kyber."
     assert "worst workload" not in shown(of)
 
 

@@ -11,11 +11,10 @@ import pytest
 from rich.console import Console
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.build import build_report
-from iostudy.report.formatting import format_own_change, format_own_value
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.topics.reference.build import build_publication
 from iostudy.report.topics.reference.document import build_reference_document
+from iostudy.report.topics.reference.text import format_own_change, format_own_value
 from iostudy.report.topics.reference.values import PublicationReport, PublishedFigureReport
 from iostudy.report.values import Report
 from iostudy.results.comparisons import compare_configurations
@@ -26,7 +25,7 @@ from iostudy.study.reference import Publication
 from iostudy.study.requests import build_request as request_of
 from iostudy.workloads import catalog
 from tests.json_schema import assert_conforms
-from tests.report.factory import factor, rows, study, study_row
+from tests.report.factory import build_report, factor, rows, study, study_row
 
 
 def study_of(*workloads: str) -> Study:
@@ -67,7 +66,7 @@ def published(report: Report, figure: str, configuration: str) -> PublishedFigur
     return only
 
 
-def test_a_study_without_one() -> None:
+def test_study_without_a_reference_has_no_table() -> None:
     assert report_of(study(), rows(study())).reference is None
 
 

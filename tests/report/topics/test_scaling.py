@@ -82,26 +82,28 @@ def test_knees_and_crossings_name_their_loads() -> None:
     assert met.interval.low < met.load < met.interval.high
 
 
-def test_the_sentences() -> None:
+def test_scaling_sentences() -> None:
     scaling = curves()
-    (overtakes,) = describe_crossings(scaling)
-    assert overtakes.startswith("On events, xfs overtakes ext4 between 2 and 4 jobs, at about 2.")
-    assert list(describe_knees(scaling)) == [
-        "With ext4, event_rate saturates at 4 jobs.",
-        "With xfs, event_rate improves up to 8 jobs, the highest load.",
-        "With btrfs, event_rate saturates at 2 jobs.",
+    (overtakes,) = describe_crossings(scaling, "type")
+    assert overtakes.startswith(
+        "On events, type=xfs overtakes type=ext4 between 2 and 4 jobs, at about 2."
+    )
+    assert list(describe_knees(scaling, "type")) == [
+        "With type=ext4, event_rate saturates at 4 jobs.",
+        "With type=xfs, event_rate improves up to 8 jobs, the highest load.",
+        "With type=btrfs, event_rate saturates at 2 jobs.",
     ]
     assert overtakes in report().answer
 
 
-def test_what_every_configuration_has_in_common_is_said_once() -> None:
+def test_results_common_to_all_configurations_appear_once() -> None:
     assert (
         shown(curves(curves=FLAT))
         == "With every configuration, event_rate is stable over all loads."
     )
 
 
-def test_what_is_not_decided_is_said_to_be_so() -> None:
+def test_undecided_knees_are_reported() -> None:
     noisy = curves(noise=0.1, curves=dict.fromkeys(CURVES, (100.0, 300.0, 310.0, 330.0)))
     assert "saturates at 2, 4 or 8 jobs; which one is not decided." in shown(noisy)
     flat = curves(noise=0.1, curves=FLAT)
@@ -169,7 +171,9 @@ def test_a_crossing_of_estimates_says_so() -> None:
         update={"curves": (own_curves.model_copy(update={"crossings": (guessed,)}),)}
     )
     (section,) = build_scaling_sections(changed)
-    assert any("verdicts confirm one side only: xfs overtakes ext4" in k for k in section.notes)
+    assert any(
+        "verdicts confirm one side only: type=xfs overtakes type=ext4" in k for k in section.notes
+    )
     crossing_table = next(t for t in section.tables if t.title == "crossings")
     assert crossing_table.rows[0][-1] == "estimates"
     assert describe_crossings(changed.curves[0]) == ()
@@ -181,12 +185,12 @@ def test_every_format_has_the_curves() -> None:
     console.print(terminal.render(whole))
     page = html.render(whole)
     for output in (console.file.getvalue(), markdown.render(whole), page):  # type: ignore[attr-defined]
-        assert "overtakes ext4 between 2 and 4 jobs" in output
+        assert "overtakes type=ext4 between 2 and 4 jobs" in output
         assert "change at each step of load" in output
     assert 'aria-labelledby="curves-1"' in page
 
 
-def test_the_tables() -> None:
+def test_scaling_tables() -> None:
     (section,) = build_scaling_sections(report())
     values, how_far, crossed = section.tables
     assert values.heads == ("jobs", "ext4", "xfs", "btrfs")

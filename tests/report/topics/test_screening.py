@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.report.build import build_report
 from iostudy.report.render import markdown
 from iostudy.report.topics import registry
 from iostudy.report.topics.screening.build import build_screening
@@ -14,8 +13,9 @@ from iostudy.report.topics.screening.section import build_screening_section
 from iostudy.report.values import Report, State
 from iostudy.study.design import Design, DesignKind
 from iostudy.study.model import Study
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
 from tests.report import factory
+from tests.report.factory import build_report
 
 FACTORS = (
     factory.factor("block.scheduler", "none", "bfq"),
@@ -59,7 +59,7 @@ def test_the_first_sentence_says_which_factors_matter():
     assert example.state is State.COMPLETE
 
 
-def test_where_nothing_matters_that_is_said():
+def test_screening_without_effects_says_so():
     example = report(screening_study())
     assert example.headline == (
         "Of 5 factors, none is shown to matter; 5 have no effect beyond 3 %."
@@ -142,7 +142,7 @@ def test_full_design_estimates_interactions():
     assert not screening.aliases
 
 
-def test_what_holm_alone_found_is_marked():
+def test_effects_found_only_by_holm_are_marked():
     screening = report(screening_study()).screening
     assert screening is not None
     by_holm = screening.effects[0].model_copy(update={"by_holm": True})
@@ -154,7 +154,7 @@ def test_what_holm_alone_found_is_marked():
     assert section.tables[0].rows[0][3] == f"{by_holm.verdict.value} (by Holm)"
 
 
-def test_before_any_block_nothing_is_said():
+def test_screening_without_blocks_has_no_sentence():
     example = report(screening_study(), blocks=0)
     assert example.headline == "Of 5 factors, none is shown to matter; 5 are undecided."
     section = build_screening_section(example)

@@ -13,8 +13,8 @@ from iostudy.analysis.search.race import RaceStatus
 from iostudy.ledger.studies import read_search
 from iostudy.report.base import Span
 from iostudy.report.render import html, markdown, terminal
+from iostudy.report.search_report import build_search_report
 from iostudy.report.section import Section
-from iostudy.report.topics.search.report import build_search_report
 from iostudy.report.topics.search.section import (
     INTERACTIONS,
     build_search_section,
@@ -23,8 +23,8 @@ from iostudy.report.topics.search.section import (
 from iostudy.report.topics.search.values import (
     CandidateReport,
     ImportanceReport,
-    ResponseCurve,
-    ResponsePoint,
+    MainEffectPoint,
+    MainEffectReport,
     SearchReport,
 )
 from iostudy.report.values import Report
@@ -50,12 +50,12 @@ def candidate(
     return CandidateReport(label=label, standing=standing, change=change, **fields)  # type: ignore[arg-type]
 
 
-def curve(parameter: str, values: tuple[str, ...], *, is_range: bool) -> ResponseCurve:
+def curve(parameter: str, values: tuple[str, ...], *, is_range: bool) -> MainEffectReport:
     points = tuple(
-        ResponsePoint(value=value, change=0.01 * at, interval=Span(low=-0.02, high=0.05))
+        MainEffectPoint(value=value, change=0.01 * at, interval=Span(low=-0.02, high=0.05))
         for at, value in enumerate(values)
     )
-    return ResponseCurve(parameter=parameter, points=points, is_range=is_range, log=is_range)
+    return MainEffectReport(parameter=parameter, points=points, is_range=is_range, log=is_range)
 
 
 def search(**changes: object) -> SearchReport:
@@ -102,7 +102,7 @@ def test_a_study_that_searches_nothing_has_no_such_section() -> None:
     assert build_search_section(report()) is None
 
 
-def test_candidates_of_many_blocks_come_first_and_say_what_became_of_them() -> None:
+def test_candidates_are_sorted_by_blocks_with_their_status() -> None:
     table = section(search()).folded[0]
     became = {row[0]: row[1] for row in table.rows}
     assert became == {
@@ -138,7 +138,7 @@ def test_leading_candidate_is_no_verdict() -> None:
     assert "confirmation" in known
 
 
-def test_where_nothing_is_ahead_no_confirmation_is_promised() -> None:
+def test_search_without_a_leader_announces_no_confirmation() -> None:
     assert "confirmation" not in " ".join(section(search(incumbent=None)).notes)
 
 

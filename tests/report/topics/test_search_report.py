@@ -8,12 +8,12 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_recorded
-from iostudy.execution.confirmation import prepare_confirmation
+from iostudy.execution.search_confirmation import prepare_confirmation
 from iostudy.ledger.studies import find_confirmation, read_search
 from iostudy.node.fake import Disturbance, FakeNode
-from iostudy.report.documents.comparison.matching import RecordedStudy
+from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import html, json_, markdown, terminal
-from iostudy.report.topics.search.report import build_search_report
+from iostudy.report.search_report import build_search_report
 from iostudy.report.values import Report, State
 from tests.execution.test_runner import conduct
 from tests.execution.test_search import SEARCH, Refusing, Surface
@@ -106,7 +106,7 @@ def test_terminal_summary_has_the_search(folder):
     assert terminal.render(build_search_report(read_search(folder), None))
 
 
-def test_where_nothing_was_ahead_the_answer_is_to_keep_the_default(tmp_path):
+def test_search_without_a_winner_advises_the_default(tmp_path):
     conduct(tmp_path, Valley(), text=TEXT)
     assert prepare_confirmation(tmp_path, root=True) is None
     report = build_search_report(read_search(tmp_path), None)
@@ -116,7 +116,7 @@ def test_where_nothing_was_ahead_the_answer_is_to_keep_the_default(tmp_path):
     assert [step.text for step in report.next_steps] == ["Keep the default."]
 
 
-def test_a_search_that_has_not_ended_says_so(tmp_path):
+def test_unfinished_search_is_reported(tmp_path):
     stopped = Surface(script={12: Disturbance(error=KeyboardInterrupt())})
     with pytest.raises(KeyboardInterrupt):
         conduct(tmp_path, stopped, text=TEXT)
@@ -127,7 +127,7 @@ def test_a_search_that_has_not_ended_says_so(tmp_path):
     assert [step.command for step in report.next_steps] == [GO_ON]
 
 
-def test_what_the_host_refuses_was_not_tried(tmp_path):
+def test_refused_candidates_are_not_counted_as_tried(tmp_path):
     conduct(tmp_path, Refusing(), text=TEXT)
     found = read_search(tmp_path)
     taken = [each for each in found.candidates if not each.refused]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from iostudy.report.build import build_report
 from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
-from tests.report.factory import renamed, report, rows, study, study_row
+from tests.report.factory import build_report, renamed, report, rows, study, study_row
 
 
 def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:

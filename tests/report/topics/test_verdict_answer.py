@@ -80,7 +80,7 @@ def test_an_inconclusive_comparison_says_what_would_be_needed() -> None:
     )
 
 
-def test_more_blocks_than_anybody_will_run_are_not_counted_out() -> None:
+def test_infeasible_block_estimates_are_capped_in_sentences() -> None:
     undecided = result("kyber", Verdict.INCONCLUSIVE, blocks=20, blocks_needed=6941)
     assert said(undecided).endswith("(more than 1000 needed)")
 
@@ -103,7 +103,7 @@ def undecided(*names: str, blocks: int = 20, needed: Sequence[int | None] = ()) 
     ]
 
 
-def test_where_nothing_was_decided_that_is_all_there_is_to_say() -> None:
+def test_answer_without_any_verdict_is_one_clause() -> None:
     assert said(*undecided("bfq", "kyber", needed=(55, 5000))) == (
         "all comparisons with “none” are inconclusive after 20 blocks "
         "(about 55 to more than 1000 needed)"
@@ -113,7 +113,7 @@ def test_where_nothing_was_decided_that_is_all_there_is_to_say() -> None:
     )
 
 
-def test_what_is_decided_comes_first_and_the_rest_in_a_clause() -> None:
+def test_verdicts_precede_open_comparisons() -> None:
     rest = undecided("a", "b", "c", needed=(155, 5, 55))
     assert said(*rest, BFQ_COSTS) == (
         "compared with “none”: bfq costs 12.0 % [9.0, 15.0]; a, b and c are inconclusive "
@@ -140,7 +140,7 @@ def test_configurations_without_blocks_share_a_clause() -> None:
     assert said(*undecided("c"), *empty).endswith("; a and b have no finished block")
 
 
-def test_nothing_finished() -> None:
+def test_answer_without_a_finished_block() -> None:
     baseline = result("none", blocks=0, value=None)
     empty = result("bfq", Verdict.INCONCLUSIVE, blocks=0, value=None)
     assert build_predicate((baseline, empty), RATE, TOPIC) == (
@@ -163,12 +163,12 @@ def test_a_fragile_verdict_is_marked_in_the_sentence(result: Result) -> None:
     assert "fragile" not in said(result, KYBER_GAINS)
 
 
-def test_labels_that_would_fall_apart_in_a_sentence_are_quoted() -> None:
+def test_ambiguous_labels_are_quoted() -> None:
     label = "direct=on, record_size=1MiB"
     assert said(result(label, Verdict.EQUIVALENT)).startswith(f"“{label}” does not differ")
 
 
-def test_workloads_of_which_the_same_holds_share_a_sentence() -> None:
+def test_workloads_with_equal_results_share_a_sentence() -> None:
     assert build_sentences({"read": "x", "write": "y", "sort": "x"}) == (
         "On read and sort, x.",
         "On write, y.",
@@ -190,5 +190,5 @@ def test_every_verdict_is_worded() -> None:
         (["block.scheduler", "workload.direct"], "configuration"),
     ],
 )
-def test_what_varies_has_a_noun(names: list[str], noun: str) -> None:
+def test_varied_factor_has_a_noun(names: list[str], noun: str) -> None:
     assert find_factor_noun([factor(name, "a", "b") for name in names]) == noun

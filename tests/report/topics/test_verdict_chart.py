@@ -6,8 +6,7 @@ import altair as alt
 import pytest
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.build import build_report
-from iostudy.report.render.charts import palette
+from iostudy.report.charts import palette
 from iostudy.report.section import Chart
 from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.verdicts.chart import (
@@ -16,6 +15,7 @@ from iostudy.report.topics.verdicts.chart import (
 )
 from iostudy.report.values import Report
 from tests.report.factory import (
+    build_report,
     disturbed,
     outlying,
     report,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from iostudy.report.build import build_report
 from iostudy.report.render.html import render as as_html
 from iostudy.report.render.markdown import render as as_markdown
 from iostudy.report.topics.verdicts.configurations import build_configurations, list_levels
-from tests.report.factory import factor, rows, study, study_row
+from tests.report.factory import build_report, factor, rows, study, study_row
 
 
 def test_each_level_is_listed_with_the_value_read_back() -> None:

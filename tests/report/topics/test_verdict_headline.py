@@ -1,4 +1,4 @@
-"""One sentence for the whole study, whatever the mix of verdicts."""
+"""Tests of the headline: one sentence for any mix of verdicts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription
 from iostudy.report.topics.verdicts.answer import AnswerContext, summarize_workloads
 from iostudy.report.topics.verdicts.headline import build_headline
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import WorkloadReport
 from tests.report.factory import report, result, span
 
 TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
@@ -80,7 +81,7 @@ def test_a_bound_decides_nothing() -> None:
     assert "bfq does not differ" in said
 
 
-def test_a_winner_is_named_with_what_it_gains_and_what_it_leaves_alone() -> None:
+def test_headline_names_winner_gain_and_unchanged_workloads() -> None:
     both = {"write": {"kyber": BETTER, "bfq": WORSE}, "read": {"kyber": SAME, "bfq": SAME}}
     assert said(both, "kyber") == (
         "kyber is better than “none”: by 8.0 % [6.0, 10.0] on write, and equivalent within "
@@ -140,7 +141,7 @@ def test_nothing_is_better() -> None:
     )
 
 
-def test_what_is_undecided_says_what_it_would_take() -> None:
+def test_undecided_headline_names_the_required_blocks() -> None:
     assert said({"write": {"kyber": OPEN}, "read": {"kyber": OPEN}}) == (
         "All comparisons with “none” are inconclusive after 20 blocks: about 55 blocks are needed."
     )
@@ -163,7 +164,7 @@ def test_infeasible_and_unknown_numbers_of_blocks_are_omitted() -> None:
     )
 
 
-def test_while_another_block_may_decide_it_is_said_to_be_so_far() -> None:
+def test_headline_of_an_unfinished_study_is_provisional() -> None:
     assert build_headline(workload_reports({"write": {"kyber": OPEN}}, blocks=6), TOPIC, None) == (
         "So far, the comparison with “none” is still open after 6 blocks: about 55 blocks are "
         "needed."
@@ -209,7 +210,7 @@ def verdicts_of(mix: list[WorkloadReport]) -> dict[str, set[Verdict | None]]:
 
 
 @given(mixes())
-def test_any_mix_of_verdicts_is_one_sentence_that_claims_no_more_than_they_do(
+def test_any_mix_of_verdicts_is_one_sentence_without_overclaims(
     mix: list[WorkloadReport],
 ) -> None:
     found = verdicts_of(mix)
@@ -230,7 +231,7 @@ def test_any_mix_of_verdicts_is_one_sentence_that_claims_no_more_than_they_do(
 
 
 @given(mixes())
-def test_no_sentence_on_workloads_is_said_twice(mix: list[WorkloadReport]) -> None:
+def test_answer_sentences_are_unique(mix: list[WorkloadReport]) -> None:
     sentences = summarize_workloads(mix, TOPIC)
     assert len(set(sentences)) == len(sentences)
     assert sum("nothing" in text for text in sentences) <= 1

@@ -1,4 +1,4 @@
-"""The paragraph on the method says what the design was."""
+"""Tests of the paragraph on the method."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.report.build import build_report
 from iostudy.study.combinations import Factor
 from iostudy.study.plan import FORMAT_PHASE
-from tests.report.factory import factor, report, rows, study, study_row
+from tests.report.factory import build_report, factor, report, rows, study, study_row
 
 SCHEDULER = factor("block.scheduler", "none", "bfq")
 
@@ -43,7 +42,11 @@ def test_number_of_new_file_systems_is_reported() -> None:
             "All others are across two file systems: their error holds that of making them, too.",
         ),
         ((varied("ext4", "xfs"),), "", "All comparisons are across two file systems"),
-        ((SCHEDULER, varied("ext4")), "On the file system of “none” also run bfq", ""),
+        (
+            (SCHEDULER, varied("ext4")),
+            "On the file system of scheduler=none also run scheduler=bfq",
+            "",
+        ),
     ],
 )
 def test_error_of_each_comparison_is_reported(

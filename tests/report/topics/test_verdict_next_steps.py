@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,11 @@ import pytest
 from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
 from iostudy.report.values import Step
 from iostudy.results.comparisons import compare_configurations
+from iostudy.study.requests import build_request
+from iostudy.study.sections import DecisionMode, Validity
+from iostudy.study.switchback import uses_switchback
 from iostudy.study.targets import DirectoryTarget
+from iostudy.workloads import catalog
 from tests.report.factory import factor, rows, study
 
 HERE = DirectoryTarget(Path("/data"))
@@ -37,7 +42,7 @@ def test_a_bound_is_never_proposed() -> None:
     assert "persist" in steps_for(experiment, effects=KYBER)[1].text.lower()
     bounded = replace(experiment, bounds=("kyber",))
     (only,) = steps_for(bounded, effects=KYBER)
-    assert only.text == "Keep “none”: nothing was shown to be better."
+    assert only.text == "Keep scheduler=none: nothing was shown to be better."
     assert steps_for(bounded, effects=better)[0].command == "iostudy persist results/a"
 
 
@@ -46,7 +51,7 @@ def test_no_value_reaches_a_shell() -> None:
     assert shlex.split(see.command) == ["iostudy", "persist", "a; rm -rf $HOME `x`"]
 
 
-def test_what_was_studied_on_a_loop_back_disk_is_kept_for_the_disk_it_was_meant_for() -> None:
+def test_next_step_after_a_loop_back_study_names_the_real_disk() -> None:
     first, see, keep = steps_for(study(), effects=KYBER)
     assert "replace DEVICE" in first.text
     assert see.command == "iostudy persist results/a --on DEVICE"
@@ -76,7 +81,7 @@ def test_open_study_is_resumed() -> None:
 
 def test_where_nothing_differs_there_is_nothing_to_change() -> None:
     (only,) = steps_for()
-    assert only == Step(text="Keep “none”: nothing was shown to be better.")
+    assert only == Step(text="Keep scheduler=none: nothing was shown to be better.")
 
 
 def test_mixed_winner_is_left_to_the_user() -> None:
@@ -86,11 +91,25 @@ def test_mixed_winner_is_left_to_the_user() -> None:
 
 @pytest.mark.parametrize(
     ("noise", "said"),
-    [(0.04, "decide: blocks: [5, "), (0.3, "longer runs")],
+    [(0.04, "decide: {blocks: [5, "), (0.3, "longer runs")],
 )
-def test_what_is_undecided_takes_more_blocks_or_longer_runs(noise: float, said: str) -> None:
+def test_undecided_study_suggests_more_blocks_or_longer_runs(noise: float, said: str) -> None:
     *_, last = steps_for(noise=noise)
     assert said in last.text
+
+
+def test_undecided_windows_need_more_time() -> None:
+    options = {"files": 2, "size": 256 << 20, "direct": True}
+    requests = tuple(
+        build_request(name, catalog.get(name).options.model_validate(options))
+        for name in ("dfsio-write", "dfsio-read")
+    )
+    decide = replace(study().decide, mode=DecisionMode.SWITCHBACK, time=60.0)
+    windows = replace(study(), target=HERE, decide=decide, workloads=requests, validity=Validity())
+    assert uses_switchback(windows)
+    *_, last = steps_for(windows, noise=0.04)
+    (seconds,) = re.findall(r"decide: \{time: (\d+)s\}", last.text)
+    assert 60 < int(seconds) < 600
 
 
 def test_one_configuration_alone_needs_another() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.hadoop.client import Client
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 from tests.hadoop import webhdfs
 
 LISTING = """\

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from iostudy.errors import ClusterError, WorkloadError
 from iostudy.units import MIB
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 from tests.hadoop import webhdfs
 from tests.workloads.hadoop.helpers import require_declared, workload
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, UsageError, WorkloadError, WorkloadStoppedError
-from iostudy.workloads.definition import Place
 from iostudy.workloads.hadoop import job
+from iostudy.workloads.workload import Place
 
 pytestmark = pytest.mark.child
 

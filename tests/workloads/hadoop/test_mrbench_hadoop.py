@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from iostudy.hadoop.shell import Shell
-from iostudy.workloads.definition import Place
 from iostudy.workloads.hadoop.mrbench import HADOOP_MRBENCH
+from iostudy.workloads.workload import Place
 
 
 @pytest.fixture

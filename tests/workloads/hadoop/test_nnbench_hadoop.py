@@ -11,8 +11,8 @@ import time
 import pytest
 
 from iostudy.errors import ClusterError, WorkloadError
-from iostudy.workloads.definition import Place
 from iostudy.workloads.hadoop.nnbench import HADOOP_NNBENCH
+from iostudy.workloads.workload import Place
 
 ALONE = {"maps": 1, "files": 100, "start_after": "1ms"}
 """One map needs not wait for another, however busy the machine is."""

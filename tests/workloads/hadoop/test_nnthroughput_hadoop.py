@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.workloads.definition import Place
 from iostudy.workloads.hadoop.nnthroughput import HADOOP_NNTHROUGHPUT
+from iostudy.workloads.workload import Place
 
 FILES = 500
 # Each starts a name-node for every operation, which takes seconds.

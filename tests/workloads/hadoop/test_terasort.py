@@ -10,7 +10,7 @@ import pytest
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.hadoop.local.layout import RESOURCEMANAGER
 from iostudy.hadoop.shell import Shell
-from iostudy.workloads.definition import Place
+from iostudy.workloads.workload import Place
 from tests.hadoop import webhdfs
 from tests.workloads.hadoop.helpers import require_declared, workload
 

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+
+from iostudy.analysis.distributions import t_quantile
 
 Array = NDArray[np.float64]
 
@@ -62,7 +63,7 @@ class CandidateEstimates:
 
     def upper_bounds(self, level: float) -> Array:
         """Return one-sided upper bounds of ``by_workload``; infinite without a variance."""
-        quantile = -special.stdtrit(np.maximum(self.freedom, 1), level)[:, None]
+        quantile = -t_quantile(np.maximum(self.freedom, 1), level)[:, None]
         ends = self.by_workload + quantile * self.standard_errors
         return np.where(self.freedom[:, None] > 0, ends, np.inf)
 
@@ -81,7 +82,7 @@ class CandidateEstimates:
         lost = float((parts**2 / self.freedom).sum())
         # Without any spread the interval has no width, whatever the degrees of freedom.
         freedom = float(parts.sum()) ** 2 / lost if lost > 0 else 1.0
-        half = -float(special.stdtrit(freedom, level)) * float(np.sqrt(parts.sum()))
+        half = -float(t_quantile(freedom, level)) * float(np.sqrt(parts.sum()))
         return float(np.nan_to_num(self.value) @ contrast) + half
 
 

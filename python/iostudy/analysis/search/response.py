@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from iostudy.analysis.distributions import f_tail
 from iostudy.analysis.search import surrogate
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy, stack_ratios
 from iostudy.analysis.search.estimates import estimate_candidates
@@ -183,6 +183,4 @@ def _is_heterogeneous(y: Array, covariance: Array, freedom: float) -> bool:
     inverse = np.linalg.inv(covariance)
     residual = y - inverse.sum(axis=0) @ y / inverse.sum()
     count = len(y) - 1
-    return bool(
-        special.fdtrc(count, freedom, residual @ inverse @ residual / count) < HOMOGENEITY_LEVEL
-    )
+    return bool(f_tail(count, freedom, residual @ inverse @ residual / count) < HOMOGENEITY_LEVEL)

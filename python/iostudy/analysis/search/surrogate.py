@@ -28,7 +28,6 @@ from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from iostudy.analysis.search.space import Choices, Domain, Parameter, Point, Range
 
@@ -145,6 +144,8 @@ class _Model:
             total = total + square * part.candidate_kernel
         # Estimates without any noise would leave nothing to invert.
         total = total + (1e-4 * self.scale) ** 2 * np.eye(len(self.y))
+        from scipy import linalg  # an optional dependency, and slow to load
+
         factor = linalg.cho_factor(total, lower=True, check_finite=False)
         weights = linalg.cho_solve(factor, residual, check_finite=False)
         return np.asarray(weights), float(2 * np.log(np.diag(factor[0])).sum())

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel
 
 from iostudy.cli.arguments import Json, UnsafeFolders
 from iostudy.cli.bench.json_output import build_document
@@ -13,7 +14,8 @@ from iostudy.cli.bench.options import parse_options
 from iostudy.cli.bench.place import BenchPlace, find_place
 from iostudy.cli.bench.progress import show_progress
 from iostudy.cli.bench.view import print_result
-from iostudy.cli.console import print_json
+from iostudy.cli.console import print_json, say
+from iostudy.cli.watchdog import start_or_warn
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
@@ -28,6 +30,7 @@ from iostudy.study.names import require_known
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import build_request, list_directories
 from iostudy.workloads import catalog
+from iostudy.workloads.option_text import format_options
 
 
 def bench(
@@ -59,7 +62,7 @@ def bench(
         typer.Option(
             "--block-latency",
             help="Also print latencies and sizes of the disks' requests, from the kernel's "
-            "tracepoints (root, tracefs). It costs a little time of every request.",
+            "tracepoints (root, tracefs). Tracing slows every request a little.",
         ),
     ] = False,
     unsafe_folders: UnsafeFolders = False,
@@ -74,6 +77,8 @@ def bench(
     definition = catalog.get(workload)
     options = parse_options(definition, option or [])
     place = find_place(definition, target, ClusterSpec(datanodes=datanodes, yarn=yarn))
+    if option:
+        say(f"{workload}: {_describe(options)}")
     trial_request = build_request(workload, options)
     permission = Permission(unsafe_folders=unsafe_folders)
     result, limited = _run_trial(trial_request, place, permission, block_latency=block_latency)
@@ -81,6 +86,12 @@ def bench(
         print_json(build_document(definition, options, result, limited).model_dump(mode="json"))
     else:
         print_result(definition, options, result, limited)
+
+
+def _describe(options: BaseModel) -> str:
+    """The options that differ from their defaults, as they were understood."""
+    written = format_options(options, with_defaults=False)
+    return ", ".join(f"{name}={value}" for name, value in written.items()) or "all defaults"
 
 
 def _run_trial(
@@ -102,6 +113,7 @@ def _run_trial(
             directories=list_directories([trial_request], [alone]),
             block_latency=block_latency,
             permission=permission,
+            on_journal=start_or_warn,
         ) as node,
     ):
         for error in node.preflight([trial_request], [alone]).values():

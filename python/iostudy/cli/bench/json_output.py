@@ -20,7 +20,8 @@ from iostudy.report.documents.bench import (
 from iostudy.report.finite import finite, finite_values
 from iostudy.report.topics.bottlenecks.diagnosis import build_diagnosis
 from iostudy.telemetry.block_requests import BlockRequests, Requests
-from iostudy.workloads.definition import Figure, Histogram, WorkloadDefinition
+from iostudy.workloads.definition import Figure, WorkloadDefinition
+from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.native.latency import percentiles_us
 from iostudy.workloads.option_text import format_options
 

@@ -14,7 +14,8 @@ from iostudy.node.protocol import TrialResult
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.measurements.matrix import build_matrices
 from iostudy.units import format_reading, format_significant
-from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition
+from iostudy.workloads.definition import Figure, WorkloadDefinition
+from iostudy.workloads.measurement import Histogram, Part
 from iostudy.workloads.native.latency import percentiles_us
 
 

@@ -1,9 +1,7 @@
 """Rule for a slow NFS server, from its outstanding requests (pure).
 
-Source: nfsiostat(8): a request waits in the client's queue, then for the server (rtt); exe is both.
-By Little's law the rate times the time is the number of outstanding requests. The round trip
-includes the network, and a queued request may wait for a session slot or for space in the socket:
-neither is certainly the server.
+The round trip includes the network, and a queued request may wait for a session slot or for space
+in the socket: neither is certainly the server.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
+from iostudy.diagnosis.nfs_requests import OPERATIONS, count_outstanding, used_kinds
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 OUTSTANDING = ConfidenceThresholds(2, 4, 8)
@@ -64,26 +63,10 @@ def _find_backlog(mount: str, figures: Figures, highest: Confidence) -> Iterator
         )
 
 
-def count_outstanding(figures: Figures, time: str = "exe") -> float:
-    """Return the mean number of outstanding operations, or with ``rtt`` of those at the server."""
-    at_once = (figures[f"{kind}/s"] * figures[f"{kind}_{time}"] for kind in _used_kinds(figures))
-    return sum(at_once) / 1000
-
-
-_KINDS = {"r": "a read", "w": "a write", "c": "a commit", "o": "another operation"}
-"""A server may answer writes before they are on its disk; a commit waits until they are
-(RFC 1813, 3.3.21). Other operations concern names and attributes, as for small files."""
-
-
-def _used_kinds(figures: Figures) -> Iterator[str]:
-    """Return the kinds of operations that occurred."""
-    return (kind for kind in _KINDS if figures.get(f"{kind}/s"))
-
-
 def _describe_waits(figures: Figures, mount: str) -> Iterator[Evidence]:
-    for kind in _used_kinds(figures):
+    for kind in used_kinds(figures):
         queue = format_number(figures[f"{kind}_queue"])
-        says = f"{_KINDS[kind]} {{}} ms at the server after {queue} ms in the queue"
+        says = f"{OPERATIONS[kind]} {{}} ms at the server after {queue} ms in the queue"
         yield build_evidence(figures, f"{kind}_rtt", mount, "ms", says)
     if figures.get("%retrans"):
         yield build_evidence(figures, "%retrans", mount, "%", "{} % of the requests retransmitted")

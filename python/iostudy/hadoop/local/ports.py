@@ -69,7 +69,7 @@ def require_free(name: str, port: int) -> None:
 
 
 def _candidates() -> list[int]:
-    low, high = map(int, _OUTGOING.read_text().split())
+    low, high = map(int, _OUTGOING.read_text("ascii").split())
     outside = [*range(_FIRST, low), *range(high + 1, LAST + 1)]
     return outside or list(range(_FIRST, LAST + 1))
 

@@ -14,7 +14,9 @@ class FigureReading(Value):
     """A figure of the workload."""
 
     value: FiniteFloat | None
+    """Value of the figure; null if unknown."""
     unit: str
+    """Its unit."""
 
 
 class LatencyDistribution(Value):
@@ -27,29 +29,34 @@ class LatencyDistribution(Value):
 
 
 class PartReadings(Value):
-    """One of several jobs, or a cell of a matrix."""
+    """Figures of a part of the workload."""
 
     labels: dict[str, str]
+    """What distinguishes the part: its job, or the cell of a matrix."""
     figures: dict[str, FigureReading]
+    """Figures by name."""
 
 
 class RequestLatencyDistribution(Value):
     """Latencies in microseconds, from the issue of requests to the driver to their completion."""
 
     mean: FiniteFloat
+    """Mean latency in microseconds."""
     percentiles: dict[str, FiniteFloat]
-    """``p50`` to ``max``: upper bounds of their buckets, but none beyond the longest latency."""
+    """``p50`` to ``max``: upper bounds of buckets 4.4 % wide, at most the maximum."""
     histogram: tuple[tuple[FiniteFloat, int], ...]
     """(upper bound, count) of each bucket that is not empty, ascending."""
 
 
 class RequestSummary(Value):
-    """The requests of one device that do the same."""
+    """Requests of one operation on one device."""
 
     count: int
+    """Number of requests."""
     latency_us: RequestLatencyDistribution
+    """Latencies from issue to the driver to completion."""
     size_bytes: tuple[tuple[int, int], ...]
-    """(bytes, count), ascending; a flush has size 0."""
+    """(bytes, count) of each request size, ascending; a flush has size 0."""
 
 
 class BlockRequestReport(Value):
@@ -60,34 +67,41 @@ class BlockRequestReport(Value):
     events: int
     """Events read from the kernel."""
     lost_events: int
-    """Events overwritten before they were read: their requests are missing."""
+    """Events overwritten before they were read; their requests are missing."""
     unmatched_events: int
-    """Starts or ends of requests without a counterpart."""
+    """Issues without a completion, or completions without an issue."""
     reader_cpu_seconds: FiniteFloat
+    """CPU time of the tracing, in seconds."""
 
 
 class BenchReport(Value):
-    """The document."""
+    """One run of one workload."""
 
     schema_name: Literal["iostudy.bench/1"] = Field(
         default="iostudy.bench/1", serialization_alias="schema"
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     workload: str
+    """Name of the workload."""
     options: dict[str, str]
-    """All of them, as a study file has them."""
+    """All its options, as in a study file."""
     figures: dict[str, FigureReading]
+    """Figures of the workload by name."""
     latencies_us: dict[str, LatencyDistribution]
     """Latencies by operation, for the operations that the workload measures."""
     parts: tuple[PartReadings, ...]
+    """Figures of the workload's parts."""
     device: str
-    """The first of ``devices`` that the target lies on; empty if there is none."""
+    """The first of ``devices`` below the target; empty without one."""
     devices: dict[str, dict[str, FiniteFloat | None]]
     """iostat's figures by device."""
     machine: dict[str, FiniteFloat | None]
+    """Figures of the whole host."""
     block_requests: BlockRequestReport | None
     """Null without ``--block-latency``."""
     limited_by: DiagnosisReport
+    """Bottleneck of the run."""
     phases_seconds: dict[str, FiniteFloat | None]
-    """Spent outside and inside the workload, in the order in which it happened."""
+    """Seconds of each phase of the run, inside and outside the workload, in order of time."""
     notes: tuple[str, ...]
+    """Remarks on the run."""

@@ -16,10 +16,13 @@ class ProcessReport(Value):
     """Resources used by a process, including its short-lived children."""
 
     pid: int
+    """Process id."""
     name: str
+    """Name of the process."""
     of_workload: bool
-    """Whether it is of the command."""
+    """Whether it belongs to the command."""
     cpu_seconds: FiniteFloat
+    """CPU time in seconds."""
     read_bytes: int
     """Bytes read from storage."""
     written_bytes: int
@@ -27,26 +30,28 @@ class ProcessReport(Value):
 
 
 class WatchReport(Value):
-    """The document; docs/telemetry.md has the names and units of all figures."""
+    """Activity during a command; docs/telemetry.md has the names and units of all figures."""
 
     schema_name: Literal["iostudy.watched/1"] = Field(
         default="iostudy.watched/1", serialization_alias="schema"
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     command: tuple[str, ...]
+    """The command with its arguments."""
     exit_code: int
-    """128 and its number if a signal ended it."""
+    """Its exit code; 128 plus the number of the signal that ended it."""
     ended: str
-    """When it did: ISO 8601 with the offset from UTC."""
+    """Its end: ISO 8601 with the offset from UTC."""
     seconds: FiniteFloat
     """Time from just before its start to its end."""
     device: str
-    """The first of ``devices`` that are judged; empty if none did anything."""
+    """The first of ``devices`` that the diagnosis uses; empty if none was active."""
     devices: dict[str, Figures]
     """iostat's figures by the kernel's names."""
     called: dict[str, str]
     """The display name of each device."""
     machine: Figures
+    """Figures of the whole host."""
     network: dict[str, Figures]
     """sar's figures by interface."""
     nfs: dict[str, Figures]
@@ -56,3 +61,4 @@ class WatchReport(Value):
     processes: tuple[ProcessReport, ...]
     """The busiest five of the command, then the busiest five others."""
     limited_by: DiagnosisReport
+    """Bottleneck of the command."""

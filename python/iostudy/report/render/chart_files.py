@@ -10,8 +10,8 @@ from typing import Any
 import vl_convert
 
 from iostudy.durable import write_whole
-from iostudy.report.render.charts import drawing
-from iostudy.report.render.charts.drawing import Spec
+from iostudy.report.charts import drawing
+from iostudy.report.charts.drawing import Spec
 from iostudy.report.section import Chart
 from iostudy.report.topics import registry
 from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
@@ -22,8 +22,7 @@ from iostudy.report.topics.verdicts.chart import (
     build_interval_chart,
     build_run_order_chart,
 )
-from iostudy.report.topics.verdicts.values import WorkloadReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 
 WIDTH_PIXELS = 640
 _INK = "#1b1f24"
@@ -75,7 +74,8 @@ def _of(workload: WorkloadReport, report: Report) -> Iterator[tuple[str, Chart]]
 
 
 def _title(drawn: Chart) -> str:
-    return str(drawn.spec.get("title", ""))
+    title = drawn.spec.get("title", "")
+    return " ".join(title) if isinstance(title, list) else str(title)
 
 
 def _write(path: Path, drawn: Chart) -> Iterator[Path]:

@@ -6,7 +6,8 @@ import functools
 import hashlib
 from pathlib import Path
 
-from iostudy.report.render.charts import drawing
+from iostudy.extras import require_extra
+from iostudy.report.charts import drawing
 
 _FOLDER = Path(__file__).parent / "templates"
 _SOURCE = _FOLDER / "charts.js"
@@ -27,6 +28,7 @@ def library_path() -> Path:
 
 def bundle_library() -> str:
     """Bundle the library with the lines that draw the charts of a page."""
+    require_extra("figures", "bundle the charts of HTML reports", "a built wheel contains them")
     import vl_convert  # not at the top: a built library needs no bundler
 
     bundled: str = vl_convert.javascript_bundle(

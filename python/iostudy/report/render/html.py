@@ -16,30 +16,18 @@ from markupsafe import Markup, escape
 
 from iostudy import units
 from iostudy.report.formatting import (
-    choose_verdict_symbol,
     describe_trial,
-    explain_missing_figures,
     format_against,
-    format_blocks,
     format_fact,
     format_fact_name,
     format_figure,
-    format_first_blocks_legend,
-    format_interval,
-    format_own_change,
-    format_own_value,
-    format_published_change,
-    format_published_name,
-    format_published_value,
-    format_signed_percent,
     format_time,
-    format_verdict,
-    introduce_reference,
 )
 from iostudy.report.render import json_
 from iostudy.report.render.chart_library import read_library
+from iostudy.report.render.legend import LegendEntry, read_legend, remove_legends
 from iostudy.report.render.page_data import compress_text, pack_charts
-from iostudy.report.section import Chart, Section
+from iostudy.report.section import Chart, Document, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
 from iostudy.report.topics.bottlenecks.section import BUSY, LIMITS
@@ -47,19 +35,35 @@ from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_ch
 from iostudy.report.topics.measurements.chart import build_latency_charts
 from iostudy.report.topics.measurements.heat_map import Operation, build_heat_maps
 from iostudy.report.topics.measurements.section import LATENCY
-from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.topics.reference.text import (
+    explain_missing_figures,
+    format_own_change,
+    format_own_value,
+    format_published_change,
+    format_published_name,
+    format_published_value,
+    introduce_reference,
+)
 from iostudy.report.topics.verdicts.chart import (
-    build_interval_chart,
     build_run_order_chart,
 )
 from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
-from iostudy.report.topics.verdicts.values import WorkloadReport
-from iostudy.report.values import Report
+from iostudy.report.topics.verdicts.forest_plot import build_forest_plot
+from iostudy.report.topics.verdicts.names import name_configuration
+from iostudy.report.topics.verdicts.text import (
+    choose_verdict_symbol,
+    format_blocks,
+    format_change,
+    format_first_blocks_legend,
+    format_robust_interval,
+    format_verdict,
+)
+from iostudy.report.values import Report, WorkloadReport
 from iostudy.visible import visible
 
 _LAYOUT = "\n\r\t"
 """Control characters allowed in a text that is shown line by line."""
-_WHOLE = re.compile(r"([+-]?[\d.]+ %(?: \[[^\]]{1,20}\])?|\b[\w-]{1,24}-[\w-]{1,24}\b)")
+_WHOLE = re.compile(r"([+-]?[\d.]+ [%x](?: \[[^\]]{1,20}\])?|\b[\w-]{1,24}-[\w-]{1,24}\b)")
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,11 @@ class PlacedChart:
 
     id: str
     chart: Chart
+
+    @functools.cached_property
+    def entries(self) -> tuple[LegendEntry, ...]:
+        """Its legend."""
+        return read_legend(self.chart.spec)
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,12 @@ class PlacedSection:
     section: Section
     charts: tuple[PlacedChart, ...]
 
+    @property
+    def common_entries(self) -> tuple[LegendEntry, ...]:
+        """The legend that all its charts have in common; empty if they differ."""
+        entries = {chart.entries for chart in self.charts}
+        return entries.pop() if len(entries) == 1 else ()
+
 
 @dataclass(frozen=True)
 class WorkloadPart:
@@ -88,7 +103,6 @@ class WorkloadPart:
     """
 
     workload: WorkloadReport
-    intervals: PlacedChart | None
     run_order: PlacedChart | None
     sections: tuple[PlacedSection, ...]
     heats: Mapping[str, tuple[Operation, ...]]
@@ -96,7 +110,7 @@ class WorkloadPart:
     @property
     def charts(self) -> tuple[PlacedChart, ...]:
         """Every chart of the workload."""
-        alone = (chart for chart in (self.intervals, self.run_order) if chart is not None)
+        alone = (self.run_order,) if self.run_order else ()
         return (*alone, *(c for own in self.sections for c in own.charts))
 
 
@@ -114,10 +128,31 @@ def render(report: Report) -> str:
         .get_template("report.html")
         .render(
             report=report,
+            forest=build_forest_plot(report),
             summary_sections=summary,
             workloads=workloads,
             charts=_packed_charts(charts),
             data=Markup(compress_text(json_.render_compact(report))),
+            style=Markup(_source("report.css")),
+            script=Markup(_source("page.js")),
+            library=Markup(compress_text(library)),
+            scripts=[_digest(script) for script in (_source("page.js"), library)],
+        )
+    )
+
+
+def render_page(kicker: str, document: Document) -> str:
+    """A page of a document's notes, sections and charts."""
+    sections = [_placed(own, own.name, own.title) for own in document.sections]
+    library = read_library()
+    return (
+        _environment()
+        .get_template("document.html")
+        .render(
+            kicker=kicker,
+            document=document,
+            sections=sections,
+            charts=_packed_charts(chart for own in sections for chart in own.charts),
             style=Markup(_source("report.css")),
             script=Markup(_source("page.js")),
             library=Markup(compress_text(library)),
@@ -137,7 +172,6 @@ def _charts(name: str, drawn: Iterable[Chart]) -> tuple[PlacedChart, ...]:
 def _workload(workload: WorkloadReport, report: Report, number: int) -> WorkloadPart:
     return WorkloadPart(
         workload=workload,
-        intervals=_chart(f"intervals-{number}", build_interval_chart(workload, report)),
         run_order=_chart(f"run-order-{number}", build_run_order_chart(workload, report)),
         sections=tuple(
             _placed(own, f"{own.name}-{number}", f"{own.title} on {workload.label}")
@@ -167,7 +201,7 @@ def _chart(name: str, drawn: Chart | None) -> PlacedChart | None:
 
 def _packed_charts(charts: Iterable[PlacedChart]) -> Markup:
     # Packed first: what many trials have in common is made readable once.
-    made = pack_charts({chart.id: chart.chart.spec for chart in charts})
+    made = pack_charts({chart.id: remove_legends(chart.chart.spec) for chart in charts})
     return Markup(compress_text(json.dumps(_readable(made))))
 
 
@@ -211,6 +245,7 @@ _FILTERS = {
     "against": format_against,
     "blocks": format_blocks,
     "blocks_legend": format_first_blocks_legend,
+    "change": format_change,
     "code": _code,
     "fact_name": format_fact_name,
     "fact_text": format_fact,
@@ -222,12 +257,11 @@ _FILTERS = {
     "published_change": format_published_change,
     "published_name": format_published_name,
     "published_value": format_published_value,
-    "quoted": quote_label,
+    "named": name_configuration,
     "reference_alone": explain_missing_figures,
     "reference_intro": introduce_reference,
     "remark": describe_trial,
-    "signed_percent": format_signed_percent,
-    "signed_span": format_interval,
+    "robust_interval": format_robust_interval,
     "significant": format_figure,
     "list_levels": list_levels,
     "unbroken": _unbroken,

@@ -9,30 +9,34 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from iostudy.report.formatting import (
     describe_trial,
-    explain_missing_figures,
     format_against,
-    format_blocks,
-    format_change,
     format_figure,
-    format_first_blocks_legend,
-    format_interval,
+    format_time,
+)
+from iostudy.report.section import Document, Listing, Section
+from iostudy.report.text_table import TextTable
+from iostudy.report.topics import registry
+from iostudy.report.topics.reference.text import (
+    explain_missing_figures,
     format_own_change,
     format_own_value,
     format_published_change,
     format_published_name,
     format_published_value,
-    format_time,
-    format_verdict,
     introduce_reference,
 )
-from iostudy.report.section import Document, Listing, Section
-from iostudy.report.text_table import TextTable
-from iostudy.report.topics import registry
 from iostudy.report.topics.reference.values import ReferenceReport
 from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.topics.verdicts.text import (
+    format_blocks,
+    format_change,
+    format_first_blocks_legend,
+    format_robust_interval,
+    format_verdict,
+)
+from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.trials import TrialReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 from iostudy.visible import visible
 
 _LAYOUT = "\n\r\t"
@@ -56,6 +60,19 @@ def render(report: Report) -> str:
         f"## Host\n\n{_folded('Inventory', json.dumps(report.circumstances, indent=2), 'json')}",
         f"## Study file\n\n{_fenced(report.study_text, 'yaml')}",
         f"## Reproduce\n\n{_numbered(map(_with_code, report.reproduce))}",
+        _origin(report),
+    )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def render_summary(report: Report) -> str:
+    """The answer and the verdicts, as the summary of a step in continuous integration."""
+    parts = (
+        f"## {_text(report.question)}",
+        f"**{_text(report.headline)}**",
+        _list(*report.answer),
+        *(_section(section, "###") for section in registry.build_summary_sections(report)),
+        *(f"### {_text(each.label)}\n\n{_verdicts(each, report)}" for each in report.workloads),
         _origin(report),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -151,7 +168,7 @@ def _verdicts(workload: WorkloadReport, report: Report) -> str:
     heads = (
         report.noun,
         f"{figure.name}, {figure.unit}",
-        f"{format_against(report.baseline)}, %",
+        format_against(report.baseline),
         "verdict",
         "blocks",
         "Hodges-Lehmann, %",
@@ -166,7 +183,7 @@ def _verdict_row(result: Result) -> tuple[str, ...]:
         "" if result.baseline else format_change(result),
         format_verdict(result),
         format_blocks(result),
-        "" if result.baseline else format_interval(result.robust_interval),
+        "" if result.baseline else format_robust_interval(result),
     )
 
 
@@ -174,7 +191,7 @@ def _reference(reference: ReferenceReport) -> str:
     title = f"## Comparison with {_text(reference.name)}"
     if not reference.compared:
         return f"{title}\n\n{_text(explain_missing_figures(reference))}"
-    heads = ("figure", "configuration", "published", "change", "own", "own change, %")
+    heads = ("figure", "configuration", "published", "change", "own", "own change")
     rows = [
         (
             format_published_name(published),

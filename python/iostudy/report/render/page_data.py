@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from iostudy.report.render.charts.drawing import Rows, Spec
+from iostudy.report.charts.drawing import Rows, Spec
 
 Column = tuple[JsonValue, ...]
 Places = dict[tuple[frozenset[type], Column], int]

@@ -25,31 +25,35 @@ from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import (
-    choose_verdict_symbol,
-    explain_missing_figures,
     format_against,
-    format_blocks,
-    format_blocks_legend,
-    format_change,
     format_count,
     format_figure,
-    format_own_change,
-    format_own_value,
-    format_published_value,
-    format_signed_percent,
-    format_verdict,
-    introduce_reference,
+    format_signed_change,
     join_words,
 )
 from iostudy.report.section import Document, Section
 from iostudy.report.text_table import FittingTable, TextTable
 from iostudy.report.topics import registry
+from iostudy.report.topics.reference.text import (
+    explain_missing_figures,
+    format_own_change,
+    format_own_value,
+    format_published_value,
+    introduce_reference,
+)
 from iostudy.report.topics.reference.values import PublishedFigureReport, ReferenceReport
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
-from iostudy.report.values import Report, Step
+from iostudy.report.topics.verdicts.text import (
+    choose_verdict_symbol,
+    format_blocks,
+    format_blocks_legend,
+    format_change,
+    format_verdict,
+)
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import Report, Step, WorkloadReport
 from iostudy.visible import visible
 
-_STYLES = {
+VERDICT_STYLES = {
     Verdict.BETTER: "green",
     Verdict.WORSE: "red",
     Verdict.EQUIVALENT: "blue",
@@ -57,6 +61,8 @@ _STYLES = {
 }
 
 _UNLIMITED = 10_000
+_COLUMNS = 5
+"""Columns of a table of verdicts: configuration, figure, change, verdict, blocks."""
 _SHARED = "{unit}: mean over all own blocks; {against}: paired, over common blocks"
 
 
@@ -142,21 +148,24 @@ def render_workload_table(workload: WorkloadReport) -> RenderableType:
 
 @dataclass(frozen=True)
 class _Fitting:
-    """A table, or a paragraph for each configuration where a table would have to cut words."""
+    """A table, without blocks in a narrow terminal, or a paragraph for each configuration."""
 
     workload: WorkloadReport
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        table = _table(self.workload)
         widest = options.update(width=_UNLIMITED)
-        fits = Measurement.get(console, widest, table).minimum <= options.max_width
-        yield table if fits else _paragraphs(self.workload)
+        for columns in (_COLUMNS, _COLUMNS - 1):
+            table = _table(self.workload, columns)
+            if Measurement.get(console, widest, table).minimum <= options.max_width:
+                yield table
+                return
+        yield _paragraphs(self.workload)
 
 
-def _table(workload: WorkloadReport) -> Table:
-    """Only a configuration may wrap, between its levels."""
+def _table(workload: WorkloadReport, columns: int) -> Table:
+    """The first columns of the table. Only a configuration may wrap, between its levels."""
     table = Table(
         title=_text(_title(workload), style="bold"),
         title_justify="left",
@@ -166,10 +175,10 @@ def _table(workload: WorkloadReport) -> Table:
         caption=_text("\n".join(_captions(workload))) if _captions(workload) else None,
         caption_justify="left",
     )
-    rows = [_cells(result) for result in workload.results]
+    rows = [_cells(result)[:columns] for result in workload.results]
     table.add_column("configuration")
     heads = (workload.figure.unit, _against(workload), "verdict", "blocks")
-    for place, head in enumerate(map(_text, heads), start=1):
+    for place, head in enumerate(map(_text, heads[: columns - 1]), start=1):
         whole = max(text.cell_len for text in (head, *(row[place] for row in rows)))
         justify: JustifyMethod = "left" if head.plain == "verdict" else "right"
         table.add_column(head, justify=justify, min_width=whole, no_wrap=True)
@@ -238,7 +247,7 @@ def _published_cells(published: PublishedFigureReport) -> tuple[str, ...]:
     return (
         f"  {published.called}",
         format_published_value(published),
-        "" if published.baseline else format_signed_percent(published.change),
+        "" if published.baseline else format_signed_change(published.change),
         format_own_value(published),
         format_own_change(published),
     )
@@ -273,9 +282,9 @@ def _against(workload: WorkloadReport) -> str:
 
 
 def _verdict(result: Result) -> Text:
-    style = _STYLES[result.verdict] if result.verdict is not None else "dim"
+    style = VERDICT_STYLES[result.verdict] if result.verdict is not None else "dim"
     words = format_verdict(result, by_margin="by ≥ margin")
-    return _text(f"{choose_verdict_symbol(result)} {words}".strip(), style=style)
+    return _text(f"{choose_verdict_symbol(result.verdict)} {words}".strip(), style=style)
 
 
 def _title(workload: WorkloadReport) -> str:

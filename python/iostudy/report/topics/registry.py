@@ -16,8 +16,7 @@ from iostudy.report.topics.scaling.section import build_scaling_sections
 from iostudy.report.topics.screening.section import build_screening_section
 from iostudy.report.topics.search.section import build_search_section
 from iostudy.report.topics.switchback.section import build_switchback_section
-from iostudy.report.topics.verdicts.values import WorkloadReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 
 
 def build_summary_sections(report: Report) -> tuple[Section, ...]:

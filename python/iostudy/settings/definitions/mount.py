@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from iostudy.settings import mount_options
 from iostudy.settings.definition import Cost, Reach, SettingDefinition, Switching
-from iostudy.settings.mounting import options as mount_options
-from iostudy.settings.mounting.options import OptionText
+from iostudy.settings.mount_options import OptionText
 from iostudy.settings.values import Choice, Integer
 
 _SWITCH = Choice(("on", "off"))
@@ -27,7 +27,7 @@ class MountDefinition(SettingDefinition):
 
 @dataclass(frozen=True, kw_only=True)
 class MountSettingDefinition(MountDefinition):
-    """One option, by its key; see `iostudy.settings.mounting.options`."""
+    """One option, by its key; see `iostudy.settings.mount_options`."""
 
     attribute: str
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from iostudy.settings.definition import Reach, SettingDefinition, Switching
+from iostudy.settings.definition import (
+    FAST_RESPONSE_SECONDS,
+    SLOW_RESPONSE_SECONDS,
+    Condition,
+    Reach,
+    SettingDefinition,
+    Switching,
+    UnseenResponse,
+)
 from iostudy.settings.values import Choice, Integer
 
 _SYSFS_BLOCK = "Documentation/ABI/stable/sysfs-block"
@@ -61,9 +69,18 @@ SCHEDULER = QueueSettingDefinition(
     ),
     switching=Switching(
         memory="the switch waits for requests in flight; kyber adapts its depths every 0.1 to "
-        "1 s; bfq learns the peak rate for seconds, and its low_latency favours new queues for "
-        "3 to 25 s",
-        slow_values=frozenset({"bfq", "cfq", "anticipatory", "kyber"}),
+        "1 s; bfq learns the peak rate for seconds",
+        response_seconds=SLOW_RESPONSE_SECONDS,
+        by_value={
+            **dict.fromkeys(("none", "noop", "mq-deadline", "deadline"), FAST_RESPONSE_SECONDS),
+            "kyber": 0.2,
+        },
+        unseen=UnseenResponse(
+            values=frozenset({"bfq"}),
+            reason="while low_latency is 1, bfq favours a new queue for 3 to 25 s or 59 MiB, "
+            "which is longer than a pilot",
+            unless=Condition("block.bfq.low_latency", ("0",)),
+        ),
     ),
 )
 READ_AHEAD = QueueSettingDefinition(

@@ -7,9 +7,16 @@ or 10 ms); a value that comes back rounded is refused, and the error says what i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypedDict
 
-from iostudy.settings.definition import Condition, Switching
+from iostudy.settings.definition import (
+    SLOW_RESPONSE_SECONDS,
+    Condition,
+    Switching,
+    UnseenResponse,
+)
 from iostudy.settings.definitions.queue import SCHEDULER, Layer, QueueSettingDefinition
 from iostudy.settings.values import Choice, Integer, Values
 
@@ -35,18 +42,34 @@ class _TunableText(TypedDict):
 
 
 _DEADLINES = Switching(
-    memory="a waiting request keeps its deadline, at most 5 s by default", is_slow=True
+    memory="a waiting request keeps its deadline, at most 5 s by default",
+    response_seconds=SLOW_RESPONSE_SECONDS,
 )
 _LEARNED = Switching(
-    memory="the scheduler keeps what it learned about processes, for seconds", is_slow=True
+    memory="the scheduler keeps what it learned about processes, for seconds",
+    response_seconds=SLOW_RESPONSE_SECONDS,
+)
+_LOW_LATENCY = Switching(
+    memory=_LEARNED.memory,
+    response_seconds=SLOW_RESPONSE_SECONDS,
+    unseen=UnseenResponse(
+        values=frozenset({"1"}),
+        reason="with 1, bfq favours the queue of a new process for 3 to 25 s or 59 MiB, and a "
+        "workload that runs on has no new one",
+    ),
 )
 _DEPTHS = Switching(
-    memory="the depths follow the measured latencies, every 0.1 to 1 s", is_slow=True
+    memory="the depths follow the measured latencies, every 0.1 to 1 s",
+    response_seconds=SLOW_RESPONSE_SECONDS,
 )
 
 
 def _definitions(
-    scheduler: str, source: str, tunables: dict[str, _TunableText], switching: Switching
+    scheduler: str,
+    source: str,
+    tunables: dict[str, _TunableText],
+    switching: Switching,
+    exceptions: Mapping[str, Switching] = MappingProxyType({}),
 ) -> tuple[QueueSettingDefinition, ...]:
     return tuple(
         QueueSettingDefinition(
@@ -56,7 +79,7 @@ def _definitions(
             source=source,
             layer=Layer.SCHEDULING,
             condition=Condition(SCHEDULER.name, (scheduler,)),
-            switching=switching,
+            switching=exceptions.get(name, switching),
             **text,
         )
         for name, text in tunables.items()
@@ -201,6 +224,7 @@ BFQ = _definitions(
         },
     },
     _LEARNED,
+    {"low_latency": _LOW_LATENCY},
 )
 KYBER = _definitions(
     "kyber",

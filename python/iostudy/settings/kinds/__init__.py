@@ -32,6 +32,8 @@ from iostudy.settings.kinds import (
 )
 from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.switching import SwitchedAttributes
 from iostudy.settings.trace_instance import TraceInstance
@@ -63,6 +65,8 @@ _OWNERS: dict[str, Callable[[Record], Attributes]] = {
 
 _CHANGES: dict[str, Callable[[Record], Change]] = {
     LoopbackDisk.kind: LoopbackDisk.from_record,
+    ModelledDrive.kind: ModelledDrive.from_record,
+    DriveQueue.kind: DriveQueue.from_record,
     ScratchDevice.kind: ScratchDevice.from_record,
     NewFilesystem.kind: NewFilesystem.from_record,
     cgroup.TrialGroup.kind: cgroup.TrialGroup.from_record,

@@ -17,6 +17,7 @@ from iostudy.errors import SettingError, TargetError
 from iostudy.host import mounts, stack, volumes
 from iostudy.host.devices import BlockDevice
 from iostudy.host.mounts import Mount
+from iostudy.settings import mount_options
 from iostudy.settings.attributes import AttributeChange, AttributeSetting
 from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.mount import (
@@ -25,7 +26,6 @@ from iostudy.settings.definitions.mount import (
     MountSettingDefinition,
 )
 from iostudy.settings.mounting import calls as mount_calls
-from iostudy.settings.mounting import options as mount_options
 from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags, Owner
 
 _Wanted = dict[Owner, dict[str, str]]

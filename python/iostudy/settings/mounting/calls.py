@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from iostudy.host.mounts import Mount, parse_mount_id
-from iostudy.settings.mounting.options import ON, split_option
+from iostudy.settings.mount_options import ON, split_option
 
 _MS_REMOUNT = 32
 _MS_BIND = 4096

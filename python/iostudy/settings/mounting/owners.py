@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 from iostudy.errors import OutOfReachError, SettingError
 from iostudy.host.mounts import Mount, find_mounts_of_device
 from iostudy.host.namespaces import MountNamespace, find_process_with_mount, is_everything_visible
+from iostudy.settings import mount_options
 from iostudy.settings.attributes import SideEffects
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
+from iostudy.settings.mount_options import ATIME, ATIMES, NODIRATIME, PER_MOUNT, format_option
 from iostudy.settings.mounting import calls as mount_calls
-from iostudy.settings.mounting import options as mount_options
-from iostudy.settings.mounting.options import ATIME, ATIMES, NODIRATIME, PER_MOUNT, format_option
 from iostudy.settings.mounting.values import find_lower_devices, read_instance, read_values
 
 _OTHER_BOOT = "the host has been rebooted"

@@ -13,7 +13,7 @@ from iostudy.errors import TargetError
 from iostudy.host import stack
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.host.mounts import Mount
-from iostudy.settings.mounting.options import OFF, ON, parse_values
+from iostudy.settings.mount_options import OFF, ON, parse_values
 
 _COMMON_DEFAULTS = {"sync": OFF, "lazytime": OFF}
 """Shown where they are set: fs/proc_namespace.c."""

@@ -224,6 +224,3 @@ class ScratchDevice:
         if not was_there and self.place is not None:
             self.place.require(self.folder, f"to remove the {self.describe()}")
         return (f"{self.describe()}: removed",) if was_there else ()
-
-
-ScratchDisk = LoopbackDisk | ScratchDevice

@@ -17,8 +17,11 @@ from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.filesystem import OPTIONS
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch import filesystem_properties, steps
-from iostudy.settings.scratch.disk import MOUNT, PREFIX, ScratchDisk
+from iostudy.settings.scratch.disk import MOUNT, PREFIX, LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.filesystem import Filesystem, mkfs_program
+
+ScratchDisk = LoopbackDisk | ScratchDevice | ModelledDrive
 
 _ALWAYS = "nodev,nosuid"
 

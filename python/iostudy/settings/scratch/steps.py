@@ -196,6 +196,20 @@ def _mounts_of_disk(point: Path, found: ScratchIdentity) -> tuple[Mount, ...]:
     )
 
 
+def unmount_all(point: Path) -> None:
+    """Unmount whatever is on the folder; its parent is no link."""
+
+    def act() -> None:
+        for _ in mounts.find_mounts_at(point):
+            try:
+                with open_directory(point.parent) as parent:
+                    calls.unmount(parent, point.name)
+            except OSError as error:
+                raise CommandError(error.strerror or str(error)) from error
+
+    _retry(act, point)
+
+
 def detach(image: Path, label: str) -> None:
     """Detach every loop device of the image, also when that has been unlinked or moved."""
 

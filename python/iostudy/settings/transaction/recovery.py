@@ -74,13 +74,13 @@ def restore_all(
     return _restore_all(directory, policy, include_committed=True)
 
 
-def restore_kind(kind: str, directory: Path | None = None) -> Recovery:
-    """Undo committed journals that contain only this kind of change.
+def restore_kinds(*names: str, directory: Path | None = None) -> Recovery:
+    """Undo committed journals that contain only these kinds of change.
 
     Unreadable journals are skipped; `restore_stale` has reported them.
     """
     paths = journal_paths(directory or state_directory())
-    own = [path for path in paths if _kinds_in(path) == {kind}]
+    own = [path for path in paths if (found := _kinds_in(path)) and found <= {*names}]
     return _restore_each(own, ConflictPolicy.REPORT, include_committed=True)
 
 

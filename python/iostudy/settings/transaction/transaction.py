@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +11,9 @@ from typing import Self
 
 from iostudy.errors import OutOfReachError, RestoreError
 from iostudy.settings.change import Change, ConflictPolicy
+from iostudy.settings.restored_value import RestoredValue
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.settings.transaction.journal import Journal, JournalMode, command_line
-from iostudy.settings.transaction.restored_value import RestoredValue
 from iostudy.settings.transaction.state import state_directory
 
 
@@ -93,7 +93,7 @@ def _undo_each(
 
 
 def _undo(change: Change, policy: ConflictPolicy) -> tuple[str | RestoredValue, ...]:
-    """Undo a change; under ACCEPT, give up a change that is out of reach."""
+    """Undo a change; under ACCEPT, forget a change that is out of reach."""
     try:
         return change.undo(policy)
     except OutOfReachError as error:
@@ -119,11 +119,13 @@ class Transaction:
 
     The first change creates the journal, and a complete undo removes it. Failed changes stay in it,
     and the end of the context raises RestoreError. ``commit`` (mode SET) keeps the changes instead.
+    ``on_journal`` is called with the path of the journal before the first change.
     """
 
     mode: JournalMode = JournalMode.STUDY
     command: str = field(default_factory=command_line)
     directory: Path = field(default_factory=state_directory)
+    on_journal: Callable[[Path], None] | None = None
     _journal: Journal | None = None
     _steps: list[JournaledChange] = field(default_factory=list)
 
@@ -149,6 +151,8 @@ class Transaction:
         if self._journal is None:
             self._journal = Journal.create(self.directory, self.mode, self.command)
             _open.append(self)
+            if self.on_journal is not None:
+                self.on_journal(self._journal.path)
         numbers = self._journal.log_changes(changes)
         self._steps += map(JournaledChange, numbers, changes)
         for change in changes:

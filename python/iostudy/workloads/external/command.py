@@ -7,29 +7,25 @@ import shlex
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from iostudy.errors import UsageError, WorkloadStoppedError
-from iostudy.workloads.definition import (
-    BYTES,
-    Figure,
-    Measurement,
-    Options,
-    Place,
-    Seconds,
-    Size,
-    Tick,
-    Workload,
-    WorkloadDefinition,
-    continue_run,
-)
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.external import device_windows, program
+from iostudy.workloads.external.assignments import (
+    format_assignments,
+    parse_assignments,
+    parse_text,
+)
 from iostudy.workloads.external.extract import Extract
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty
+from iostudy.workloads.measurement import BYTES, Measurement
+from iostudy.workloads.option_types import Options, Seconds, Size
 from iostudy.workloads.windows import SteadyRun, Window
+from iostudy.workloads.workload import Place, Tick, Workload, continue_run
 
 _WINDOW_LEAD_SECONDS = 0.1
 _UNSTEADY = (
@@ -41,17 +37,47 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-Arguments = str | tuple[str, ...]
-"""A program with its arguments, as a list or as a text."""
+def _arguments(given: Any) -> Any:
+    """A text, or a list of texts and numbers; ValueError for anything else."""
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, list | tuple):
+        raise ValueError(
+            "write the program and its arguments as a text, or as a list such as "
+            "[dd, if=/dev/zero, bs=1M]"
+        )
+    return tuple(map(parse_text, given))
+
+
+def _as_text(given: str | tuple[str, ...]) -> str:
+    return given if isinstance(given, str) else shlex.join(given)
+
+
+Environment = Annotated[
+    dict[str, str],
+    BeforeValidator(parse_assignments, json_schema_input_type=dict[str, str | float | bool] | str),
+    PlainSerializer(format_assignments, return_type=str, when_used="json"),
+]
+"""Variables by name, also as a text, which a level of a factor can be."""
+
+Arguments = Annotated[
+    str | tuple[str, ...],
+    BeforeValidator(
+        _arguments,
+        json_schema_input_type=str | tuple[str | float | bool, ...],
+    ),
+    PlainSerializer(_as_text, return_type=str, when_used="json"),
+]
+"""A program with its arguments, as a list or as a text, which a level of a factor can be."""
 
 
 class CommandOptions(Options):
     """Options of command."""
 
     run: Arguments = Field(
-        description="the program and its arguments: a list, or a text that is split at blanks and "
-        "quotes without expansion. {target} is replaced by the trial's folder, {seed} by a "
-        "number that all trials of a block share"
+        description="the program and its arguments: a list of texts and numbers, or a text that is "
+        "split at blanks and quotes without expansion. {target} is replaced by the trial's "
+        "folder, {seed} by a number that all trials of a block share"
     )
     shell: bool = Field(
         default=False,
@@ -72,7 +98,10 @@ class CommandOptions(Options):
         description="figures by name: {regex: ..., unit: MiB/s, higher_is_better: true}, or with "
         "jmespath instead of regex; the first one decides, without any exec_time",
     )
-    environment: dict[str, str] = Field(default={}, description="additional environment variables")
+    environment: Environment = Field(
+        default={},
+        description="additional environment variables: a mapping, or a text such as A=1 B=2",
+    )
     directory: str = Field(
         "{target}", description="working directory; a relative one is below the trial's folder"
     )
@@ -124,7 +153,7 @@ class CommandOptions(Options):
         return self
 
 
-def _require_arguments(name: str, given: str | tuple[str, ...] | None, *, shell: bool) -> None:
+def _require_arguments(name: str, given: Arguments | None, *, shell: bool) -> None:
     if given is None:
         return
     if shell and not isinstance(given, str):

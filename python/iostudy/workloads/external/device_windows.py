@@ -20,11 +20,13 @@ from threading import Event, Lock
 from iostudy import units
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.host import devices, stack
-from iostudy.workloads.definition import MAX_SECONDS, Figure, Place, Tick
+from iostudy.workloads.core_errors import io_error
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.external import program as programs
 from iostudy.workloads.external.program import Program
-from iostudy.workloads.native.core_errors import io_error
+from iostudy.workloads.option_types import MAX_SECONDS
 from iostudy.workloads.windows import Window, WindowCount
+from iostudy.workloads.workload import Place, Tick
 
 _SECTOR_BYTES = 512
 _READS, _SECTORS_READ, _WRITES, _SECTORS_WRITTEN = 0, 2, 4, 6

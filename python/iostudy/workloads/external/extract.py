@@ -12,8 +12,9 @@ from jmespath.exceptions import JMESPathError
 from pydantic import Field, model_validator
 
 from iostudy.errors import WorkloadError
-from iostudy.workloads.definition import Figure, Options
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.external.program import Output, ProgramResult
+from iostudy.workloads.option_types import Options
 
 _NEAR_CHARACTERS = 120
 _MAX_PATTERN = 1000

@@ -1,34 +1,62 @@
-"""Workload that runs an unmodified fio job file on the target."""
+"""Workload that runs the jobs of a fio job file on the target."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from iostudy.errors import WorkloadError
-from iostudy.workloads.definition import (
-    BYTES,
-    Figure,
-    Measurement,
-    Options,
-    Place,
-    Seconds,
-    Workload,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.units import format_seconds
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.external import fio_job, fio_report, program
+from iostudy.workloads.external.assignments import format_assignments, parse_assignments
 from iostudy.workloads.external.device_windows import steady_program
 from iostudy.workloads.external.fio_job import JobFile
 from iostudy.workloads.external.fio_report import NoReportError, Report
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty
+from iostudy.workloads.measurement import BYTES, Measurement
+from iostudy.workloads.option_types import Options, Seconds
 from iostudy.workloads.page_cache import drop_folder
 from iostudy.workloads.windows import SteadyRun
+from iostudy.workloads.workload import Place, TargetPaths, Workload
 
+_MS = 1000
 _INSTALL = "apt-get install fio, or dnf install fio"
+
+
+_NAME = re.compile("[a-z][a-z0-9_]*")
+_FLAGS = {"true": "1", "false": "0"}
+_GRACE_SECONDS = 30.0
+"""For the layout and the report of jobs that end at the limit."""
+
+
+def _override(value: Any) -> dict[str, str]:
+    """Parameters by name; ValueError for one that a job file could not have in a line."""
+    return {name: _parameter(name, text) for name, text in parse_assignments(value).items()}
+
+
+def _parameter(name: str, given: str) -> str:
+    text = _FLAGS.get(given, given)
+    if not _NAME.fullmatch(name) or name in ("name", "include"):
+        raise ValueError(f"{name} is no parameter of a job; see JOB FILE PARAMETERS in fio(1)")
+    if not text or not text.isprintable() or any(each in text for each in ";#"):
+        raise ValueError(f"{name}={text} does not fit in a line of a job file (no ; and no #)")
+    return text
+
+
+Override = Annotated[
+    dict[str, str],
+    BeforeValidator(_override, json_schema_input_type=dict[str, str | float | bool] | str),
+    PlainSerializer(format_assignments, return_type=str, when_used="json"),
+]
+"""Parameters of fio by name; reports show them as a text, which a level of a factor can be."""
 
 
 class FioOptions(Options):
@@ -39,8 +67,16 @@ class FioOptions(Options):
         description="path of a job file, relative to the working directory of iostudy; or the "
         "name of a bundled one, such as random-read.fio",
     )
+    override: Override = Field(
+        {},
+        description="parameters of fio that every job gets in place of its own: a mapping such as "
+        "{runtime: 10, size: 1g}, or a text such as runtime=10 size=1g",
+    )
     limit: Seconds = Field(
-        3600.0, description="time limit: fio is then killed, and the trial fails"
+        3600.0,
+        description="longest time of a job without a runtime of its own: it then ends, and its "
+        "rates count. If all jobs have a runtime, fio is killed after this time, and the trial "
+        "fails",
     )
 
 
@@ -56,15 +92,20 @@ class Fio(Workload):
 
     def check(self) -> None:
         """UsageError if fio is missing, or the job file is none that can be run."""
-        self._fio(Path("/")).require_installed(_INSTALL)
+        Program(("fio",), Path("/"), self.options.limit).require_installed(_INSTALL)
         self._job()
 
+    def check_target(self, target: TargetPaths) -> None:
+        """UsageError for paths outside of the target and for what a study cannot have."""
+        fio_job.require_safe(self._job(), target)
+
     def preparation(self) -> str:
-        """Trials with the same job file share its files."""
-        return self.options.job
+        """Trials with the same job file and the same overrides share its files."""
+        return self.options.model_dump_json(include={"job", "override"})
 
     def prepare(self, place: Place) -> None:
-        """Lay out the files of jobs that only read."""
+        """Make the directories of the jobs, and lay out the files of jobs that only read."""
+        self._make_directories(place)
         if not self._job().changes_files:
             self._lay_out(place)
 
@@ -75,13 +116,14 @@ class Fio(Workload):
         """
         if self._job().changes_files:
             empty(place.directory)
+            self._make_directories(place)
             self._lay_out(place)
         drop_folder(place.directory)
 
     def run(self, place: Place) -> Measurement:
         """Run the jobs once. WorkloadError if any ends with an error."""
         job = self._job()
-        ended = program.run(self._fio(place.directory, "--output-format=json+"), place.tick)
+        ended = program.run(self._fio(place, "--output-format=json+"), place.tick)
         ended.require_success()
         report = _report(ended)
         _require_phases(job, report)
@@ -94,7 +136,11 @@ class Fio(Workload):
             {**report.figures(job.phases()), **resources, **moved},
             report.histograms(),
             report.parts(),
-            notes=(f"{report.version}, as: {job.command_line}", *report.notes()),
+            notes=(
+                f"{report.version}, as: {job.command_line}",
+                *report.notes(),
+                *self._limit_notes(job, report),
+            ),
         )
 
     def unsteady_reason(self) -> str:
@@ -111,7 +157,8 @@ class Fio(Workload):
     def steady_run(self, place: Place) -> SteadyRun:
         """All jobs with time_based and without an end; the devices' counters measure it."""
         job = self._job()
-        arguments = ("fio", "--eta=never", *job.endless_arguments())
+        fio_job.require_safe(job, place.target)
+        arguments = ("fio", "--eta=never", *job.endless_arguments(place.target))
         return steady_program(Program(arguments, place.directory, self.options.limit), place)
 
     def clean(self, place: Place) -> None:
@@ -119,14 +166,33 @@ class Fio(Workload):
         empty(place.directory)
 
     def _job(self) -> JobFile:
-        return fio_job.read(fio_job.find_job_file(self.options.job))
+        return fio_job.read(fio_job.find_job_file(self.options.job), self.options.override)
+
+    def _make_directories(self, place: Place) -> None:
+        job = self._job()
+        fio_job.require_safe(job, place.target)
+        with translate_core_errors("to make the directories of fio's jobs", place.directory):
+            for directory in job.directories(place.target):
+                (place.directory / directory).mkdir(parents=True, exist_ok=True)
 
     def _lay_out(self, place: Place) -> None:
-        program.run(self._fio(place.directory, "--create_only=1"), place.tick).require_success()
+        program.run(self._fio(place, "--create_only=1"), place.tick).require_success()
 
-    def _fio(self, directory: Path, *arguments: str) -> Program:
-        path = str(fio_job.find_job_file(self.options.job))
-        return Program(("fio", "--eta=never", *arguments, path), directory, self.options.limit)
+    def _fio(self, place: Place, *arguments: str) -> Program:
+        """Fio with a default runtime, which jobs without one of their own take."""
+        job, limit = self._job(), self.options.limit
+        fio_job.require_safe(job, place.target)
+        read_only = ("--readonly",) if job.reads_device(place.target) else ()
+        default = f"--runtime={max(1, round(limit * _MS))}ms"
+        given = ("fio", "--eta=never", default, *read_only, *arguments)
+        most = limit if job.has_runtimes else limit * (1 + max(job.phases())) + _GRACE_SECONDS
+        return Program((*given, *job.arguments(place.target)), place.directory, most)
+
+    def _limit_notes(self, job: JobFile, report: Report) -> Iterator[str]:
+        if job.has_runtimes or not report.runs_for(self.options.limit):
+            return
+        limit = format_seconds(self.options.limit)
+        yield f"a job did not end by itself and ended at the limit of {limit}"
 
 
 def _report(ended: ProgramResult) -> Report:
@@ -166,9 +232,10 @@ def _require_phases(job: JobFile, report: Report) -> None:
 FIO = WorkloadDefinition(
     name="fio",
     models="the jobs of any fio job file",
-    not_modelled="job files that name a device or a path outside of the target, replay a log, "
-    "change the scheduler or run shell commands: iostudy refuses them. fio verifies data "
-    "only if the job file says so",
+    not_modelled="job files that name another device or a path outside of the target, replay a "
+    "log, change the scheduler or run shell commands: iostudy refuses them, unless `override` "
+    "replaces those parameters. Jobs that only read may name the scratch device of the study. "
+    "fio verifies data only if the job file says so",
     source="fio(1); https://fio.readthedocs.io",
     options=FioOptions,
     figures=fixed_figures(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from iostudy.units import MIB
-from iostudy.workloads.definition import Figure, Histogram, Part
+from iostudy.workloads.definition import Figure
+from iostudy.workloads.measurement import Histogram, Part
 from iostudy.workloads.native.latency import histogram_readings, latency_figures, pool_histograms
 
 _READ, _WRITE = "read", "write"
@@ -49,6 +50,10 @@ class Report:
             for job in self.jobs
             if job.get("total_err")
         ]
+
+    def runs_for(self, seconds: float) -> bool:
+        """Whether a job ran as long as that, within 1 %."""
+        return any(job.get("job_runtime", 0) >= 990 * seconds for job in self.jobs)
 
     def moved_bytes(self) -> int:
         """Return the bytes read and written."""

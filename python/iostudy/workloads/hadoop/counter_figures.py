@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.tools.counters import Groups, Job
-from iostudy.workloads.definition import BYTES, Figure
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.hadoop.job import HadoopRun
+from iostudy.workloads.measurement import BYTES
 
 _FILE_SYSTEMS, _RECORDS = "File System Counters", "Map-Reduce Framework"
 _GC, _CPU, _SPILLED = "GC time elapsed (ms)", "CPU time spent (ms)", "Spilled Records"

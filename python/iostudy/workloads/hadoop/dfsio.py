@@ -14,16 +14,12 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import dfsio
 from iostudy.hadoop.tools.dfsio import DfsioResult, DfsioRun, Operation
 from iostudy.hadoop.tools.results import NoResultError
-from iostudy.workloads.definition import (
-    Figure,
-    Measurement,
-    Place,
-    Size,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.hadoop import counter_figures, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.option_types import Size
+from iostudy.workloads.workload import Place
 
 _RESULTS = "dfsio-results.log"
 _MAX_BUFFER_BYTES = 1 << 30

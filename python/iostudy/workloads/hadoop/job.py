@@ -21,9 +21,11 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import counters
 from iostudy.hadoop.tools.counters import Job, NoCountersError
 from iostudy.units import format_rounded_size, format_size
-from iostudy.workloads.definition import Figure, Options, Place, Seconds, Tick, Workload
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.external import program
 from iostudy.workloads.external.program import Program, ProgramResult
+from iostudy.workloads.option_types import Options, Seconds
+from iostudy.workloads.workload import Place, Tick, Workload
 
 POLL = "mapreduce.client.progressmonitor.pollinterval"
 """The interval at which a client polls its job: the resolution of a job's time."""

@@ -13,17 +13,13 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import mrbench
 from iostudy.hadoop.tools.mrbench import MRBenchResult, MRBenchRun
 from iostudy.hadoop.tools.results import NoResultError
-from iostudy.workloads.definition import (
-    Count,
-    Figure,
-    Measurement,
-    Place,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.hadoop import counter_figures, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
+from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.native.mrbench import SPREAD, InputType, histogram, spread
+from iostudy.workloads.option_types import Count
+from iostudy.workloads.workload import Place
 
 _DISK_BLOCK_BYTES = 4096
 _FILES_OF_A_JOB = 16

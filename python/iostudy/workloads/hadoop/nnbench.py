@@ -24,18 +24,12 @@ from iostudy.hadoop.tools.nnbench import (
     Operation,
 )
 from iostudy.hadoop.tools.results import NoResultError
-from iostudy.workloads.definition import (
-    SIZE_FORM,
-    Count,
-    Figure,
-    Measurement,
-    Place,
-    Seconds,
-    Size,
-    WorkloadDefinition,
-)
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.hadoop import counter_figures, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.option_types import SIZE_FORM, Count, Seconds, Size
+from iostudy.workloads.workload import Place
 
 _MIN_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _MIN_BLOCK_DEFAULT = str(units.MIB)
@@ -246,7 +240,7 @@ def _sound_result(
 
 def _result(results: Path) -> NNBenchResult:
     try:
-        return nnbench.parse(results.read_text())
+        return nnbench.parse(results.read_text("utf-8"))
     except (OSError, NoResultError) as error:
         raise WorkloadError(
             "the result of NNBench",

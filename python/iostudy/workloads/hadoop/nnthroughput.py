@@ -23,21 +23,14 @@ from iostudy.hadoop.tools import nnthroughput
 from iostudy.hadoop.tools.nnthroughput import ALONE_IN_LOG, NNThroughputResult, NNThroughputRun
 from iostudy.hadoop.tools.results import NoResultError
 from iostudy.units import MIB
-from iostudy.workloads.definition import (
-    Figure,
-    Measurement,
-    Place,
-    Size,
-    Tick,
-    WorkloadDefinition,
-    continue_run,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.external import program
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty, remove
 from iostudy.workloads.hadoop import job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.native.edit_logs import (
     NO_LOG,
     EditLogs,
@@ -46,6 +39,8 @@ from iostudy.workloads.native.edit_logs import (
     opens_per_create,
     rate_figures,
 )
+from iostudy.workloads.option_types import Size
+from iostudy.workloads.workload import Place, Tick, continue_run
 
 _FOLDER = "hadoop-nnthroughput"
 _LOG = "namenode.log"

@@ -16,17 +16,13 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import terasort
 from iostudy.hadoop.tools.results import NoResultError
 from iostudy.hadoop.tools.terasort import ROW_BYTES
-from iostudy.workloads.definition import (
-    Count,
-    Figure,
-    Measurement,
-    Place,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.hadoop import counter_figures, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.option_types import Count
+from iostudy.workloads.workload import Place
 
 _CHECKSUM = "hadoop-tera-checksum"
 _SPILLS = 2

@@ -13,19 +13,14 @@ from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import wordcount
-from iostudy.workloads.definition import (
-    Count,
-    Figure,
-    Measurement,
-    Place,
-    Size,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.hadoop import counter_figures, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.option_types import Count, Size
+from iostudy.workloads.workload import Place
 
 _TEXT, _WORDS = "hadoop-words-in", "hadoop-words-made"
 _THREADS = 2

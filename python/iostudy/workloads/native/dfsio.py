@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from iostudy._native import IoStats, JobResult, Truncation
+from iostudy._native import IoStats, Truncation
 from iostudy.job import JobSpec, Order
-from iostudy.workloads.definition import (
-    BYTES,
-    Figure,
-    Measurement,
-    Place,
-    Workload,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import BYTES, Measurement
+from iostudy.workloads.native.dfsio_figures import MOVING, TRUNCATING, compute_readings
 from iostudy.workloads.native.dfsio_options import (
     DfsioFiles,
     DfsioOptions,
@@ -36,7 +29,7 @@ from iostudy.workloads.native.job_files import (
     run_job,
     write_files,
 )
-from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
+from iostudy.workloads.native.latency import compact_histogram, latency_readings
 from iostudy.workloads.native.rates import Direction, mib_per_second, tally
 from iostudy.workloads.native.steady import (
     BUFFERED_READS,
@@ -46,6 +39,7 @@ from iostudy.workloads.native.steady import (
     window_percentiles,
 )
 from iostudy.workloads.windows import SteadyRun
+from iostudy.workloads.workload import Place, Workload
 
 SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client-jobclient)"
 
@@ -128,6 +122,14 @@ class DfsioAppend(Dfsio):
     def space_bytes(self) -> int:
         """Return the size of the existing files and of the appended data."""
         return 2 * super().space_bytes()
+
+    def written_bytes(self) -> int:
+        """Return the size of the appended data."""
+        return super().space_bytes()
+
+    def prepared_bytes(self) -> int:
+        """Return the size of the existing files."""
+        return super().space_bytes()
 
     def prepare(self, place: Place) -> None:
         """Write what is there before."""
@@ -213,7 +215,7 @@ class DfsioTruncate(Dfsio):
         require_present(paths, place.directory, options.left)
         figures = {
             "truncates": options.files / result.wall_seconds,
-            **_readings(options.size - options.left, result),
+            **compute_readings(options.size - options.left, result),
             **latency_readings(result.write.latencies),
         }
         return Measurement(figures, {"truncate": compact_histogram(result.write.latencies)})
@@ -250,47 +252,12 @@ def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measurement:
     latencies = tally(result, direction).latencies
     figures = {
         "aggregate": mib_per_second(result.bytes, result.wall_seconds),
-        **_readings(result.bytes // len(spec.threads), result),
+        **compute_readings(result.bytes // len(spec.threads), result),
         BYTES: float(result.bytes),
         **latency_readings(latencies),
     }
     return Measurement(figures, {direction: compact_histogram(latencies)})
 
-
-def _readings(file_bytes: int, result: JobResult) -> dict[str, float]:
-    """Return TestDFSIO's figures for files of which so many bytes each were processed."""
-    seconds = result.thread_seconds
-    rates = [mib_per_second(file_bytes, each) for each in seconds]
-    mean = statistics.fmean(rates)
-    return {
-        "throughput": mib_per_second(file_bytes * len(seconds), math.fsum(seconds)),
-        "average_io_rate": mean,
-        "io_rate_stddev": statistics.pstdev(rates, mean),
-        "exec_time": result.wall_seconds,
-    }
-
-
-def _figures(of: str) -> tuple[Figure, ...]:
-    """Return the figures of TestDFSIO; ``of`` names the bytes."""
-    return (
-        Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
-        Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
-        Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
-        Figure("exec_time", "s", "from first start to last end", False),
-    )
-
-
-_MOVING = fixed_figures(
-    Figure("aggregate", "MiB/s", "all bytes over the time from first start to last end", True),
-    *_figures("moved"),
-    Figure(BYTES, "B", "bytes moved", True),
-    *latency_figures("a record: its system call, with making its data or verifying it"),
-)
-_TRUNCATING = fixed_figures(
-    Figure("truncates", "op/s", "files over the time from first start to last end", True),
-    *_figures("cut off"),
-    *latency_figures("a file: open, ftruncate(2), fsync if it is on, and close"),
-)
 
 _LEAVES_OUT = (
     "HDFS with its replication, checksums, network and JVM, and the start of map tasks; "
@@ -307,7 +274,7 @@ def _definition(
     *,
     differs: str = "",
     steady_when: str = "",
-    figures: Callable[[Any], tuple[Figure, ...]] = _MOVING,
+    figures: Callable[[Any], tuple[Figure, ...]] = MOVING,
 ) -> WorkloadDefinition:
     return WorkloadDefinition(
         name=f"dfsio-{name}",
@@ -319,7 +286,7 @@ def _definition(
         example={"files": 2, "size": "64MiB"},
         make=make,
         concurrency_options=("files",),
-        ticks_bytes=figures is _MOVING,
+        ticks_bytes=figures is MOVING,
         steady_when=steady_when,
         window_figures=lambda options: window_names(figures(options), "aggregate"),
     )
@@ -387,7 +354,7 @@ TRUNCATE = _definition(
     DfsioTruncateOptions,
     DfsioTruncate,
     differs="the recovery of a file's last block, which HDFS does after cutting within one",
-    figures=_TRUNCATING,
+    figures=TRUNCATING,
 )
 
 DEFINITIONS = (WRITE, READ, APPEND, RANDOM_READ, BACKWARD_READ, SKIP_READ, TRUNCATE)

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from iostudy import units
-from iostudy.workloads.definition import Options, Percent, Size
 from iostudy.workloads.native.job_files import refuse_misfit
+from iostudy.workloads.option_types import Options, Percent, Size
 
 
 class DfsioFiles(Options):

@@ -13,9 +13,11 @@ from pydantic import AfterValidator, Field
 
 from iostudy import units
 from iostudy.errors import TargetError
-from iostudy.workloads.definition import Count, Figure, Options, Place, TextList, at_most
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.directories import own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
+from iostudy.workloads.option_types import Count, Options, TextList, at_most
+from iostudy.workloads.workload import Place
 
 Operation = Literal["create", "open", "rename", "delete", "mkdirs", "file-status"]
 MEANINGS: Mapping[Operation, str] = {

@@ -15,22 +15,10 @@ from iostudy import _native, units
 from iostudy.errors import WorkloadError
 from iostudy.job import JobSpec
 from iostudy.workloads import open_file_limit
-from iostudy.workloads.definition import (
-    BYTES,
-    Count,
-    Figure,
-    Measurement,
-    Options,
-    Pause,
-    Place,
-    Seconds,
-    Size,
-    Workload,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.job_files import DIRECT_ALIGNMENT, require_present
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 from iostudy.workloads.native.steady import (
@@ -40,7 +28,9 @@ from iostudy.workloads.native.steady import (
     window_names,
     window_percentiles,
 )
+from iostudy.workloads.option_types import Count, Options, Pause, Seconds, Size
 from iostudy.workloads.windows import SteadyRun
+from iostudy.workloads.workload import Place, Workload
 
 _MB = 10**6
 _DOING = "to read the events of the jobs"

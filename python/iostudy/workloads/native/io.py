@@ -10,17 +10,11 @@ from pathlib import Path
 
 from iostudy._native import IoStats, JobResult
 from iostudy.workloads import open_file_limit
-from iostudy.workloads.definition import (
-    BYTES,
-    Figure,
-    Measurement,
-    Place,
-    Workload,
-    WorkloadDefinition,
-)
+from iostudy.workloads.core_errors import io_error
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.directories import own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.native.core_errors import io_error
+from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.io_options import IoOptions
 from iostudy.workloads.native.job_files import build_write_job, run_job, write_files
 from iostudy.workloads.native.latency import latency_figures, latency_readings
@@ -41,6 +35,7 @@ from iostudy.workloads.native.steady import (
     window_percentiles,
 )
 from iostudy.workloads.windows import SteadyRun
+from iostudy.workloads.workload import Place, Workload
 
 _FOLDER = "iostudy-io-"
 _SCATTERED = ("random", "zipf")

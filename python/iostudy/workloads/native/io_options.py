@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 from iostudy import units
 from iostudy._native import FileJob
 from iostudy.job import Advice, Arrival, JobSpec, Method, Operation, Order, SyncCall
-from iostudy.workloads.definition import Count, Options, Pause, Percent, Seconds, Size, at_most
 from iostudy.workloads.directories import Directories
 from iostudy.workloads.native.job_files import refuse_misfit
+from iostudy.workloads.option_types import Count, Options, Pause, Percent, Seconds, Size, at_most
 
 MAX_RECORD_BYTES = units.GIB
 """Largest record: Linux moves at most 2 GiB less a page per call (read(2), write(2))."""

@@ -14,22 +14,10 @@ from pydantic import Field, model_validator
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
 from iostudy.job import JobSpec
-from iostudy.workloads.definition import (
-    BYTES,
-    Count,
-    Figure,
-    Histogram,
-    Measurement,
-    Options,
-    Part,
-    Place,
-    Size,
-    TextList,
-    Workload,
-    WorkloadDefinition,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import BYTES, Histogram, Measurement, Part
 from iostudy.workloads.native.iozone_matrix import (
     Cell,
     Operation,
@@ -40,6 +28,8 @@ from iostudy.workloads.native.iozone_matrix import (
 )
 from iostudy.workloads.native.job_files import DIRECT_ALIGNMENT
 from iostudy.workloads.native.latency import merge_buckets
+from iostudy.workloads.option_types import Count, Options, Size, TextList
+from iostudy.workloads.workload import Place, Workload
 
 _MEAN = "mean_rate"
 _RATE = "rate"

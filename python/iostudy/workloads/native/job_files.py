@@ -11,8 +11,8 @@ from iostudy import units
 from iostudy._native import FileJob, JobResult
 from iostudy.errors import WorkloadError
 from iostudy.job import JobSpec
-from iostudy.workloads.definition import Place
-from iostudy.workloads.native.core_errors import io_error, translate_core_errors
+from iostudy.workloads.core_errors import io_error, translate_core_errors
+from iostudy.workloads.workload import Place
 
 DIRECT_ALIGNMENT = 4096
 """Alignment of direct I/O in bytes: no common device has larger blocks."""

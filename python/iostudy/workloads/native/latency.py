@@ -9,7 +9,8 @@ from fractions import Fraction
 from itertools import accumulate, chain
 
 from iostudy._native import Latencies
-from iostudy.workloads.definition import Figure, Histogram
+from iostudy.workloads.definition import Figure
+from iostudy.workloads.measurement import Histogram
 
 PERCENTILES = {50.0: "median", 95.0: "95th percentile", 99.0: "99th percentile"} | {
     99.9: "99.9th percentile"

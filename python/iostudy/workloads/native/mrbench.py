@@ -14,22 +14,15 @@ from pydantic import Field
 
 from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadStoppedError
-from iostudy.workloads.definition import (
-    Count,
-    Figure,
-    Histogram,
-    Measurement,
-    Options,
-    Place,
-    Workload,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.file_removal import empty, remove
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import Histogram, Measurement
 from iostudy.workloads.native.latency import histogram_readings, latency_figures, merge_buckets
 from iostudy.workloads.native.mrbench_job import INPUT, Job, JobTimes, Shape
 from iostudy.workloads.native.mrbench_task import COMMIT, CREATE, READ
+from iostudy.workloads.option_types import Count, Options
+from iostudy.workloads.workload import Place, Workload
 
 _BLOCK_BYTES = 4096
 _OTHER_FILES = 8

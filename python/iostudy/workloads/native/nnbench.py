@@ -13,18 +13,9 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
-from iostudy.workloads.definition import (
-    SIZE_FORM,
-    Count,
-    Figure,
-    Measurement,
-    Options,
-    Place,
-    TextList,
-    Workload,
-    WorkloadDefinition,
-)
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition
+from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 from iostudy.workloads.native.steady import (
     NativeMeter,
@@ -32,7 +23,9 @@ from iostudy.workloads.native.steady import (
     operation_readings,
     window_names,
 )
+from iostudy.workloads.option_types import SIZE_FORM, Count, Options, TextList
 from iostudy.workloads.windows import SteadyRun
+from iostudy.workloads.workload import Place, Workload
 
 Operation = Literal[
     "create_write", "open_read", "stat", "list", "rename", "delete", "mkdir", "rmdir"

@@ -14,19 +14,9 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
-from iostudy.workloads.definition import (
-    MAX_COUNT,
-    SIZE_FORM,
-    Figure,
-    Measurement,
-    Place,
-    Seconds,
-    SerialResource,
-    Tick,
-    Workload,
-    WorkloadDefinition,
-)
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, SerialResource, WorkloadDefinition
+from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.native.edit_logs import (
     NO_LOG,
     READ_ONLY_OPERATIONS,
@@ -42,7 +32,9 @@ from iostudy.workloads.native.steady import (
     operation_readings,
     window_names,
 )
+from iostudy.workloads.option_types import MAX_COUNT, SIZE_FORM, Seconds
 from iostudy.workloads.windows import SteadyRun
+from iostudy.workloads.workload import Place, Tick, Workload
 
 _FOLDER = "nnthroughput"
 _DOING = "to serve a namespace with its edit log"
@@ -159,7 +151,7 @@ class NNThroughput(Workload):
         return Measurement(
             _readings(phases, self.options),
             {phase.operation: compact_histogram(phase.latencies) for phase in phases},
-            departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.failed_logs),
+            departures=tuple(f"a log failed: {dropped}" for dropped in outcome.failed_logs),
             verify=partial(_verify, outcome, place),
         )
 

@@ -10,7 +10,8 @@ from iostudy import units
 from iostudy._native import IoStats, JobResult, Latencies
 from iostudy.errors import WorkloadError
 from iostudy.job import Operation
-from iostudy.workloads.definition import Figure, Histogram
+from iostudy.workloads.definition import Figure
+from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.native.latency import compact_histogram
 
 Direction = Literal["read", "write"]

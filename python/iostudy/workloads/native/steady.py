@@ -12,11 +12,12 @@ from threading import Lock
 from iostudy import units
 from iostudy._native import FileJob, IoStats, Latencies, WindowLog
 from iostudy.job import JobSpec
-from iostudy.workloads.definition import Figure, Place, Tick
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.native.job_files import require_present
 from iostudy.workloads.native.latency import PERCENTILES
 from iostudy.workloads.windows import Window, WindowCount, required_operations
+from iostudy.workloads.workload import Place, Tick
 
 Figures = Callable[[Sequence[IoStats], float], Mapping[str, float]]
 """The figures of a window from its counts by kind of operation, and its length in seconds."""

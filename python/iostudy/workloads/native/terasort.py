@@ -10,31 +10,27 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field, model_validator
 
 from iostudy import _native, units
 from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadError
 from iostudy.workloads import open_file_limit
-from iostudy.workloads.definition import (
-    BYTES,
-    Count,
-    Figure,
-    Histogram,
-    Measurement,
-    Memory,
-    Options,
-    Place,
-    Workload,
-    WorkloadDefinition,
-    fixed_figures,
-)
-from iostudy.workloads.directories import Directories, refuse_unfit
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
+from iostudy.workloads.directories import refuse_unfit
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import BYTES, Histogram, Measurement
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
+from iostudy.workloads.native.terasort_options import (
+    INPUT,
+    OUTPUT,
+    TeraGenOptions,
+    TeraOptions,
+    TeraSortOptions,
+    TeraValidateOptions,
+    build_sort,
+)
+from iostudy.workloads.workload import Place, Workload
 
 ROW_BYTES = 100
 _SIZE_PER_MEMORY = 256
@@ -42,82 +38,7 @@ _SIZE_PER_MEMORY = 256
 
 _RUNS, _FEWER_RUNS = "files of sorted runs", "more memory, which makes fewer runs"
 
-_INPUT, _OUTPUT, _CHECKSUM = "tera-in", "tera-out", "tera-checksum"
-
-
-class _TeraOptions(Options):
-    """Options that all three share."""
-
-    rows: Count = Field(
-        10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
-    )
-    threads: Annotated[int, Field(ge=1, le=256)] = Field(
-        2, description="number of concurrent tasks, a thread each"
-    )
-    direct: bool = Field(default=False, description="O_DIRECT, which bypasses the page cache")
-
-
-class TeraGenOptions(_TeraOptions):
-    """Options of teragen."""
-
-    parts: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        2, description="number of files, and the most concurrent threads (mapreduce.job.maps)"
-    )
-    fsync: bool = Field(
-        default=True, description="end each file with fsync, inside the measured time"
-    )
-
-
-class TeraSortOptions(_TeraOptions):
-    """Options of terasort."""
-
-    parts: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        2, description="number of files of unsorted rows"
-    )
-    reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
-        2, description="number of files of sorted rows, in key order (mapreduce.job.reduces)"
-    )
-    memory: Memory = Field(
-        256 * units.MIB, description="memory limit for buffers and tables of all threads together"
-    )
-    spill: Directories = Field(
-        (),
-        description="folders for intermediate data, used in turn, possibly on several devices "
-        "(mapreduce.cluster.local.dir); none: next to the rows",
-    )
-    fsync: bool = Field(
-        default=True,
-        description="end each sorted file with fsync, inside the measured time; intermediate data "
-        "are never synced",
-    )
-
-    @model_validator(mode="after")
-    def _fits(self) -> TeraSortOptions:
-        _sorting(self, Path(), (Path(),))
-        return self
-
-
-class TeraValidateOptions(_TeraOptions):
-    """Options of teravalidate."""
-
-    reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
-        2, description="number of files of sorted rows, and the most concurrent threads"
-    )
-
-
-def _sorting(options: TeraSortOptions, folder: Path, spill: tuple[Path, ...]) -> _native.TeraSort:
-    """The job; ValueError if the memory is not enough."""
-    return _native.TeraSort(
-        str(folder / _INPUT),
-        str(folder / _OUTPUT),
-        rows=options.rows,
-        memory_bytes=options.memory,
-        spill=[str(path) for path in spill],
-        reducers=options.reducers,
-        threads=options.threads,
-        direct=options.direct,
-        fsync=options.fsync,
-    )
+_CHECKSUM = "tera-checksum"
 
 
 class _Tera(Workload):
@@ -129,7 +50,7 @@ class _Tera(Workload):
 
     def clean(self, place: Place) -> None:
         """Remove the rows."""
-        for name in (_INPUT, _OUTPUT, _CHECKSUM):
+        for name in (INPUT, OUTPUT, _CHECKSUM):
             remove(place.directory / name)
 
 
@@ -168,13 +89,21 @@ class TeraSort(_Tera):
         copies = 2 if self.options.spill else 3
         return copies * self.options.rows * ROW_BYTES
 
+    def written_bytes(self) -> int:
+        """The sorted rows, and those in between unless elsewhere."""
+        return self.space_bytes() - self.prepared_bytes()
+
+    def prepared_bytes(self) -> int:
+        """The rows."""
+        return self.options.rows * ROW_BYTES
+
     def reads(self) -> bool:
         """The rows are read from the device."""
         return True
 
     def check(self) -> None:
         """Refuse spill folders that cannot be written to, and more runs than may be open."""
-        needed = _sorting(self.options, Path(), (Path(),)).descriptors
+        needed = build_sort(self.options, Path(), (Path(),)).descriptors
         open_file_limit.refuse_impossible(needed, _RUNS, instead=_FEWER_RUNS)
         refuse_unfit(self.options.spill, "for intermediate data")
 
@@ -191,12 +120,12 @@ class TeraSort(_Tera):
 
     def reset(self, place: Place) -> None:
         """Remove the sorted files, so that every trial creates new ones."""
-        remove(place.directory / _OUTPUT)
+        remove(place.directory / OUTPUT)
 
     def run(self, place: Place) -> Measurement:
         """Sort all rows once, and compare the checksum of what was written."""
         spill = self.options.spill or (place.directory,)
-        job = _sorting(self.options, place.directory, spill)
+        job = build_sort(self.options, place.directory, spill)
         open_file_limit.require(job.descriptors, _RUNS, place.directory, instead=_FEWER_RUNS)
         with _core_errors("to sort the rows", place):
             sorted_ = job.run(place.tick)
@@ -239,13 +168,13 @@ class TeraValidate(_Tera):
         sorting.prepare(place)
         with open_file_limit.raise_soft_limit():
             sorting.run(place)
-        remove(place.directory / _INPUT)
+        remove(place.directory / INPUT)
 
     def run(self, place: Place) -> Measurement:
         """Read all rows once, and compare their order, number and checksum."""
         options = self.options
         job = _native.TeraValidate(
-            str(place.directory / _OUTPUT), threads=options.threads, direct=options.direct
+            str(place.directory / OUTPUT), threads=options.threads, direct=options.direct
         )
         with _core_errors("to validate the sorted rows", place):
             result = job.run(place.tick)
@@ -257,10 +186,10 @@ class TeraValidate(_Tera):
 
 
 def _generate(
-    place: Place, options: _TeraOptions, *, parts: int, direct: bool = False, fsync: bool = True
+    place: Place, options: TeraOptions, *, parts: int, direct: bool = False, fsync: bool = True
 ) -> _native.TeraResult:
     job = _native.TeraGen(
-        str(place.directory / _INPUT),
+        str(place.directory / INPUT),
         rows=options.rows,
         parts=parts,
         threads=options.threads,
@@ -287,7 +216,7 @@ def _other_rows(wanted: str, found: str, place: Place) -> WorkloadError:
     return WorkloadError(
         f"to find the rows that were made: {wanted}",
         found=found,
-        where=str(place.directory / _OUTPUT),
+        where=str(place.directory / OUTPUT),
         remedy="check the device and its log (dmesg): data were changed or lost",
     )
 

@@ -16,24 +16,14 @@ from pydantic import AfterValidator, Field, model_validator
 from iostudy import _native, units
 from iostudy.durable import replace_whole
 from iostudy.errors import UsageError, WorkloadError
-from iostudy.workloads.definition import (
-    BYTES,
-    Count,
-    Figure,
-    Measurement,
-    Memory,
-    Options,
-    Place,
-    Size,
-    TextList,
-    Workload,
-    WorkloadDefinition,
-    at_most,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.directories import Directories, absolute, refuse_unfit
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
+from iostudy.workloads.option_types import Count, Memory, Options, Size, TextList, at_most
+from iostudy.workloads.workload import Place, Workload
 
 _TEXT, _OUTPUT, _MADE = "words-in", "words-out", "words-made.json"
 

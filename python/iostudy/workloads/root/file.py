@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,21 +22,8 @@ if TYPE_CHECKING:
     Values = NDArray[np.uint32]
 
 TREE = "Events"
-LIBRARIES = ("uproot", "awkward")
 _VALUE_BYTES = 4
 _GOLDEN = 0x9E3779B97F4A7C15  # makes of each event's number bits that differ all over
-
-
-def require_uproot() -> None:
-    """UsageError that says how to install what is missing."""
-    missing = [name for name in LIBRARIES if find_spec(name) is None]
-    if missing:
-        raise UsageError(
-            f"the Python packages {' and '.join(LIBRARIES)}, to read ROOT files",
-            found=f"not installed: {', '.join(missing)}",
-            where="the extra `root` of iostudy",
-            remedy="pip install 'iostudy[root]'; the workload `events` models the same without",
-        )
 
 
 @dataclass(frozen=True)

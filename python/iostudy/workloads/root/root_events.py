@@ -15,24 +15,12 @@ from pydantic import Field, model_validator
 
 from iostudy import units
 from iostudy.errors import WorkloadError, WorkloadStoppedError
+from iostudy.extras import require_extra
 from iostudy.workloads.concurrent_runs import ConcurrentRun, run_concurrently
-from iostudy.workloads.definition import (
-    BYTES,
-    Count,
-    Figure,
-    Measurement,
-    Options,
-    Pause,
-    Place,
-    Seconds,
-    Size,
-    Tick,
-    Workload,
-    WorkloadDefinition,
-    fixed_figures,
-)
+from iostudy.workloads.core_errors import translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.latency import (
     PERCENTILES,
     latency_figures,
@@ -40,8 +28,10 @@ from iostudy.workloads.native.latency import (
     percentile_us,
     pool_histograms,
 )
+from iostudy.workloads.option_types import Count, Options, Pause, Seconds, Size
 from iostudy.workloads.page_cache import drop_file
 from iostudy.workloads.root import file
+from iostudy.workloads.workload import Place, Tick, Workload
 
 _MB = 10**6
 _ASK_SECONDS = 0.05
@@ -105,7 +95,7 @@ class RootEvents(Workload):
 
     def check(self) -> None:
         """Refuse where uproot is missing, or the file is none; UsageError."""
-        file.require_uproot()
+        require_extra("root", "read ROOT files", "the workload `events` models the same without")
         if self.options.file is not None:
             file.require_tree(self.options.file, self.options.tree)
 

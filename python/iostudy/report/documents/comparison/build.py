@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 import numpy as np
 from pydantic import JsonValue
@@ -14,7 +15,7 @@ from iostudy.analysis.paired import Array
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Rule, Verdict
 from iostudy.report.documents.comparison.circumstances import find_differences
-from iostudy.report.documents.comparison.matching import RecordedStudy, match_studies
+from iostudy.report.documents.comparison.matching import match_studies
 from iostudy.report.documents.comparison.values import (
     CircumstanceDifference,
     ComparedStudy,
@@ -25,6 +26,7 @@ from iostudy.report.documents.comparison.values import (
 )
 from iostudy.report.finite import build_span, finite
 from iostudy.report.formatting import format_fact, format_fact_name, format_time
+from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.caveats.build import compute_shared_level, find_flags
 from iostudy.report.topics.covariates.build import covariate_values
 from iostudy.report.topics.measurements.build import describe_figure
@@ -51,9 +53,10 @@ def build_comparison(
         decision_rule(second.study),
         comparisons=len(found.workloads) * len(found.configurations),
     )
+    labels = _label_folders(first.place, second.place)
     return StudyComparison(
-        first=_side(first),
-        second=_side(second),
+        first=_side(first, labels[0]),
+        second=_side(second, labels[1]),
         margin=rule.margin,
         risk=rule.risk,
         compared=tuple(
@@ -68,9 +71,19 @@ def build_comparison(
     )
 
 
-def _side(side: RecordedStudy) -> ComparedStudy:
+def _label_folders(first: str, second: str) -> tuple[str, str]:
+    """As few of the last parts of each path as distinguish the two."""
+    ours, theirs = PurePath(first).parts, PurePath(second).parts
+    for count in range(1, max(len(ours), len(theirs)) + 1):
+        if ours[-count:] != theirs[-count:]:
+            return str(PurePath(*ours[-count:])), str(PurePath(*theirs[-count:]))
+    return first, second
+
+
+def _side(side: RecordedStudy, label: str) -> ComparedStudy:
     return ComparedStudy(
         place=side.place,
+        label=label,
         name=side.study.name,
         question=side.study.question,
         finished=_is_finished(side),

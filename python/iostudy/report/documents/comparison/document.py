@@ -28,10 +28,10 @@ UNPAIRED_NOTE = (
 def build_comparison_document(comparison: StudyComparison) -> Document:
     """Differences, the cost of missing pairs, and other circumstances."""
     return Document(
-        title=f"{comparison.first.name} and {comparison.second.name}",
+        title=f"{comparison.first.label} and {comparison.second.label}",
         notes=(
-            f"The first study: {_side(comparison.first)}",
-            f"The second study: {_side(comparison.second)}",
+            f"The first study, {comparison.first.label}: {_side(comparison.first)}",
+            f"The second study, {comparison.second.label}: {_side(comparison.second)}",
             UNPAIRED_NOTE,
         ),
         sections=tuple(_sections(comparison)),
@@ -42,13 +42,13 @@ def build_comparison_document(comparison: StudyComparison) -> Document:
 def _side(side: ComparedStudy) -> str:
     ending = "" if side.finished else " It is not finished."
     started = format_time(side.started_at)
-    return f"{side.place}, started {started}. {side.question}{ending}"
+    return f"{side.name} in {side.place}, started {started}. {side.question}{ending}"
 
 
 def _sections(comparison: StudyComparison) -> Iterator[Section]:
     yield Section(
         name="compared",
-        title="Second study compared with the first",
+        title=f"{comparison.second.label} compared with {comparison.first.label}",
         notes=tuple(_known(comparison)),
         tables=(_table(comparison),),
     )
@@ -57,12 +57,13 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
         table = TextTable("", ("reason",), rows, names=1)
         yield Section(name="left-out", title="Not compared", tables=(table,))
     if comparison.differences:
+        heads = ("circumstance", comparison.first.label, comparison.second.label)
         rows_of = [(d.name, _shown(d.first), _shown(d.second)) for d in comparison.differences]
         yield Section(
             name="differences",
             title="Other differences",
             notes=("Only differences are listed; a dash means no value.",),
-            tables=(TextTable("", ("circumstance", "first", "second"), rows_of, names=3),),
+            tables=(TextTable("", heads, rows_of, names=3),),
         )
 
 
@@ -71,7 +72,8 @@ def _shown(text: str | None) -> str:
 
 
 def _table(comparison: StudyComparison) -> TextTable:
-    heads = ("workload", "configuration", "first", "second", "change, %", "verdict", "trials")
+    sides = (comparison.first.label, comparison.second.label)
+    heads = ("workload", "configuration", *sides, "change", "verdict", "trials")
     rows = [_row(each) for each in comparison.compared]
     return TextTable("", heads, rows, names=2)
 

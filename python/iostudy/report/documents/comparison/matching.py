@@ -6,32 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from iostudy.errors import UsageError
-from iostudy.ledger.abandoned_workloads import AbandonedWorkload
-from iostudy.ledger.rows import NO_WINDOWS, MeasuredRow, StudyRow, SwitchbackRows, TrialRow
-from iostudy.ledger.samples import ReadSamples
+from iostudy.report.recorded_study import RecordedStudy
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.option_text import format_options
-
-
-@dataclass(frozen=True)
-class RecordedStudy:
-    """A study as its folder holds it; ``samples`` reads what was sampled during its trials.
-
-    ``given_up`` are the workloads of which no attempt at a block counted.
-    """
-
-    place: str
-    study: Study
-    row: StudyRow
-    rows: tuple[TrialRow, ...]
-    samples: ReadSamples | None = None
-    given_up: tuple[AbandonedWorkload, ...] = ()
-    switchback: SwitchbackRows = NO_WINDOWS
-
-    @property
-    def measured(self) -> Sequence[MeasuredRow]:
-        """The rows that decide: windows, or trials where the study has none."""
-        return self.switchback.windows or self.rows
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,15 @@ class ComparedStudy(Value):
     """One of the two studies."""
 
     place: str
-    """The folder it was read from."""
+    """Output folder of the study."""
+    label: str
+    """The end of the folder's path that distinguishes the two studies."""
     name: str
+    """Name of the study: that of its file."""
     question: str
+    """Question of the study file."""
     finished: bool
-    """Every comparison of its own has its verdict or has used up its blocks."""
+    """Whether every comparison of the study has a verdict or has used all its blocks."""
     started_at: FiniteFloat
     """Unix time in seconds."""
 
@@ -28,44 +32,58 @@ class ConfigurationMean(Value):
     """A configuration in one of the two studies."""
 
     configuration: str
+    """Label of the configuration."""
     value: FiniteFloat | None
-    """Geometric mean over its trials that count, in the figure's unit."""
+    """Geometric mean over its counted trials, in the figure's unit; null if unknown."""
     trials: int
+    """Number of counted trials."""
 
 
 class ConfigurationComparison(Value):
-    """One configuration of the second study against one of the first, without pairs."""
+    """Unpaired comparison of a configuration of the second study with one of the first."""
 
     workload: str
+    """Label of the workload."""
     figure: FigureDescription
+    """The compared figure."""
     first: ConfigurationMean
+    """Mean of the first study."""
     second: ConfigurationMean
+    """Mean of the second study."""
     change: FiniteFloat | None
-    """Change of the figure from the first study to the second, as a fraction."""
+    """Change of the figure from the first study to the second, as a fraction; null if unknown."""
     interval: Span | None
-    """Interval from the noise within the studies; it does not cover differences between them."""
+    """Confidence interval from the noise within the studies; it does not include differences
+    between them."""
     verdict: Verdict
+    """Verdict on the second study."""
     by_margin: bool
+    """Whether the whole interval lies beyond the margin."""
     flags: tuple[Flag, ...]
-    """Flags of the figures of either study; with any, no difference is claimed."""
+    """Violated assumptions, found in the figures of either study; with any, no difference is
+    claimed."""
 
 
 class PairingLoss(Value):
     """Precision lost without pairs on one workload, from the pairs within the studies."""
 
     workload: str
+    """Label of the workload."""
     times_as_wide: FiniteFloat
-    """An interval without pairs, as a multiple of one of pairs."""
+    """Width of an unpaired interval relative to a paired one."""
     times_as_many_blocks: FiniteFloat
     """Factor on the blocks for an interval of the same width."""
 
 
 class CircumstanceDifference(Value):
-    """A circumstance in which the two studies differ; None where one does not have it."""
+    """A circumstance in which the two studies differ."""
 
     name: str
+    """Name of the circumstance."""
     first: str | None
+    """Value in the first study; null if it has none."""
     second: str | None
+    """Value in the second study; null if it has none."""
 
 
 class StudyComparison(Value):
@@ -76,14 +94,19 @@ class StudyComparison(Value):
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     first: ComparedStudy
+    """The first study."""
     second: ComparedStudy
+    """The second study."""
     margin: FiniteFloat
+    """Equivalence margin, as a fraction."""
     risk: FiniteFloat
+    """Probability of any wrong verdict, as a fraction."""
     compared: tuple[ConfigurationComparison, ...]
+    """Comparisons of the configurations of both studies."""
     costs: tuple[PairingLoss, ...]
     """Losses of the workloads with pairs within the studies."""
     left_out: tuple[str, ...]
-    """Parts that only one study has, or that differ, with the reason."""
+    """What cannot be compared, with the reason."""
     differences: tuple[CircumstanceDifference, ...]
     """Differences of circumstances, the most important first."""
     study_difference: str

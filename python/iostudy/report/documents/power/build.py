@@ -14,14 +14,14 @@ from iostudy.report.finite import build_span, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.measurements.build import describe_figure
-from iostudy.report.topics.noise.causes import build_noise_causes
-from iostudy.report.topics.noise.section import build_noise, describe_causes, format_noise
+from iostudy.report.topics.noise.causes import build_noise_decompositions
+from iostudy.report.topics.noise.section import build_power_estimate, describe_causes, format_noise
 from iostudy.results.block_time import estimate_block_time
 from iostudy.results.comparisons import ComparisonResult, compare_configurations, decision_rule
 from iostudy.results.screening import effect_noise_ratio
-from iostudy.study.confirmation import preview_confirmation
 from iostudy.study.model import Study
 from iostudy.study.search import Search
+from iostudy.study.search_confirmation import preview_confirmation
 from iostudy.study.sections import MAX_BLOCKS
 from iostudy.units import format_percent, format_seconds
 
@@ -63,7 +63,7 @@ def build_power(
         most_seconds=study.decide.max_blocks * round_seconds,
         budget=budget,
         sentences=(),
-        noise_causes=build_noise_causes(same.study, same.rows),
+        noise_causes=build_noise_decompositions(same.study, same.rows),
         folder=same.folder,
     )
     return text.model_copy(update={"sentences": (*_of_search(planned.search), *_sentences(text))})
@@ -118,7 +118,7 @@ def _workload(
     return WorkloadPower(
         label=result.workload,
         figure=describe_figure(result.figure),
-        noise=build_noise(known, lambda count: count * block_seconds),
+        noise=build_power_estimate(known, lambda count: count * block_seconds),
         same=AaResult(
             change=comparison.change,
             interval=build_span(comparison.change_interval),

@@ -11,10 +11,10 @@ from typing import assert_never
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.documents.selftest.values import ExpectationResult, Outcome, SelftestReport
 from iostudy.report.finite import build_span
-from iostudy.report.formatting import format_change_interval, format_signed_percent
+from iostudy.report.formatting import format_change_interval, format_signed_change
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.noise.section import build_workload_noise
-from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.topics.noise.section import build_workload_power
+from iostudy.report.topics.noise.values import PowerEstimateReport
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study
 from iostudy.units import format_percent, parse_percent
@@ -28,7 +28,7 @@ def build_selftest(study: Study, final: Sequence[ComparisonResult], folder: str)
     expectations = tuple(_expectation(each, true[each.configuration]) for each in final)
     outcomes = {each.outcome for each in expectations}
     outcome = next(each for each in reversed(Outcome) if each in outcomes)
-    noise = build_workload_noise(study, final[0].workload, final)
+    noise = build_workload_power(study, final[0].workload, final)
     return SelftestReport(
         outcome=outcome,
         sentence=_conclusion(outcome, study, noise),
@@ -46,7 +46,7 @@ def build_selftest_table(selftest: SelftestReport) -> TextTable:
             each.configuration,
             "no different"
             if each.expected_change == 0
-            else format_signed_percent(each.expected_change),
+            else format_signed_change(each.expected_change),
             format_change_interval(each.change, each.interval),
             str(each.verdict),
             str(each.blocks),
@@ -96,7 +96,7 @@ def _judged(verdict: Verdict, *, holds: bool, same: bool) -> tuple[Outcome, str]
             assert_never(unreachable)
 
 
-def _conclusion(outcome: Outcome, study: Study, noise: NoiseReport | None) -> str:
+def _conclusion(outcome: Outcome, study: Study, noise: PowerEstimateReport | None) -> str:
     match outcome:
         case Outcome.PASSED:
             return "passed: known slow-downs were detected at their true size, and nothing else"

@@ -9,7 +9,7 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import Span, Value
-from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.topics.noise.values import PowerEstimateReport
 
 
 class Outcome(StrEnum):
@@ -21,31 +21,42 @@ class Outcome(StrEnum):
 
 
 class ExpectationResult(Value):
-    """The known change of a configuration, and the observed one."""
+    """Expected and observed change of one configuration."""
 
     configuration: str
+    """Label of the configuration."""
     expected_change: FiniteFloat
-    """The true change of the figure: 0, or that of a known slow-down."""
+    """True change of the figure, as a fraction: 0, or that of a known slow-down."""
     change: FiniteFloat
+    """Observed change, as a fraction."""
     interval: Span | None
+    """Its confidence interval; null if unknown."""
     holds: bool
-    """Whether the interval holds the true change."""
+    """Whether the interval contains the true change."""
     verdict: Verdict
+    """Verdict of the comparison."""
     blocks: int
+    """Number of counted blocks."""
     outcome: Outcome
+    """Outcome of the expectation."""
     sentence: str = Field(serialization_alias="told")
+    """The outcome in a sentence."""
 
 
 class SelftestReport(Value):
-    """The document."""
+    """Outcome of a selftest."""
 
     schema_name: Literal["iostudy.selftest/1"] = Field(
         default="iostudy.selftest/1", serialization_alias="schema"
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     outcome: Outcome
+    """Outcome of all expectations."""
     sentence: str = Field(serialization_alias="told")
+    """The outcome in a sentence."""
     expectations: tuple[ExpectationResult, ...]
-    noise: NoiseReport | None
+    """Outcome of each expectation."""
+    noise: PowerEstimateReport | None
+    """Noise of the workload; null if unknown."""
     folder: str
-    """The output folder, of a study like any other."""
+    """Output folder of the selftest's study."""

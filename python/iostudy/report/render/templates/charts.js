@@ -40,4 +40,4 @@ const drawAll = async () => {
   document.documentElement.dataset.charts = "drawn";
 };
 
-drawAll();
+drawAll().finally(window.chartsAreDrawn);

@@ -32,9 +32,11 @@ const csv = (trials) => {
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 };
 
-// Made on the first click, not before: a page of many trials opens no later for it.
+// Made on the first click, not before: a page of many trials opens no later for it. A page without
+// trials has no links.
 const offer = (id, made) => {
   const link = document.getElementById(id);
+  if (!link) return;
   link.addEventListener("click", async (event) => {
     if (link.href.startsWith("blob:")) return;
     event.preventDefault();
@@ -49,8 +51,24 @@ const offerDownloads = () => {
   offer("csv", async () => new Blob([csv((await data().json()).trials)], { type: "text/csv" }));
 };
 
+// Printing without a window (--print-to-pdf) waits for the page's load event only. An open document in
+// a frame delays that event until the charts are drawn.
+const holdLoadEvent = () => {
+  const frame = document.createElement("iframe");
+  frame.hidden = true;
+  frame.title = "charts are being drawn";
+  document.body.append(frame);
+  frame.contentDocument.open();
+  return () => {
+    frame.contentDocument?.close();
+    frame.remove();
+  };
+};
+
 // The policy knows the library by its hash, as it does this script.
 const drawCharts = async () => {
+  window.chartsAreDrawn = holdLoadEvent();
+  window.addEventListener("error", window.chartsAreDrawn, { once: true });
   const script = document.createElement("script");
   script.textContent = await window.unpacked("library").text();
   document.body.append(script);

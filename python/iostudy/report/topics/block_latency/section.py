@@ -8,8 +8,7 @@ from iostudy.report.formatting import format_figure
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.block_latency.values import BlockLatencyReport, PooledRequests
-from iostudy.report.topics.verdicts.values import WorkloadReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 from iostudy.units import format_percent
 
 REQUESTS = "requests"

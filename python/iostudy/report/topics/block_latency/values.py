@@ -8,21 +8,21 @@ from iostudy.report.base import Value
 
 
 class PooledRequests(Value):
-    """Requests of one device that do the same, pooled over the trials that count."""
+    """Requests of one operation on one device, pooled over the counted trials."""
 
     device: str
-    """The tested device has the name in the report's ``device`` in all trials."""
+    """Name of the device. The tested device has the report's ``device`` in all trials."""
     operation: str
     """``read``, ``write``, ``discard`` or ``flush``."""
     trials: int
-    """Number of trials with any."""
+    """Number of trials with such requests."""
     count: int
-    """Total over these trials."""
+    """Number of requests in these trials."""
     mean_us: FiniteFloat
-    """Mean latency of all requests, from their issue to the driver to their completion."""
+    """Mean latency from issue to the driver to completion, in microseconds."""
     percentiles_us: dict[str, FiniteFloat]
-    """``p50`` to ``max``: upper bounds of their buckets, which are 4.4 % wide, but none beyond the
-    longest."""
+    """``p50`` to ``max`` in microseconds: upper bounds of buckets 4.4 % wide, at most the
+    maximum."""
     upper_us: tuple[FiniteFloat, ...]
     """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
     counts: tuple[int, ...]
@@ -33,14 +33,16 @@ class BlockLatencyReport(Value):
     """Requests to the disks under one configuration on one workload."""
 
     workload: str
+    """Label of the workload."""
     configuration: str
+    """Label of the configuration."""
     trials: int
-    """Trials that count and were traced."""
+    """Number of counted trials that were traced."""
     events: int
     """Events read from the kernel in these trials."""
     lost_events: int
-    """Events overwritten before they were read: their requests are missing."""
+    """Events overwritten before they were read; their requests are missing."""
     unmatched_events: int
-    """Starts or ends of requests without a counterpart."""
+    """Issues without a completion, or completions without an issue."""
     requests: tuple[PooledRequests, ...]
-    """Device by device, from the top."""
+    """Requests by device, the target's first, and by operation."""

@@ -7,12 +7,11 @@ from typing import Any
 
 import altair as alt
 
-from iostudy.report.render.charts import palette
-from iostudy.report.render.charts.drawing import Spec, make_chart, make_legend
+from iostudy.report.charts import palette
+from iostudy.report.charts.drawing import Spec, make_chart, make_legend
 from iostudy.report.section import Chart
 from iostudy.report.topics.bottlenecks.values import BottleneckReport, Timeline, TimelineSeries
-from iostudy.report.topics.verdicts.values import WorkloadReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 
 _HIGH = 130
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
@@ -29,7 +28,7 @@ def build_timeline_charts(workload: WorkloadReport, report: Report) -> tuple[Cha
     common = _chart(lines, max(seconds), highest) if lines else {}
     return tuple(
         Chart(
-            {**common, "title": own.configuration, "datasets": {_COURSE: rows}},
+            {**common, "title": own.configuration.split(", "), "datasets": {_COURSE: rows}},
             f"{own.configuration}, trial {own.typical}: {_describe_timeline(own)}",
             "",
         )

@@ -13,25 +13,32 @@ class EvidenceReport(Value):
     """A figure that a diagnosis rests on."""
 
     figure: str
+    """Name of the figure."""
     of: str
-    """The device, interface, mount or process that it is of; empty: the machine."""
+    """Device, interface, mount or process of the figure; empty for the whole host."""
     value: FiniteFloat | None
+    """Value of the figure; null if unknown."""
     unit: str
+    """Unit of the value."""
     says: str
+    """The figure in words, with its unit."""
 
 
 class FindingReport(Value):
-    """One limit."""
+    """One bottleneck of a run."""
 
     limit: Bottleneck
+    """The bottleneck."""
     of: str
-    """The device, interface, mount or process that it is about; empty: the machine."""
+    """Device, interface, mount or process of the bottleneck; empty for the whole host."""
     held: FiniteFloat | None
-    """Share of the time for which it limited the work, in percent; null if unknown."""
+    """Share of the time in which it limited the run, in percent; null if unknown."""
     confidence: Confidence
+    """Confidence of the finding."""
     evidence: tuple[EvidenceReport, ...]
+    """Figures that show it."""
     explains: tuple[Bottleneck, ...]
-    """Limits that are its consequences."""
+    """Other bottlenecks that are its consequences."""
 
 
 class DiagnosisReport(Value):
@@ -40,11 +47,12 @@ class DiagnosisReport(Value):
     limit: Bottleneck
     """The bottleneck of the first finding; unclear without findings."""
     sentence: str
+    """The diagnosis in a sentence."""
     no_help: str
-    """The most that a faster device could save if the limit is elsewhere; otherwise empty."""
+    """The most that a faster device could save, if the bottleneck is elsewhere; else empty."""
     findings: tuple[FindingReport, ...]
-    """The foremost first."""
+    """Bottlenecks of the run, the main one first."""
     looked_at: tuple[EvidenceReport, ...]
-    """The key figures, independent of the result; the target's device first."""
+    """Key figures of every run, whatever its bottleneck; the target's device first."""
     missing: tuple[str, ...]
     """Figures that were not available."""

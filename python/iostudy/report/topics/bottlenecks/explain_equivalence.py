@@ -10,8 +10,9 @@ from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.thresholds import MOSTLY_IDLE
 from iostudy.report.formatting import join_words
 from iostudy.report.topics.bottlenecks.values import BottleneckReport
-from iostudy.report.topics.verdicts.answer import quote_label
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.topics.verdicts.names import name_configuration
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import WorkloadReport
 from iostudy.settings import catalog
 from iostudy.study.combinations import FactorKind
 from iostudy.study.model import Study
@@ -30,13 +31,17 @@ Limited = Mapping[str, BottleneckReport]
 
 
 def explain_equivalence(
-    results: Sequence[Result], limited: Limited, *, device_settings_only: bool = False
+    results: Sequence[Result],
+    limited: Limited,
+    factor: str = "",
+    *,
+    device_settings_only: bool = False,
 ) -> str:
     """Explain why configurations are equivalent to the baseline; empty if unknown.
 
-    ``results`` begin with the baseline. Only confident diagnoses of all these configurations
-    count. With ``device_settings_only``, an undecided study also gets the reason why they
-    cannot help.
+    ``results`` begin with the baseline; ``factor`` is the one that varies alone, if any. Only
+    confident diagnoses of all these configurations count. With ``device_settings_only``, an
+    undecided study also gets the reason why they cannot help.
     """
     same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
     if device_settings_only and _cannot_help(results, limited):
@@ -49,7 +54,7 @@ def explain_equivalence(
     whom = (
         ("both configurations" if len(reports) == 2 else "all configurations")
         if everyone
-        else _names(reports)
+        else _names(reports, factor)
     )
     said = f"{_subject(first)} was the bottleneck of {whom}: {_figures(first)}"
     return said + _idle(reports)
@@ -100,8 +105,8 @@ def _figures(own: BottleneckReport) -> str:
     return ", ".join(each.says for each in own.evidence)
 
 
-def _names(reports: Sequence[BottleneckReport]) -> str:
-    return join_words([quote_label(own.configuration) for own in reports])
+def _names(reports: Sequence[BottleneckReport], factor: str) -> str:
+    return join_words([name_configuration(own.configuration, factor) for own in reports])
 
 
 def _idle(reports: Sequence[BottleneckReport]) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.report.formatting import format_count, join_words
 from iostudy.report.topics.bottlenecks.values import BottleneckReport, DisturbanceReport
-from iostudy.report.topics.verdicts.values import WorkloadReport
-from iostudy.report.values import Step
+from iostudy.report.values import Step, WorkloadReport
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads import catalog
 

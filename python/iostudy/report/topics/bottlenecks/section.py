@@ -12,10 +12,9 @@ from iostudy.report.topics.bottlenecks.telemetry import MACHINE, MeterGroup, gro
 from iostudy.report.topics.bottlenecks.timeline import TOO_SHORT
 from iostudy.report.topics.bottlenecks.trial_context import find_members
 from iostudy.report.topics.bottlenecks.values import BottleneckReport
-from iostudy.report.topics.verdicts.answer import quote_label
-from iostudy.report.topics.verdicts.values import WorkloadReport
+from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.trials import TelemetryReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 from iostudy.telemetry.stack import Direction, Layer, build_flow
 
 LIMITS, BUSY = "limits", "busy"
@@ -46,7 +45,7 @@ def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Itera
         yield Section(
             name=LIMITS,
             title="Bottlenecks",
-            notes=tuple(_known(limited)),
+            notes=tuple(_known(limited, report.factor)),
             leading_tables=(_limits(limited, report),),
         )
     texts_report = [own for own in report.telemetry if own.workload == workload.label]
@@ -65,7 +64,7 @@ def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Itera
         )
 
 
-def _known(limited: Sequence[BottleneckReport]) -> Iterator[str]:
+def _known(limited: Sequence[BottleneckReport], factor: str) -> Iterator[str]:
     """Rules of the diagnosis, and reasons for missing timelines."""
     yield _LIMITED
     if any(own.timeline for own in limited):
@@ -73,13 +72,13 @@ def _known(limited: Sequence[BottleneckReport]) -> Iterator[str]:
     short = [own for own in limited if own.no_timeline == TOO_SHORT]
     missing = [own for own in limited if own.no_timeline and own not in short]
     for without in filter(None, (short, missing)):
-        yield f"No timeline of {_which(without)}: {without[0].no_timeline}."
+        yield f"No timeline of {_which(without, factor)}: {without[0].no_timeline}."
 
 
-def _which(missing: Sequence[BottleneckReport]) -> str:
+def _which(missing: Sequence[BottleneckReport], factor: str) -> str:
     if len(missing) > 1:
         return format_count(len(missing), "configuration")
-    return quote_label(missing[0].configuration)
+    return name_configuration(missing[0].configuration, factor)
 
 
 def _limits(limited: Sequence[BottleneckReport], report: Report) -> TextTable:

@@ -8,19 +8,19 @@ from typing import Any
 
 import altair as alt
 
-from iostudy.report.render.charts.drawing import (
+from iostudy.report.charts.drawing import (
     Spec,
     compute_row_pixels,
     encode_configuration,
+    has_many_configurations,
     make_chart,
     make_label_axis,
     round_value,
 )
 from iostudy.report.section import Chart
 from iostudy.report.topics.bottlenecks.telemetry import convert_meter_value
-from iostudy.report.topics.verdicts.values import WorkloadReport
 from iostudy.report.trials import TrialReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 
 _ROW_PIXELS = 22
 _METERED = "trials"
@@ -49,7 +49,12 @@ METERS = (
 
 
 def build_telemetry_charts(workload: WorkloadReport, report: Report) -> tuple[Chart, ...]:
-    """One small chart for each meter that moved: every counted trial, and the mean."""
+    """One small chart for each meter that moved: every counted trial, and the mean.
+
+    None with more configurations than a small chart can label; the table has all of them.
+    """
+    if has_many_configurations(report):
+        return ()
     trials = [t for t in report.trials if t.workload == workload.label and t.counts]
     moved = {meter: own for meter in METERS if (own := _meter_rows(meter, trials))}
     # They differ in title and data alone, and Altair takes long to make one.

@@ -16,35 +16,40 @@ class TimelineSeries(Value):
     """Utilization of one part over a trial."""
 
     name: str
+    """Name of the resource."""
     of: str
-    """The device that it is of; empty: the machine."""
+    """Device of the series; empty for the whole host."""
     values: tuple[FiniteFloat | None, ...]
-    """In percent, one for each of the timeline's ``seconds``; null if unknown."""
+    """Utilization in percent, one for each of the timeline's ``seconds``; null if unknown."""
 
 
 class Timeline(Value):
-    """Utilization of the parts over a trial, at most 60 values each."""
+    """Utilization of resources over a trial, in at most 60 intervals."""
 
     seconds: tuple[FiniteFloat, ...]
     """End of each interval since the start of the recording."""
     series: tuple[TimelineSeries, ...]
+    """Utilization by resource."""
 
 
 class BottleneckReport(Value):
     """Bottleneck of one configuration on one workload, over its counted trials."""
 
     workload: str
+    """Label of the workload."""
     configuration: str
+    """Label of the configuration."""
     trials: int
+    """Number of counted trials."""
     limits: dict[Bottleneck, int]
-    """Number of trials by limit, the most frequent first."""
+    """Number of trials by bottleneck, the most frequent first."""
     limit: Bottleneck
-    """The one of the typical trial."""
+    """Bottleneck of the typical trial."""
     of: str
-    """The device, interface, mount or process that it is about; empty: the machine."""
+    """Device, interface, mount or process of the bottleneck; empty for the whole host."""
     confidence: Confidence | None
-    """Low where less than three trials in four share the limit, else that of the typical trial.
-    None where the limit is unclear."""
+    """Confidence in the bottleneck. Low if fewer than three trials in four share it, else that
+    of the typical trial; null if it is unclear."""
     typical_confidence: Confidence | None
     """Confidence of the typical trial, as in its ``sentence``."""
     typical: int
@@ -55,10 +60,8 @@ class BottleneckReport(Value):
     sentence: str
     """The diagnosis of the typical trial."""
     no_help: str
-    """The most that a faster device could save; else empty.
-
-    Present if three trials in four have another limit.
-    """
+    """The most that a faster device could save, if three trials in four have another bottleneck;
+    else empty."""
     busy: EvidenceReport | None
     """The largest utilization of a device in the typical trial; null if unknown."""
     evidence: tuple[EvidenceReport, ...]
@@ -78,12 +81,15 @@ class Disturbance(StrEnum):
 
 
 class DisturbanceReport(Value):
-    """Trials that something outside the study has limited."""
+    """Counted trials that something outside the study limited."""
 
     workload: str
+    """Label of the workload."""
     configuration: str
+    """Label of the configuration."""
     disturbance: Disturbance
+    """The disturbance."""
     trials: int
     """Number of counted trials with it."""
     sentence: str
-    """The sentence on the first of them."""
+    """The first such trial in a sentence."""

@@ -10,7 +10,8 @@ from iostudy.analysis.series import FamilyOfTests, Flag, flag_figures, flag_pair
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.topics.covariates.build import CovariateValues, count_tests
 from iostudy.report.topics.covariates.values import CovariateReport
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import WorkloadReport
 from iostudy.results.comparisons import BlockFigures, collect_figures
 from iostudy.study.model import Study
 
@@ -32,8 +33,12 @@ def add_flags(
 def find_flags(
     workload: str, figure: str, rows: Sequence[MeasuredRow], shared: FamilyOfTests
 ) -> tuple[Flag, ...]:
-    """Return the flags of a figure in the counted trials of all configurations."""
-    own = [row for row in rows if row.counts and row.workload == workload]
+    """Return the flags of a figure in the counted trials of all configurations.
+
+    Windows with figure 0 have no logarithm and are left out.
+    """
+    counted = (row for row in rows if row.counts and row.workload == workload)
+    own = [row for row in counted if (row.figures or {})[figure] > 0]
     figures = [np.log((row.figures or {})[figure]) for row in own]
     return flag_figures(figures, [row.configuration for row in own], shared)
 

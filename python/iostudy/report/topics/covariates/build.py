@@ -15,7 +15,8 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import finite
 from iostudy.report.topics.covariates.values import CovariateReport, CovariateShare, Imbalance
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import WorkloadReport
 from iostudy.study.model import Study
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 

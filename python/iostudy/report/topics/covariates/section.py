@@ -9,7 +9,7 @@ from iostudy.report.formatting import join_words
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.covariates.values import CovariateReport
-from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.values import Report
 from iostudy.telemetry.covariates import Covariate
 from iostudy.units import format_percent
@@ -41,7 +41,7 @@ def build_covariates_section(report: Report) -> Section | None:
 def _findings(report: Report) -> Iterator[str]:
     imbalanced = [own for own in report.covariates if own.imbalance]
     if imbalanced:
-        yield from map(describe_imbalance, imbalanced)
+        yield from (describe_imbalance(own, report.factor) for own in imbalanced)
         yield _CAUTION
         return
     tested = [own for own in report.covariates if own.testable]
@@ -53,15 +53,15 @@ def _findings(report: Report) -> Iterator[str]:
         yield f"Too few blocks of {where} ran to show an imbalance between configurations."
 
 
-def describe_imbalance(own: CovariateReport) -> str:
+def describe_imbalance(own: CovariateReport, factor: str) -> str:
     """An imbalance with its figures and what it means for the verdict."""
     found = own.imbalance
     assert found is not None
     share, others = format_percent(found.share), format_percent(found.others)
     return (
         f"{own.workload}: {own.covariate} took {share} of {own.covariate.whole} under "
-        f"{quote_label(found.configuration)}, and {others} under the others in the same blocks. "
-        f"{found.meaning}"
+        f"{name_configuration(found.configuration, factor)}, and {others} under the others in "
+        f"the same blocks. {found.meaning}"
     )
 
 

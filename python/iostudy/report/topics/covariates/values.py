@@ -12,45 +12,53 @@ class CovariateShare(Value):
     """The mean of a covariate over the counted trials of one configuration, as a fraction."""
 
     configuration: str
+    """Label of the configuration."""
     trials: int
-    """The trials of which it is known."""
+    """Number of trials in which it is known."""
     share: FiniteFloat | None
+    """Mean share, as a fraction; null if unknown."""
 
 
 class Imbalance(Value):
-    """The configuration on which a covariate fell more, or less, than on the others."""
+    """A configuration with more, or less, of a covariate than the others."""
 
     configuration: str
+    """Label of the configuration."""
     share: FiniteFloat
-    """Its mean, as a fraction, over the blocks that it shares with others."""
+    """Its mean share in the blocks that it has in common with others, as a fraction."""
     others: FiniteFloat
-    """The mean of the others in the same blocks."""
+    """Mean share of the others in the same blocks, as a fraction."""
     meaning: str
-    """Its meaning for the verdict."""
+    """What the imbalance means for the verdict."""
 
 
 class CovariateReport(Value):
     """One covariate on one workload."""
 
     workload: str
+    """Label of the workload."""
     covariate: Covariate
+    """The covariate."""
     shares: tuple[CovariateShare, ...]
-    """Shares in the study's order of configurations."""
+    """Mean shares, in the study's order of configurations."""
     p: FiniteFloat | None
     """p-value of the randomisation test within blocks; null if no trials of a block differ."""
     testable: bool
-    """Whether so many blocks can show an imbalance at all."""
+    """Whether the number of blocks is large enough to show an imbalance."""
     imbalance: Imbalance | None
-    """Null where none is flagged."""
+    """The flagged imbalance; null without one."""
 
 
-class GivenUpWorkload(Value):
-    """A workload of which no attempt at a block counted."""
+class GivenUpWorkloadReport(Value):
+    """A workload that the study gave up: all attempts at a block failed."""
 
     workload: str
+    """Label of the workload."""
     block: int
+    """Number of the block."""
     attempts: int
+    """Number of attempts at it."""
     reason: str
-    """Reason of the last attempt."""
+    """Why the last attempt was not valid."""
     disturbed: bool
-    """Whether a limit of ``validity:`` was exceeded; otherwise a trial failed by itself."""
+    """True if a limit of ``validity:`` was exceeded; false if a trial failed."""

@@ -21,7 +21,8 @@ from iostudy.results.comparisons import decision_rule
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Figure, Histogram
+from iostudy.workloads.definition import Figure
+from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.native.latency import percentiles_us, pool_histograms
 
 Labels = tuple[tuple[str, str], ...]

@@ -8,12 +8,11 @@ from typing import Any
 
 import altair as alt
 
+from iostudy.report.charts.drawing import Spec, encode_configuration, make_chart
 from iostudy.report.formatting import format_figure
-from iostudy.report.render.charts.drawing import Spec, encode_configuration, make_chart
 from iostudy.report.section import Chart
 from iostudy.report.topics.measurements.values import LatencyReport
-from iostudy.report.topics.verdicts.values import WorkloadReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 from iostudy.workloads.native.latency import PERCENTILES
 
 _SHARES = (2, 10, 100, 1000, 10_000, 100_000, 1_000_000)

@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from iostudy.report.formatting import format_against, format_figure, format_signed_percent
-from iostudy.report.render.charts import palette
+from iostudy.report.charts import palette
+from iostudy.report.formatting import format_against, format_figure, format_signed_change
 from iostudy.report.topics.measurements.matrix import CORNER, Matrix
 from iostudy.report.topics.measurements.section import build_part_matrices
 from iostudy.report.topics.measurements.values import PartReport, PartsReport
@@ -84,7 +84,7 @@ def _changes(matrix: Matrix[PartReport], parts: PartsReport) -> Iterator[HeatMap
     def cell(change: float) -> Cell:
         strength = min(1.0, abs(math.log1p(change)) / strongest)
         shade = _shade(up if change > 0 else down, strength)
-        return Cell(format_signed_percent(change).removesuffix(" %"), shade)
+        return Cell(format_signed_change(change).removesuffix(" %"), shade)
 
     for index, label in enumerate(parts.configurations[1:], 1):
         title = f"{label} {format_against(parts.configurations[0])}, %"

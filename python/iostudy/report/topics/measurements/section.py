@@ -8,7 +8,7 @@ from iostudy.report.formatting import (
     format_against,
     format_change_interval,
     format_figure,
-    format_signed_percent,
+    format_signed_change,
 )
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
@@ -19,7 +19,7 @@ from iostudy.report.topics.measurements.values import (
     PartReport,
     PartsReport,
 )
-from iostudy.report.topics.verdicts.values import WorkloadReport
+from iostudy.report.values import WorkloadReport
 from iostudy.units import format_reading
 
 NO_VERDICT = (
@@ -72,7 +72,7 @@ def build_figures_table(workload: WorkloadReport) -> TextTable | None:
     if not rows:
         return None
     against = format_against(workload.results[0].configuration)
-    heads = ("figure", "configuration", "mean", f"{against}, %")
+    heads = ("figure", "configuration", "mean", against)
     return TextTable("all other figures", heads, rows, names=2)
 
 
@@ -123,7 +123,7 @@ def format_part(part: PartReport, index: int) -> str:
     if value is None:
         return ""
     text = format_figure(value)
-    return text if change is None else f"{text} ({format_signed_percent(change)})"
+    return text if change is None else f"{text} ({format_signed_change(change)})"
 
 
 def build_measurement_sections(workload: WorkloadReport) -> Iterator[Section]:

@@ -8,29 +8,38 @@ from iostudy.report.base import FigureDescription, Span, Value
 
 
 class FigureMean(Value):
-    """A figure that no verdict uses, under one configuration."""
+    """Mean of a figure that no verdict uses, under one configuration."""
 
     configuration: str
+    """Label of the configuration."""
     value: FiniteFloat | None
-    """Geometric mean over the blocks shared with the baseline; arithmetic if one is not above 0."""
+    """Geometric mean over the blocks shared with the baseline; arithmetic if a value is 0 or
+    less."""
     change: FiniteFloat | None
-    """Against the baseline in those blocks; None for itself, and for an arithmetic mean."""
+    """Change against the baseline in those blocks; null for the baseline and for arithmetic
+    means."""
     interval: Span | None
+    """Confidence interval of the change; null if unknown."""
 
 
 class OtherFigure(Value):
     """A figure that no verdict uses, under every configuration in the study's order."""
 
     figure: FigureDescription
+    """The figure."""
     means: tuple[FigureMean, ...]
+    """Means, in the study's order of configurations."""
 
 
 class LatencyReport(Value):
     """Latencies of one operation under one configuration, pooled over the trials that count."""
 
     operation: str
+    """Name of the operation, such as ``read``."""
     configuration: str
+    """Label of the configuration."""
     trials: int
+    """Number of counted trials."""
     count: int
     """Number of measured latencies in these trials."""
     percentiles_us: dict[str, FiniteFloat]
@@ -38,23 +47,26 @@ class LatencyReport(Value):
     upper_us: tuple[FiniteFloat, ...]
     """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
     counts: tuple[int, ...]
-    """Latencies in each of these buckets."""
+    """Number of latencies in each of these buckets."""
 
 
 class PartReport(Value):
     """A part of a workload under every configuration, in the order of ``configurations``."""
 
     labels: dict[str, str]
-    """Labels of the part: one of several jobs, a cell of a matrix."""
+    """What distinguishes the part: its job, or the cell of a matrix."""
     values: tuple[FiniteFloat | None, ...]
-    """Means, as in FigureMean; None where a configuration has no such part."""
+    """Means as in FigureMean; null where a configuration has no such part."""
     changes: tuple[FiniteFloat | None, ...]
-    """Against the baseline; no verdict rests on them. None for the baseline."""
+    """Changes against the baseline; null for the baseline. No verdict uses them."""
 
 
 class PartsReport(Value):
-    """One figure of all parts of a workload; ``configurations`` begin with the baseline."""
+    """One figure of all parts of a workload."""
 
     figure: FigureDescription
+    """The figure."""
     configurations: tuple[str, ...]
+    """Labels of the configurations, the baseline first."""
     parts: tuple[PartReport, ...]
+    """The parts, each with a value per configuration."""

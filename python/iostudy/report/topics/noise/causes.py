@@ -1,4 +1,4 @@
-"""Causes of the noise of every workload, from its counted trials (pure)."""
+"""Variance decomposition of every workload's noise (pure)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Sequence
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import Span
-from iostudy.report.topics.noise.values import NoiseCauseReport, NoiseCausesReport
-from iostudy.results.noise_causes import CauseOfNoise, NoiseCause, NoiseCauses, find_noise_causes
+from iostudy.report.topics.noise.values import NoiseContributionReport, NoiseDecompositionReport
+from iostudy.results.noise_causes import (
+    NoiseCause,
+    NoiseContribution,
+    NoiseDecomposition,
+    decompose_noise,
+)
 from iostudy.study.model import Study
 from iostudy.units import format_seconds, format_significant
 
@@ -25,27 +30,29 @@ REMEDIES = {
 }
 
 
-def build_noise_causes(study: Study, rows: Sequence[TrialRow]) -> tuple[NoiseCausesReport, ...]:
-    """Build the causes of every workload with a noise; none for fewer than two configurations."""
+def build_noise_decompositions(
+    study: Study, rows: Sequence[TrialRow]
+) -> tuple[NoiseDecompositionReport, ...]:
+    """Decompose the noise of every workload; empty with fewer than two configurations."""
     if len(study.configurations()) < 2:
         return ()
-    found = (find_noise_causes(study, workload, rows) for workload in study.workloads)
+    found = (decompose_noise(study, workload, rows) for workload in study.workloads)
     return tuple(_report(own) for own in found if own is not None and own.examined)
 
 
-def _report(found: NoiseCauses) -> NoiseCausesReport:
-    return NoiseCausesReport(
+def _report(found: NoiseDecomposition) -> NoiseDecompositionReport:
+    return NoiseDecompositionReport(
         workload=found.workload,
         trials=found.trials,
-        causes=tuple(map(_cause, found.causes)),
+        causes=tuple(map(_contribution, found.contributions)),
         unexplained=found.unexplained,
         examined=found.examined,
     )
 
 
-def _cause(found: CauseOfNoise) -> NoiseCauseReport:
+def _contribution(found: NoiseContribution) -> NoiseContributionReport:
     share = found.share
-    return NoiseCauseReport(
+    return NoiseContributionReport(
         cause=found.indicator.cause,
         share=share.share,
         interval=Span(low=share.low, high=share.high),
@@ -60,7 +67,7 @@ def _cause(found: CauseOfNoise) -> NoiseCauseReport:
     )
 
 
-def _evidence(found: CauseOfNoise) -> str:
+def _evidence(found: NoiseContribution) -> str:
     """Format the range of the indicator, its correlation with the figure, and the process."""
     low, high = map(format_significant, (found.minimum, found.maximum))
     correlation = found.share.correlation * found.indicator.sign

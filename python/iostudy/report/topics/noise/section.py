@@ -14,7 +14,7 @@ from iostudy.report.finite import build_span, finite
 from iostudy.report.formatting import LARGEST_CHANGE, MOST_BLOCKS, UNKNOWN, join_words
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.noise.values import NoiseCausesReport, NoiseReport
+from iostudy.report.topics.noise.values import NoiseDecompositionReport, PowerEstimateReport
 from iostudy.report.values import Report
 from iostudy.results import power
 from iostudy.results.comparisons import ComparisonResult
@@ -26,24 +26,26 @@ _KNOWN = (
     "the values at the ends of that interval. Effects are detected with a power of 80 %."
 )
 _CAUSES = (
-    "The causes are those that telemetry recorded. Each has its share of the variance, without "
-    "block and configuration effects, and the 95 % interval of that share. On a workload chance "
-    f"alone names a cause in about {format_percent(LEVEL)} of studies."
+    "Telemetry records the causes. Each has its share of the variance, without block and "
+    "configuration effects, and the 95 % interval of that share. Chance alone names a cause on a "
+    f"workload in about {format_percent(LEVEL)} of studies."
 )
 _UNEXPLAINED = "unexplained"
 
 
-def build_workload_noise(
+def build_workload_power(
     study: Study, workload: str, current: Sequence[ComparisonResult]
-) -> NoiseReport | None:
-    """Return the noise of a workload from its comparisons; None below two blocks."""
+) -> PowerEstimateReport | None:
+    """Build the power estimate of a workload's comparisons; None below two blocks."""
     known = power.estimate_workload_power(study, workload, current)
-    return None if known is None else build_noise(known)
+    return None if known is None else build_power_estimate(known)
 
 
-def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = None) -> NoiseReport:
+def build_power_estimate(
+    known: PowerEstimate, seconds: Callable[[int], float] | None = None
+) -> PowerEstimateReport:
     """Build the values of a power estimate; ``seconds`` maps blocks to their duration."""
-    return NoiseReport(
+    return PowerEstimateReport(
         sd=known.noise.sd,
         interval=Span(low=known.noise.low, high=known.noise.high),
         margin=known.margin,
@@ -71,7 +73,7 @@ def build_noise_section(report: Report) -> Section | None:
     )
 
 
-def build_noise_table(found: Sequence[tuple[str, NoiseReport]]) -> TextTable:
+def build_noise_table(found: Sequence[tuple[str, PowerEstimateReport]]) -> TextTable:
     """A line for each workload, of one study."""
     _, first = found[0]
     heads = (
@@ -83,7 +85,7 @@ def build_noise_table(found: Sequence[tuple[str, NoiseReport]]) -> TextTable:
     return TextTable("", heads, [(label, *format_noise(noise)) for label, noise in found], names=1)
 
 
-def format_noise(noise: NoiseReport) -> tuple[str, str, str]:
+def format_noise(noise: PowerEstimateReport) -> tuple[str, str, str]:
     """The noise, the reachable margin, and the blocks that the study's margin needs."""
     return (
         _format_known(noise.sd, noise.interval),
@@ -101,7 +103,7 @@ def _format_known(value: float | None, within: Span | None) -> str:
     return format_percent_interval(value, within.low, within.high)
 
 
-def _blocks_within(noise: NoiseReport) -> str:
+def _blocks_within(noise: PowerEstimateReport) -> str:
     if noise.blocks > MOST_BLOCKS:
         return f"more than {MOST_BLOCKS}"
     low, high = noise.blocks_low, noise.blocks_high
@@ -109,25 +111,25 @@ def _blocks_within(noise: NoiseReport) -> str:
     return f"{noise.blocks} [{low}, {most}]"
 
 
-def _causes_table(found: Sequence[NoiseCausesReport]) -> TextTable:
+def _causes_table(found: Sequence[NoiseDecompositionReport]) -> TextTable:
     """A line for each cause of each workload, and one for the rest."""
     heads = ("workload", "cause", "share of the variance", "evidence", "remedy")
     rows = [row for own in found for row in _cause_rows(own)]
     return TextTable("Causes of the noise", heads, rows, names=2, words=2)
 
 
-def _cause_rows(own: NoiseCausesReport) -> Iterator[tuple[str, ...]]:
+def _cause_rows(own: NoiseDecompositionReport) -> Iterator[tuple[str, ...]]:
     for cause in own.causes:
         share = _format_known(cause.share, cause.interval)
         yield own.workload, cause.cause, share, cause.evidence, cause.remedy
     yield own.workload, _UNEXPLAINED, format_percent(own.unexplained), _examined(own), ""
 
 
-def _examined(own: NoiseCausesReport) -> str:
+def _examined(own: NoiseDecompositionReport) -> str:
     return f"{own.trials} trials; examined: {join_words(list(own.examined))}"
 
 
-def describe_causes(own: NoiseCausesReport) -> Iterator[str]:
+def describe_causes(own: NoiseDecompositionReport) -> Iterator[str]:
     """A sentence for each named cause with its remedy, and one for the rest."""
     for cause in own.causes:
         share = _format_known(cause.share, cause.interval)

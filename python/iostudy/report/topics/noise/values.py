@@ -8,59 +8,70 @@ from iostudy.report.base import Span, Value
 from iostudy.results.noise_causes import NoiseCause
 
 
-class NoiseReport(Value):
-    """The noise of one workload; numbers in intervals are what the ends of its own lead to."""
+class PowerEstimateReport(Value):
+    """Noise and minimum detectable effect of one workload."""
 
     sd: FiniteFloat
     """Standard deviation of paired log-ratios: 0.06 is about 6 %."""
     interval: Span
-    """The standard deviation's own, at 95 %."""
+    """95 % confidence interval of the standard deviation."""
     margin: FiniteFloat
-    """The study's."""
+    """Equivalence margin of the study, as a fraction."""
     max_blocks: int
+    """Largest number of blocks of a comparison."""
     reachable: FiniteFloat | None
-    """The smallest difference that ``max_blocks`` blocks find with power 0.8; None: any is less."""
+    """Minimum detectable effect of ``max_blocks`` blocks at power 0.8, as a fraction; null if it
+    is too large to express."""
     reachable_interval: Span | None
+    """``reachable`` at both ends of ``interval``; null if an end is too large to express."""
     blocks: int
-    """Blocks that find a difference of the margin with power 0.8; can be more than the most."""
+    """Blocks that detect a difference of the margin at power 0.8; may exceed ``max_blocks``."""
     blocks_low: int
+    """``blocks`` at the lower end of ``interval``."""
     blocks_high: int
+    """``blocks`` at the upper end of ``interval``."""
     sentence: str = Field(serialization_alias="told")
     """The noise in a sentence."""
 
 
-class NoiseCauseReport(Value):
-    """A named cause of the noise of one workload."""
+class NoiseContributionReport(Value):
+    """A cause of noise with its share of the variance of one workload."""
 
     cause: NoiseCause
+    """The cause."""
     share: FiniteFloat
-    """Share of the variance, 0 to 1. The shares of all causes do not count twice."""
+    """Share of the variance, 0 to 1. Causes that vary together divide their common share."""
     interval: Span
-    """The share's, at 95 %."""
+    """95 % confidence interval of the share."""
     minimum: FiniteFloat
-    """The smallest value of its indicator in any trial, in the unit that ``evidence`` names."""
+    """Smallest value of the cause's indicator over the trials, in the unit in ``evidence``."""
     maximum: FiniteFloat
+    """Largest value of the indicator over the trials, in the same unit."""
     correlation: FiniteFloat
-    """Of the indicator and the log figure, larger is better, without block and configuration
-    effects."""
+    """Correlation of the indicator with the log figure, without block and configuration effects.
+    The figure's sign is such that larger is better."""
     p: FiniteFloat
-    """The p value of its selection."""
+    """The p value at which the cause was selected."""
     process: str
-    """The busiest process of others, where that is the cause; otherwise empty."""
+    """The process outside the study with the largest share in the cause; empty without one."""
     period_seconds: FiniteFloat | None
-    """The period of that process; null without one."""
+    """Period of that process in seconds; null if it is not periodic."""
     evidence: str
+    """Range of the indicator, its correlation and the process, in words."""
     remedy: str
+    """How to reduce the cause."""
 
 
-class NoiseCausesReport(Value):
-    """The causes of the noise of one workload, the largest first."""
+class NoiseDecompositionReport(Value):
+    """Variance decomposition of one workload's noise."""
 
     workload: str
+    """Label of the workload."""
     trials: int
-    """Counted trials with telemetry."""
-    causes: tuple[NoiseCauseReport, ...]
+    """Number of counted trials with telemetry."""
+    causes: tuple[NoiseContributionReport, ...]
+    """Causes with their shares, the largest first."""
     unexplained: FiniteFloat
-    """Share of the variance without a named cause, 0 to 1."""
+    """Share of the variance without a known cause, 0 to 1."""
     examined: tuple[NoiseCause, ...]
-    """Causes whose indicators were known and varied. The others were not recorded or constant."""
+    """Causes whose indicators were recorded and varied."""

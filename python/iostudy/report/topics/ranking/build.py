@@ -17,6 +17,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import Span
 from iostudy.report.finite import build_span
+from iostudy.report.topics.ranking.answer import summarize_ranking
 from iostudy.report.topics.ranking.values import (
     RankedConfiguration,
     RankedPair,
@@ -25,7 +26,8 @@ from iostudy.report.topics.ranking.values import (
     RankReversal,
     WorkloadRanking,
 )
-from iostudy.report.topics.verdicts.answer import find_factor_noun, summarize_ranking
+from iostudy.report.topics.verdicts.answer import find_factor_noun
+from iostudy.report.topics.verdicts.names import find_single_factor
 from iostudy.results.comparisons import rank_configurations
 from iostudy.study.model import Study
 
@@ -47,6 +49,7 @@ def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | 
             best,
             labels,
             () if ranking.has_single_order else crossings,
+            find_single_factor(study),
         ),
         best=best,
         single_order=ranking.has_single_order,

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from iostudy.report.formatting import (
     format_against,
     format_change_interval,
-    format_signed_percent,
+    format_signed_change,
     join_words,
 )
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
+from iostudy.report.topics.ranking.answer import format_rank_reversals
 from iostudy.report.topics.ranking.values import (
     RankedConfiguration,
     RankedPair,
     RankingReport,
     RankRange,
 )
-from iostudy.report.topics.verdicts.answer import format_rank_reversals
 from iostudy.report.values import Report
 from iostudy.units import format_percent
 
@@ -63,8 +63,8 @@ def _combined(ranking: RankingReport, report: Report) -> TextTable:
     heads = (
         report.noun,
         "rank",
-        "vs geometric mean, %",
-        f"{format_against(report.baseline)}, %",
+        "vs geometric mean",
+        format_against(report.baseline),
         *(("worst workload",) if len(ranking.workloads) > 1 else ()),
     )
     return TextTable("", heads, [_row(own, ranking) for own in ranking.ranked], names=1)
@@ -72,7 +72,7 @@ def _combined(ranking: RankingReport, report: Report) -> TextTable:
 
 def _row(own: RankedConfiguration, ranking: RankingReport) -> tuple[str, ...]:
     change = "" if own.baseline else format_change_interval(own.change, own.interval)
-    least = f"{own.worst_workload} ({format_signed_percent(own.worst_from_mean)})"
+    least = f"{own.worst_workload} ({format_signed_change(own.worst_from_mean)})"
     return (
         own.configuration,
         _rank(own),
@@ -103,7 +103,7 @@ def _alone(ranking: RankingReport, report: Report) -> TextTable | None:
 
 def _pairs(ranking: RankingReport, report: Report) -> TextTable:
     """Every pair on all workloads together."""
-    heads = (report.noun, "against", "difference, %", "verdict")
+    heads = (report.noun, "against", "difference", "verdict")
     return TextTable(
         "every pair on all workloads together",
         heads,
@@ -120,7 +120,8 @@ def _pair(pair: RankedPair) -> tuple[str, ...]:
 def _remarks(ranking: RankingReport, report: Report) -> Iterator[str]:
     """The pairs that change places, and how others have ranked them."""
     if ranking.crossings:
-        yield f"The order depends on the workload: {format_rank_reversals(ranking.crossings)}."
+        pairs = format_rank_reversals(ranking.crossings, report.factor)
+        yield f"The order depends on the workload: {pairs}."
     if report.reference:
         for published in report.reference.orders:
             yield f"{report.reference.name}, {published.where}: {' > '.join(published.order)}."

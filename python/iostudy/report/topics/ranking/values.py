@@ -9,70 +9,91 @@ from iostudy.report.base import Span, Value
 
 
 class RankRange(Value):
-    """The ranks that a configuration may have, counted from 1."""
+    """Range of the possible ranks of a configuration."""
 
     configuration: str
+    """Label of the configuration."""
     best_rank: int
+    """Best possible rank, from 1."""
     worst_rank: int
+    """Worst possible rank."""
 
 
 class RankedConfiguration(RankRange):
-    """One configuration on all workloads together; positive fractions are better.
+    """One configuration over all workloads.
 
-    They are of performance: of a figure of which more is better, or of the inverse of one of which
-    less is better.
+    Fractions are changes of performance; positive is better.
     """
 
     baseline: bool
+    """Whether it is the baseline."""
     from_mean: FiniteFloat
-    """Against the geometric mean of all configurations."""
+    """Change against the geometric mean of all configurations."""
     from_mean_interval: Span | None
+    """Confidence interval of ``from_mean``; null if unknown."""
     change: FiniteFloat | None
-    """Against the baseline; None for itself."""
+    """Change against the baseline; null for the baseline."""
     interval: Span | None
+    """Confidence interval of ``change``; null if unknown."""
     worst_workload: str
     """The workload with the lowest value relative to the geometric mean."""
     worst_from_mean: FiniteFloat
-    """That value."""
+    """Change against the geometric mean on that workload."""
 
 
 class RankedPair(Value):
-    """The advantage of ``configuration`` over ``other`` on all workloads together."""
+    """Comparison of two configurations over all workloads."""
 
     configuration: str
+    """Label of the first configuration."""
     other: str
+    """Label of the second one."""
     change: FiniteFloat
+    """Change of performance from ``other`` to ``configuration``, as a fraction."""
     interval: Span | None
+    """Confidence interval of the change; null if unknown."""
     verdict: Verdict
+    """Verdict on ``configuration`` against ``other``."""
 
 
 class RankReversal(Value):
     """A pair whose order depends on the workload."""
 
     configuration: str
+    """Label of the first configuration."""
     other: str
+    """Label of the second one."""
     better_on: tuple[str, ...]
+    """Workloads on which ``configuration`` is better."""
     worse_on: tuple[str, ...]
+    """Workloads on which ``configuration`` is worse."""
 
 
 class WorkloadRanking(Value):
-    """The ranks on one workload, and its share in those on all together."""
+    """Ranks on one workload, and its weight in the combined ranking."""
 
     workload: str
+    """Label of the workload."""
     weight: FiniteFloat
+    """Weight in the combined ranking, as a fraction of all weights."""
     ranks: tuple[RankRange, ...]
+    """Rank ranges of all configurations."""
 
 
 class RankingReport(Value):
-    """The possibly best configurations on all workloads together, and the ranks of each."""
+    """Combined ranking over all workloads."""
 
     answer: str
+    """The ranking in a sentence."""
     best: tuple[str, ...]
-    """Configurations that no other is shown to be better than."""
+    """Configurations that may be the best: none is shown to be better than them."""
     single_order: bool
-    """False where on some workload another is better than one of the best."""
+    """False if another configuration is better than one of the best on some workload."""
     ranked: tuple[RankedConfiguration, ...]
-    """The best first."""
+    """All configurations, the best first."""
     pairs: tuple[RankedPair, ...]
+    """All pairs of configurations."""
     crossings: tuple[RankReversal, ...]
+    """Pairs whose order depends on the workload."""
     workloads: tuple[WorkloadRanking, ...]
+    """The ranking of each workload."""

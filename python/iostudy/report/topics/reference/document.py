@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.report.formatting import format_published_change, format_published_value
 from iostudy.report.section import Document, Section
 from iostudy.report.text_table import TextTable
+from iostudy.report.topics.reference.text import format_published_change, format_published_value
 from iostudy.report.topics.reference.values import PublishedFigureReport, ReferenceReport
 
 PUBLISHED_NOTE = (

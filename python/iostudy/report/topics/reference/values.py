@@ -10,38 +10,45 @@ from iostudy.report.base import Span, Value
 
 
 class MeasuredCounterpart(Value):
-    """The user's own figure for a published one."""
+    """The study's own figure for a published one."""
 
     configuration: str
-    """The published one, or what it is called today."""
+    """Label of the study's configuration. Its name may differ from the published one."""
     unit: str
+    """Unit of the value."""
     value: FiniteFloat
     """Geometric mean over ``blocks``."""
     blocks: int
-    """Blocks that the counterpart of the published baseline has run too."""
+    """Number of blocks shared with the counterpart of the published baseline."""
     change: FiniteFloat | None
-    """Against that namesake; None for itself."""
+    """Change against that counterpart, as a fraction; null for itself."""
     interval: Span | None
+    """Confidence interval of the change; null if unknown."""
 
 
 class PublishedFigureReport(Value):
     """One published figure of one configuration."""
 
     configuration: str
+    """Published name of the configuration."""
     baseline: bool
+    """Whether it is the published baseline."""
     workload: str
+    """Label of the workload."""
     figure: str
+    """Name of the figure."""
     unit: str
-    """The published unit."""
+    """Published unit."""
     value: FiniteFloat
+    """Published value."""
     runs: int
-    """Number of runs of the value."""
+    """Number of runs that the value summarizes."""
     load: str = ""
-    """Under which load, such as ``20 jobs``; empty where there is only one."""
+    """Published load, such as ``20 jobs``; empty with a single one."""
     change: FiniteFloat | None
-    """Against the published baseline; None for the baseline itself."""
+    """Change against the published baseline, as a fraction; null for the baseline."""
     own: MeasuredCounterpart | None
-    """None where the study has no such configuration, workload or figure, or no block of it yet."""
+    """The study's own figure; null without such a configuration, workload, figure or block."""
 
     @property
     def called(self) -> str:
@@ -53,24 +60,36 @@ class PublishedOrderReport(Value):
     """A published ranking over several workloads, the best first."""
 
     where: str
+    """Conditions of the ranking."""
     order: tuple[str, ...]
+    """Names of the configurations, the best first."""
 
 
 class ReferenceReport(Value):
-    """Published figures on the question; no verdict uses them."""
+    """A publication on the question. No verdict uses its figures."""
 
     name: str
+    """Name of the reference in study files."""
     title: str
+    """Title of the publication."""
     kind: str
+    """Kind of publication, such as ``blog post``."""
     year: int
+    """Year of publication."""
     source: str
+    """Where it was published, and by whom."""
     circumstances: tuple[str, ...]
+    """Published conditions of its measurements."""
     caveats: tuple[str, ...]
+    """Limits of its figures."""
     open_questions: tuple[str, ...]
+    """Questions that it leaves open."""
     baseline: str
+    """Published name of the baseline."""
     orders: tuple[PublishedOrderReport, ...]
-    """Orders with at least two configurations of the study."""
+    """Published rankings with at least two configurations of the study."""
     figures: tuple[PublishedFigureReport, ...]
+    """Published figures."""
 
     @property
     def compared(self) -> tuple[PublishedFigureReport, ...]:
@@ -87,3 +106,4 @@ class PublicationReport(Value):
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     published: ReferenceReport
+    """The publication."""

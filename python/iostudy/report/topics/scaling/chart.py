@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from iostudy.report.render.charts import palette
-from iostudy.report.render.charts.drawing import encode_configuration, make_chart, make_legend
+from iostudy.report.charts import palette
+from iostudy.report.charts.drawing import encode_configuration, make_chart, make_legend
 from iostudy.report.section import Chart
 from iostudy.report.topics.scaling.values import (
     CurveCrossing,

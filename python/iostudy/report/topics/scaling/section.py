@@ -39,9 +39,9 @@ def _section(scaling: ScalingReport, report: Report, number: int) -> Section:
         name=f"curves-{number}",
         title=f"{scaling.workload} by {scaling.option}",
         notes=(
-            *describe_crossings(scaling),
-            *describe_knees(scaling),
-            *_remarks(scaling),
+            *describe_crossings(scaling, report.factor),
+            *describe_knees(scaling, report.factor),
+            *_remarks(scaling, report.factor),
             _known(scaling, report),
         ),
         charts=build_scaling_charts(scaling, report),
@@ -65,11 +65,11 @@ def _known(scaling: ScalingReport, report: Report) -> str:
     )
 
 
-def _remarks(scaling: ScalingReport) -> Iterator[str]:
+def _remarks(scaling: ScalingReport, factor: str) -> Iterator[str]:
     """Return remarks on estimates without tests, and on published crossings."""
     for each in scaling.crossings:
         if each.interval is None:
-            said = format_crossing(each, scaling.option, scaling.levels)
+            said = format_crossing(each, scaling.option, scaling.levels, factor)
             yield f"By estimates, of which verdicts confirm one side only: {said}."
     for own in scaling.published:
         crossed = "; ".join(
@@ -136,7 +136,7 @@ def _steps(scaling: ScalingReport, report: Report) -> TextTable:
     steps = [f"{low} to {high}" for low, high in zip((first, *others), others, strict=False)]
     proportion = f"share of proportional growth since {first}, %"
     shares = (proportion,) if scaling.figure.higher_is_better else ()
-    heads = (report.noun, scaling.option, f"change of {scaling.figure.name}, %", *shares)
+    heads = (report.noun, scaling.option, f"change of {scaling.figure.name}", *shares)
     rows = [
         (
             curve.configuration,

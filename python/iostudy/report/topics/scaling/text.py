@@ -11,27 +11,28 @@ from iostudy.report.topics.scaling.values import (
     ScalingCurve,
     ScalingReport,
 )
-from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.units import format_rounded_size, format_seconds, format_significant
 
 _MOST_NAMED = 3
 """More configurations than these are counted."""
 
 
-def describe_crossings(scaling: ScalingReport) -> tuple[str, ...]:
+def describe_crossings(scaling: ScalingReport, factor: str = "") -> tuple[str, ...]:
     """A sentence for each crossing that verdicts show."""
     return tuple(
-        f"On {scaling.workload}, {format_crossing(each, scaling.option, scaling.levels)}."
+        f"On {scaling.workload}, {format_crossing(each, scaling.option, scaling.levels, factor)}."
         for each in scaling.crossings
         if each.interval is not None
     )
 
 
-def describe_knees(scaling: ScalingReport) -> Iterator[str]:
+def describe_knees(scaling: ScalingReport, factor: str = "") -> Iterator[str]:
     """Configurations of which the same holds share a sentence."""
     sharing: dict[str, list[str]] = {}
     for curve in scaling.curves:
-        sharing.setdefault(_knee(curve, scaling), []).append(quote_label(curve.configuration))
+        name = name_configuration(curve.configuration, factor)
+        sharing.setdefault(_knee(curve, scaling), []).append(name)
     for said, labels in sharing.items():
         if len(labels) == len(scaling.curves) > 1:
             named = "every configuration"
@@ -59,9 +60,12 @@ def _knee(curve: ScalingCurve, scaling: ScalingReport) -> str:
     return f"{name} does not improve with load; it is stable up to {loads}{which}"
 
 
-def format_crossing(meeting: CurveCrossing, option: str, levels: Sequence[LoadLevel]) -> str:
+def format_crossing(
+    meeting: CurveCrossing, option: str, levels: Sequence[LoadLevel], factor: str = ""
+) -> str:
     """``HDFS overtakes Lustre between 60 and 80 jobs, at about 71 [66, 77]``."""
-    over, under = quote_label(meeting.overtaking), quote_label(meeting.overtaken)
+    over = name_configuration(meeting.overtaking, factor)
+    under = name_configuration(meeting.overtaken, factor)
     about = format_crossing_load(meeting, levels)
     ends = format_levels_between(meeting, option, levels)
     return f"{over} overtakes {under} between {ends}, at about {about}"

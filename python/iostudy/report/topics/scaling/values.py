@@ -8,87 +8,119 @@ from iostudy.report.base import FigureDescription, Span, Value
 
 
 class ValueInterval(Value):
-    """An interval in the unit of what it is an interval of."""
+    """Both ends of an interval, in the unit of the estimate."""
 
     low: FiniteFloat
+    """Lower end."""
     high: FiniteFloat
+    """Upper end."""
 
 
 class LoadLevel(Value):
     """A level of load, and the workload that runs at it."""
 
     load: FiniteFloat
+    """The load as a number."""
     text: str
-    """Text of the study file or of the publication."""
+    """The load as in the study file or the publication."""
     workload: str
+    """Label of the workload."""
 
 
 class ScalingPoint(Value):
     """One configuration at one level of load."""
 
     load: FiniteFloat
+    """The load."""
     value: FiniteFloat | None
     """Geometric mean over its own blocks, in the figure's unit."""
     interval: ValueInterval | None
+    """Confidence interval of the value; null if unknown."""
     step: FiniteFloat | None
-    """Change from the level before, in the rounds that both have; None for the first level."""
+    """Change since the previous load in the blocks of both, as a fraction; null at the first
+    load."""
     step_interval: Span | None
+    """Confidence interval of ``step``; null if unknown."""
     efficiency: FiniteFloat | None
-    """Growth since the first level as a share of that of the load; where higher is better."""
+    """Growth of the figure since the first load, divided by that of the load; null if lower is
+    better."""
     efficiency_interval: ValueInterval | None
+    """Confidence interval of ``efficiency``; null if unknown."""
 
 
 class ScalingCurve(Value):
-    """One configuration over all levels; each set of loads holds those that may be the one."""
+    """One configuration over all loads.
+
+    ``knee``, ``pays_up_to``, ``holds_up_to`` and ``peak`` are confidence sets of a load.
+    """
 
     configuration: str
+    """Label of the configuration."""
     points: tuple[ScalingPoint, ...]
+    """Estimates by load."""
     rises: bool
-    """More load than the lowest is shown to make it better by the margin."""
+    """Whether some load is shown to be better than the lowest one by at least the margin."""
     knee: tuple[FiniteFloat, ...]
-    """``pays_up_to`` of a curve that rises, ``holds_up_to`` of others."""
+    """``pays_up_to`` if the curve rises, otherwise ``holds_up_to``."""
     pays_up_to: tuple[FiniteFloat, ...]
-    """The first load from which no higher one is better by at least the margin."""
+    """Saturation: the lowest load that no higher one exceeds by at least the margin."""
     holds_up_to: tuple[FiniteFloat, ...]
-    """The last load than which no lower one is better by at least the margin."""
+    """Stability: the highest load that no lower one exceeds by at least the margin."""
     peak: tuple[FiniteFloat, ...]
-    """The loads than which none is shown to be better."""
+    """Loads that no other is shown to exceed."""
 
 
 class CurveCrossing(Value):
-    """A crossing: ``overtaking`` is behind at the load ``below``, and ahead at ``above``."""
+    """Crossing of two curves.
+
+    ``overtaking`` is worse at the load ``below`` and better at the load ``above``.
+    """
 
     overtaking: str
+    """Label of the configuration that is better at the higher load."""
     overtaken: str
+    """Label of the other configuration."""
     below: FiniteFloat
+    """The load before the crossing."""
     above: FiniteFloat
+    """The load after it."""
     load: FiniteFloat
-    """Load at the crossing of the lines between levels, on a logarithmic axis."""
+    """Estimated load of the crossing, by straight lines on a logarithmic axis."""
     interval: ValueInterval | None
-    """There where both levels have a verdict; else the crossing rests on estimates."""
+    """Confidence interval of that load; null unless both loads have a verdict."""
 
 
 class PublishedCurves(Value):
-    """Curves of one figure that others have published; nothing is known of their errors."""
+    """Published curves of one figure. Their errors are unknown."""
 
     reference: str
+    """Name of the reference."""
     figure: str
+    """Name of the figure."""
     unit: str
+    """Published unit."""
     levels: tuple[LoadLevel, ...]
+    """Published loads."""
     values: dict[str, tuple[FiniteFloat | None, ...]]
-    """Values by configuration, in the order of the levels."""
+    """Values by configuration, in the order of ``levels``; null if not published."""
     crossings: tuple[CurveCrossing, ...]
+    """Crossings of the published curves."""
 
 
 class ScalingReport(Value):
-    """One workload over all levels of its load."""
+    """Scaling curves of one workload."""
 
     workload: str
-    """Its label in the study file, which the levels share."""
+    """Label of the workload in the study file, common to all loads."""
     option: str
-    """The option of the load: ``jobs``."""
+    """Option that sets the load, such as ``jobs``."""
     figure: FigureDescription
+    """The figure that decides."""
     levels: tuple[LoadLevel, ...]
+    """The loads."""
     curves: tuple[ScalingCurve, ...]
+    """Curves in the study's order of configurations."""
     crossings: tuple[CurveCrossing, ...]
+    """Crossings of pairs of curves."""
     published: tuple[PublishedCurves, ...] = ()
+    """Published curves of the same workload."""

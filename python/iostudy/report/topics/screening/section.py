@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
-    format_signed_percent,
+    format_signed_change,
     join_words,
 )
 from iostudy.report.section import Section
@@ -80,7 +80,7 @@ def _prediction(screening: ScreeningReport) -> Iterator[str]:
         return
     levels = ", ".join(f"{name}={level}" for name, level in best.levels.items())
     changes = join_words(
-        [f"{format_signed_percent(change)} on {name}" for name, change in best.changes.items()]
+        [f"{format_signed_change(change)} on {name}" for name, change in best.changes.items()]
     )
     run = "was one of the runs, but with no verdict of its own" if best.was_run else "was never run"
     yield (
@@ -95,7 +95,7 @@ def _effects(title: str, effects: Sequence[EffectReport], *, several: bool) -> T
     heads = ("level", "against", *(("workload",) if several else ()))
     return TextTable(
         title,
-        (*heads, "change, %", "verdict", "p (Holm)"),
+        (*heads, "change", "verdict", "p (Holm)"),
         [_row(effect, several=several) for effect in _by_size(effects)],
         names=len(heads),
     )

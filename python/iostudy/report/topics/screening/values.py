@@ -12,64 +12,85 @@ class EffectReport(Value):
     """The effect of one level of a factor, or an interaction of two levels."""
 
     workload: str
+    """Label of the workload."""
     level: str
-    """``atime=noatime``, or ``atime=noatime with file-max=64000``."""
+    """The level or pair: ``atime=noatime``, or ``atime=noatime with file-max=64000``."""
     against: str
+    """Level or pair that it is compared with."""
     change: FiniteFloat | None
     """Change of the figure as a fraction; for an interaction, beyond the product of both."""
     interval: Span | None
-    """Holds the truth for all effects and looks at once, but for the risk."""
+    """Simultaneous confidence interval for all effects and interim analyses; null if unknown."""
     verdict: Verdict
+    """Verdict on the effect."""
     by_holm: bool
-    """Only Holm's step found the difference: the interval holds zero."""
+    """Whether only Holm's procedure shows the difference; the interval then contains zero."""
     p: FiniteFloat | None
-    """The least risk at which Holm's steps find it, looks after every block included."""
+    """Smallest risk at which Holm's procedure shows the difference; it accounts for all interim
+    analyses."""
     blocks: int
+    """Number of counted blocks."""
 
 
 class AliasReport(Value):
-    """The interactions that would pass for a part of an effect."""
+    """Interactions that are aliased with a main effect."""
 
     level: str
+    """Level of the main effect."""
     interactions: tuple[str, ...]
+    """Interactions that bias its estimate."""
 
 
 class OmnibusReport(Value):
-    """The F test of all levels of a factor together; no verdict rests on it."""
+    """F test of all levels of a factor together. No verdict uses it."""
 
     workload: str
+    """Label of the workload."""
     factor: str
+    """Name of the factor."""
     f: FiniteFloat
+    """The F statistic."""
     degrees: int
+    """Degrees of freedom of the factor."""
     error_degrees: int
+    """Degrees of freedom of the error."""
     p: FiniteFloat
-    """At this look alone."""
+    """The p value, for this interim analysis alone."""
 
 
 class PredictedBest(Value):
-    """Every factor at the level shown to be best, else at its first: predicted, not measured."""
+    """The predicted best configuration.
+
+    Each factor is at its best level, or at its first if none is shown to be better.
+    """
 
     levels: dict[str, str]
-    """Levels by factor that differ from the first."""
+    """Levels that differ from the first, by factor."""
     changes: dict[str, FiniteFloat]
-    """Changes by workload against all first levels, as fractions, from additive effects."""
+    """Predicted changes against all first levels, by workload, as fractions; effects are added
+    on the log scale."""
     was_run: bool
-    """Whether it is one of the design's runs."""
+    """Whether the design contains this configuration."""
     confirm: str
-    """A section of a study file that compares it with the first levels."""
+    """Section of a study file that compares it with the first levels."""
 
 
 class ScreeningReport(Value):
     """Effects of the factors, and the limits of the design."""
 
     answer: str
+    """The result in sentences."""
     design: str
+    """Name of the design."""
     runs: int
+    """Number of configurations in the design."""
     effects: tuple[EffectReport, ...]
+    """Main effects of the levels."""
     interactions: tuple[EffectReport, ...]
-    """Interactions of two factors; none where they are aliased."""
+    """Interactions of two factors; empty if they are aliased."""
     aliases: tuple[AliasReport, ...]
+    """Interactions aliased with main effects."""
     omnibus: tuple[OmnibusReport, ...]
     """Tests of factors with more than two levels."""
     predicted: PredictedBest | None
-    """None where no level is shown to be better than the first."""
+    """Predicted best configuration; null if no level is better than the first."""

@@ -17,8 +17,8 @@ from iostudy.report.finite import finite
 from iostudy.report.topics.search.values import (
     CandidateReport,
     ImportanceReport,
-    ResponseCurve,
-    ResponsePoint,
+    MainEffectPoint,
+    MainEffectReport,
     SearchReport,
 )
 from iostudy.results.search_state import SearchState
@@ -56,10 +56,10 @@ def _candidate(candidate: Candidate, entrant: Entrant) -> CandidateReport:
     )
 
 
-def _curves(space: Space, response: ResponseModel | None) -> tuple[ResponseCurve, ...]:
+def _curves(space: Space, response: ResponseModel | None) -> tuple[MainEffectReport, ...]:
     domains = {parameter.name: parameter.domain for parameter in space.parameters}
     return tuple(
-        ResponseCurve(
+        MainEffectReport(
             parameter=curve.parameter,
             points=_points(curve),
             is_range=isinstance(domain, Range),
@@ -70,9 +70,9 @@ def _curves(space: Space, response: ResponseModel | None) -> tuple[ResponseCurve
     )
 
 
-def _points(curve: MainEffectCurve) -> tuple[ResponsePoint, ...]:
+def _points(curve: MainEffectCurve) -> tuple[MainEffectPoint, ...]:
     return tuple(
-        ResponsePoint(
+        MainEffectPoint(
             value=value,
             change=as_fraction(effect),
             interval=Span(low=as_fraction(low), high=as_fraction(high)),

@@ -6,13 +6,13 @@ from typing import Any
 
 import altair as alt
 
-from iostudy.report.formatting import format_change_interval, format_signed_percent
-from iostudy.report.render.charts import drawing, palette
+from iostudy.report.charts import drawing, palette
+from iostudy.report.formatting import format_change_interval, format_signed_change
 from iostudy.report.section import Chart
 from iostudy.report.topics.search.values import (
     CandidateReport,
-    ResponseCurve,
-    ResponsePoint,
+    MainEffectPoint,
+    MainEffectReport,
     SearchReport,
 )
 
@@ -21,7 +21,7 @@ _BAND, _POINTS = 0.2, 0.7
 _TICK = 40
 
 
-def build_response_chart(curve: ResponseCurve, search: SearchReport) -> Chart:
+def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart:
     """The curve with its interval; each candidate a point, the larger the more blocks it ran."""
     best = max(curve.points, key=lambda own: own.change)
     rows = {
@@ -47,24 +47,24 @@ def build_response_chart(curve: ResponseCurve, search: SearchReport) -> Chart:
     )
 
 
-def _of_curve(own: ResponsePoint, curve: ResponseCurve) -> dict[str, Any]:
+def _of_curve(own: MainEffectPoint, curve: MainEffectReport) -> dict[str, Any]:
     low, high = own.interval.low, own.interval.high
     figures = {"change": own.change, "low": low, "high": high}
     text = {name: drawing.round_value(value) for name, value in figures.items()}
     return {"value": _placed(own.value, curve), **text}
 
 
-def _of_candidate(own: CandidateReport, change: float, curve: ResponseCurve) -> dict[str, Any]:
+def _of_candidate(own: CandidateReport, change: float, curve: MainEffectReport) -> dict[str, Any]:
     return {
         "candidate": own.label,
         "value": _placed(own.point[curve.parameter], curve),
         "change": drawing.round_value(change),
         "blocks": own.blocks,
-        "change_text": format_signed_percent(change),
+        "change_text": format_signed_change(change),
     }
 
 
-def _response(curve: ResponseCurve) -> tuple[alt.Chart, ...]:
+def _response(curve: MainEffectReport) -> tuple[alt.Chart, ...]:
     """A line with a band; where the values are names, a mark and a bar for each."""
     base = alt.Chart(alt.NamedData("curve")).encode(x=_across(curve))
     ends = {"y": _upwards("low"), "y2": alt.Y2("high:Q")}
@@ -80,7 +80,7 @@ def _response(curve: ResponseCurve) -> tuple[alt.Chart, ...]:
     )
 
 
-def _candidates(curve: ResponseCurve) -> alt.Chart:
+def _candidates(curve: MainEffectReport) -> alt.Chart:
     tooltip = [
         *(alt.Tooltip(f"{name}:N") for name in ("candidate", "value", "blocks")),
         alt.Tooltip("change_text:N", title="change"),
@@ -94,11 +94,11 @@ def _candidates(curve: ResponseCurve) -> alt.Chart:
     return points
 
 
-def _placed(value: str, curve: ResponseCurve) -> Any:
+def _placed(value: str, curve: MainEffectReport) -> Any:
     return float(value) if curve.is_range else value
 
 
-def _across(curve: ResponseCurve) -> alt.X:
+def _across(curve: MainEffectReport) -> alt.X:
     if not curve.is_range:
         return alt.X("value:N", title=curve.parameter, axis=alt.Axis(labelAngle=0), sort=None)
     scale = alt.Scale(type="log" if curve.log else "linear", zero=False, nice=False)

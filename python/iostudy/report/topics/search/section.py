@@ -10,12 +10,12 @@ from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
     format_count,
-    format_signed_percent,
+    format_signed_change,
 )
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.search.chart import build_response_chart
-from iostudy.report.topics.search.values import CandidateReport, ResponseCurve, SearchReport
+from iostudy.report.topics.search.values import CandidateReport, MainEffectReport, SearchReport
 from iostudy.report.values import Report
 from iostudy.units import format_percent
 
@@ -68,19 +68,19 @@ def _known(search: SearchReport) -> Iterator[str]:
 def _candidates(search: SearchReport) -> TextTable:
     """Every candidate, the best of those with the most blocks first."""
     several = search.workloads if len(search.workloads) > 1 else ()
-    heads = ("candidate", "outcome", "blocks", "against default, %", "± standard error", *several)
+    heads = ("candidate", "outcome", "blocks", "against default", "± standard error", *several)
     order = sorted(search.candidates, key=lambda own: (-own.blocks, -(own.change or 0.0)))
     rows = [_row(own, search) for own in order]
     return TextTable("every candidate", heads, rows, names=2)
 
 
 def _row(own: CandidateReport, search: SearchReport) -> tuple[str, ...]:
-    alone = [format_signed_percent(each) for each in own.on] if len(search.workloads) > 1 else []
+    alone = [format_signed_change(each) for each in own.on] if len(search.workloads) > 1 else []
     return (
         own.label,
         "ahead" if own.label == search.incumbent else describe_outcome(own),
         str(own.blocks),
-        format_signed_percent(own.change),
+        format_signed_change(own.change),
         UNKNOWN if own.error is None else format_percent(own.error),
         *alone,
     )
@@ -115,7 +115,7 @@ def _importance(search: SearchReport) -> TextTable:
     return TextTable("parameter importance", heads, rows, names=1)
 
 
-def _curve(curve: ResponseCurve) -> TextTable:
-    heads = (curve.parameter, "against default, %")
+def _curve(curve: MainEffectReport) -> TextTable:
+    heads = (curve.parameter, "against default")
     rows = [(own.value, format_change_interval(own.change, own.interval)) for own in curve.points]
     return TextTable(f"response to {curve.parameter}", heads, rows, names=1)

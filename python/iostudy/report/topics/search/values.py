@@ -9,66 +9,78 @@ from iostudy.report.base import Span, Value
 
 
 class CandidateReport(Value):
-    """A candidate by its own blocks; changes are of performance against the default."""
+    """A candidate with its own blocks. Changes are of performance, against the default."""
 
     label: str
+    """Label of the candidate."""
     point: dict[str, str]
-    """The value of every parameter that it has."""
+    """Values of its parameters."""
     standing: RaceStatus
+    """Status of the candidate in the race."""
     blocks: int
-    """Blocks with every workload."""
+    """Number of blocks in which it ran all workloads."""
     change: FiniteFloat | None
-    """Over all workloads with their weights; the luckiest candidate's is too high."""
+    """Weighted mean change over all workloads, as a fraction; null if unknown. That of the best
+    candidate is biased upwards, since it was selected."""
     error: FiniteFloat | None
-    """The standard error of the change, as a fraction."""
+    """Standard error of the change, as a fraction; null if unknown."""
     on: tuple[FiniteFloat | None, ...]
-    """The change on each workload."""
+    """Change on each workload, as a fraction; null if unknown."""
     eligible: bool
-    """False where a workload's change is below what the study allows."""
+    """Whether no workload loses more than the study allows."""
     refused: str
-    """Why the host would not run it; empty where it did."""
+    """Why the host refused a setting; empty otherwise."""
 
 
-class ResponsePoint(Value):
-    """Performance against the default at a value, averaged over all other parameters."""
+class MainEffectPoint(Value):
+    """Predicted performance at one value of a parameter, averaged over all others."""
 
     value: str
+    """Value of the parameter."""
     change: FiniteFloat
+    """Change against the default, as a fraction."""
     interval: Span
-    """95 %, at this value by itself."""
+    """Pointwise 95 % interval of the change."""
 
 
-class ResponseCurve(Value):
-    """The response of the figure over a parameter's range."""
+class MainEffectReport(Value):
+    """Main effect of a parameter over its values."""
 
     parameter: str
-    points: tuple[ResponsePoint, ...]
+    """Name of the parameter."""
+    points: tuple[MainEffectPoint, ...]
+    """Predictions by value."""
     is_range: bool
-    """False where the values are names."""
+    """Whether the values are numbers of a range; false for names."""
     log: bool
+    """Whether the range is logarithmic."""
 
 
 class ImportanceReport(Value):
-    """A share of all that the parameters explain, as a fraction, with a 95 % interval."""
+    """Share of a parameter in the predicted variance."""
 
     parameter: str | None
-    """None: what no parameter does by itself."""
+    """Name of the parameter; null for all interactions."""
     share: FiniteFloat
+    """Share of the variance, 0 to 1."""
     interval: Span
+    """95 % interval of the share."""
 
 
 class SearchReport(Value):
-    """A search: what it tried, what it saw, and what it makes of the parameters."""
+    """Candidates of a search, and the effects of its parameters."""
 
     ended: bool
+    """Whether the search has selected its winner."""
     incumbent: str | None
-    """The label of the candidate that is ahead; None where that is the default."""
+    """Label of the leading candidate; null if the default leads."""
     workloads: tuple[str, ...]
+    """Labels of the workloads."""
     candidates: tuple[CandidateReport, ...]
     """Candidates in the order of their proposal."""
     trials: int
     """Counted trials of the search, including the default's."""
-    curves: tuple[ResponseCurve, ...]
-    """Response curves; empty with too few candidates."""
+    curves: tuple[MainEffectReport, ...]
+    """Main effects of the parameters; empty with too few candidates."""
     importance: tuple[ImportanceReport, ...]
-    """Empty where the candidates do not differ by more than their noise."""
+    """Importance of the parameters; empty if candidates differ by no more than their noise."""

@@ -11,23 +11,23 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription
 from iostudy.report.formatting import (
     format_blocks_needed,
-    format_change,
-    format_change_size,
     format_count,
     format_figure,
+    is_ratio,
     join_words,
 )
-from iostudy.report.topics.ranking.values import RankReversal
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
-from iostudy.study.combinations import Factor
+from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration
+from iostudy.report.topics.verdicts.text import format_change, format_change_size
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import WorkloadReport
+from iostudy.results.comparisons import FIRST_LEVELS
+from iostudy.study.combinations import Factor, find_labelling_factors
+from iostudy.study.model import Study
 
 _NOUNS = {"block.scheduler": "scheduler"}
 _ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 
-_WORDS = ("none", "all", "on", "off", "true", "false")
-"""Labels that a sentence has as words of its own: nothing is better than none."""
-
-_MOST_NAMED = 3
+MOST_NAMED = 3
 """More configurations, or pairs of them, than these are counted."""
 
 
@@ -38,13 +38,41 @@ class AnswerContext:
     noun: str
     margin: float
     max_blocks: int
+    factor: str = ""
+    """Name of the factor if labels have only its level, such as ``1024``; otherwise empty."""
+
+    def name(self, label: str) -> str:
+        """Name a configuration in a sentence."""
+        return name_configuration(label, self.factor)
+
+
+def build_context(study: Study) -> AnswerContext:
+    """Return the context of a study's sentences."""
+    decide = study.decide
+    return AnswerContext(
+        noun=find_study_noun(study),
+        margin=decide.margin,
+        max_blocks=decide.max_blocks,
+        factor=find_single_factor(study),
+    )
+
+
+def find_study_noun(study: Study) -> str:
+    """Return the noun of what a study varies: ``level`` in a screening."""
+    return find_factor_noun(study.factors) if study.design is None else "level"
+
+
+def find_baseline_label(study: Study) -> str:
+    """Return the baseline's label: in a screening the first level of each factor."""
+    return study.baseline.label if study.design is None else FIRST_LEVELS
 
 
 def find_factor_noun(factors: Sequence[Factor]) -> str:
     """Return the noun of the varied factor, after "no": ``scheduler``, ``direct value``."""
-    if len(factors) != 1:
+    names = find_labelling_factors(factors)
+    if len(names) != 1:
         return "configuration"
-    name = factors[0].name
+    (name,) = names
     return _NOUNS.get(name, f"{name.rpartition('.')[2]} value")
 
 
@@ -62,47 +90,7 @@ def build_predicate(
     if len(others) > 1 and _is_all_open(results):
         return _nothing_decided(baseline, others, topic)
     clauses = [clause for verdict in _ORDER for clause in _clauses(verdict, others, figure, topic)]
-    return f"compared with {_called(baseline)}: {'; '.join(clauses)}"
-
-
-def summarize_ranking(
-    noun: str,
-    workloads: Sequence[str],
-    best: Sequence[str],
-    labels: Sequence[str],
-    crossings: Sequence[RankReversal],
-) -> str:
-    """The best of all ``labels`` on all workloads together.
-
-    ``crossings`` are those that leave no single order.
-    """
-    together = "both" if len(workloads) == 2 else f"all {len(workloads)}"
-    where = f"On {workloads[0]}" if len(workloads) == 1 else f"Over {together} workloads"
-    if crossings:
-        return f"No single {noun} is best: {format_rank_reversals(crossings)}."
-    if len(best) == len(labels):
-        return f"{where}, no {noun} is shown to be better than another."
-    if len(best) == 1:
-        return f"{where}, the best {noun} is {quote_label(best[0])}."
-    text = f"one of {len(best)}"
-    if len(best) <= _MOST_NAMED:
-        text = join_words([quote_label(label) for label in best], "or")
-    behind = len(labels) - len(best)
-    others = "the other is" if behind == 1 else f"the other {behind} are"
-    return f"{where}, the best {noun} is {text}; {others} worse."
-
-
-def format_rank_reversals(crossings: Sequence[RankReversal]) -> str:
-    """Pairs that change places: ``kyber is better than bfq on writes, and worse on reads``."""
-    left = len(crossings) - _MOST_NAMED
-    more = [f"{format_count(left, 'more pair')}"] if left > 0 else []
-    return "; ".join([*map(_crossed, crossings[:_MOST_NAMED]), *more])
-
-
-def _crossed(crossing: RankReversal) -> str:
-    first, second = quote_label(crossing.configuration), quote_label(crossing.other)
-    better, worse = (join_words(names) for names in (crossing.better_on, crossing.worse_on))
-    return f"{first} is better than {second} on {better}, and worse on {worse}"
+    return f"compared with {_called(baseline, topic)}: {'; '.join(clauses)}"
 
 
 def summarize_workloads(
@@ -139,27 +127,27 @@ def build_sentences(predicates: Mapping[str, str]) -> tuple[str, ...]:
 
 def _places(names: Sequence[str]) -> str:
     """Workloads by name, or counted where so many names would hide what is said of them."""
-    if len(names) <= 2 * _MOST_NAMED:
+    if len(names) <= 2 * MOST_NAMED:
         return join_words(names)
-    return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} others"
+    return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} others"
 
 
 def _alone(baseline: Result, figure: FigureDescription, topic: AnswerContext) -> str:
     value = f"{format_figure(baseline.value)} {figure.unit}"
     blocks = format_count(baseline.blocks, "block")
     return (
-        f"{_called(baseline)} gives {value} (geometric mean of {blocks}); "
+        f"{_called(baseline, topic)} gives {value} (geometric mean of {blocks}); "
         f"there is no other {topic.noun} to compare it with"
     )
 
 
 def _all_equivalent(baseline: Result, others: Sequence[Result], topic: AnswerContext) -> str:
-    limit = f"from {_called(baseline)} by more than {units.format_percent(topic.margin)}"
+    limit = f"from {_called(baseline, topic)} by more than {units.format_percent(topic.margin)}"
     if len(others) == 1:
-        said = f"{_called(others[0])} does not differ {limit}"
+        said = f"{_called(others[0], topic)} does not differ {limit}"
     else:
         said = f"no {topic.noun} differs {limit}"
-    return said + _fragile_among(others)
+    return said + _fragile_among(others, topic)
 
 
 def _clauses(
@@ -179,21 +167,24 @@ def _clauses(
 
 
 def _effect(result: Result, figure: FigureDescription, topic: AnswerContext) -> str:
-    if result.verdict is Verdict.WORSE:
-        verb = "costs"
+    change = format_change_size(result)
+    if is_ratio(result.change):
+        effect = f"has {change} the value"
+    elif result.verdict is Verdict.WORSE:
+        effect = f"costs {change}"
     else:
-        verb = "gains" if figure.higher_is_better else "saves"
-    said = f"{_called(result)} {verb} {format_change_size(result)}"
+        effect = f"{'gains' if figure.higher_is_better else 'saves'} {change}"
+    said = f"{_called(result, topic)} {effect}"
     if not result.by_margin:
         said += f", perhaps less than the margin of {units.format_percent(topic.margin)}"
     return said + (" (fragile)" if result.fragile else "")
 
 
 def _equivalent(chosen: Sequence[Result], topic: AnswerContext) -> str:
-    names = join_words([_called(result) for result in chosen])
+    names = join_words([_called(result, topic) for result in chosen])
     verb = "does" if len(chosen) == 1 else "do"
     margin = units.format_percent(topic.margin)
-    return f"{names} {verb} not differ by more than {margin}{_fragile_among(chosen)}"
+    return f"{names} {verb} not differ by more than {margin}{_fragile_among(chosen, topic)}"
 
 
 def _is_all_open(results: Sequence[Result]) -> bool:
@@ -209,13 +200,13 @@ def _nothing_decided(baseline: Result, others: Sequence[Result], topic: AnswerCo
     what = "the comparison" if len(others) == 1 else "all comparisons"
     verb = "is" if len(others) == 1 else "are"
     state = "inconclusive" if _ended(others, topic) else "still open"
-    return f"{what} with {_called(baseline)} {verb} {state} after {blocks}{needed}"
+    return f"{what} with {_called(baseline, topic)} {verb} {state} after {blocks}{needed}"
 
 
 def _undecided(chosen: Sequence[Result], topic: AnswerContext) -> list[str]:
     """Return one clause for all open comparisons; the tables have their figures."""
     begun = [result for result in chosen if result.blocks]
-    empty = [_called(result) for result in chosen if not result.blocks]
+    empty = [_called(result, topic) for result in chosen if not result.blocks]
     clauses = [_open(begun, topic)] if begun else []
     if empty:
         verb = "has" if len(empty) == 1 else "have"
@@ -225,9 +216,9 @@ def _undecided(chosen: Sequence[Result], topic: AnswerContext) -> list[str]:
 
 def _open(begun: Sequence[Result], topic: AnswerContext) -> str:
     if len(begun) == 1:
-        who = f"{_called(begun[0])}{_figure_so_far(begun[0])} is"
-    elif len(begun) <= _MOST_NAMED:
-        who = f"{join_words([_called(result) for result in begun])} are"
+        who = f"{_called(begun[0], topic)}{_figure_so_far(begun[0])} is"
+    elif len(begun) <= MOST_NAMED:
+        who = f"{join_words([_called(result, topic) for result in begun])} are"
     else:
         who = f"{len(begun)} others are"
     blocks, needed = _blocks_of(begun), _needed(begun)
@@ -259,16 +250,10 @@ def _figure_so_far(result: Result) -> str:
     return "" if result.interval is None else f" at {format_change(result)}"
 
 
-def _fragile_among(results: Sequence[Result]) -> str:
-    names = [_called(result) for result in results if result.fragile]
+def _fragile_among(results: Sequence[Result], topic: AnswerContext) -> str:
+    names = [_called(result, topic) for result in results if result.fragile]
     return f" ({join_words(names)}: fragile)" if names else ""
 
 
-def _called(result: Result) -> str:
-    return f"{quote_label(result.configuration)}{' (a bound)' if result.bound else ''}"
-
-
-def quote_label(label: str) -> str:
-    """A label, in quotation marks where it would fall apart in a sentence."""
-    apart = " " in label or "," in label or label in _WORDS
-    return f"“{label}”" if apart else label
+def _called(result: Result, topic: AnswerContext) -> str:
+    return f"{topic.name(result.configuration)}{' (a bound)' if result.bound else ''}"

@@ -8,17 +8,8 @@ from typing import Any
 import altair as alt
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.formatting import (
-    LARGEST_CHANGE,
-    UNKNOWN,
-    describe_trial,
-    format_against,
-    format_blocks,
-    format_change,
-    format_verdict,
-)
-from iostudy.report.render.charts import palette
-from iostudy.report.render.charts.drawing import (
+from iostudy.report.charts import palette
+from iostudy.report.charts.drawing import (
     compute_row_pixels,
     encode_configuration,
     make_chart,
@@ -26,11 +17,13 @@ from iostudy.report.render.charts.drawing import (
     make_legend,
     round_value,
 )
+from iostudy.report.formatting import LARGEST_CHANGE, UNKNOWN, describe_trial, format_against
 from iostudy.report.section import Chart
-from iostudy.report.topics.verdicts.answer import quote_label
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.topics.verdicts.names import name_configuration
+from iostudy.report.topics.verdicts.text import format_blocks, format_change, format_verdict
+from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.trials import TrialReport
-from iostudy.report.values import Report
+from iostudy.report.values import Report, WorkloadReport
 from iostudy.units import format_percent
 
 _ROW_PIXELS = 34
@@ -82,7 +75,8 @@ def _describe_results(results: Sequence[Result]) -> str:
 
 
 def _intervals_legend(report: Report) -> str:
-    margin = f"{format_percent(report.method.margin)} of {quote_label(report.baseline)}"
+    baseline = name_configuration(report.baseline, report.factor)
+    margin = f"{format_percent(report.method.margin)} of {baseline}"
     return (
         "Point: mean change. Bar: its interval; arrow: the interval extends beyond the axis. "
         f"Shaded: within the margin of {margin}."

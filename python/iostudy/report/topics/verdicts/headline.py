@@ -7,14 +7,11 @@ from dataclasses import dataclass
 
 from iostudy import units
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.formatting import (
-    format_change_size,
-    format_count,
-    is_feasible_extension,
-    join_words,
-)
-from iostudy.report.topics.verdicts.answer import AnswerContext, quote_label
-from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.formatting import format_count, is_feasible_extension, join_words
+from iostudy.report.topics.verdicts.answer import AnswerContext
+from iostudy.report.topics.verdicts.text import format_change_size
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import WorkloadReport
 from iostudy.results.recommendation import is_better
 
 _MOST_NAMED = 3
@@ -108,7 +105,7 @@ def _whole(workloads: Sequence[WorkloadReport], topic: AnswerContext, explanatio
             by_configuration.setdefault(result.configuration, {})[workload.label] = result
     return _Whole(
         topic=topic,
-        baseline=quote_label(workloads[0].results[0].configuration),
+        baseline=topic.name(workloads[0].results[0].configuration),
         by_workload={workload.label: _choices(workload) for workload in workloads},
         by_configuration=by_configuration,
         explanation=f": {explanation}" if explanation else "",
@@ -132,10 +129,10 @@ def _won(whole: _Whole, winner: str) -> str:
         for label, results in whole.by_configuration.items()
         if label != winner and is_better([result.verdict for result in results.values()])
     ]
-    who = f"{quote_label(winner)} is better than {whole.baseline}:"
+    who = f"{whole.topic.name(winner)} is better than {whole.baseline}:"
     if rivals:
         who = f"{_several([winner, *rivals], whole)} are better than {whole.baseline}; "
-        who += f"{quote_label(winner)}, with the highest estimate,"
+        who += f"{whole.topic.name(winner)}, with the highest estimate,"
     rest = [name for name in own if name not in better]
     more = f", and {_no_worse(own, rest, whole)}" if rest else ""
     return f"{who} {_by_how_much(own, better)}{more}"
@@ -165,7 +162,7 @@ def _divided(whole: _Whole, better: Sequence[str]) -> str:
     left = len(better) - 1
     more = f", and {left} more {'differs' if left == 1 else 'differ'} by workload" if left else ""
     return (
-        f"no {whole.topic.noun} is better on all workloads: {quote_label(better[0])} is "
+        f"no {whole.topic.noun} is better on all workloads: {whole.topic.name(better[0])} is "
         f"better than {whole.baseline} on {up}, and worse on {down}{more}"
     )
 
@@ -185,7 +182,9 @@ def _none_differs(whole: _Whole) -> str:
     if not open_:
         (*_, last), several = whole.by_configuration, len(whole.by_configuration) > 1
         who = (
-            f"no {whole.topic.noun} differs" if several else f"{quote_label(last)} does not differ"
+            f"no {whole.topic.noun} differs"
+            if several
+            else f"{whole.topic.name(last)} does not differ"
         )
         where = " on any workload" if len(whole.by_workload) > 1 else ""
         differs = f"{who} from {whole.baseline} by more than {_margin(whole)}{where}"
@@ -234,7 +233,7 @@ def _blocks(results: Sequence[Result]) -> str:
 
 def _several(labels: Sequence[str], whole: _Whole) -> str:
     if len(labels) <= _MOST_NAMED:
-        return join_words([quote_label(label) for label in labels])
+        return join_words([whole.topic.name(label) for label in labels])
     return f"{len(labels)} {whole.topic.noun}s"
 
 

@@ -10,7 +10,7 @@ from iostudy.analysis.futility import FUTILITY
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search_result import SearchResult
 from iostudy.report.formatting import format_count, join_words
-from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration, quote_label
 from iostudy.report.trials import TrialReport
 from iostudy.report.values import Method
 from iostudy.results.comparisons import decision_rule
@@ -90,7 +90,8 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
     )
     if study.design is not None:
         return (design, "The error of each effect is that of its own estimates over the blocks.")
-    baseline, *companions = (quote_label(configuration.label) for configuration in own)
+    factor = find_single_factor(study)
+    baseline, *companions = (name_configuration(each.label, factor) for each in own)
     within = (
         f"On the file system of {baseline} also run {join_words(companions)}: the error of these "
         "comparisons is that of runs."
@@ -111,8 +112,9 @@ def _decision(study: Study) -> str:
         return "The study has a single configuration: there is nothing to compare."
     decide = study.decide
     comparisons = format_count(study.comparisons, "comparison")
+    baseline = name_configuration(study.baseline.label, find_single_factor(study))
     compared = (
-        f"A configuration is compared with {quote_label(study.baseline.label)} by the mean of "
+        f"A configuration is compared with {baseline} by the mean of "
         "ln(own / baseline) over their common blocks"
     )
     if study.design is not None:
@@ -143,8 +145,9 @@ def _verdicts(study: Study) -> str:
     margin = units.format_percent(study.decide.margin)
     spends = decision_rule(study).method is AnalysisMethod.ERROR_SPENDING
     one_sided = ", by two one-sided tests" if spends else ""
+    single = ", at the level of a single analysis," if spends else ""
     stopped = (
-        " Stopped early: the rest of the blocks would decide an inconclusive comparison with a "
+        " Futile: the rest of the blocks would decide an inconclusive comparison with a "
         f"probability below {units.format_percent(FUTILITY)}."
         if spends
         else ""
@@ -154,7 +157,7 @@ def _verdicts(study: Study) -> str:
         "worse: it excludes zero, and by at least the margin if it lies wholly beyond it. "
         "Inconclusive: none of these. A comparison ends at its first verdict that is not "
         f"inconclusive.{stopped} Fragile: "
-        "the interval from ranks (Wilcoxon, Hodges-Lehmann) gives another verdict."
+        f"the interval from ranks (Wilcoxon, Hodges-Lehmann){single} gives another verdict."
     )
 
 

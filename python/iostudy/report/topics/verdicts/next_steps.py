@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import format_blocks_needed, is_feasible_extension
-from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration
 from iostudy.report.values import Step
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.results.recommendation import is_undecided, recommend
@@ -15,7 +16,9 @@ from iostudy.settings import catalog
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
-from iostudy.study.targets import LoopbackTarget
+from iostudy.study.switchback import uses_switchback
+from iostudy.study.targets import MadeDiskTarget
+from iostudy.units import format_exact_seconds
 
 
 def suggest_next_steps(
@@ -52,7 +55,7 @@ def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
     kept = [name for name, value in own.settings.items() if value != AS_FOUND]
     if kept:
         command = ["iostudy", "persist", folder]
-        if isinstance(study.target, LoopbackTarget) and any(map(_needs_place, kept)):
+        if isinstance(study.target, MadeDiskTarget) and any(map(_needs_place, kept)):
             command += ["--on", "DEVICE"]
             yield Step(
                 text="The study ran on a loop device: replace DEVICE with the target disk or "
@@ -85,7 +88,7 @@ def _without_winner(
             command=command,
         )
     else:
-        baseline = quote_label(study.baseline.label)
+        baseline = name_configuration(study.baseline.label, find_single_factor(study))
         yield Step(text=f"Keep {baseline}: nothing was shown to be better.")
     if Verdict.INCONCLUSIVE in verdicts:
         yield _more(study, compared)
@@ -93,15 +96,18 @@ def _without_winner(
 
 def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
     """More blocks where these are few enough, else longer runs or a wider margin."""
-    low, high = study.decide.min_blocks, study.decide.max_blocks
     needed = [
         s.comparison.blocks_needed for s in compared if s.comparison.verdict is Verdict.INCONCLUSIVE
     ]
     known = [number for number in needed if number is not None]
-    if known and len(known) == len(needed) and is_feasible_extension(max(known), high):
+    if (
+        known
+        and len(known) == len(needed)
+        and is_feasible_extension(max(known), study.decide.max_blocks)
+    ):
         return Step(
-            text="To decide the rest, run a new study with decide: blocks: "
-            f"[{low}, {max(known)}] (a finished study cannot be extended)."
+            text=f"To decide the rest, run a new study with {_extend(study, max(known))} "
+            "(a finished study cannot be extended)."
         )
     why = ""
     if known:
@@ -110,3 +116,12 @@ def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
         text=f"More blocks alone are unlikely to decide the rest{why}: run a new study with "
         "longer runs or a wider margin."
     )
+
+
+def _extend(study: Study, blocks: int) -> str:
+    """Return the decision rule with so many blocks: windows have a time, trials a number."""
+    decide = study.decide
+    if uses_switchback(study):
+        seconds = math.ceil(decide.time * blocks / decide.max_blocks)
+        return f"decide: {{time: {format_exact_seconds(seconds)}}}"
+    return f"decide: {{blocks: [{decide.min_blocks}, {blocks}]}}"

@@ -2,81 +2,67 @@
 
 from __future__ import annotations
 
-from pydantic import Field, FiniteFloat
+from pydantic import FiniteFloat
 
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.topics.measurements.values import LatencyReport, OtherFigure, PartsReport
-from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.base import Span, Value
 
 
 class ConfigurationReport(Value):
-    """One level per factor: what it is called, and what it sets."""
+    """A configuration: one level per factor."""
 
     label: str
+    """Label of the configuration."""
     baseline: bool
+    """Whether it is the baseline."""
     settings: dict[str, str]
+    """Requested values of settings of the host, by name."""
     options: dict[str, str]
+    """Requested values of workload options, by name."""
     read_back: dict[str, tuple[str, ...]]
-    """Values in its trials by name and place of each setting; several if they varied."""
+    """Actual values in its trials, by name and place of each setting; several if they varied."""
 
 
 class Result(Value):
-    """One configuration on one workload, against the baseline unless it is the baseline."""
+    """Comparison of a configuration with the baseline on one workload.
+
+    The baseline itself has a mean and no comparison.
+    """
 
     configuration: str
+    """Label of the configuration."""
     baseline: bool
+    """Whether it is the baseline."""
     bound: bool = False
-    """A bound that shows what is possible; it cannot be chosen."""
+    """Whether it is a bound: it shows what is possible, and cannot be recommended."""
     blocks: int
-    """Blocks that count: shared with the baseline, or all of them for the baseline itself."""
+    """Number of counted blocks shared with the baseline; for the baseline all of its own."""
     value: FiniteFloat | None
-    """Geometric mean over those blocks, in the figure's unit."""
+    """Geometric mean over those blocks, in the figure's unit; null if unknown."""
     change: FiniteFloat | None = None
+    """Change of the figure against the baseline, as a fraction; null if unknown."""
     interval: Span | None = None
+    """Repeated confidence interval of the change, as fractions; null if unknown."""
     robust_change: FiniteFloat | None = None
-    """Hodges-Lehmann estimate, which an outlier hardly moves."""
+    """Hodges-Lehmann estimate of the change, robust against outliers; null if unknown."""
     robust_interval: Span | None = None
+    """Repeated confidence interval of the change by signed ranks, as fractions; null if unknown."""
     verdict: Verdict | None = None
+    """Verdict by the interval and the margin; null for the baseline."""
     by_margin: bool = False
-    """Better, or worse, by at least the margin."""
+    """Whether the whole interval lies beyond the margin."""
     fragile: bool = False
-    """The robust interval gives another verdict."""
+    """Whether the robust interval gives another verdict."""
     futile: bool = False
-    """Inconclusive, and ended early: the rest of its blocks would hardly decide it."""
+    """Whether the comparison ended early without a verdict: further blocks had little chance of
+    one."""
     blocks_needed: int | None = None
-    """Blocks that would probably settle an inconclusive comparison, in all."""
+    """Estimated blocks in all for a verdict of an inconclusive comparison; null otherwise."""
     flags: tuple[Flag, ...] = ()
-    """Flags of its pairs that violate assumptions of the verdict."""
+    """Violated assumptions of the verdict, found in the paired log-ratios."""
 
     def has_ended(self, max_blocks: int) -> bool:
         """Return whether no further block can change it."""
         decided = self.verdict not in (None, Verdict.INCONCLUSIVE)
         return decided or self.futile or self.blocks >= max_blocks
-
-
-class WorkloadReport(Value):
-    """One workload: what was run, its results in the study's order, and the answer in words."""
-
-    label: str
-    name: str
-    models: str
-    leaves_out: str
-    options: dict[str, str]
-    figure: FigureDescription
-    """The one that verdicts use."""
-    results: tuple[Result, ...]
-    answer: str
-    explanation: str = Field(default="", serialization_alias="because")
-    """Why configurations are equivalent, or why no factor could be decided.
-
-    Part of a sentence; empty if the trials do not show it.
-    """
-    others: tuple[OtherFigure, ...] = ()
-    latencies: tuple[LatencyReport, ...] = ()
-    parts: tuple[PartsReport, ...] = ()
-    noise: NoiseReport | None = None
-    """Noise of its comparisons; None with fewer than two blocks or a single configuration."""
-    flags: tuple[Flag, ...] = ()
-    """Flags of its figures in run order that violate assumptions of their means."""

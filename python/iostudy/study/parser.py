@@ -12,13 +12,13 @@ from iostudy.errors import UsageError
 from iostudy.study.combinations import Factor
 from iostudy.study.cross_check import cross_check, factors_path
 from iostudy.study.design_check import check_other_keys
-from iostudy.study.factors import parse_factor
+from iostudy.study.factors import first_levels, parse_factor
+from iostudy.study.labels import find_duplicates
 from iostudy.study.load_section import parse_load
 from iostudy.study.model import RootlessFallback, Study, WorkloadRequest
 from iostudy.study.named_configurations import parse_named_configurations
 from iostudy.study.privileges import needs_root_to_change
-from iostudy.study.problems import Path as Way
-from iostudy.study.problems import ProblemCollector
+from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import parse_requests
 from iostudy.study.search import CONFLICTING_KEYS, DEFAULT_ONLY, Search
 from iostudy.study.search_section import parse_search
@@ -56,7 +56,9 @@ def parse(text: str, *, where: str, name: str) -> Study:
 
 def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -> Study:
     """The study without the checks across its sections; StudyError with all problems so far."""
-    workloads = parse_load(collector, file, parse_requests(collector, file.workloads or ()))
+    levels = first_levels(file.factors or {})
+    requests = parse_requests(collector, file.workloads or (), levels)
+    workloads = parse_load(collector, file, requests)
     factors, search = _varied(collector, (), file, workloads)
     chosen = parse_named_configurations(collector, file, factors)
     fallback = _fallback(collector, file.without_root, workloads)
@@ -92,7 +94,7 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
 
 def _varied(
     collector: ProblemCollector,
-    way: Way,
+    path: KeyPath,
     section: StudyFile | WithoutRootSection,
     workloads: tuple[WorkloadRequest, ...],
 ) -> tuple[tuple[Factor, ...], Search | None]:
@@ -100,28 +102,33 @@ def _varied(
     given = section.model_fields_set
     if "search" not in given:
         if "factors" not in given:
-            collector.add_missing(way, type(section), ("factors",))
-        return _factors(collector, (*way, "factors"), section.factors or {}, workloads), None
+            collector.add_missing(path, type(section), ("factors",))
+        return _factors(collector, (*path, "factors"), section.factors or {}, workloads), None
     for key in CONFLICTING_KEYS:
         if key in given:
-            collector.add((*way, key), "it does not go together with search; leave one of them out")
+            collector.add(
+                (*path, key), "it does not go together with search; leave one of them out"
+            )
     if section.search is None:
         return (), None
-    return parse_search(collector, (*way, "search"), section.search, workloads)
+    return parse_search(collector, (*path, "search"), section.search, workloads)
 
 
 def _factors(
     collector: ProblemCollector,
-    way: Way,
+    path: KeyPath,
     section: Mapping[Any, Any],
     workloads: tuple[WorkloadRequest, ...],
 ) -> tuple[Factor, ...]:
     models = [type(request.options) for request in workloads]
     found = [
-        collector.attempt((*way, name), partial(parse_factor, str(name), models=models), levels)
+        collector.attempt((*path, name), partial(parse_factor, str(name), models=models), levels)
         for name, levels in section.items()
     ]
-    return tuple(factor for factor in found if factor is not None)
+    factors = tuple(factor for factor in found if factor is not None)
+    for name in find_duplicates(factor.name for factor in factors):
+        collector.add(path, "the factor occurs twice; give it once", found=name)
+    return factors
 
 
 def _fallback(
@@ -134,8 +141,8 @@ def _fallback(
     factors, search = _varied(collector, ("without_root",), section, workloads)
     for factor in factors:
         if needs_root_to_change(factor):
-            way = ("without_root", *factors_path(search), factor.name)
-            collector.add(way, "this needs root; vary a workload option here")
+            path = ("without_root", *factors_path(search), factor.name)
+            collector.add(path, "this needs root; vary a workload option here")
     return RootlessFallback(factors, section.target, section.question, search)
 
 

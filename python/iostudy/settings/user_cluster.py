@@ -19,7 +19,7 @@ from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.settings.transaction import state
 from iostudy.settings.transaction.journal import JournalMode
 from iostudy.settings.transaction.locks import lock_directory
-from iostudy.settings.transaction.recovery import Recovery, restore_kind
+from iostudy.settings.transaction.recovery import Recovery, restore_kinds
 from iostudy.settings.transaction.transaction import Transaction, UndoResult
 
 WORK_FOLDER = "/tmp"
@@ -72,7 +72,7 @@ def find_cluster() -> LocalCluster | None:
 
 def stop() -> Recovery:
     """End it, if it exists, and remove its data; its logs stay."""
-    recovery = restore_kind(StartedCluster.kind)
+    recovery = restore_kinds(StartedCluster.kind)
     cluster = find_cluster()
     if cluster is not None and recovery == Recovery():
         # Its journal is lost, but its layout is known.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
-from iostudy.study.schema import load, parse
+from iostudy.study.parser import load, parse
 from iostudy.study.sections import Validity
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
@@ -98,7 +98,7 @@ def test_further_disks_have_names_and_file_systems(disks, words):
         ("[5, 30]", "[true, 30]", 8, ["blocks", "found [true, 30]"]),
         ("/data/scratch", "{loopback: {size: 1KiB}}", 2, ["too small", "16MiB"]),
         ("/data/scratch", "{loopback: {size: 2GiB, filesystem: ntfs}}", 2, ["file system", "xfs"]),
-        ("/data/scratch", "{}", 2, ["either loopback"]),
+        ("/data/scratch", "{}", 2, ["give one of loopback"]),
         ("/data/scratch", "hdfs://nn/", 2, ["name a folder"]),
         ("/data/scratch", "s3a://b/", 2, ["directories, disks, and folders in HDFS"]),
         ("Does the scheduler matter?", "", 1, ["question"]),

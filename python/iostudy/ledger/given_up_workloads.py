@@ -12,7 +12,7 @@ _TABLE = "given_up"
 
 
 @dataclass(frozen=True)
-class AbandonedWorkload:
+class GivenUpWorkload:
     """A workload that a study gave up in a block, after so many attempts.
 
     ``reason`` is that of the last attempt. ``disturbed``: the attempts exceeded a limit of
@@ -27,7 +27,7 @@ class AbandonedWorkload:
     disturbed: bool
 
 
-class AbandonedWorkloadRecord:
+class GivenUpWorkloadRecord:
     """The workloads given up since the last start or resumption of the study.
 
     Every change is durable on return. Raises LedgerError and RecordError as the ledger does.
@@ -36,7 +36,7 @@ class AbandonedWorkloadRecord:
     def __init__(self, ledger: Ledger) -> None:
         self._tables = ledger.tables
 
-    def add(self, given_up: AbandonedWorkload) -> None:
+    def add(self, given_up: GivenUpWorkload) -> None:
         """Record that the study gave a workload up."""
         with require_writable(self._tables).transaction() as change:
             change.insert(
@@ -49,7 +49,7 @@ class AbandonedWorkloadRecord:
                 disturbed=given_up.disturbed,
             )
 
-    def all(self) -> tuple[AbandonedWorkload, ...]:
+    def all(self) -> tuple[GivenUpWorkload, ...]:
         """Return every workload given up, in order.
 
         A resumed study tries every workload again, so earlier records do not count.
@@ -63,8 +63,8 @@ class AbandonedWorkloadRecord:
         return len(self._tables.read("resumption"))
 
 
-def _given_up(row: sqlite3.Row) -> AbandonedWorkload:
-    return AbandonedWorkload(
+def _given_up(row: sqlite3.Row) -> GivenUpWorkload:
+    return GivenUpWorkload(
         row["workload"],
         row["block"],
         row["attempts"],

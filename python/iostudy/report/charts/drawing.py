@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from iostudy.report.render.charts import palette
+from iostudy.report.charts import palette
 from iostudy.report.values import Report
 
 Spec = dict[str, Any]
@@ -27,7 +27,7 @@ CONTAINER_WIDTH = "containerSize()[0]"
 _LABEL_PIXELS = 150
 _LINE_PIXELS = 14
 _LETTER_PIXELS = 7
-_LEGEND_PIXELS = 300
+_LEGEND_PIXELS = 560
 _SYMBOL_PIXELS = 30
 _APART_PIXELS = 6
 
@@ -60,9 +60,22 @@ def round_value(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
+def has_many_configurations(report: Report) -> bool:
+    """Whether there are more configurations than colours and shapes, as in a screening."""
+    return len(report.configurations) > len(palette.COLOURS)
+
+
 def encode_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Color, alt.Shape]:
-    """A colour and a shape for each configuration, the same in all charts of a report."""
+    """A colour and a shape for each configuration, the same in all charts of a report.
+
+    More configurations than colours share one colour, without a legend.
+    """
     labels = [configuration.label for configuration in report.configurations]
+    if has_many_configurations(report):
+        return (
+            alt.Color("configuration:N", legend=None).scale(domain=labels, range=[palette.BLUE]),
+            alt.Shape("configuration:N", legend=None).scale(domain=labels, range=["circle"]),
+        )
     shown = make_legend(labels) if legend else None
     colours = palette.cycle_items(palette.COLOURS, len(labels))
     shapes = palette.cycle_items(palette.SHAPES, len(labels))

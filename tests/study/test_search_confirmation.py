@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from iostudy.study.candidates import add_candidates
-from iostudy.study.confirmation import build_confirmation
 from iostudy.study.privileges import apply_fallback
 from iostudy.study.search import DEFAULT, Candidate
+from iostudy.study.search_confirmation import build_confirmation
 from tests.study.files import read
 
 WITHOUT_ROOT = """question: Which?

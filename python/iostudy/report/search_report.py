@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from iostudy.ledger.samples import ReadSamples
 from iostudy.ledger.search_result import SearchResult
 from iostudy.report.build import build_report
-from iostudy.report.documents.comparison.matching import RecordedStudy
 from iostudy.report.formatting import describe_given_up, format_count
+from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.search.build import build_search
-from iostudy.report.topics.verdicts.answer import quote_label
 from iostudy.report.topics.verdicts.method import describe_search_method, list_reproduction_steps
+from iostudy.report.topics.verdicts.names import quote_label
 from iostudy.report.topics.verdicts.next_steps import suggest_resume
 from iostudy.report.values import Report, State, Step
+from iostudy.units import format_seconds
 
 RESUME_HINT = "--resume continues it."
 
@@ -30,11 +32,13 @@ def build_search_report(
     that of the search, as commands will name it, and ``samples`` reads those of its trials.
     """
     if confirmed is None:
-        report = build_report(found.study, found.row, found.rows, folder, samples, found.given_up)
+        searched = RecordedStudy(
+            folder, found.study, found.row, found.rows, samples, found.given_up
+        )
+        report = build_report(searched)
         report = report.model_copy(update={"headline": _headline(found), "state": _state(found)})
     else:
-        own = confirmed
-        report = build_report(own.study, own.row, own.rows, folder, own.samples, own.given_up)
+        report = build_report(replace(confirmed, place=folder))
     verdicts = report.answer if confirmed else ()
     decided = confirmed is not None and report.state is State.COMPLETE
     text = {
@@ -78,6 +82,9 @@ def _answer(found: SearchResult, confirmed: RecordedStudy | None) -> Iterator[st
     tried = format_count(sum(not own.refused for own in found.candidates), "candidate")
     yield from map(describe_given_up, found.given_up)
     if found.outcome is None:
+        if found.time_limit_seconds is not None:
+            limit = format_seconds(found.time_limit_seconds)
+            yield f"The search reached its time limit of {limit}."
         yield f"The search has tried {tried} and has not ended; {RESUME_HINT}"
     elif found.outcome.winner is None:
         yield f"None of {tried} was better than the default at the end of the search."

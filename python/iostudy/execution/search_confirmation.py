@@ -7,9 +7,9 @@ from pathlib import Path
 from iostudy.execution.session import StudySession, prepare_session
 from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.studies import CONFIRMATION, find_confirmation, read_search
-from iostudy.study.confirmation import build_confirmation
 from iostudy.study.model import Study
-from iostudy.study.schema import parse
+from iostudy.study.parser import parse
+from iostudy.study.search_confirmation import build_confirmation
 
 
 def prepare_confirmation(folder: Path, *, root: bool) -> StudySession | None:

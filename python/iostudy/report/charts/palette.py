@@ -27,6 +27,9 @@ SHAPES = (
     "cross",
 )
 
+GLYPHS = dict(zip(SHAPES, "●■▲◆▼▶◀✚", strict=True))
+"""Characters that look like the shapes, for legends in text."""
+
 
 def choose_verdict_mark(verdict: Verdict) -> tuple[str, str]:
     """Colour and shape of a verdict."""

@@ -1,0 +1,155 @@
+"""``iostudy init``: write a commented study file for this host."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iostudy.cli.console import print_text, say
+from iostudy.errors import TargetError, UsageError
+from iostudy.host import devices, inventory, stack
+from iostudy.study.names import require_known
+from iostudy.study.starter import (
+    StarterDevice,
+    StarterHost,
+    StarterTarget,
+    render_starter,
+    starter_disk_bytes,
+)
+from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import WorkloadDefinition
+
+_LOOPBACK = "loopback"
+_DEFAULT_WORKLOAD = "dfsio-read"
+_STDOUT = "-"
+
+
+def init(
+    file: Annotated[
+        str, typer.Argument(help="File to write, which must not exist; - for standard output.")
+    ] = "study.yaml",
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="A directory, a device whose data may be destroyed, or loopback.",
+            show_default="asked",
+        ),
+    ] = None,
+    workload: Annotated[
+        str | None, typer.Option(help="A workload of `iostudy workloads`.", show_default="asked")
+    ] = None,
+) -> None:
+    """Write a commented study file for this host.
+
+    It asks for target and workload unless the options name them. `iostudy check` accepts the file.
+    """
+    chosen = _target(target or _ask("target", "Directory, device or loopback", _default_target()))
+    name = workload or _ask(
+        "workload", "Workload (`iostudy workloads` lists them)", _DEFAULT_WORKLOAD
+    )
+    definition = _workload(name)
+    place = _place(chosen, definition)
+    text = render_starter(definition, place, _host(place))
+    if file == _STDOUT:
+        print_text(text)
+        return
+    _write(Path(file), text)
+    say(f"wrote {file}; next: iostudy check {file}")
+
+
+def _default_target() -> str:
+    return _LOOPBACK if os.geteuid() == 0 else "."
+
+
+def _ask(option: str, question: str, default: str) -> str:
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"the {option}",
+            found="no option, and no terminal to ask on",
+            where="the command line",
+            remedy=f"give --{option}, such as --{option} {default}",
+        )
+    answer: str = typer.prompt(question, default=default, err=True)
+    return answer
+
+
+def _workload(name: str) -> WorkloadDefinition:
+    see = "`iostudy workloads` lists them"
+    known = require_known("workload", name, catalog.names(), where="the command line", see=see)
+    return catalog.get(known)
+
+
+def _target(name: str) -> str:
+    """Return the target as given; UsageError if it is none."""
+    path = Path(name)
+    if name == _LOOPBACK or path.is_dir() or path.is_block_device():
+        return name
+    raise UsageError(
+        "a directory, a block device or loopback",
+        found="no such directory or device" if not path.exists() else "another kind of file",
+        where=name,
+        remedy="create the directory, or see `lsblk` for the devices",
+    )
+
+
+def _place(name: str, workload: WorkloadDefinition) -> StarterTarget:
+    if name == _LOOPBACK:
+        return LoopbackTarget(starter_disk_bytes(workload))
+    path = Path(name)
+    return ScratchTarget(path) if path.is_block_device() else DirectoryTarget(path.resolve())
+
+
+def _host(target: StarterTarget) -> StarterHost:
+    found = inventory.collect_inventory()
+    return StarterHost(
+        name=platform.node(),
+        kernel=str(found["kernel"]["release"]),
+        cpus=found["cpu"]["count"],
+        memory_bytes=found["memory_bytes"] or 0,
+        device=_device(target),
+        root=os.geteuid() == 0,
+    )
+
+
+def _device(target: StarterTarget) -> StarterDevice | None:
+    """Return the device whose queue has a scheduler below a directory or device, if any."""
+    match target:
+        case ScratchTarget(device=place):
+            pass
+        case DirectoryTarget(path=Path() as place):
+            pass
+        case _:
+            return None
+    try:
+        own = stack.scheduling_devices(place)[0]
+    except TargetError:
+        return None
+    scheduler = devices.read_scheduler(own)
+    assert scheduler is not None
+    return StarterDevice(
+        name=own.name,
+        model=own.model,
+        rotational=own.rotational,
+        scheduler=scheduler.current,
+        schedulers=scheduler.available,
+        read_ahead_kb=inventory.read_queue(own).get("read_ahead_kb", ""),
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(
+            "to write a new study file",
+            found=error.strerror or str(error),
+            where=str(path),
+            remedy="give another file name, or - for standard output",
+        ) from error

@@ -1,0 +1,141 @@
+"""``iostudy run --json``: its document, in the form that ``run.schema.json`` describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, FiniteFloat
+
+from iostudy.cli.console import print_json
+from iostudy.cli.report_output import read_report
+from iostudy.report.base import Value
+from iostudy.report.topics.covariates.values import GivenUpWorkloadReport
+from iostudy.report.topics.screening.values import EffectReport
+from iostudy.report.topics.switchback.values import SwitchbackReport
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import Report, State
+
+RUN_PHASE = "run"
+"""Phase of a trial in which its workload runs."""
+
+
+class WorkloadVerdict(Result):
+    """Comparison of a configuration with the baseline, as in report.json, with its workload."""
+
+    workload: str
+    """Label of the workload."""
+
+
+class PilotSummary(Value):
+    """The pilot of a workload's windows, and its plan."""
+
+    seconds: FiniteFloat
+    """Duration of the pilot in seconds."""
+    window_seconds: FiniteFloat
+    """Length of a window in seconds."""
+    washout_seconds: dict[str, FiniteFloat]
+    """Discarded time after a switch to each configuration, in seconds."""
+    expected_blocks: int
+    """Blocks that detect a difference of the margin, by the noise of the pilot."""
+
+
+class WorkloadTime(Value):
+    """The time that a workload ran."""
+
+    workload: str
+    """Label of the workload."""
+    measuring_seconds: FiniteFloat
+    """Time that the workload ran: its pilot, windows and whole trials, in seconds."""
+    windows_seconds: FiniteFloat
+    """Duration of its runs with windows, in seconds; 0 without windows."""
+    trials_seconds: FiniteFloat
+    """Duration of its whole trials, also of those that do not count, in seconds."""
+    pilot: PilotSummary | None
+    """Its pilot; null without windows."""
+
+
+class StudyRunReport(Value):
+    """The result of ``iostudy run``."""
+
+    schema_name: Literal["iostudy.run/1"] = Field(
+        default="iostudy.run/1", serialization_alias="schema"
+    )
+    """Name and version of this form."""
+    study: str
+    """Name of the study: that of its file."""
+    folder: str
+    """Absolute path of the output folder."""
+    exit_code: int
+    """Exit code of the command."""
+    state: State
+    """``complete`` if every comparison has a verdict or has used all its blocks."""
+    baseline: str
+    """Label of the baseline."""
+    verdicts: tuple[WorkloadVerdict, ...]
+    """Comparisons with the baseline, by workload; of a search those of its confirmation."""
+    effects: tuple[EffectReport, ...]
+    """Effects of a screening; empty for other studies."""
+    given_up: tuple[GivenUpWorkloadReport, ...]
+    """Workloads that the study gave up: all attempts at a block failed."""
+    measuring_seconds: FiniteFloat
+    """Time that all workloads ran, in seconds; without the candidates of a search."""
+    workloads: tuple[WorkloadTime, ...]
+    """Time by workload, in the order of the study."""
+
+
+def print_run(folder: Path, exit_code: int) -> None:
+    """Print the document of the study in the folder; LedgerError without one."""
+    document = build_document(read_report(folder), folder, exit_code)
+    print_json(document.model_dump(mode="json"))
+
+
+def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunReport:
+    """The document of a report."""
+    workloads = tuple(_build_time(report, own.label) for own in report.workloads)
+    return StudyRunReport(
+        study=report.name,
+        folder=str(folder.absolute()),
+        exit_code=exit_code,
+        state=report.state,
+        baseline=report.baseline,
+        verdicts=tuple(_list_verdicts(report)),
+        effects=report.screening.effects if report.screening else (),
+        given_up=report.given_up,
+        measuring_seconds=sum(own.measuring_seconds for own in workloads),
+        workloads=workloads,
+    )
+
+
+def _list_verdicts(report: Report) -> Iterator[WorkloadVerdict]:
+    for workload in report.workloads:
+        for result in workload.results:
+            if result.verdict is not None:
+                fields = {name: getattr(result, name) for name in Result.model_fields}
+                yield WorkloadVerdict(workload=workload.label, **fields)
+
+
+def _build_time(report: Report, label: str) -> WorkloadTime:
+    switchback = next((own for own in report.switchback if own.workload == label), None)
+    pilot = _build_pilot(switchback) if switchback else None
+    windows = sum(run.seconds for run in switchback.runs[1:]) if switchback else 0.0
+    own_trials = (trial for trial in report.trials if trial.workload == label)
+    trials = sum(trial.phases.get(RUN_PHASE) or 0.0 for trial in own_trials)
+    return WorkloadTime(
+        workload=label,
+        measuring_seconds=(pilot.seconds if pilot else 0.0) + windows + trials,
+        windows_seconds=windows,
+        trials_seconds=trials,
+        pilot=pilot,
+    )
+
+
+def _build_pilot(switchback: SwitchbackReport) -> PilotSummary:
+    """The first run of a workload with windows is that of its pilot."""
+    return PilotSummary(
+        seconds=sum(run.seconds for run in switchback.runs[:1]),
+        window_seconds=switchback.window_seconds,
+        washout_seconds={own.configuration: own.washout_seconds for own in switchback.responses},
+        expected_blocks=switchback.expected_blocks,
+    )

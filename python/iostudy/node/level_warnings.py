@@ -1,0 +1,138 @@
+"""Warnings about levels that this host lacks, ignores or changes, found without any change.
+
+Source: mm/page-writeback.c (domain_dirty_limits), block/blk-sysfs.c, mm/readahead.c.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from iostudy.errors import IostudyError
+from iostudy.host import devices, stack
+from iostudy.host.files import read_attribute
+from iostudy.node.expected import target_path
+from iostudy.node.levels import Levels
+from iostudy.settings.definitions.queue import MAX_SECTORS, READ_AHEAD, SCHEDULER
+from iostudy.settings.transaction.transaction import Transaction
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.combinations import Configuration, Factor
+from iostudy.study.model import Study
+from iostudy.study.requests import apply_configuration
+from iostudy.study.targets import MadeDiskTarget
+
+_REMOVED = {
+    "anticipatory": "Linux 2.6.33 removed it",
+    "cfq": "Linux 5.0 removed it",
+    "deadline": "Linux 5.0 removed it; mq-deadline replaces it",
+    "noop": "Linux 5.0 removed it; none replaces it",
+}
+_MODULE = "it has to be a module that the kernel can load"
+_DIRTY = "sysctl.vm.dirty_"
+_READ_AHEAD = (READ_AHEAD.name, "bdi.read_ahead_kb")
+
+
+def find_level_warnings(study: Study) -> tuple[str, ...]:
+    """Return a sentence for each level, or pair of levels, that would not do what it says."""
+    levels = Levels(Transaction(), (target_path(study.target),))
+    return tuple(
+        dict.fromkeys(
+            (
+                *_missing_schedulers(study, levels),
+                *_without_page_cache(study),
+                *_swapped_dirty_limits(study, levels),
+                *_refused_request_sizes(study),
+                *_rounded_read_ahead(study),
+            )
+        )
+    )
+
+
+def _missing_schedulers(study: Study, levels: Levels) -> Iterator[str]:
+    for factor in _factors(study, SCHEDULER.name):
+        try:
+            offered = levels.offered(factor.name, factor.on)
+        except IostudyError:
+            continue  # the place is not there yet, or check_target reports it
+        for level in factor.levels:
+            if level.value not in (AS_FOUND, *offered):
+                reason = _REMOVED.get(level.value, _MODULE)
+                yield (
+                    f"{factor.name}={level.value} is not among this kernel's: "
+                    f"{', '.join(offered)}; {reason}"
+                )
+
+
+def _without_page_cache(study: Study) -> Iterator[str]:
+    configurations = study.known().configurations()
+    direct = [
+        request.label
+        for request in study.workloads
+        if all(getattr(apply_configuration(request, c), "direct", False) for c in configurations)
+    ]
+    for factor in study.factors:
+        if direct and (factor.name in _READ_AHEAD or factor.name.startswith(_DIRTY)):
+            yield (
+                f"{factor.name} has no effect on {', '.join(direct)}: with direct: true, I/O "
+                "bypasses the page cache"
+            )
+
+
+def _swapped_dirty_limits(study: Study, levels: Levels) -> Iterator[str]:
+    for unit in ("ratio", "bytes"):
+        names = f"{_DIRTY}{unit}", f"{_DIRTY}background_{unit}"
+        if not any(factor.name in names for factor in study.factors):
+            continue
+        found = {name: levels.bind(name)[0].read() for name in names}
+        for configuration in study.known().configurations():
+            limit, background = (_level(configuration, name, found[name]) for name in names)
+            if 0 < limit <= background:
+                yield (
+                    f"dirty_{unit}={limit} is not above dirty_background_{unit}={background}: the "
+                    f"kernel then starts write-back at half of dirty_{unit}"
+                )
+
+
+def _refused_request_sizes(study: Study) -> Iterator[str]:
+    if isinstance(study.target, MadeDiskTarget):
+        return  # the device is not made yet
+    for factor in _factors(study, MAX_SECTORS.name):
+        for place in factor.on or (str(target_path(study.target)),):
+            try:
+                found = stack.find_devices(place)
+            except IostudyError:
+                continue  # check_target reports it
+            for device in found:
+                most = read_attribute(devices.queue_folder(device) / "max_hw_sectors_kb")
+                for value in _numbers(factor):
+                    if most is not None and value > int(most):
+                        yield (
+                            f"{factor.name}={value} exceeds max_hw_sectors_kb of {device.name} "
+                            f"({most.strip()}): the kernel refuses it"
+                        )
+
+
+def _rounded_read_ahead(study: Study) -> Iterator[str]:
+    page_kib = os.sysconf("SC_PAGE_SIZE") // 1024
+    for name in _READ_AHEAD:
+        for factor in _factors(study, name):
+            for value in _numbers(factor):
+                if value % page_kib:
+                    rounded = value - value % page_kib
+                    yield (
+                        f"{name}={value}: the kernel rounds it down to {rounded}, whole pages of "
+                        f"{page_kib} KiB"
+                    )
+
+
+def _factors(study: Study, name: str) -> Iterator[Factor]:
+    return (factor for factor in study.factors if factor.name == name)
+
+
+def _numbers(factor: Factor) -> Iterator[int]:
+    return (int(level.value) for level in factor.levels if level.value != AS_FOUND)
+
+
+def _level(configuration: Configuration, name: str, found: str) -> int:
+    level = configuration.settings.get(name, AS_FOUND)
+    return int(found if level == AS_FOUND else level)

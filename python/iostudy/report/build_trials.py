@@ -1,0 +1,65 @@
+"""Values of all trials (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iostudy.analysis.outliers import OutlierRule, flag_outliers
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.finite import finite, finite_values, round_values
+from iostudy.report.topics.bottlenecks.build import Diagnoses
+from iostudy.report.trials import TrialReport
+from iostudy.results.comparisons import collect_figures
+from iostudy.study.model import Study
+from iostudy.telemetry.summary import TelemetrySummary
+
+_NOTHING = TelemetrySummary(0.0, {}, {})
+"""Telemetry of a trial that did not end."""
+
+
+def build_trials(
+    study: Study, rows: Sequence[TrialRow], found: Diagnoses
+) -> tuple[TrialReport, ...]:
+    """Build the values of all trials, in the order of ``rows``: run order."""
+    outlying = _outlying(study, rows)
+    figures = {workload.label: workload.figure.name for workload in study.workloads}
+    summaries = [row.summary or _NOTHING for row in rows]
+    return tuple(
+        TrialReport(
+            number=number,
+            block=row.block,
+            attempt=row.attempt,
+            position=row.position,
+            workload=row.workload,
+            configuration=row.configuration,
+            status=row.status,
+            reason=row.reason,
+            counts=row.counts,
+            outlier=row.counts and (row.workload, row.configuration, row.block) in outlying,
+            started_at=row.started_at,
+            value=finite((row.figures or {}).get(figures[row.workload])),
+            figures=finite_values(row.figures),
+            settings=dict(row.settings or {}),
+            device=row.device,
+            devices={name: round_values(figures) for name, figures in own.devices.items()},
+            machine=round_values(own.machine),
+            phases=round_values(row.phases),
+            limit=found[row.id].limit if row.id in found else None,
+            notes=row.notes,
+            telemetry=row.telemetry.name,
+        )
+        for number, (row, own) in enumerate(zip(rows, summaries, strict=True), start=1)
+    )
+
+
+def _outlying(study: Study, rows: Sequence[TrialRow]) -> set[tuple[str, str, int]]:
+    """Return (workload, configuration, block) of the counted trials that both rules flag.
+
+    Either rule alone flags one in twenty of nine normal values, too many to look at.
+    """
+    return {
+        (workload, configuration, list(values)[outlier.index])
+        for (workload, configuration), values in collect_figures(study, rows).items()
+        for outlier in flag_outliers(list(values.values()))
+        if outlier.rules == frozenset(OutlierRule)
+    }

@@ -1,0 +1,159 @@
+"""Results of all workloads with their flags and covariates (pure)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from iostudy.analysis.paired import as_fraction
+from iostudy.analysis.series import FamilyOfTests
+from iostudy.ledger.rows import MeasuredRow
+from iostudy.report.finite import build_span, finite
+from iostudy.report.recorded_study import RecordedStudy
+from iostudy.report.topics.bottlenecks.explain_equivalence import (
+    explain_equivalence,
+    varies_device_settings_only,
+)
+from iostudy.report.topics.bottlenecks.values import BottleneckReport
+from iostudy.report.topics.caveats.build import add_flags, add_imbalance, compute_shared_level
+from iostudy.report.topics.covariates.build import build_covariates, covariate_values
+from iostudy.report.topics.covariates.values import CovariateReport
+from iostudy.report.topics.measurements.build import build_measurements, describe_figure
+from iostudy.report.topics.noise.section import build_workload_power
+from iostudy.report.topics.verdicts.answer import (
+    build_context,
+    build_predicate,
+    build_sentences,
+    find_baseline_label,
+)
+from iostudy.report.topics.verdicts.names import find_single_factor
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import WorkloadReport
+from iostudy.results.comparisons import ComparisonResult, collect_figures
+from iostudy.study.model import Study, WorkloadRequest
+from iostudy.workloads import catalog
+from iostudy.workloads.option_text import format_options
+
+
+def build_workloads(
+    recorded: RecordedStudy,
+    compared: Sequence[ComparisonResult],
+    limited: Sequence[BottleneckReport],
+) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
+    """Build every workload with its flags, and its covariates, whose tests share their level."""
+    study = recorded.study
+    values = covariate_values(study, recorded.trials)
+    shared = compute_shared_level(study, values)
+    found = _workloads(study, compared, recorded.measured, shared)
+    reports = build_covariates(study, values, found, shared)
+    explained = (_explained(study, each, limited) for each in found)
+    return tuple(add_imbalance(each, reports) for each in explained), reports
+
+
+def _workloads(
+    study: Study,
+    found: Sequence[ComparisonResult],
+    rows: Sequence[MeasuredRow],
+    shared: FamilyOfTests,
+) -> tuple[WorkloadReport, ...]:
+    """Every workload with its results and all else that was measured."""
+    values = collect_figures(study, rows)
+    texts = (
+        _workload(
+            study,
+            request,
+            [result for result in found if result.workload == request.label],
+            list(values.get((request.label, study.baseline.label), {}).values()),
+        )
+        for request in study.workloads
+    )
+    return tuple(
+        add_flags(
+            workload.model_copy(update=build_measurements(study, request, rows)),
+            study,
+            rows,
+            shared,
+        )
+        for request, workload in zip(study.workloads, texts, strict=True)
+    )
+
+
+def _workload(
+    study: Study,
+    request: WorkloadRequest,
+    compared: Sequence[ComparisonResult],
+    alone: Sequence[float],
+) -> WorkloadReport:
+    definition = catalog.get(request.name)
+    figure = describe_figure(request.figure)
+    baseline = _baseline(find_baseline_label(study), compared, alone)
+    if study.design is not None:
+        compared = sorted(compared, key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
+    results = (baseline, *(_result(result) for result in compared))
+    return WorkloadReport(
+        label=request.label,
+        name=request.name,
+        models=definition.models,
+        leaves_out=definition.not_modelled,
+        options=format_options(request.options),
+        figure=figure,
+        results=results,
+        noise=build_workload_power(study, request.label, compared),
+        answer=build_sentences(
+            {request.label: build_predicate(results, figure, build_context(study))}
+        )[0],
+    )
+
+
+def _explained(
+    study: Study,
+    workload: WorkloadReport,
+    limited: Sequence[BottleneckReport],
+) -> WorkloadReport:
+    """Return the workload with the reason for equivalence, if there is one."""
+    own = {
+        bottleneck.configuration: bottleneck
+        for bottleneck in limited
+        if bottleneck.workload == workload.label
+    }
+    device_settings_only = varies_device_settings_only(study)
+    why = explain_equivalence(
+        workload.results,
+        own,
+        find_single_factor(study),
+        device_settings_only=device_settings_only,
+    )
+    return workload.model_copy(update={"explanation": why})
+
+
+def _baseline(label: str, compared: Sequence[ComparisonResult], alone: Sequence[float]) -> Result:
+    """The baseline runs in every block, so the longest comparison holds all of its values."""
+    longest = max(compared, key=lambda result: result.comparison.blocks, default=None)
+    if longest is None:
+        mean = math.exp(math.fsum(map(math.log, alone)) / len(alone)) if alone else None
+        return Result(configuration=label, baseline=True, blocks=len(alone), value=mean)
+    blocks, value = longest.comparison.blocks, finite(longest.baseline_mean)
+    return Result(configuration=label, baseline=True, blocks=blocks, value=value)
+
+
+def _result(result: ComparisonResult) -> Result:
+    comparison = result.comparison
+    higher = comparison.higher_is_better
+    sign = 1 if higher else -1
+    robust = comparison.robust_interval if higher else comparison.robust_interval.mirrored()
+    return Result(
+        configuration=result.configuration,
+        baseline=False,
+        bound=result.bound,
+        blocks=comparison.blocks,
+        value=finite(result.mean),
+        change=finite(comparison.change),
+        interval=build_span(comparison.change_interval),
+        robust_change=finite(as_fraction(sign * comparison.robust_estimate)),
+        robust_interval=build_span(robust.as_fractions()),
+        verdict=comparison.verdict,
+        by_margin=comparison.by_margin,
+        fragile=comparison.fragile,
+        futile=comparison.futile,
+        blocks_needed=comparison.blocks_needed,
+    )

@@ -1,0 +1,35 @@
+"""Names of configurations in sentences: factor and level."""
+
+from __future__ import annotations
+
+from iostudy.study.combinations import find_labelling_factors
+from iostudy.study.labels import short_names
+from iostudy.study.model import Study
+
+_WORDS = ("none", "all", "on", "off", "true", "false")
+"""Labels that read as ordinary words of a sentence."""
+
+
+def find_single_factor(study: Study) -> str:
+    """Return the short name of the factor if labels have only its level.
+
+    Empty if the study file names its configurations, or if several factors label them.
+    """
+    if study.chosen or study.design is not None or study.search is not None:
+        return ""
+    names = find_labelling_factors(study.factors)
+    return short_names(names)[names[0]] if len(names) == 1 else ""
+
+
+def name_configuration(label: str, factor: str) -> str:
+    """Name a configuration in a sentence: ``read_ahead_kb=1024``.
+
+    ``factor`` is that of ``find_single_factor``; if it is empty, the label already names them.
+    """
+    return quote_label(f"{factor}={label}" if factor else label)
+
+
+def quote_label(label: str) -> str:
+    """Return a label, in quotation marks if it reads as several or as ordinary words."""
+    apart = " " in label or "," in label or label in _WORDS
+    return f"“{label}”" if apart else label

@@ -1,0 +1,114 @@
+"""Changes, verdicts and blocks of results as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.formatting import (
+    LARGEST_CHANGE,
+    format_blocks_needed,
+    format_change_interval,
+    format_interval,
+    format_tenths,
+    is_ratio,
+)
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import WorkloadReport
+
+
+def format_change(result: Result) -> str:
+    """A change with its interval: ``-12.0 % [-15.0, -9.0]``."""
+    return format_change_interval(result.change, result.interval)
+
+
+def format_robust_interval(result: Result) -> str:
+    """The Hodges-Lehmann interval in the unit of the result's change."""
+    ratio = is_ratio(result.change)
+    text = format_interval(result.robust_interval, ratio=ratio)
+    return f"{text} x" if ratio and result.robust_interval else text
+
+
+def format_change_size(result: Result) -> str:
+    """Return a change without its direction, which the verb expresses: ``12.0 % [9.0, 15.0]``.
+
+    Above 100 % it is the ratio to the baseline: ``30.0 x [25.1, 36.2]``.
+    """
+    assert result.change is not None
+    assert result.interval is not None
+    if is_ratio(result.change):
+        return format_change(result)
+    sign = 1 if result.change >= 0 else -1
+    low, high = sorted(sign * end for end in (result.interval.low, result.interval.high))
+    text = f">{LARGEST_CHANGE * 100:.0f}" if high >= LARGEST_CHANGE else format_tenths(high * 100)
+    return f"{format_tenths(abs(result.change) * 100)} % [{format_tenths(low * 100)}, {text}]"
+
+
+def format_verdict(result: Result, by_margin: str = "by at least the margin") -> str:
+    """The verdict in words; the baseline has none."""
+    if result.baseline:
+        return "baseline"
+    if result.verdict is None or not result.blocks:
+        return "no data"
+    words = result.verdict.value
+    if result.verdict in (Verdict.BETTER, Verdict.WORSE) and result.by_margin:
+        words += f" {by_margin}"
+    marks = [
+        *(["a bound"] if result.bound else []),
+        *(["fragile"] if result.fragile else []),
+        *(["futile"] if result.futile else []),
+        *(["flagged"] if result.flags else []),
+    ]
+    return f"{words} ({', '.join(marks)})" if marks else words
+
+
+def choose_verdict_symbol(verdict: Verdict | None) -> str:
+    """Return the verdict's symbol, the same as in the charts."""
+    match verdict:
+        case Verdict.BETTER:
+            return "▲"
+        case Verdict.WORSE:
+            return "▼"
+        case Verdict.EQUIVALENT:
+            return "●"
+        case Verdict.INCONCLUSIVE:
+            return "◆"
+        case None:
+            return ""
+        case _:
+            assert_never(verdict)
+
+
+def format_blocks(result: Result) -> str:
+    """Blocks done, and how many an open comparison would take: ``20 of ≈55``."""
+    if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
+        return f"{result.blocks} of {format_blocks_needed(result.blocks_needed, '≈')}"
+    return str(result.blocks)
+
+
+def format_blocks_legend(results: Iterable[Result]) -> str:
+    """Explain entries of ``format_blocks`` with an estimate; empty without any."""
+    for result in results:
+        if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
+            needed = format_blocks_needed(result.blocks_needed, more="more than ")
+            return (
+                f"blocks: {format_blocks(result)} means {result.blocks} run, and {needed} "
+                "needed for a verdict"
+            )
+    return ""
+
+
+def format_first_blocks_legend(
+    workload: WorkloadReport, workloads: Iterable[WorkloadReport]
+) -> str:
+    """The legend, under the first of the tables that has such an entry."""
+    first = next(
+        (
+            workload_report
+            for workload_report in workloads
+            if format_blocks_legend(workload_report.results)
+        ),
+        None,
+    )
+    return format_blocks_legend(workload.results) if workload is first else ""

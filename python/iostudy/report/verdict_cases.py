@@ -1,0 +1,57 @@
+"""Verdicts of a report or of a comparison as test cases, for continuous integration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.documents.comparison.values import StudyComparison
+from iostudy.report.formatting import format_change_interval
+from iostudy.report.values import Report
+
+
+@dataclass(frozen=True)
+class VerdictCase:
+    """One comparison. ``reason`` says why there is no verdict at all; empty if there is one."""
+
+    workload: str
+    name: str
+    verdict: Verdict
+    text: str
+    reason: str = ""
+
+
+def list_report_cases(report: Report) -> Iterator[VerdictCase]:
+    """The verdicts on which `run --fail-on` depends, and the workloads that were given up."""
+    effects = report.screening.effects if report.screening else ()
+    for effect in effects:
+        name = f"{effect.level} against {effect.against}"
+        text = format_change_interval(effect.change, effect.interval)
+        yield VerdictCase(effect.workload, name, effect.verdict, f"{effect.verdict}: {text}")
+    for workload in report.workloads:
+        for result in workload.results:
+            if result.baseline or result.bound or result.verdict is None:
+                continue
+            name = f"{result.configuration} against {report.baseline}"
+            text = format_change_interval(result.change, result.interval)
+            yield VerdictCase(workload.label, name, result.verdict, f"{result.verdict}: {text}")
+    for own in report.given_up:
+        reason = f"given up after {own.attempts} attempts: {own.reason}"
+        yield VerdictCase(own.workload, "all blocks", Verdict.INCONCLUSIVE, reason, reason)
+
+
+def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
+    """The verdicts on the second study against the first."""
+    for each in comparison.compared:
+        first, second = each.first.configuration, each.second.configuration
+        configuration = first if first == second else f"{second} against {first}"
+        name = f"{configuration}: {comparison.second.label} against {comparison.first.label}"
+        text = format_change_interval(each.change, each.interval)
+        yield VerdictCase(each.workload, name, each.verdict, f"{each.verdict}: {text}")
+
+
+def select_cases(cases: Iterable[VerdictCase], verdicts: Iterable[str]) -> tuple[VerdictCase, ...]:
+    """The cases with one of these verdicts."""
+    wanted = frozenset(verdicts)
+    return tuple(case for case in cases if case.verdict in wanted)

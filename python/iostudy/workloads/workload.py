@@ -1,0 +1,144 @@
+"""Protocol of a workload, and the place of its run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iostudy.errors import WorkloadError
+from iostudy.hadoop.client import Client
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.windows import SteadyRun
+
+Tick = Callable[[int], bool]
+"""Called several times a second with the bytes or operations done so far; False: stop now."""
+
+
+def continue_run(_: int) -> bool:
+    """The tick of a caller that waits until the end."""
+    return True
+
+
+@dataclass(frozen=True)
+class TargetPaths:
+    """The directory or the scratch device that the user names as target; None if it is another."""
+
+    directory: Path | None = None
+    device: Path | None = None
+
+
+NO_TARGET = TargetPaths()
+
+
+@dataclass(frozen=True)
+class Place:
+    """The study's folder of a trial, and the conditions of its run.
+
+    ``seed`` is the same for preparation and trial within a block, so that written data can be
+    verified. ``tick`` is the caller's callback during the run. ``hadoop`` exists for workloads
+    that require a cluster. ``disks`` maps the names of the study's further disks to their root
+    folders. ``target`` has the paths that the user knows.
+    """
+
+    directory: Path
+    seed: int
+    tick: Tick = continue_run
+    hadoop: Client | None = None
+    disks: Mapping[str, Path] = field(default_factory=dict)
+    target: TargetPaths = NO_TARGET
+
+
+class Workload(ABC):
+    """A workload with its options, ready to be carried out in a place.
+
+    The order is: check once per study; prepare once per block, then for every trial reset and run,
+    at last clean. What a workload has no need of it leaves out.
+    """
+
+    @abstractmethod
+    def space_bytes(self) -> int:
+        """Return the largest space of its files on one disk of the study; 0 if unknown."""
+
+    def written_bytes(self) -> int | None:
+        """Return the bytes that a trial writes; None if unknown.
+
+        By default a trial that reads writes nothing, and any other writes its files once.
+        """
+        return 0 if self.reads() else self.space_bytes() or None
+
+    def prepared_bytes(self) -> int:
+        """Return the bytes that `prepare` writes; by default the files of a trial that reads."""
+        return self.space_bytes() if self.reads() else 0
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Return the time of a trial on storage of that speed; None if unknown.
+
+        By default its files are moved once.
+        """
+        return self.space_bytes() / bytes_per_second or None
+
+    def reads(self) -> bool:
+        """Whether a trial reads data written before it: the page cache is dropped then."""
+        return False
+
+    def disks(self) -> frozenset[str]:
+        """Return the names of the further disks that it uses."""
+        return frozenset()
+
+    def directories(self) -> tuple[Path, ...]:
+        """Return the user's directories outside of the target for files whose I/O is measured."""
+        return ()
+
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """Return a directory on each disk or mount of the files whose I/O is measured."""
+        return (place.directory,)
+
+    def check(self) -> None:
+        """Refuse, before anything is changed, what this machine lacks; UsageError says what."""
+        return
+
+    def check_target(self, target: TargetPaths) -> None:
+        """Refuse paths of the workload that do not belong to the target; UsageError names them."""
+        del target
+
+    def preparation(self) -> str:
+        """Return the key of what prepare creates; trials of a block with the same key share it."""
+        return ""
+
+    def prepare(self, place: Place) -> None:
+        """Make, unmeasured, what the trials need."""
+        return
+
+    def reset(self, place: Place) -> None:
+        """Undo, unmeasured and before every trial, what the one before has left."""
+        return
+
+    @abstractmethod
+    def run(self, place: Place) -> Measurement:
+        """Run it once. Raises WorkloadError, never returns partial figures.
+
+        WorkloadStoppedError if ``place.tick`` requested the stop.
+        """
+
+    def unsteady_reason(self) -> str:
+        """Return why it has no steady state, in one sentence; "" if it has one."""
+        return "it ends with its work"
+
+    def steady_run(self, place: Place) -> SteadyRun:
+        """Return a run in a prepared place that repeats until the tick of ``place`` ends it.
+
+        It prepares what it needs beyond `prepare`. Raises WorkloadError, also for a workload
+        without a steady state.
+        """
+        raise WorkloadError(
+            "a workload with a steady state",
+            found=self.unsteady_reason(),
+            where=str(place.directory),
+            remedy="compare whole trials (decide: {mode: trials})",
+        )
+
+    @abstractmethod
+    def clean(self, place: Place) -> None:
+        """Remove every file that prepare and run have made; also after a run that failed."""

@@ -1,0 +1,85 @@
+"""``init`` writes a study file that ``check`` accepts, and overwrites nothing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from iostudy.workloads import catalog
+
+NATIVE = [name for name in catalog.names() if not catalog.get(name).needs_hadoop]
+NEEDS = {"root-events": "uproot"}
+BY_JAVA = ["hadoop.nnthroughput"]
+
+
+@pytest.mark.parametrize("target", ["loopback", "."])
+@pytest.mark.parametrize("name", [name for name in NATIVE if name not in BY_JAVA])
+@pytest.mark.child
+def test_check_accepts_the_file_of_every_workload(program, name, target):
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip(f"{NEEDS[name]} is not installed")
+    done = program("init", "mine.yaml", "--target", target, "--workload", name)
+    assert done.returncode == 0, done.stderr
+    assert "iostudy check mine.yaml" in done.stderr
+    done = program("check", "mine.yaml")
+    assert done.returncode == 0, (done.stderr, (program.folder / "mine.yaml").read_text())
+    assert name in done.stdout
+
+
+def test_comments_describe_the_host_and_the_choices(program):
+    done = program("init", "-", "--target", "loopback", "--workload", "dfsio-write")
+    comments = [line for line in done.stdout.splitlines() if line.startswith("#")]
+    assert f"Linux {Path('/proc/sys/kernel/osrelease').read_text().strip()}" in comments[0]
+    for word in ("CPUs", "margin", "risk", "iostudy workloads dfsio-write"):
+        assert any(word in line for line in comments)
+    assert list(program.folder.iterdir()) == []
+
+
+def test_a_file_is_not_overwritten(program):
+    program.write("mine: 1\n")
+    done = program("init", "--target", ".", "--workload", "dfsio-read")
+    assert done.returncode == 2
+    assert "study.yaml" in done.stderr
+    assert (program.folder / "study.yaml").read_text() == "mine: 1\n"
+
+
+def test_without_a_terminal_the_options_are_required(program, monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
+    done = program("init", "--workload", "dfsio-read")
+    assert (done.returncode, "--target" in done.stderr) == (2, True)
+    done = program("init", "--target", "loopback")
+    assert (done.returncode, "--workload" in done.stderr) == (2, True)
+    assert list(program.folder.iterdir()) == []
+
+
+@pytest.mark.child
+def test_questions_have_defaults(program, monkeypatch):
+    questions = []
+
+    def prompt(question: str, *, default: str, err: bool) -> str:
+        questions.append(question)
+        return default
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("typer.prompt", prompt)
+    done = program("init")
+    assert done.returncode == 0, done.stderr
+    assert len(questions) == 2
+    assert program("check", "study.yaml").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--target", "nowhere", "--workload", "dfsio-read"), "no such directory or device"),
+        (("--target", "/dev/null", "--workload", "dfsio-read"), "another kind of file"),
+        (("--target", ".", "--workload", "dfsio-raed"), "dfsio-read"),
+    ],
+)
+def test_a_wrong_answer_is_refused(program, arguments, words):
+    done = program("init", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert list(program.folder.iterdir()) == []

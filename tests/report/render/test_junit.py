@@ -1,0 +1,52 @@
+"""Tests of verdicts as test cases and of their JUnit XML."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.render import junit, markdown
+from iostudy.report.verdict_cases import VerdictCase, list_report_cases, select_cases
+from tests.report import factory
+
+WORSE = VerdictCase("dfsio-write", "bfq against none", Verdict.WORSE, "worse: -12 %")
+UNDECIDED = VerdictCase("dfsio-read", "bfq <&> none", Verdict.INCONCLUSIVE, "inconclusive: ?")
+EQUIVALENT = VerdictCase("dfsio-read", "kyber against none", Verdict.EQUIVALENT, "equivalent")
+GIVEN_UP = VerdictCase("dfsio-read", "all blocks", Verdict.INCONCLUSIVE, "no fio", "no fio")
+
+
+def outcomes(fail_on):
+    cases = (WORSE, UNDECIDED, EQUIVALENT, GIVEN_UP)
+    (suite,) = ET.fromstring(junit.render("study", cases, fail_on))
+    found = [[child.tag for child in case if child.tag != "system-out"] for case in suite]
+    counts = tuple(suite.get(name) for name in ("tests", "failures", "errors", "skipped"))
+    assert suite[1].get("name") == "bfq <&> none"
+    return found, counts
+
+
+def test_named_verdicts_are_failures_and_others_are_not():
+    found, counts = outcomes({"worse"})
+    assert found == [["failure"], ["skipped"], [], ["error"]]
+    assert counts == ("4", "1", "1", "1")
+    assert outcomes(set())[0] == [[], ["skipped"], [], ["error"]]
+    assert outcomes({"inconclusive"})[0] == [[], ["failure"], [], ["error"]]
+
+
+def test_every_comparison_of_a_report_is_a_case():
+    report = factory.report()
+    cases = list(list_report_cases(report))
+    others = len(report.configurations) - 1
+    assert len(cases) == others * len(report.workloads)
+    (worse,) = select_cases(cases, ["worse"])
+    assert (worse.workload, worse.name) == ("dfsio-write", "bfq against none")
+    assert worse.text.startswith("worse: -")
+    assert worse.text.endswith("]")
+
+
+def test_the_summary_has_the_answer_and_the_verdicts():
+    report = factory.report()
+    text = markdown.render_summary(report)
+    assert report.headline in text
+    assert all(f"### {workload.label}\n" in text for workload in report.workloads)
+    assert "| worse" in text
+    assert "Inventory" not in text
