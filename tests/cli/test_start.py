@@ -62,7 +62,7 @@ def test_the_help_lists_every_command_with_its_summary_uncut() -> None:
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_command_is_loaded_with_help_of_its_own(command: Command) -> None:
     loaded = command.load()
-    assert loaded.name == command.name or command.name == "hadoop"
+    assert loaded.name == command.name
     assert loaded.get_short_help_str()
 
 

@@ -19,6 +19,7 @@ from iostudy.settings.transaction.recovery import Recovery
 from iostudy.units import format_rounded_size, format_significant, parse_size
 
 app = typer.Typer(
+    name="drive",
     help="Use modelled drives as block devices; measure drives.",
     add_completion=False,
     rich_markup_mode=None,

@@ -25,6 +25,7 @@ from iostudy.study.names import require_known
 from iostudy.units import MIB
 
 app = typer.Typer(
+    name="hadoop",
     help="Manage a Hadoop cluster on this machine.",
     add_completion=False,
     rich_markup_mode=None,
