@@ -67,9 +67,19 @@ def test_the_same_seed_gives_the_same_order(program):
     assert orders[0][:shortest] == orders[1][:shortest]
 
 
+UNDECIDABLE = """\
+question: Which?
+target: .
+factors: {workload.run: {one: [sleep, 0.02], other: [sleep, 0.020]}}
+workloads: [{command: {limit: 1min}}]
+decide: {margin: 0.001%, risk: 0.011%, blocks: [3, 4]}
+"""
+"""No difference to find, a margin below the noise, and the smallest risk."""
+
+
 @pytest.mark.process
 def test_verdict_sets_the_exit_code_only_on_request(program):
-    program.write(WITHOUT_ROOT.replace("99%", "0.001%").replace("49%", "0.1%"))
+    program.write(UNDECIDABLE)
     assert program.run_study().returncode == 0
     done = program("run", "study.yaml", "--out", "other", "--fail-on", "inconclusive")
     assert done.returncode == 1
