@@ -73,7 +73,7 @@ def test_a_block_size_has_one_form(text: str, size: str) -> None:
 
 @pytest.mark.parametrize("text", ["4kB", "3000", "256", "128KiB", "0", "as-found", ""])
 def test_no_block_size(text: str) -> None:
-    with pytest.raises(ValueError, match=r"no block size; allowed|not a size"):
+    with pytest.raises(ValueError, match=r"no such size; allowed|not a size"):
         BLOCK_SIZE.parse(text)
 
 

@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
-from iostudy.study.targets import DriveTarget, extra_filesystems, parse_target
-from tests.study.files import GOOD, read
+from iostudy.study.targets import (
+    DriveTarget,
+    destroyed_devices,
+    extra_filesystems,
+    is_made,
+    parse_target,
+)
+from iostudy.study.volume_target import VolumeTarget
+from tests.study.files import GOOD, problems, read
 
 LOOPBACK = "{loopback: {size: 2GiB}}"
 SCRATCH = "{scratch: {device: /dev/sdz}}"
@@ -28,6 +35,25 @@ SCRATCH = "{scratch: {device: /dev/sdz}}"
         ),
         (SCRATCH, "", "/dev/sdz formatted with ext4"),
         (SCRATCH, "[xfs, btrfs]", "/dev/sdz formatted with xfs or btrfs"),
+        (
+            "{volume: {kind: lvm-raid10, devices: [/dev/sda, /dev/sdb, /dev/sdc, /dev/sdd]}}",
+            "[xfs]",
+            (
+                "a volume lvm-raid10 with stripes of 64KiB on /dev/sda, /dev/sdb, /dev/sdc, "
+                "/dev/sdd, with xfs"
+            ),
+        ),
+        (
+            (
+                "{volume: {kind: md-raid10, devices: {drive: {model: ultrastar-7k8, size: 1GiB, "
+                "count: 6}}, layout: far, stripes: 2, initial_sync: false}}"
+            ),
+            "",
+            (
+                "a volume md-raid10 with 2 stripes of 64KiB, far copies on 6 modelled drives "
+                "ultrastar-7k8 of 1GiB, without initial sync, with ext4"
+            ),
+        ),
     ],
 )
 def test_a_target_is_described_with_every_file_system_that_is_made_on_it(
@@ -57,3 +83,54 @@ def test_a_modelled_drive() -> None:
 def test_what_is_no_modelled_drive(section: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_target({"drive": section})
+
+
+def volume(**section: Any) -> VolumeTarget:
+    found = parse_target({"volume": {"kind": "md-raid5", **section}})
+    assert isinstance(found, VolumeTarget)
+    return found
+
+
+def test_the_disks_of_a_volume_are_made_or_those_of_the_user() -> None:
+    made = volume(devices={"loopback": {"size": "64MiB", "count": 4}}, stripe_size="128KiB")
+    assert (made.count, made.devices, is_made(made)) == (4, (), True)
+    assert made.layout.stripe_size_bytes == 128 << 10
+    own = volume(devices=["/dev/sda", "/dev/sdb", "/dev/sdc"])
+    assert (own.count, is_made(own)) == (3, False)
+    assert destroyed_devices(own) == own.devices
+    assert destroyed_devices(made) == ()
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"devices": []}, "list devices such as"),
+        ({"devices": "/dev/sda"}, "list devices such as"),
+        ({"devices": ["/dev/sda", "/dev/sda"]}, "named twice"),
+        ({"devices": {}}, "list devices such as"),
+        ({"devices": {"loopback": {"size": "1GiB"}}}, "count"),
+        ({"devices": ["/dev/sda"], "stripe_size": "48KiB"}, "a power of two"),
+        ({"devices": ["/dev/sda"], "kind": "raid7"}, "kind of volume"),
+        ({"devices": ["/dev/sda"], "layout": "wide"}, "layout"),
+    ],
+)
+def test_what_is_no_volume(section: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        volume(**section)
+
+
+VOLUME = "{volume: {kind: lvm-raid1, devices: {loopback: {size: 64MiB, count: 3}}}}"
+
+
+@pytest.mark.parametrize(
+    ("target", "factor", "message"),
+    [
+        (LOOPBACK, "volume.kind: [md-raid0, md-raid1]", "volumes are only made by the study"),
+        ("/data", "volume.kind: [md-raid0, md-raid1]", "only made on a disk of the study's own"),
+        (VOLUME, "volume.stripe_size: [64KiB, 1MiB]", "only there while volume.kind is"),
+        (VOLUME, "volume.kind: [lvm-raid1, lvm-raid10]", "lvm-raid10 needs at least 4 disks"),
+    ],
+)
+def test_a_layout_that_the_target_cannot_have(target: str, factor: str, message: str) -> None:
+    text = GOOD.replace("/data/scratch", target).replace("block.scheduler: [none, bfq]", factor)
+    assert any(message in problem.message for problem in problems(text))

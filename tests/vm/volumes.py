@@ -8,8 +8,9 @@ from tests.vm.machine import Disk, Machine
 
 SPINDLES = tuple(f"spindle-{number}" for number in range(4))
 OF_ARRAY = tuple(f"array-{number}" for number in range(4))
-DISKS = (*map(Disk, SPINDLES), *map(Disk, OF_ARRAY))
-MODULES = "dm-mod dm-raid raid1 raid10"
+MEMBERS = tuple(f"member-{number}" for number in range(4))
+DISKS = tuple(map(Disk, (*SPINDLES, *OF_ARRAY, *MEMBERS)))
+MODULES = "dm-mod dm-raid dm-mirror raid1 raid10 raid456"
 
 
 def by_id(serial: str) -> str:

@@ -80,6 +80,10 @@ _KINDS = {
         "New file systems",
         "For scratch devices and loop-back disks: mkfs makes each level.",
     ),
+    "volume": (
+        "New volumes",
+        "For volumes that a study makes with LVM or md: each level is a new volume.",
+    ),
 }
 
 

@@ -43,6 +43,7 @@ from iostudy.study.targets import (
     LoopbackTarget,
     ScratchTarget,
 )
+from iostudy.study.volume_target import VolumeTarget
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import format_percent, format_rounded_size, format_seconds
 from iostudy.workloads import catalog as workload_catalog
@@ -195,6 +196,9 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
         case DriveTarget(count=count):
             each = f"{_DRIVE_PARTS} for each of {count} modelled drives"
             changes.append(f"{each if count > 1 else _DRIVE_PARTS}, removed at the end")
+        case VolumeTarget(devices=destroyed):
+            changes += [f"ALL DATA ON {device} ARE DESTROYED" for device in destroyed]
+            changes.append(f"{study.target.describe()}, removed at the end")
         case ScratchTarget(device):
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case HdfsTarget(uri):

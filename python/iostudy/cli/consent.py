@@ -16,7 +16,7 @@ from iostudy.node.permission import Permission
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import steps
 from iostudy.study.model import Study
-from iostudy.study.targets import ScratchTarget
+from iostudy.study.targets import destroyed_devices
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,12 @@ class Consent:
 
 
 def ask_permission(study: Study, consent: Consent) -> Permission:
-    """Ask before a device is overwritten, unless --yes was given.
+    """Ask before devices are overwritten, unless --yes was given.
 
-    The permission contains the identity of the device, since its name may lead elsewhere later.
+    The permission contains their identities, since a name may lead elsewhere later.
     """
-    if not isinstance(study.target, ScratchTarget):
-        return Permission(unsafe_folders=consent.unsafe_folders)
-    found = ask_destruction(study.target.device, study.name, consent)
+    devices = destroyed_devices(study.target)
+    found = {path: ask_destruction(path, study.name, consent) for path in devices}
     return Permission(found, unsafe_folders=consent.unsafe_folders)
 
 

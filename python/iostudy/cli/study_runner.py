@@ -137,6 +137,7 @@ def _run_on_node(
             _cluster_request(study, folder),
             permission=permission,
             on_journal=partial(start_or_warn, output_folder=folder),
+            on_progress=say,
             directories=list_directories(study.workloads, study.known().configurations()),
             block_latency=study.telemetry.block_latency,
             hz=study.telemetry.hz,

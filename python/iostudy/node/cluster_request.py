@@ -22,6 +22,7 @@ from iostudy.study.targets import (
     ScratchTarget,
     Target,
 )
+from iostudy.study.volume_target import VolumeTarget
 
 _CLUSTER_FOLDER = "cluster"
 
@@ -40,7 +41,9 @@ def build_cluster_request(
     ClusterError if an existing cluster does not answer.
     """
     match target:
-        case DirectoryTarget() | LoopbackTarget() | DriveTarget() | ScratchTarget():
+        case (
+            DirectoryTarget() | LoopbackTarget() | DriveTarget() | ScratchTarget() | VolumeTarget()
+        ):
             return _started(spec, logs, on_progress)
         case HdfsTarget(uri):
             return _existing(uri, spec, logs, on_progress)

@@ -12,6 +12,7 @@ from iostudy.host.devices import BlockDevice
 from iostudy.node import target_devices
 from iostudy.node.free_space import FreeSpace, measure_free_space, require_space
 from iostudy.node.levels import Levels
+from iostudy.node.volume_members import prepare_members
 from iostudy.settings import catalog as settings
 from iostudy.settings import places
 from iostudy.settings.definition import Reach
@@ -20,6 +21,7 @@ from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.mkfs_dry_run import check_mkfs
 from iostudy.settings.scratch.new_filesystem import require_tools
+from iostudy.settings.scratch.volume.volume import require_support
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
@@ -35,8 +37,11 @@ from iostudy.study.targets import (
     LoopbackTarget,
     ScratchTarget,
     Target,
+    destroyed_devices,
     extra_filesystems,
+    is_made,
 )
+from iostudy.study.volume_target import VolumeTarget
 
 _ANY_LOOP_DEVICE = Path("/dev/loop0")
 
@@ -125,8 +130,12 @@ def _is_created_by_run(target: Target, factor: Factor, reach: Reach) -> bool:
     match target:
         case LoopbackTarget() | DriveTarget():
             return not factor.on
-        case ScratchTarget(device):
-            own = set(stack.find_devices(device))
+        case VolumeTarget() if is_made(target):
+            return not factor.on
+        case ScratchTarget() | VolumeTarget():
+            own = {
+                found for path in destroyed_devices(target) for found in stack.find_devices(path)
+            }
             on = places.resolve_places(factor.on)
             return reach is Reach.MOUNT and all(_is_among(own, place) for place in on)
         case DirectoryTarget() | HdfsTarget():
@@ -169,6 +178,8 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
             ScratchDevice.prepare(device, folder)
             require_tools(filesystem)
             return FreeSpace(where, stack.find_devices(device)[0].size_bytes)
+        case VolumeTarget() as target:
+            return _free_space_on_volume(study, target, folder)
         case DirectoryTarget(path):
             WorkFolder.prepare(path or folder)
             return measure_free_space(where, path or folder)
@@ -179,6 +190,21 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
             assert_never(unreachable)
 
 
+def _free_space_on_volume(study: Study, target: VolumeTarget, folder: Path) -> FreeSpace:
+    """The space of the smallest volume of the study. TargetError if one cannot be made."""
+    disks = prepare_members(target, folder, lambda path: ScratchDevice.prepare(path, folder))
+    require_tools(target.filesystem)
+    members = min(
+        disk.found.size_bytes if isinstance(disk, ScratchDevice) else disk.size_bytes
+        for disk in disks
+    )
+    layouts = {target.layout.with_settings(c.settings) for c in study.known().configurations()}
+    for layout in layouts:
+        require_support(layout)
+    space = min(layout.capacity_bytes(len(disks), members) for layout in layouts)
+    return FreeSpace(study.describe_target(), space)
+
+
 def target_path(target: Target) -> Path:
     """Return a path whose device stands for the target; any loop device for one not yet made."""
     match target:
@@ -186,6 +212,8 @@ def target_path(target: Target) -> Path:
             return _ANY_LOOP_DEVICE
         case ScratchTarget(device):
             return device
+        case VolumeTarget():
+            return target.devices[0] if target.devices else _ANY_LOOP_DEVICE
         case DirectoryTarget(path):
             return path or Path()
         case HdfsTarget():

@@ -19,7 +19,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor
 from iostudy.study.model import Study
 from iostudy.study.requests import apply_configuration
-from iostudy.study.targets import MadeDiskTarget
+from iostudy.study.targets import is_made
 
 _REMOVED = {
     "anticipatory": "Linux 2.6.33 removed it",
@@ -94,7 +94,7 @@ def _swapped_dirty_limits(study: Study, levels: Levels) -> Iterator[str]:
 
 
 def _refused_request_sizes(study: Study) -> Iterator[str]:
-    if isinstance(study.target, MadeDiskTarget):
+    if is_made(study.target):
         return  # the device is not made yet
     for factor in _factors(study, MAX_SECTORS.name):
         for place in factor.on or (str(target_path(study.target)),):

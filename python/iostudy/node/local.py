@@ -14,6 +14,7 @@ from typing import Any, Self, assert_never
 
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
 from iostudy.folders import require_safe_folder
+from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.host import device_usage, stack
 from iostudy.host.inventory import collect_inventory
 from iostudy.node import target_devices
@@ -27,13 +28,15 @@ from iostudy.node.free_space import FreeSpace, measure_free_space, require_space
 from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.permission import Permission
-from iostudy.node.site import ScratchStorage, Site
+from iostudy.node.site import ScratchStorage, Site, VolumeRequest
+from iostudy.node.volume_members import prepare_members
 from iostudy.settings import places
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import ScratchDisk
+from iostudy.settings.scratch.volume.volume import new_folder
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.locks import lock_directory
 from iostudy.settings.transaction.transaction import Transaction
@@ -50,6 +53,7 @@ from iostudy.study.targets import (
     ScratchTarget,
     Target,
 )
+from iostudy.study.volume_target import VolumeTarget
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
@@ -72,7 +76,8 @@ class LocalNode:
     ``block_latency`` every trial records the block requests of the devices below the target.
     With ``warm_memory`` free memory is touched before every trial that uses the page cache.
     ``hz`` is the sampling rate of the telemetry. ``permission`` covers a device to format and
-    folders that other users can redirect. ``on_journal`` is that of `Transaction`.
+    folders that other users can redirect. ``on_journal`` is that of `Transaction`. ``on_progress``
+    receives lines about the resync of a volume.
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class LocalNode:
         directories: Sequence[Path] = (),
         permission: Permission = _NO_PERMISSION,
         on_journal: Callable[[Path], None] | None = None,
+        on_progress: LineHandler = ignore_line,
         block_latency: bool = False,
         warm_memory: bool = False,
         hz: float = DEFAULT_HZ,
@@ -98,6 +104,7 @@ class LocalNode:
         self._directories = directories
         self._permission = permission
         self._on_journal = on_journal
+        self._on_progress = on_progress
         self._block_latency = block_latency
         self._warm_memory = warm_memory
         self._trace: TraceInstance | None = None
@@ -115,14 +122,21 @@ class LocalNode:
         with ExitStack() as resources:
             resources.enter_context(lock_directory(self._folder))
             resources.enter_context(
-                lock_places((self._target_path(), *self._cluster_dirs()), self._factors)
+                lock_places((*self._target_paths(), *self._cluster_dirs()), self._factors)
             )
             transaction = resources.enter_context(Transaction(on_journal=self._on_journal))
             if scratch is not None:
                 _make_disks(transaction, scratch)
                 self._notes = tuple(note for disk in scratch.disks for note in disk.notes())
-            parent = scratch.disk.mount_point if scratch else self._target_path()
-            self._site = Site(transaction, parent, scratch, self._cluster_request)
+            parent = scratch.mount_point if scratch else self._target_path()
+            self._site = Site(
+                transaction,
+                parent,
+                scratch,
+                self._cluster_request,
+                self._tick,
+                self._on_progress,
+            )
             resources.callback(self._site.close)
             if self._block_latency:
                 self._trace = TraceInstance.prepare(
@@ -283,7 +297,13 @@ class LocalNode:
     def _target_path(self) -> Path:
         """The path of the target, existing or to be made."""
         match self._target:
-            case LoopbackTarget() | DriveTarget() | DirectoryTarget(None) | HdfsTarget():
+            case (
+                LoopbackTarget()
+                | DriveTarget()
+                | VolumeTarget()
+                | DirectoryTarget(None)
+                | HdfsTarget()
+            ):
                 return self._folder
             case ScratchTarget():
                 # The user's path may be a link with another target by now.
@@ -294,10 +314,24 @@ class LocalNode:
             case _:
                 raise AssertionError(self._target)
 
+    def _target_paths(self) -> tuple[Path, ...]:
+        """The path of the target, or those of the user's devices below a volume."""
+        match self._target:
+            case VolumeTarget() if self._target.devices:
+                assert self._scratch is not None
+                return tuple(disk.device.path for disk in self._scratch.disks)
+            case _:
+                return (self._target_path(),)
+
     def _device_paths(self) -> tuple[Path, ...]:
         """Paths that identify the devices under test, also without a mounted file system."""
-        scratch = self._scratch
-        own = [disk.device.path for disk in scratch.disks] if scratch else [self._site.directory]
+        scratch, volume = self._scratch, self._site.volume
+        if volume is not None:
+            own = [volume.device.path]
+        elif scratch is not None:
+            own = [disk.device.path for disk in scratch.disks]
+        else:
+            own = [self._site.directory]
         return (*own, *self._directories)
 
     def _prepare_scratch(self) -> ScratchStorage | None:
@@ -311,14 +345,25 @@ class LocalNode:
                 drives = ModelledDrive.prepare_several(self._folder, model, size_bytes, count)
                 return _storage(drives, filesystem, target.further_disks)
             case ScratchTarget(device, filesystem):
-                scratch = ScratchDevice.prepare(device, self._folder, self._permission.scratch)
-                return ScratchStorage(scratch, Filesystem(filesystem))
+                return ScratchStorage(self._scratch_device(device), Filesystem(filesystem))
+            case VolumeTarget() as target:
+                return self._volume_storage(target)
             case DirectoryTarget() | HdfsTarget():
                 _refuse_device(self._target_path())
                 WorkFolder.prepare(self._target_path())
                 return None
             case unreachable:
                 assert_never(unreachable)
+
+    def _scratch_device(self, path: Path) -> ScratchDevice:
+        """The device of the user at that path, the confirmed one if there is one."""
+        return ScratchDevice.prepare(path, self._folder, self._permission.scratch.get(path))
+
+    def _volume_storage(self, target: VolumeTarget) -> ScratchStorage:
+        """Prepare the disks of a volume; TargetError if one is unusable."""
+        disks = prepare_members(target, self._folder, self._scratch_device)
+        volume = VolumeRequest(new_folder(self._folder), target.layout, disks)
+        return ScratchStorage(disks[0], Filesystem(target.filesystem), volume=volume)
 
     def _cluster_dirs(self) -> tuple[Path, ...]:
         """The directories of a local cluster outside the target."""

@@ -102,6 +102,7 @@ class LocalBlock:
             drives = DriveWatch.begin(self.site.drives)
             measured, telemetry = self._measure(workload)
             drive_notes, late = drives.end()
+            faults = self.site.find_faults()
             watch.begin("restore")
             settings = {
                 **self.site.read_back(),
@@ -117,7 +118,7 @@ class LocalBlock:
             notes=(*notes, *drive_notes, *measured.notes, *measured.departures),
             latencies=measured.latencies,
             parts=measured.parts,
-            departures=(*measured.departures, *late),
+            departures=(*measured.departures, *late, *faults),
         )
 
     @contextmanager

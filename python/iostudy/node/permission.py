@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from iostudy.settings.identity import ScratchIdentity
 
 
 @dataclass(frozen=True)
 class Permission:
-    """The scratch device to format, and the use of folders that other users can redirect.
+    """The devices to overwrite, and the use of folders that other users can redirect.
 
-    ``scratch`` is None without a confirmation; the device is then the one that the target names.
+    ``scratch`` has the confirmed devices by the paths that the target names; without a confirmation
+    a device is the one that its path leads to.
     """
 
-    scratch: ScratchIdentity | None = None
+    scratch: Mapping[Path, ScratchIdentity] = field(default_factory=dict)
     unsafe_folders: bool = False

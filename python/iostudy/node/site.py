@@ -14,29 +14,62 @@ from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.levels import Levels
+from iostudy.node.volume_sync import wait_for_sync
+from iostudy.settings.scratch.disk import MOUNT
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem, ScratchDisk
+from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration
+from iostudy.workloads.workload import Tick, continue_run
+
+
+@dataclass(frozen=True)
+class VolumeRequest:
+    """A volume to make on disks, with the default layout."""
+
+    folder: Path
+    layout: VolumeLayout
+    disks: tuple[ScratchDisk, ...]
+
+    @property
+    def mount_point(self) -> Path:
+        """Mount point of its file systems."""
+        return self.folder / MOUNT
+
+    def prepare(self, settings: Mapping[str, str]) -> Volume:
+        """Prepare it with a configuration's levels; the disks are there."""
+        members = [disk.found for disk in self.disks]
+        return Volume.prepare(self.folder, self.layout.with_settings(settings), members)
 
 
 @dataclass(frozen=True)
 class ScratchStorage:
-    """A disk for new file systems, with the default file system.
+    """A disk or a volume for new file systems, with the default file system.
 
     ``additional`` are further disks by name; their file systems are made once and do not vary.
+    ``disk`` is the first disk of a ``volume``.
     """
 
     disk: ScratchDisk
     filesystem: Filesystem
     additional: Mapping[str, ScratchStorage] = field(default_factory=dict)
+    volume: VolumeRequest | None = None
 
     @property
     def disks(self) -> tuple[ScratchDisk, ...]:
-        """Its own disk and the additional ones."""
+        """Its own disk and the additional ones; those of the volume."""
+        if self.volume is not None:
+            return self.volume.disks
         return (self.disk, *(other.disk for other in self.additional.values()))
+
+    @property
+    def mount_point(self) -> Path:
+        """Mount point of the file systems."""
+        return self.volume.mount_point if self.volume else self.disk.mount_point
 
 
 class Site:
@@ -53,12 +86,17 @@ class Site:
         parent: Path,
         scratch: ScratchStorage | None,
         cluster_request: ClusterRequest | None = None,
+        tick: Tick = continue_run,
+        on_progress: LineHandler = ignore_line,
     ) -> None:
         self._transaction = transaction
         self._parent = parent
         self._scratch = scratch
         self._cluster_request = cluster_request
+        self._tick = tick
+        self._on_progress = on_progress
         self._filesystem: NewFilesystem | None = None
+        self.volume: Volume | None = None
         self.cluster: Cluster | None = None
         self.directory: Path
         self._varied = False
@@ -99,7 +137,17 @@ class Site:
 
         SettingError if it differs from the requested one.
         """
-        return self._filesystem.read_back() if self._filesystem and self._varied else {}
+        if self._filesystem is None or not self._varied:
+            return {}
+        return {**(self.volume.read_back() if self.volume else {}), **self._filesystem.read_back()}
+
+    def find_faults(self) -> tuple[str, ...]:
+        """Return why a trial that ends now does not count: resync or faults of the volume."""
+        if self.volume is None:
+            return ()
+        state = self.volume.read_state()
+        busy = () if state.progress is None else ("a resync of the volume was running",)
+        return (*(f"the volume is not whole: {fault}" for fault in state.faults), *busy)
 
     def close(self) -> None:
         """Remove the folder and its file system."""
@@ -108,14 +156,23 @@ class Site:
     def _begin(self, settings: Mapping[str, str]) -> None:
         self.cluster = None
         if self._scratch is not None:
-            wanted = self._scratch.filesystem.with_settings(settings)
-            self._filesystem = NewFilesystem.prepare(self._scratch.disk, wanted)
-            self._resources.enter_context(self._transaction.apply_temporarily(self._filesystem))
+            self._make_file_system(self._scratch, settings)
         folder = WorkFolder.prepare(self._parent, disposable=self._scratch is not None)
         # Removed with the file system, also if that is read-only.
         self._transaction.apply(folder)
         self.directory = folder.path
         self.levels = Levels(self._transaction, (folder.path, *self.disks.values()))
+
+    def _make_file_system(self, scratch: ScratchStorage, settings: Mapping[str, str]) -> None:
+        """Make the volume, if there is one, and a file system with these levels."""
+        wanted = scratch.filesystem.with_settings(settings)
+        disk: ScratchDisk | Volume = scratch.disk
+        if scratch.volume is not None:
+            disk = self.volume = scratch.volume.prepare(settings)
+            self._resources.enter_context(self._transaction.apply_temporarily(disk))
+            wait_for_sync(disk, self._transaction, self._tick, self._on_progress)
+        self._filesystem = NewFilesystem.prepare(disk, wanted)
+        self._resources.enter_context(self._transaction.apply_temporarily(self._filesystem))
 
     def _make_additional_file_systems(self) -> dict[str, Path]:
         """Make a file system on each additional disk; return the mount points by name."""

@@ -94,6 +94,7 @@ _UNSUPPORTED_KINDS = {
         "give the service IOReadBandwidthMax=, IOWeight= ... (systemd.resource-control(5))",
     ),
     "filesystem": ("a file system has it from mkfs on", "give it when you make the file system"),
+    "volume": ("a volume has it from its creation on", "give it to lvcreate or mdadm"),
 }
 """Kind -> why nothing can hold it, and what to do instead."""
 _UNKNOWN = ("no configuration of the system holds it", "set it where the program is started")

@@ -19,6 +19,7 @@ from iostudy.settings.definitions import (
     queue,
     schedulers,
     sysctl,
+    volume,
 )
 from iostudy.settings.sysctl_keys import FOLDERS
 
@@ -36,6 +37,7 @@ _ALL: dict[str, SettingDefinition] = {
         *limit.DEFINITIONS,
         *cgroup.DEFINITIONS,
         *filesystem.DEFINITIONS,
+        *volume.DEFINITIONS,
         *hadoop.DEFINITIONS,
         *hdfs.DEFINITIONS,
         *mapreduce.DEFINITIONS,

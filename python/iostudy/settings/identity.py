@@ -108,6 +108,22 @@ class ScratchIdentity:
         except FileNotFoundError:
             return False
 
+    def find(self) -> BlockDevice | None:
+        """Return the device, also under another name after a reboot; None if it is not found.
+
+        After a reboot only a whole disk with a WWID or a serial number can be found.
+        """
+        if self.is_present():
+            return devices.read_device(self.device.name)
+        if self.device.boot == boot_id() or not self.device.unique:
+            return None
+        same = (
+            disk
+            for disk in devices.read_disks()
+            if (_unique(disk), disk.size_bytes) == (self.device.unique, self.size_bytes)
+        )
+        return next(same, None)
+
     def matches(self, device: BlockDevice) -> bool:
         """Return whether it is this device, with the same content and size.
 

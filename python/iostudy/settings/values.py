@@ -115,6 +115,28 @@ class Size:
 
 
 @dataclass(frozen=True)
+class PowerOfTwoSize:
+    """A power of two in bytes, also written as a size such as ``4KiB``."""
+
+    minimum_bytes: int
+    maximum_bytes: int
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """The range, and the two ways to write it."""
+        limits = f"{self.minimum_bytes} to {self.maximum_bytes} B"
+        return f"a power of two from {limits}, such as 4096 or 4KiB"
+
+    def parse(self, text: str) -> str:
+        """Return the number of bytes."""
+        size = units.parse_size(text)
+        if not self.minimum_bytes <= size <= self.maximum_bytes or size & (size - 1):
+            raise ValueError(f"no such size; allowed: {self.allowed}")
+        return str(size)
+
+
+@dataclass(frozen=True)
 class Fraction:
     """A decimal number from ``minimum`` to ``maximum``: ``0.05``."""
 

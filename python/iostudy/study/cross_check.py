@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from iostudy.extras import require_extra
+from iostudy.settings.definitions import volume
 from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
@@ -20,9 +21,16 @@ from iostudy.study.search import Search
 from iostudy.study.sections import DecisionMode
 from iostudy.study.source import read
 from iostudy.study.switchback import list_obstacles
-from iostudy.study.targets import DiskTarget, HdfsTarget, extra_filesystems
+from iostudy.study.targets import (
+    DiskTarget,
+    HdfsTarget,
+    extra_filesystems,
+    hard_to_change_levels,
+)
+from iostudy.study.volume_target import VolumeTarget
 
 MAX_CONFIGURATIONS = 1000
+VOLUME_SETTINGS = frozenset(definition.name for definition in volume.DEFINITIONS)
 
 
 def cross_check(collector: ProblemCollector, study: Study) -> None:
@@ -34,6 +42,7 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     if study.search is not None:
         require_extra("search", "search for a configuration", "comparisons need no extra")
     check_section(collector, study)
+    _check_volume(collector, study)
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.search), study)
     _check_weights(collector, study)
@@ -158,13 +167,29 @@ def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Stu
         elif further:
             message = "file systems cannot vary where the target has further disks"
             collector.add(here, f"{message}; leave one of them out", found=", ".join(further))
+        elif factor.name in VOLUME_SETTINGS and not isinstance(study.target, VolumeTarget):
+            message = "volumes are only made by the study; write target: {volume: {kind: ..."
+            collector.add(here, message, found=study.target.describe())
         elif (
             condition
             and condition.name not in varied
-            and not condition.holds(study.target.filesystem)
+            and not condition.holds(level := hard_to_change_levels(study.target)[condition.name])
         ):
             message = f"it is only there while {condition}; leave it out, or choose that"
-            collector.add(here, message, found=study.target.filesystem)
+            collector.add(here, message, found=level)
+
+
+def _check_volume(collector: ProblemCollector, study: Study) -> None:
+    """Each layout of the study needs as many disks as it takes."""
+    target = study.target
+    if not isinstance(target, VolumeTarget):
+        return
+    layouts = [target.layout.with_settings(c.settings) for c in study.known().configurations()]
+    for layout in dict.fromkeys(layouts):
+        try:
+            layout.members_used(target.count)
+        except ValueError as error:
+            collector.add(("target", "volume"), str(error), found=f"{target.count} disks")
 
 
 def _refuse_idle_options(collector: ProblemCollector, path: KeyPath, study: Study) -> None:

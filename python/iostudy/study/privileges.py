@@ -11,7 +11,7 @@ from iostudy.settings.definitions.limit import Bound, LimitSettingDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
-from iostudy.study.targets import DiskTarget, MadeDiskTarget
+from iostudy.study.targets import DiskTarget, is_made
 
 TRACE = "trace block requests"
 """As `list_root_requirements` says it."""
@@ -52,7 +52,7 @@ def list_root_requirements(study: Study) -> tuple[str, ...]:
     changed = [factor.name for factor in study.factors if needs_root_to_change(factor)]
     needed = [f"change {', '.join(changed)}"] if changed else []
     if isinstance(study.target, DiskTarget):
-        verb = "make" if isinstance(study.target, MadeDiskTarget) else "format"
+        verb = "make" if is_made(study.target) else "format"
         needed.append(f"{verb} {study.describe_target()}")
     if study.telemetry.block_latency:
         needed.append(TRACE)

@@ -1,4 +1,4 @@
-"""Targets of a study: a directory, a loopback or scratch disk, a modelled drive, or HDFS."""
+"""Targets of a study: directories, disks, modelled drives, volumes and HDFS."""
 
 from __future__ import annotations
 
@@ -8,47 +8,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, assert_never
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+from pydantic import AfterValidator, Field, PlainValidator
 
 from iostudy import units
-from iostudy.drives import presets
-from iostudy.settings.scratch.filesystem import FILESYSTEMS
-from iostudy.study.fields import STRICT_KEYS, Section, one_of
-from iostudy.workloads.option_types import SIZE_FORM
+from iostudy.settings.definitions import volume as volume_settings
+from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
+from iostudy.study.fields import STRICT_KEYS, Section
+from iostudy.study.target_fields import (
+    DevicePath,
+    DiskSize,
+    DriveModel,
+    FilesystemType,
+    short_path,
+)
+from iostudy.study.volume_target import VolumeTarget
 
-MIN_LOOPBACK_BYTES = 16 * units.MIB
-MAX_LOOPBACK_BYTES = 16 << 40
-"""The largest file of ext4 with blocks of 4 KiB."""
 MAX_DISKS = 32
 """Disks in addition to the target; each is made and mounted before the first trial."""
-_MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
 _LARGEST_PORT = (1 << 16) - 1
 _DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def _loopback_size(value: Any) -> int:
-    size = units.parse_size(value)
-    if size < MIN_LOOPBACK_BYTES:
-        raise ValueError(f"too small; at least {units.format_size(MIN_LOOPBACK_BYTES)}")
-    if size > MAX_LOOPBACK_BYTES:
-        raise ValueError(f"too large; at most {units.format_size(MAX_LOOPBACK_BYTES)}")
-    return size
-
-
-def _drive_model(name: str) -> str:
-    if name not in presets.names() and not name.endswith(".yaml"):
-        known = ", ".join(presets.names())
-        raise ValueError(f"{name!r} is no modelled drive; write a drive file (.yaml) or {known}")
-    return name
-
-
-def _short_path(path: Path) -> Path:
-    """The path itself; ValueError for one that no system call takes (path_resolution(7))."""
-    names = [len(name.encode(errors="surrogatepass")) for name in str(path).split("/")]
-    if sum(names) + len(names) > _MAX_PATH_BYTES or max(names) > _MAX_NAME_BYTES:
-        limits = f"{_MAX_PATH_BYTES} bytes, and {_MAX_NAME_BYTES} in each name"
-        raise ValueError(f"the path is too long; at most {limits}")
-    return path
 
 
 def _disk_name(name: str) -> str:
@@ -58,7 +36,6 @@ def _disk_name(name: str) -> str:
 
 
 DiskName = Annotated[str, AfterValidator(_disk_name)]
-FilesystemType = Annotated[str, one_of("file system", FILESYSTEMS)]
 
 
 @dataclass(frozen=True)
@@ -81,9 +58,7 @@ class LoopbackTarget:
 
     __pydantic_config__ = STRICT_KEYS
 
-    size_bytes: Annotated[
-        int, BeforeValidator(_loopback_size), SIZE_FORM, Field(validation_alias="size")
-    ]
+    size_bytes: Annotated[DiskSize, Field(validation_alias="size")]
     """size of the disk, such as 2GiB"""
     filesystem: FilesystemType = "ext4"
     """file system that is made on it"""
@@ -107,11 +82,9 @@ class DriveTarget:
 
     __pydantic_config__ = STRICT_KEYS
 
-    model: Annotated[str, AfterValidator(_drive_model)]
+    model: DriveModel
     """drive to model, such as ultrastar-7k8, or a drive file (.yaml)"""
-    size_bytes: Annotated[
-        int, BeforeValidator(_loopback_size), SIZE_FORM, Field(validation_alias="size")
-    ]
+    size_bytes: Annotated[DiskSize, Field(validation_alias="size")]
     """size of the drive, such as 8GiB: fewer cylinders, with data in memory"""
     filesystem: FilesystemType = "ext4"
     """file system that is made on it"""
@@ -137,7 +110,7 @@ class ScratchTarget:
 
     __pydantic_config__ = STRICT_KEYS
 
-    device: Annotated[Path, AfterValidator(_short_path)]
+    device: DevicePath
     """device whose data are destroyed, such as /dev/nvme1n1"""
     filesystem: FilesystemType = "ext4"
     """file system that is made on it"""
@@ -162,10 +135,7 @@ class HdfsTarget:
         return f"a folder in {self.uri}"
 
 
-MadeDiskTarget = LoopbackTarget | DriveTarget
-"""A target whose disks the study makes and removes."""
-
-DiskTarget = MadeDiskTarget | ScratchTarget
+DiskTarget = LoopbackTarget | DriveTarget | ScratchTarget | VolumeTarget
 """A target that iostudy makes file systems on."""
 
 Target = DirectoryTarget | DiskTarget | HdfsTarget
@@ -180,16 +150,20 @@ class TargetSection(Section):
     """a device of which the study destroys all data"""
     drive: DriveTarget | None = None
     """a modelled drive, made for the study"""
+    volume: VolumeTarget | None = None
+    """a volume of LVM or md over several disks, made for the study"""
 
     def target(self) -> Target:
         """The target; ValueError unless exactly one is given."""
-        match [each for each in (self.loopback, self.scratch, self.drive) if each is not None]:
+        given = (self.loopback, self.scratch, self.drive, self.volume)
+        match [each for each in given if each is not None]:
             case [target]:
                 return target
             case _:
                 raise ValueError(
-                    "give one of loopback: {size: 2GiB}, scratch: {device: /dev/...} and "
-                    "drive: {model: ultrastar-7k8, size: 8GiB}"
+                    "give one of loopback: {size: 2GiB}, scratch: {device: /dev/...}, "
+                    "drive: {model: ultrastar-7k8, size: 8GiB} and "
+                    "volume: {kind: lvm-raid10, devices: ...}"
                 )
 
 
@@ -199,14 +173,14 @@ def parse_target(value: Any) -> Target:
         return TargetSection.model_validate(value).target()
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError(
-            "a target is wanted: a directory, {loopback: ...}, {scratch: ...}, {drive: ...} or "
-            "hdfs://..."
+            "a target is wanted: a directory, {loopback: ...}, {scratch: ...}, {drive: ...}, "
+            "{volume: ...} or hdfs://..."
         )
     if value.strip().startswith("hdfs:"):
         return parse_hdfs_target(value)
     if "://" in value:
         raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
-    return DirectoryTarget(_short_path(Path(value)))
+    return DirectoryTarget(short_path(Path(value)))
 
 
 def parse_hdfs_target(text: str) -> HdfsTarget:
@@ -244,7 +218,39 @@ TargetValue = Annotated[
 
 def extra_filesystems(target: Target) -> Mapping[str, str]:
     """The file systems of the further disks that the study makes, by their names."""
-    return target.further_disks if isinstance(target, MadeDiskTarget) else {}
+    return target.further_disks if isinstance(target, LoopbackTarget | DriveTarget) else {}
+
+
+def is_made(target: Target) -> bool:
+    """Whether the study makes and removes the disks of the target."""
+    match target:
+        case LoopbackTarget() | DriveTarget():
+            return True
+        case VolumeTarget():
+            return not target.devices
+        case _:
+            return False
+
+
+def destroyed_devices(target: Target) -> tuple[Path, ...]:
+    """The devices of the user whose data the study destroys."""
+    match target:
+        case ScratchTarget(device):
+            return (device,)
+        case VolumeTarget():
+            return target.devices
+        case _:
+            return ()
+
+
+def hard_to_change_levels(target: Target) -> Mapping[str, str]:
+    """What the target says of settings that take a new file system, by their names."""
+    if not isinstance(target, DiskTarget):
+        return {}
+    own = {FILESYSTEM_TYPE.name: target.filesystem}
+    return (
+        own | {volume_settings.KIND.name: target.kind} if isinstance(target, VolumeTarget) else own
+    )
 
 
 def format_target(target: Target, original: Any, folder: str) -> Any:
@@ -257,7 +263,7 @@ def format_target(target: Target, original: Any, folder: str) -> Any:
             return str(path or folder)
         case HdfsTarget(uri):
             return uri
-        case LoopbackTarget() | ScratchTarget() | DriveTarget():
+        case LoopbackTarget() | ScratchTarget() | DriveTarget() | VolumeTarget():
             return original
         case unreachable:
             assert_never(unreachable)

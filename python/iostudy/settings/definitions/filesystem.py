@@ -8,33 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy import units
 from iostudy.settings.definition import Condition, Cost, Reach, SettingDefinition, Switching
-from iostudy.settings.values import Choice, Integer, NumberList, TextLine
+from iostudy.settings.values import Choice, Integer, NumberList, PowerOfTwoSize, TextLine
 
 TYPE = "filesystem.type"
 _EXT = ("ext2", "ext3", "ext4")
 _PERCENT_MOST = 50
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 512, 65536
-
-
-@dataclass(frozen=True)
-class BlockSize:
-    """A power of two in bytes, also written as a size such as ``4KiB``."""
-
-    choices: tuple[str, ...] = ()
-
-    @property
-    def allowed(self) -> str:
-        """The range, and the two ways to write it."""
-        return f"a power of two from {_SMALLEST_BLOCK} to {_LARGEST_BLOCK} B, such as 4096 or 4KiB"
-
-    def parse(self, text: str) -> str:
-        """The number of bytes."""
-        size = units.parse_size(text)
-        if not _SMALLEST_BLOCK <= size <= _LARGEST_BLOCK or size & (size - 1):
-            raise ValueError(f"no block size; allowed: {self.allowed}")
-        return str(size)
 
 
 _SWITCHING = Switching("mkfs needs an unmounted file system")
@@ -70,7 +50,7 @@ BLOCK_SIZE = FilesystemSettingDefinition(
         "recent kernel (xfs: Linux 6.12)."
     ),
     source="mke2fs(8) -b, mkfs.xfs(8) -b, mkfs.btrfs(8) -s; statvfs(3)",
-    values=BlockSize(),
+    values=PowerOfTwoSize(_SMALLEST_BLOCK, _LARGEST_BLOCK),
 )
 JOURNAL = FilesystemSettingDefinition(
     name="filesystem.journal",

@@ -29,12 +29,14 @@ from iostudy.settings.kinds import (
     mount,
     queue,
     sysctl,
+    volume,
 )
 from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.switching import SwitchedAttributes
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.work_folder import WorkFolder
@@ -49,6 +51,7 @@ SETTINGS: tuple[SettingKind[Any, Any], ...] = (
     limit.KIND,
     cgroup.KIND,
     filesystem.KIND,
+    volume.KIND,
     hadoop.KIND,
 )
 
@@ -68,6 +71,7 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
     ModelledDrive.kind: ModelledDrive.from_record,
     DriveQueue.kind: DriveQueue.from_record,
     ScratchDevice.kind: ScratchDevice.from_record,
+    Volume.kind: Volume.from_record,
     NewFilesystem.kind: NewFilesystem.from_record,
     cgroup.TrialGroup.kind: cgroup.TrialGroup.from_record,
     TraceInstance.kind: TraceInstance.from_record,

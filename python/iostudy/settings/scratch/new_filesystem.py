@@ -20,6 +20,7 @@ from iostudy.settings.scratch import filesystem_properties, steps
 from iostudy.settings.scratch.disk import MOUNT, PREFIX, LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.filesystem import Filesystem, mkfs_program
+from iostudy.settings.scratch.volume.volume import Volume
 
 ScratchDisk = LoopbackDisk | ScratchDevice | ModelledDrive
 
@@ -38,7 +39,7 @@ class NewFilesystem:
     filesystem: Filesystem
 
     @classmethod
-    def prepare(cls, disk: ScratchDisk, filesystem: Filesystem) -> NewFilesystem:
+    def prepare(cls, disk: ScratchDisk | Volume, filesystem: Filesystem) -> NewFilesystem:
         """One on a disk that is ready; TargetError if there is no tool to make it."""
         require_tools(filesystem.type)
         return cls(disk.device.path, disk.found, disk.mount_point, filesystem)

@@ -17,7 +17,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.switchback import uses_switchback
-from iostudy.study.targets import MadeDiskTarget
+from iostudy.study.targets import is_made
 from iostudy.units import format_exact_seconds
 
 
@@ -55,7 +55,7 @@ def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
     kept = [name for name, value in own.settings.items() if value != AS_FOUND]
     if kept:
         command = ["iostudy", "persist", folder]
-        if isinstance(study.target, MadeDiskTarget) and any(map(_needs_place, kept)):
+        if is_made(study.target) and any(map(_needs_place, kept)):
             command += ["--on", "DEVICE"]
             yield Step(
                 text="The study ran on a loop device: replace DEVICE with the target disk or "

@@ -1,0 +1,1 @@
+"""Volumes over several scratch disks, made by LVM or md."""

@@ -1,0 +1,112 @@
+"""Volumes of LVM: a volume group with one logical volume.
+
+All output is read as JSON. LVM keeps no backup of the metadata and monitors nothing, so that no
+file and no daemon outlives the volume. Source: lvm(8), lvmreport(7), lvmraid(7), lvm.conf(5).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from iostudy.host import devices, volumes
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT, read_attribute
+from iostudy.settings import commands
+from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.settings.scratch.volume.manager import VolumeState
+from iostudy.units import KIB
+
+_VOLUME = "data"
+_CONFIG = "devices { use_devicesfile=0 } backup { backup=0 archive=0 } activation { monitoring=0 }"
+_MIRROR = "mirror"
+
+
+class Lvm:
+    """LVM as a `VolumeManager`."""
+
+    tools = ("lvm", "dmsetup")
+
+    def create(self, name: str, layout: VolumeLayout, members: Sequence[Path]) -> None:
+        """Make a group of the members with one volume on all its extents."""
+        _run("vgcreate", "--yes", name, *map(str, members))
+        options = _options(layout, len(members))
+        _run("lvcreate", "--yes", *options, "--extents", "100%FREE", "--name", _VOLUME, name)
+
+    def find(self, name: str) -> BlockDevice | None:
+        """Return the device-mapper device of the volume."""
+        return volumes.find_device_by_name(f"{name}/{_VOLUME}")
+
+    def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:
+        """Return what lvs reports; the stripes of a mirror are those of its images."""
+        del device
+        fields = ("--all", "--segments", "--units", "b", "--nosuffix", "-o", "segtype,stripe_size")
+        first, *images = _report("lvs", *fields, name)
+        sizes = (int(row["stripe_size"]) for row in (first, *images))
+        return first["segtype"], max(sizes)
+
+    def read_state(self, name: str, device: BlockDevice) -> VolumeState:
+        """Return the state that lvs reports."""
+        del device
+        fields = "sync_percent,lv_health_status"
+        found = _report("lvs", "--segments", "-o", fields, f"{name}/{_VOLUME}")
+        faults = {row["lv_health_status"] for row in found} - {""}
+        percents = [float(row["sync_percent"]) for row in found if row["sync_percent"]]
+        done = min(percents, default=100.0) / 100
+        return VolumeState(None if done >= 1 else done, tuple(sorted(faults)))
+
+    def remove(self, name: str, members: Sequence[Path]) -> bool:
+        """Remove the group, and the labels of members that belong to no group."""
+        _resume_suspended(name)
+        found = bool(_report("vgs", "-o", "vg_name", "--select", f"vg_name={name}"))
+        labelled = _labelled(members, name)
+        if found:
+            _run("vgremove", "--force", "--yes", name)
+        if labelled:
+            _run("pvremove", "--yes", *labelled)
+        return found or bool(labelled)
+
+
+def _options(layout: VolumeLayout, members: int) -> tuple[str, ...]:
+    kind = layout.properties
+    options = ["--type", kind.level]
+    if kind.copies != 1:
+        options += ["--mirrors", str((kind.copies or members) - 1)]
+    if kind.striped:
+        options += ["--stripes", str(layout.stripes_on(members))]
+        options += ["--stripesize", f"{layout.stripe_size_bytes // KIB}k"]
+    if kind.level == _MIRROR:
+        options += ["--mirrorlog", "core"]
+    if kind.copies != 1 and not layout.initial_sync:
+        options.append("--nosync")
+    return tuple(options)
+
+
+def _labelled(members: Sequence[Path], name: str) -> list[str]:
+    """Return the members with a label of LVM that belong to this group, or to none."""
+    by_path = {row["pv_name"]: row["vg_name"] for row in _report("pvs", "-o", "pv_name,vg_name")}
+    return [str(path) for path in members if by_path.get(str(path)) in ("", name)]
+
+
+def _resume_suspended(name: str) -> None:
+    """Resume devices that an interrupted command left suspended: all access to them would hang."""
+    for disk in devices.disk_names():
+        folder = ROOT / "sys/block" / disk / "dm"
+        mapped = read_attribute(folder / "name") or ""
+        volume = volumes.parse_lvm_name(mapped)
+        is_own = volume is not None and volume.group == name
+        if is_own and read_attribute(folder / "suspended") == "1":
+            commands.run("dmsetup", "resume", mapped)
+
+
+def _report(command: str, *arguments: str) -> list[dict[str, Any]]:
+    """Return the rows of a report, whose only key is the kind of row."""
+    (report,) = json.loads(_run(command, "--reportformat", "json", *arguments))["report"]
+    (rows,) = report.values()
+    return list(rows)
+
+
+def _run(command: str, *arguments: str) -> str:
+    return commands.run("lvm", command, "--config", _CONFIG, *arguments)

@@ -1,0 +1,49 @@
+"""Protocol of the software that makes volumes, and the state of a volume."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from iostudy.host.devices import BlockDevice
+from iostudy.settings.scratch.volume.layout import VolumeLayout
+
+
+@dataclass(frozen=True)
+class VolumeState:
+    """Background work and health of a volume.
+
+    ``progress`` is the completed fraction of a resync, None while none runs. ``faults`` describe
+    members that have failed.
+    """
+
+    progress: float | None = None
+    faults: tuple[str, ...] = ()
+
+
+class VolumeManager(Protocol):
+    """Makes and removes volumes by name. All methods raise CommandError."""
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The programs that it needs."""
+
+    def create(self, name: str, layout: VolumeLayout, members: Sequence[Path]) -> None:
+        """Make the volume of exactly these members, which carry no signature."""
+
+    def find(self, name: str) -> BlockDevice | None:
+        """Return the device of the volume, None if there is none."""
+
+    def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:
+        """Return the level of the volume, and the size of its stripes in bytes, 0 without any."""
+
+    def read_state(self, name: str, device: BlockDevice) -> VolumeState:
+        """Return its background work and health."""
+
+    def remove(self, name: str, members: Sequence[Path]) -> bool:
+        """Remove the volume and its metadata on the members; return whether there was any.
+
+        It works after any step of `create`, and changes nothing that belongs to another volume.
+        """

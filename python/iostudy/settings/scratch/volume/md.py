@@ -1,0 +1,103 @@
+"""Volumes of md: one array.
+
+The name in the metadata of the members identifies the array, also after a reboot.
+Source: md(4), mdadm(8), Documentation/admin-guide/md.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from iostudy.host import devices, raid_arrays
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT, read_attribute, read_number
+from iostudy.settings import commands
+from iostudy.settings.commands import CommandError
+from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.settings.scratch.volume.manager import VolumeState
+from iostudy.units import KIB
+
+_ANY_HOST = "any"
+"""The host that an array belongs to: mdadm then names its node without a number."""
+_RAID10 = "10"
+
+
+class Md:
+    """Linux software RAID as a `VolumeManager`."""
+
+    tools = ("mdadm",)
+
+    def create(self, name: str, layout: VolumeLayout, members: Sequence[Path]) -> None:
+        """Make and start the array."""
+        commands.run(
+            "mdadm",
+            *("--create", f"/dev/md/{name}", "--run", "--quiet", "--metadata=1.2"),
+            *(f"--homehost={_ANY_HOST}", f"--name={name}"),
+            *_options(layout),
+            f"--raid-devices={len(members)}",
+            *map(str, members),
+        )
+
+    def find(self, name: str) -> BlockDevice | None:
+        """Return the array whose metadata have that name."""
+        arrays = (disk for disk in devices.disk_names() if disk.startswith("md"))
+        return next(
+            (
+                array
+                for array in devices.read_present_devices(arrays)
+                if _name(array.path, "--detail") == name
+            ),
+            None,
+        )
+
+    def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:
+        """Return the attributes in sysfs."""
+        del name
+        folder = ROOT / "sys/block" / device.name / "md"
+        level = (read_attribute(folder / "level") or "").removeprefix("raid")
+        return level, read_number(folder / "chunk_size") or 0
+
+    def read_state(self, name: str, device: BlockDevice) -> VolumeState:
+        """Return the state in sysfs."""
+        del name
+        array = raid_arrays.read_array(device.name)
+        if array is None:
+            return VolumeState(faults=("the array is gone",))
+        faults = (f"{array.missing} of {array.members} members missing",) if array.missing else ()
+        busy = array.action is not None and array.action.moves_data
+        return VolumeState((array.progress or 0.0) if busy else None, faults)
+
+    def remove(self, name: str, members: Sequence[Path]) -> bool:
+        """Stop the array, and remove its metadata from the members that carry its name."""
+        array = self.find(name)
+        if array is not None:
+            commands.run("mdadm", "--stop", "--quiet", str(array.path))
+        own = [path for path in members if _name(path, "--examine") == name]
+        if own:
+            commands.run("mdadm", "--zero-superblock", "--quiet", *map(str, own))
+        return array is not None or bool(own)
+
+
+def _options(layout: VolumeLayout) -> tuple[str, ...]:
+    kind = layout.properties
+    options = [f"--level={kind.level}"]
+    if kind.striped:
+        options.append(f"--chunk={layout.stripe_size_bytes // KIB}")
+    if kind.level == _RAID10:
+        options.append(f"--layout={layout.placement[0]}{kind.copies}")
+    if kind.copies != 1 or kind.parity:
+        options.append("--bitmap=none")
+        if not layout.initial_sync:
+            options.append("--assume-clean")
+    return tuple(options)
+
+
+def _name(path: Path, action: str) -> str:
+    """Return the name in the metadata of an array or a member; empty without any."""
+    try:
+        output = commands.run("mdadm", action, "--export", str(path))
+    except CommandError:
+        return ""  # mdadm ends so for a device that is no array or member
+    exported = dict(line.partition("=")[::2] for line in output.splitlines())
+    return exported.get("MD_NAME", "").removeprefix(f"{_ANY_HOST}:")

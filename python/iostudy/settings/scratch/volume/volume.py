@@ -1,0 +1,219 @@
+"""A volume over scratch disks, as a reversible change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy import own_folder
+from iostudy.errors import RestoreError, SettingError, TargetError
+from iostudy.host import devices
+from iostudy.host.devices import BlockDevice
+from iostudy.settings import commands
+from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.commands import CommandError
+from iostudy.settings.filesystem_location import FilesystemLocation
+from iostudy.settings.identity import ScratchIdentity
+from iostudy.settings.scratch import signatures, steps
+from iostudy.settings.scratch.disk import MOUNT, PREFIX
+from iostudy.settings.scratch.volume import modules
+from iostudy.settings.scratch.volume.layout import Manager, VolumeLayout
+from iostudy.settings.scratch.volume.lvm import Lvm
+from iostudy.settings.scratch.volume.manager import VolumeManager, VolumeState
+from iostudy.settings.scratch.volume.md import Md
+
+_MANAGERS: Mapping[Manager, VolumeManager] = {Manager.LVM: Lvm(), Manager.MD: Md()}
+_NAME_PREFIX = "iostudy-"
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A volume of one layout. ``layout`` is None after a rebuild from the journal.
+
+    ``members`` are the disks that it uses. The folder has the mount point of its file system; the
+    volume's name is that of the folder, so that it is unique.
+    """
+
+    kind: ClassVar[str] = "volume"
+
+    folder: Path
+    manager: Manager
+    members: tuple[ScratchIdentity, ...]
+    layout: VolumeLayout | None = None
+    place: FilesystemLocation | None = None
+
+    @classmethod
+    def prepare(
+        cls, folder: Path, layout: VolumeLayout, members: Sequence[ScratchIdentity]
+    ) -> Volume:
+        """Prepare one on the first of the members; ``folder`` is from `new_folder`.
+
+        TargetError without enough members, or without the tools and the kernel modules.
+        """
+        require_support(layout)
+        used = members_used(layout, len(members))
+        place = FilesystemLocation.find(folder)
+        manager = layout.properties.manager
+        return cls(folder, manager, tuple(members[:used]), layout, place)
+
+    @classmethod
+    def from_record(cls, record: Record) -> Volume:
+        """Rebuild from the journal."""
+        return cls(
+            own_folder.parse_recorded(record["folder"], PREFIX),
+            Manager(record["manager"]),
+            tuple(map(ScratchIdentity.from_record, record["members"])),
+            None,
+            FilesystemLocation.from_record(record.get("place")),
+        )
+
+    def record(self) -> Record:
+        """Return the folder with its location, the manager and the members."""
+        return {
+            "folder": str(self.folder),
+            "manager": self.manager,
+            "members": [member.record() for member in self.members],
+            "place": self.place.record() if self.place else None,
+        }
+
+    def describe(self) -> str:
+        """Describe layout, members and name."""
+        what = self.layout.describe() if self.layout else f"{self.manager} volume"
+        names = ", ".join(member.device.name for member in self.members)
+        return f"{what} on {names} ({self.name})"
+
+    @property
+    def name(self) -> str:
+        """Name of the volume group or the array."""
+        return _NAME_PREFIX + self.folder.name.removeprefix(PREFIX)
+
+    @property
+    def mount_point(self) -> Path:
+        """Mount point of its file system."""
+        return self.folder / MOUNT
+
+    @property
+    def device(self) -> BlockDevice:
+        """The volume; TargetError if it is gone."""
+        with self._explaining("its device"):
+            found = self._software.find(self.name)
+            if found is None:
+                raise CommandError("there is no such device")
+            return found
+
+    @property
+    def found(self) -> ScratchIdentity:
+        """Identity of the volume for mkfs."""
+        return ScratchIdentity.from_device(self.device)
+
+    def apply(self) -> None:
+        """Make the volume on members without a signature; TargetError if that fails."""
+        assert self.layout is not None, "rebuilt from a journal"
+        paths = [member_path(member) for member in self.members]
+        with steps.create_folder(self.folder):
+            pass
+        with ExitStack() as open_members, self._explaining("to make it"):
+            for path, member in zip(paths, self.members, strict=True):
+                open_members.enter_context(steps.open_verified(path, member))
+                signatures.require_none(path)
+            self._software.create(self.name, self.layout, paths)
+        assert self.device.size_bytes
+
+    def read_back(self) -> Mapping[str, str]:
+        """Return its properties by label; SettingError if they are not as requested."""
+        assert self.layout is not None, "rebuilt from a journal"
+        device, properties = self.device, self.layout.properties
+        with self._explaining("its layout"):
+            level, stripe_bytes = self._software.read_layout(self.name, device)
+        wanted = properties.level, self.layout.stripe_size_bytes if properties.striped else 0
+        if (level, stripe_bytes) != wanted:
+            raise SettingError(
+                f"{self.layout.describe()}, which is level {wanted[0]} with {wanted[1]} B",
+                found=f"level {level} with stripes of {stripe_bytes} B",
+                where=self.name,
+                remedy="choose a layout that this kernel and these tools make",
+            )
+        return {f"{name}@{device.name}": own for name, own in self.layout.wanted().items()}
+
+    def read_state(self) -> VolumeState:
+        """Return its background work and health; TargetError if it is gone."""
+        device = self.device
+        with self._explaining("its state"):
+            return self._software.read_state(self.name, device)
+
+    def affected_resources(self) -> tuple[str, ...]:
+        """Return none: only its owner uses it, and undo follows the end of the owner."""
+        return ()
+
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+        """Remove the volume, its metadata on the members, and the folder.
+
+        OutOfReachError if the file system of the folder is not mounted there.
+        """
+        del policy
+        found = (member.find() for member in self.members)
+        paths = [device.path for device in found if device is not None]
+        try:
+            removed = self._software.remove(self.name, paths)
+        except CommandError as error:
+            raise RestoreError(
+                f"to remove the {self.describe()}",
+                found=str(error),
+                where=self.name,
+                remedy="end what uses it (lsblk, fuser), then run `iostudy restore`",
+            ) from error
+        was_there = self.folder.exists()
+        steps.remove_folder(self.mount_point)
+        steps.remove_folder(self.folder)
+        if not was_there and self.place is not None:
+            self.place.require(self.folder, f"to remove the {self.describe()}")
+        return (f"{self.describe()}: removed",) if removed or was_there else ()
+
+    @property
+    def _software(self) -> VolumeManager:
+        return _MANAGERS[self.manager]
+
+    @contextmanager
+    def _explaining(self, wanted: str) -> Iterator[None]:
+        """TargetError with the message of a tool that failed."""
+        try:
+            yield
+        except CommandError as error:
+            raise TargetError(
+                f"{self.describe()}: {wanted}",
+                found=commands.format_complaint(error),
+                where=self.name,
+                remedy="see dmesg for what the kernel refused; choose another layout or disks",
+            ) from error
+
+
+def new_folder(parent: Path) -> Path:
+    """Return a unique folder for volumes below ``parent``, without creating it."""
+    return own_folder.new_path(parent, PREFIX)
+
+
+def member_path(member: ScratchIdentity) -> Path:
+    """Return the node of a member."""
+    return devices.read_device(member.device.name).path
+
+
+def members_used(layout: VolumeLayout, available: int) -> int:
+    """Return the number of members that the layout uses; TargetError if they do not suffice."""
+    try:
+        return layout.members_used(available)
+    except ValueError as error:
+        raise TargetError(
+            f"disks for {layout.describe()}",
+            found=str(error),
+            where="the target of the study",
+            remedy="give more disks, fewer stripes or another kind",
+        ) from error
+
+
+def require_support(layout: VolumeLayout) -> None:
+    """TargetError without the tools or the kernel modules for the layout."""
+    commands.require(*_MANAGERS[layout.properties.manager].tools, "wipefs")
+    modules.require(layout)
