@@ -43,8 +43,6 @@ def _full_speed() -> tuple[Change, ...]:
 def _wait(volume: Volume, tick: Tick, on_progress: LineHandler) -> None:
     began = reported = time.monotonic()
     while (state := volume.read_state()).progress is not None:
-        if state.faults:
-            raise _unsynced(volume, "; ".join(state.faults), "replace the disk")
         if not tick(0):
             raise _unsynced(volume, "the study was ended", "resume the study")
         now = time.monotonic()
@@ -52,6 +50,9 @@ def _wait(volume: Volume, tick: Tick, on_progress: LineHandler) -> None:
             reported = now
             on_progress(_describe(state.progress, now - began))
         time.sleep(_POLL_SECONDS)
+    # md makes a RAID 5 with a missing member and recovers it, so only the end shows faults.
+    if state.faults:
+        raise _unsynced(volume, "; ".join(state.faults), "replace the disk")
 
 
 def _describe(progress: float, seconds: float) -> str:
