@@ -31,6 +31,7 @@ from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.settings import kinds as settings
 from iostudy.study.combinations import Configuration
+from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request as request_of
 from iostudy.study.sections import Validity
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget
@@ -101,6 +102,38 @@ def test_memory_is_touched_before_trials_that_use_the_page_cache(tmp_path, own_s
     assert "128 MiB of free memory touched before the trial" in cached.notes
     assert list(cached.phases)[-3:] == ["warm", "run", "restore"]
     assert not any("touched" in note for note in direct.notes)
+
+
+@pytest.mark.root
+def test_the_limit_of_the_load_holds_on_the_device(tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    limit = LoadLimit(rate=8 * MIB, iops=4000)
+    with (
+        LocalNode(LoopbackTarget(64 * MIB, "ext4"), folder, limit=limit) as node,
+        node.block(request(size="16MiB"), seed=1) as session,
+    ):
+        result = session.trial(AS_IT_IS)
+    device = result.devices[0]
+    assert result.settings[f"cgroup.wbps@{device}"] == str(8 * MIB)
+    assert result.settings[f"cgroup.riops@{device}"] == "4000"
+    # One burst of a tenth of a second or a record comes at once.
+    assert result.figures["aggregate"] < 10
+
+
+@pytest.mark.root
+def test_a_run_that_lasts_longer_than_the_limit_is_ended(tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    limit = LoadLimit(rate=MIB, duration=1.0)
+    with LocalNode(LoopbackTarget(64 * MIB, "ext4"), folder, limit=limit) as node:
+        with (
+            node.block(request(size="16MiB"), seed=1) as session,
+            pytest.raises(WorkloadError, match=r"a run of dfsio-write within 1\.0 s"),
+        ):
+            session.trial(AS_IT_IS)
+        with node.block(request(size="64KiB", record_size="64KiB"), seed=2) as session:
+            assert session.trial(AS_IT_IS).figures["bytes"] == 64 << 10
 
 
 @pytest.mark.root

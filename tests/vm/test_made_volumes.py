@@ -39,7 +39,7 @@ def remains(machine: Machine) -> str:
         vgs --noheadings --select 'vg_name=~^iostudy-'
         grep -E '^md' /proc/mdstat || true
         dmsetup ls | grep iostudy || true
-        grep iostudy /proc/mounts || true
+        grep /scratch- /proc/mounts || true
         ls -d /tmp/laid-out*/scratch-* 2>/dev/null || true
         """
     )

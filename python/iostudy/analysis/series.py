@@ -32,7 +32,7 @@ _ROUNDING = 1e-13
 
 
 class Flag(StrEnum):
-    """A flag of the figures (the first two), of a covariate (the last), or of the pairs."""
+    """A flag of figures (the first two), of pairs, of a covariate, or of the load (the last)."""
 
     DRIFT = "drift"
     AUTOCORRELATION = "autocorrelation"
@@ -42,6 +42,8 @@ class Flag(StrEnum):
     UNEQUAL_VARIANCES = "unequal variances"
     IMBALANCE = "imbalanced covariate"
     """Of a covariate between configurations; see `iostudy.analysis.balance`."""
+    RATE_LIMIT = "rate limit"
+    """Of trials at a limit of the load; see `iostudy.results.rate_limit`."""
 
 
 _TESTS_OF_FIGURES = 2

@@ -113,6 +113,7 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         *_describe_mode(study),
         *([] if uses_switchback(study) else _describe_validity(study.validity)),
         *_describe_telemetry(study.telemetry.hz),
+        *([("limit", limit)] if (limit := study.limit.describe()) else []),
     ]
 
 

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from iostudy.cli.expected_time import ASSUMED_MIB_PER_SECOND, estimate_block_seconds
+from iostudy.cli.expected_time import assumed_speed, estimate_block_seconds
 from iostudy.node.data_volume import estimate_volume
 from iostudy.report.base import Value
 from iostudy.study.model import Study
 from iostudy.study.switchback import describe_mode, uses_switchback
+from iostudy.units import MIB
 from iostudy.workloads.option_text import format_options
 
 
@@ -68,7 +69,7 @@ class EffortReport(Value):
     """Expected duration in seconds."""
     unknown_seconds: list[str]
     """Workloads of which the duration is unknown."""
-    assumed_mib_per_second: int
+    assumed_mib_per_second: float
     """Assumed rate of the storage in MiB/s."""
 
 
@@ -156,5 +157,5 @@ def _build_effort(study: Study) -> EffortReport | None:
         unknown_writes=list(volume.unknown),
         seconds=(fewest * seconds, most * seconds),
         unknown_seconds=list(unknown),
-        assumed_mib_per_second=ASSUMED_MIB_PER_SECOND,
+        assumed_mib_per_second=assumed_speed(study) / MIB,
     )

@@ -139,6 +139,7 @@ def _run_on_node(
             on_journal=partial(start_or_warn, output_folder=folder),
             on_progress=say,
             directories=list_directories(study.workloads, study.known().configurations()),
+            limit=study.limit,
             block_latency=study.telemetry.block_latency,
             hz=study.telemetry.hz,
             warm_memory=study.prepare.is_warm,

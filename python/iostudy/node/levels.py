@@ -21,11 +21,12 @@ from iostudy.study.combinations import Configuration, Factor, FactorKind
 class Levels:
     """Settings of the target or of named places, changed through one transaction.
 
-    Options of new file systems are not among them.
+    Options of new file systems are not among them. ``constant`` are settings of every trial.
     """
 
     transaction: Transaction
     default_places: Sequence[Path]
+    constant: Mapping[str, str] = field(default_factory=dict)
     _bound: dict[tuple[str, tuple[str, ...]], tuple[Setting, ...]] = field(default_factory=dict)
 
     def offered(self, name: str, on: Sequence[str] = ()) -> tuple[str, ...]:
@@ -66,7 +67,7 @@ class Levels:
 
     def _requested_values(self, configuration: Configuration) -> dict[Setting, str]:
         wanted: dict[Setting, str] = {}
-        for name, value in configuration.settings.items():
+        for name, value in {**self.constant, **configuration.settings}.items():
             definition, on = catalog.get(name), configuration.places.get(name, ())
             if definition.reach in (Reach.DISK, Reach.CLUSTER):
                 continue

@@ -42,6 +42,7 @@ from iostudy.settings.transaction.locks import lock_directory
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration, Factor
+from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import WorkloadRequest, describe_target
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
@@ -64,6 +65,7 @@ from iostudy.workloads.workload import NO_TARGET, TargetPaths, Tick, continue_ru
 
 LIBRARIES = ("numpy", "pydantic")
 _NO_PERMISSION = Permission()
+NO_LIMIT = LoadLimit()
 
 
 class LocalNode:
@@ -75,6 +77,7 @@ class LocalNode:
     ``cluster_request`` is the cluster of the workloads, if any; entering starts it. With
     ``block_latency`` every trial records the block requests of the devices below the target.
     With ``warm_memory`` free memory is touched before every trial that uses the page cache.
+    ``limit`` bounds the load of every trial.
     ``hz`` is the sampling rate of the telemetry. ``permission`` covers a device to format and
     folders that other users can redirect. ``on_journal`` is that of `Transaction`. ``on_progress``
     receives lines about the resync of a volume.
@@ -92,6 +95,7 @@ class LocalNode:
         permission: Permission = _NO_PERMISSION,
         on_journal: Callable[[Path], None] | None = None,
         on_progress: LineHandler = ignore_line,
+        limit: LoadLimit = NO_LIMIT,
         block_latency: bool = False,
         warm_memory: bool = False,
         hz: float = DEFAULT_HZ,
@@ -105,6 +109,7 @@ class LocalNode:
         self._permission = permission
         self._on_journal = on_journal
         self._on_progress = on_progress
+        self._limit = limit
         self._block_latency = block_latency
         self._warm_memory = warm_memory
         self._trace: TraceInstance | None = None
@@ -136,6 +141,7 @@ class LocalNode:
                 self._cluster_request,
                 self._tick,
                 self._on_progress,
+                self._limit.settings,
             )
             resources.callback(self._site.close)
             if self._block_latency:
@@ -276,6 +282,7 @@ class LocalNode:
             tick=self._tick,
             restarts=needs_restarts(self._factors),
             warm_memory=self._warm_memory,
+            longest_run_seconds=self._limit.duration,
             target=self._paths,
         )
         with session:

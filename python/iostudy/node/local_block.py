@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
 from pydantic import BaseModel
 
-from iostudy.errors import WorkloadError
+from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
 from iostudy.node.clusters import ClusterLevels, data_properties
@@ -26,6 +27,7 @@ from iostudy.study.model import WorkloadRequest
 from iostudy.study.plan import FORMAT_PHASE
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
+from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.workload import NO_TARGET, Place, TargetPaths, Tick, Workload
@@ -50,7 +52,8 @@ class LocalBlock:
     configurations share them. If the study varies the file system, each whole plot has a new one
     with its own data of the same content. ``restarts``: the daemons of a cluster restart before
     every trial. ``warm_memory``: free memory is touched before every trial that uses the page
-    cache. Leaving the session removes the files of the trials.
+    cache. A run that takes longer than ``longest_run_seconds`` is ended. Leaving the session
+    removes the files of the trials.
     """
 
     request: WorkloadRequest
@@ -61,6 +64,7 @@ class LocalBlock:
     tick: Tick
     restarts: bool = False
     warm_memory: bool = False
+    longest_run_seconds: float | None = None
     target: TargetPaths = NO_TARGET
     _prepared: dict[DataKey, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
@@ -230,7 +234,7 @@ class LocalBlock:
         recorder = self.make_recorder()
         recorder.start()
         try:
-            measured = workload.run(self.place)
+            measured = self._run(workload)
         except WorkloadError:
             self._verify()  # the log of a failed daemon explains more than the job
             raise
@@ -239,6 +243,24 @@ class LocalBlock:
         measured.verify()
         self._verify()
         return measured, telemetry
+
+    def _run(self, workload: Workload) -> Measurement:
+        """Run it; WorkloadError if it runs longer than the study allows."""
+        if self.longest_run_seconds is None:
+            return workload.run(self.place)
+        deadline, tick = time.monotonic() + self.longest_run_seconds, self.tick
+        place = replace(self.place, tick=lambda n: tick(n) and time.monotonic() < deadline)
+        try:
+            return workload.run(place)
+        except WorkloadStoppedError as error:
+            if time.monotonic() < deadline:
+                raise
+            raise WorkloadError(
+                f"a run of {self.request.label} within {format_seconds(self.longest_run_seconds)}",
+                found="it was still running, and was ended",
+                where=str(self.site.directory),
+                remedy="give the workload less to do, or raise the duration in `limit`",
+            ) from error
 
     def _verify(self) -> None:
         if self._cluster is not None:

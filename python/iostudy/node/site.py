@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
@@ -72,11 +73,15 @@ class ScratchStorage:
         return self.volume.mount_point if self.volume else self.disk.mount_point
 
 
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+
+
 class Site:
     """A work folder and its settings; ``scratch`` is None in the user's own directory.
 
     ``cluster_request`` is the cluster that the study needs, if any; `start_cluster` starts it.
-    ``disks`` are the mount points of the additional disks by name. All changes go through the
+    ``disks`` are the mount points of the additional disks by name. ``constant`` are settings of
+    every trial. All changes go through the
     transaction, which undoes them at its end at the latest.
     """
 
@@ -88,6 +93,7 @@ class Site:
         cluster_request: ClusterRequest | None = None,
         tick: Tick = continue_run,
         on_progress: LineHandler = ignore_line,
+        constant: Mapping[str, str] = NO_SETTINGS,
     ) -> None:
         self._transaction = transaction
         self._parent = parent
@@ -95,6 +101,7 @@ class Site:
         self._cluster_request = cluster_request
         self._tick = tick
         self._on_progress = on_progress
+        self._constant = constant
         self._filesystem: NewFilesystem | None = None
         self.volume: Volume | None = None
         self.cluster: Cluster | None = None
@@ -161,7 +168,8 @@ class Site:
         # Removed with the file system, also if that is read-only.
         self._transaction.apply(folder)
         self.directory = folder.path
-        self.levels = Levels(self._transaction, (folder.path, *self.disks.values()))
+        places = (folder.path, *self.disks.values())
+        self.levels = Levels(self._transaction, places, self._constant)
 
     def _make_file_system(self, scratch: ScratchStorage, settings: Mapping[str, str]) -> None:
         """Make the volume, if there is one, and a file system with these levels."""

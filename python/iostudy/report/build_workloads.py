@@ -12,10 +12,16 @@ from iostudy.report.finite import build_span, finite
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.bottlenecks.explain_equivalence import (
     explain_equivalence,
+    explain_rate_limit,
     varies_device_settings_only,
 )
 from iostudy.report.topics.bottlenecks.values import BottleneckReport
-from iostudy.report.topics.caveats.build import add_flags, add_imbalance, compute_shared_level
+from iostudy.report.topics.caveats.build import (
+    add_flags,
+    add_imbalance,
+    add_rate_limits,
+    compute_shared_level,
+)
 from iostudy.report.topics.covariates.build import build_covariates, covariate_values
 from iostudy.report.topics.covariates.values import CovariateReport
 from iostudy.report.topics.measurements.build import build_measurements, describe_figure
@@ -30,6 +36,7 @@ from iostudy.report.topics.verdicts.names import find_single_factor
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
 from iostudy.results.comparisons import ComparisonResult, collect_figures
+from iostudy.results.rate_limit import find_limited
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import format_options
@@ -46,7 +53,9 @@ def build_workloads(
     shared = compute_shared_level(study, values)
     found = _workloads(study, compared, recorded.measured, shared)
     reports = build_covariates(study, values, found, shared)
-    explained = (_explained(study, each, limited) for each in found)
+    at_limit = find_limited(recorded.trials)
+    flagged = (add_rate_limits(each, study.baseline.label, at_limit) for each in found)
+    explained = (_explained(study, each, limited) for each in flagged)
     return tuple(add_imbalance(each, reports) for each in explained), reports
 
 
@@ -116,12 +125,11 @@ def _explained(
         for bottleneck in limited
         if bottleneck.workload == workload.label
     }
-    device_settings_only = varies_device_settings_only(study)
-    why = explain_equivalence(
+    why = explain_rate_limit(workload.results) or explain_equivalence(
         workload.results,
         own,
         find_single_factor(study),
-        device_settings_only=device_settings_only,
+        device_settings_only=varies_device_settings_only(study),
     )
     return workload.model_copy(update={"explanation": why})
 

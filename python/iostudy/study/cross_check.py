@@ -28,8 +28,10 @@ from iostudy.study.targets import (
     hard_to_change_levels,
 )
 from iostudy.study.volume_target import VolumeTarget
+from iostudy.units import format_seconds, parse_seconds
 
 MAX_CONFIGURATIONS = 1000
+_DURATION = "duration"
 VOLUME_SETTINGS = frozenset(definition.name for definition in volume.DEFINITIONS)
 
 
@@ -43,6 +45,7 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
         require_extra("search", "search for a configuration", "comparisons need no extra")
     check_section(collector, study)
     _check_volume(collector, study)
+    _check_limit(collector, study)
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.search), study)
     _check_weights(collector, study)
@@ -177,6 +180,34 @@ def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Stu
         ):
             message = f"it is only there while {condition}; leave it out, or choose that"
             collector.add(here, message, found=level)
+
+
+def _check_limit(collector: ProblemCollector, study: Study) -> None:
+    """The limit of the load reaches every process of the workloads, and no level contradicts it."""
+    if study.limit.settings and isinstance(study.target, HdfsTarget):
+        message = "the disks of a target in HDFS are not this host's; limit its DataNodes instead"
+        collector.add(("limit",), message)
+    elif study.limit.settings and study.needs_hadoop:
+        message = "it does not reach the daemons of Hadoop, which outlive a trial; leave it out"
+        collector.add(("limit",), message)
+    for factor in study.factors:
+        if factor.name in study.limit.settings:
+            message = "it is a factor and a limit of the load; leave one of them out"
+            collector.add(("limit",), message, found=factor.name)
+    if study.limit.duration is not None:
+        _check_durations(collector, study, study.limit.duration)
+
+
+def _check_durations(collector: ProblemCollector, study: Study, longest: float) -> None:
+    """No workload has a longer duration than the limit of the load allows."""
+    own = (getattr(request.options, _DURATION, None) for request in study.workloads)
+    options = (factor for factor in study.factors if factor.kind is FactorKind.WORKLOAD_OPTION)
+    varied = (factor.levels for factor in options if factor.option == _DURATION)
+    levels = (parse_seconds(level.value) for levels in varied for level in levels)
+    planned = max((*(each for each in own if each is not None), *levels), default=0.0)
+    if planned > longest:
+        message = f"a workload runs for {format_seconds(planned)}, longer than the limit"
+        collector.add(("limit", _DURATION), message, found=format_seconds(longest))
 
 
 def _check_volume(collector: ProblemCollector, study: Study) -> None:

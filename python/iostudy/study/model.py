@@ -27,6 +27,7 @@ from iostudy.study.combinations import (
     label_combinations,
 )
 from iostudy.study.design import Design, varied
+from iostudy.study.load_limit import LoadLimit
 from iostudy.study.search import DEFAULT_ONLY, Search
 from iostudy.study.sections import Decision, PrepareSection, TelemetrySection, Validity
 from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
@@ -132,6 +133,7 @@ class Study:
     search: Search | None = None
     telemetry: TelemetrySection = field(default_factory=TelemetrySection)
     prepare: PrepareSection = field(default_factory=PrepareSection)
+    limit: LoadLimit = field(default_factory=LoadLimit)
     method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
     bias: float = 0.0
     notes: tuple[str, ...] = ()

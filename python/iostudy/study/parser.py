@@ -85,6 +85,7 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
         search=search,
         telemetry=file.telemetry,
         prepare=file.prepare,
+        limit=file.limit,
         notes=(
             *([TRACING_COST_NOTE] if file.telemetry.block_latency else []),
             *([WARM_MEMORY_NOTE] if file.prepare.is_warm else []),

@@ -54,6 +54,8 @@ def list_root_requirements(study: Study) -> tuple[str, ...]:
     if isinstance(study.target, DiskTarget):
         verb = "make" if is_made(study.target) else "format"
         needed.append(f"{verb} {study.describe_target()}")
+    if study.limit.settings:
+        needed.append("limit the load")
     if study.telemetry.block_latency:
         needed.append(TRACE)
     return tuple(needed)

@@ -19,6 +19,7 @@ from iostudy.study.fields import (
     share,
     whole,
 )
+from iostudy.study.load_limit import LoadLimit
 from iostudy.study.search import BudgetValue
 from iostudy.study.sections import (
     ClusterValue,
@@ -133,6 +134,8 @@ class StudyFile(OpenSection):
     """When a trial does not count; fixed before the first trial."""
     telemetry: TelemetrySection = TelemetrySection()
     """How often the machine is sampled while a trial runs, and what is traced."""
+    limit: LoadLimit = LoadLimit()
+    """The most that each workload may ask of the device, for runs on a production host."""
     prepare: PrepareSection = PrepareSection()
     """What is done before every trial."""
     refused: Annotated[str, one_of("way", _REFUSED)] = _REFUSED[0]

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import FAST_RESPONSE_SECONDS
 from iostudy.study.combinations import Configuration, Factor, FactorKind
+from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.sections import DecisionMode
 from iostudy.workloads import catalog
@@ -38,6 +39,8 @@ def _list_obstacles(study: Study) -> Iterator[str]:
         yield "a search or a screening has too many configurations for one block"
     if study.validity.limits:
         yield f"a limit of {', '.join(study.validity.limits)} applies to whole trials"
+    if study.limit != LoadLimit():
+        yield "a limit of the load holds for each trial"
     if study.telemetry.block_latency:
         yield "block_latency is reported by trial"
     for factor in study.factors:

@@ -98,3 +98,33 @@ def test_every_flag_has_a_remedy(flag: Flag) -> None:
     meaning = explain_flag(flag)
     assert meaning.endswith(".")
     assert any(word in meaning for word in ("Repeat", "repeat", "See", "Check", "Reduce"))
+
+
+def limited_report(limited: set[str]) -> Report:
+    """Equal configurations, of which some ran at a limit of the bytes written."""
+    trials = rows(STUDY, blocks=12, noise=0.002, effects={})
+    return build_report(STUDY, study_row(STUDY), [_limit(row, limited) for row in trials])
+
+
+def _limit(row: TrialRow, limited: set[str]) -> TrialRow:
+    rate = int((row.figures or {})["aggregate"] * 2**20)
+    limit = rate if row.configuration in limited else 10 * rate
+    return replace(row, settings={**(row.settings or {}), "cgroup.wbps@loop0": str(limit)})
+
+
+@pytest.mark.parametrize("limited", [{"none"}, {"bfq"}, {"none", "bfq"}])
+def test_an_equivalence_at_the_limit_of_the_load_is_no_evidence(limited: set[str]) -> None:
+    report = limited_report(limited)
+    baseline, other = report.workloads[0].results
+    assert Flag.RATE_LIMIT in other.flags
+    assert Flag.RATE_LIMIT not in baseline.flags
+    assert "trials ran at the limit of the load" in report.workloads[0].explanation
+    text = printed(report)
+    assert "which hides larger differences" in text
+    assert "says only that both reach the limit" in text
+
+
+def test_below_the_limit_there_is_no_flag() -> None:
+    report = limited_report(set())
+    assert all(Flag.RATE_LIMIT not in result.flags for result in report.workloads[0].results)
+    assert "limit of the load" not in printed(report)

@@ -75,3 +75,9 @@ DEFINITIONS = (
     _limit(Control.WIOPS, "Maximum writes", _OPERATIONS, "1/s"),
     WEIGHT,
 )
+
+
+def definition_of(control: Control) -> CgroupSettingDefinition:
+    """Return the definition of a control."""
+    (found,) = (definition for definition in DEFINITIONS if definition.control is control)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.diagnosis.confidence import Confidence
@@ -18,6 +19,7 @@ from iostudy.study.combinations import FactorKind
 from iostudy.study.model import Study
 
 _TRUSTED = (Confidence.HIGH, Confidence.MEDIUM)
+_AT_RATE_LIMIT = "trials ran at the limit of the load, which hides larger differences"
 _OF_THE_DISK = (
     Bottleneck.DEVICE,
     Bottleneck.MEMBER,
@@ -60,6 +62,15 @@ def explain_equivalence(
     return said + _idle(reports)
 
 
+def explain_rate_limit(results: Sequence[Result]) -> str:
+    """Explain equivalence by the limit of the load, if trials ran at it; empty otherwise."""
+    return _AT_RATE_LIMIT if any(_is_limited(result) for result in results) else ""
+
+
+def _is_limited(result: Result) -> bool:
+    return result.verdict is Verdict.EQUIVALENT and Flag.RATE_LIMIT in result.flags
+
+
 def explain_all_workloads(
     workloads: Sequence[WorkloadReport], limited: Sequence[BottleneckReport]
 ) -> str:
@@ -67,8 +78,9 @@ def explain_all_workloads(
 
     It is the end of a sentence, empty otherwise.
     """
-    if not all(workload.explanation for workload in workloads):
-        return ""
+    explanations = {workload.explanation for workload in workloads}
+    if "" in explanations or _AT_RATE_LIMIT in explanations:
+        return _AT_RATE_LIMIT if explanations == {_AT_RATE_LIMIT} else ""
     subjects = {_subject(own) for own in limited}
     return (
         f"{subjects.pop()} was the bottleneck of all configurations" if len(subjects) == 1 else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -68,6 +68,27 @@ def add_imbalance(
     results = tuple(
         result.model_copy(update={"flags": (*result.flags, Flag.IMBALANCE)})
         if result.configuration in labels
+        else result
+        for result in workload.results
+    )
+    return workload.model_copy(update={"results": results})
+
+
+def add_rate_limits(
+    workload: WorkloadReport, baseline: str, limited: Collection[tuple[str, str]]
+) -> WorkloadReport:
+    """Add a flag to every comparison of which a side ran at the limit of the load.
+
+    A screening, whose results are levels, gets a flag of the workload.
+    """
+    labels = {configuration for own, configuration in limited if own == workload.label}
+    if not labels:
+        return workload
+    if labels.isdisjoint(result.configuration for result in workload.results):
+        return workload.model_copy(update={"flags": (*workload.flags, Flag.RATE_LIMIT)})
+    results = tuple(
+        result.model_copy(update={"flags": (*result.flags, Flag.RATE_LIMIT)})
+        if not result.baseline and labels & {baseline, result.configuration}
         else result
         for result in workload.results
     )

@@ -43,6 +43,11 @@ _MEANINGS = {
         "rarely, and more stalls may change the verdict. Repeat the study with more blocks before "
         "relying on it, such as blocks: [20, 60]."
     ),
+    Flag.RATE_LIMIT: (
+        "this configuration, the baseline or both ran at the limit of the load in most trials. "
+        "“Equivalent” then says only that both reach the limit. Without it a difference can be "
+        "larger. Repeat the study with a higher limit, or compare latencies at this load."
+    ),
     Flag.IMBALANCE: (
         "steal, foreign CPU or foreign I/O differed between configurations. See “Covariates” for "
         "the figures and their meaning for the verdict."
