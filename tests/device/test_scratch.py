@@ -374,3 +374,17 @@ def test_swap_is_refused(loop: str) -> None:
             steps.check_unused(Path("/dev") / loop)
     finally:
         subprocess.run(["swapoff", f"/dev/{loop}"], check=True)
+
+
+def test_a_disk_is_found_again_after_a_reboot_by_what_identifies_it(loop: str) -> None:
+    found = ScratchIdentity.from_path(Path("/dev") / loop)
+    device = found.find()
+    assert device is not None
+    assert device.name == loop
+    earlier = replace(found.device, boot="an earlier boot", name="loop999", diskseq=1)
+    renamed = replace(found, device=earlier).find()
+    assert renamed is not None
+    assert renamed.name == loop
+    assert replace(found, device=replace(earlier, unique="")).find() is None
+    assert replace(found, device=earlier, size_bytes=1).find() is None
+    assert replace(found, device=replace(earlier, boot=found.device.boot)).find() is None

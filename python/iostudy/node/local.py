@@ -259,9 +259,7 @@ class LocalNode:
             "target": {
                 "description": describe_target(self._target, self._factors),
                 "devices": list(self._devices()),
-                "identity": []
-                if self._is_remote
-                else target_devices.device_identities(self._target_path()),
+                "identity": [] if self._is_remote else self._target_identities(),
                 "on": {
                     place: target_devices.device_identities(place) for place in self._other_places()
                 },
@@ -329,6 +327,11 @@ class LocalNode:
                 return tuple(disk.device.path for disk in self._scratch.disks)
             case _:
                 return (self._target_path(),)
+
+    def _target_identities(self) -> list[str]:
+        """Stable identities of the devices below the target."""
+        found = (target_devices.device_identities(path) for path in self._target_paths())
+        return list(dict.fromkeys(identity for each in found for identity in each))
 
     def _device_paths(self) -> tuple[Path, ...]:
         """Paths that identify the devices under test, also without a mounted file system."""

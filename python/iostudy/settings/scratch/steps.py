@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from iostudy import units
 from iostudy.errors import RestoreError, TargetError
@@ -23,6 +24,8 @@ from iostudy.settings.commands import CommandError
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.mounting import calls
 from iostudy.settings.scratch import loop
+
+T = TypeVar("T")
 
 _PATIENCE_SECONDS = 5.0
 """How long a mount or a loop device may stay busy: udev and blkid look at new ones for a moment."""
@@ -179,7 +182,7 @@ def unmount(point: Path, found: ScratchIdentity) -> None:
             except OSError as error:
                 raise CommandError(error.strerror or str(error)) from error
 
-    _retry(act, point)
+    retry(act, point)
 
 
 def _mounts_of_disk(point: Path, found: ScratchIdentity) -> tuple[Mount, ...]:
@@ -207,7 +210,7 @@ def unmount_all(point: Path) -> None:
             except OSError as error:
                 raise CommandError(error.strerror or str(error)) from error
 
-    _retry(act, point)
+    retry(act, point)
 
 
 def detach(image: Path, label: str) -> None:
@@ -219,7 +222,7 @@ def detach(image: Path, label: str) -> None:
         for device in find_loops(image, label):
             raise CommandError(f"{device.name} is still in use")
 
-    _retry(act, image)
+    retry(act, image)
 
 
 def find_loops(image: Path, label: str) -> tuple[BlockDevice, ...]:
@@ -250,7 +253,7 @@ def _remove(path: Path, call: Callable[..., None]) -> None:
         ) from error
 
 
-def _retry(act: Callable[[], None], where: Path) -> None:
+def retry(act: Callable[[], T], where: Path | str) -> T:
     """Try again while a tool complains; RestoreError when patience ends."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:

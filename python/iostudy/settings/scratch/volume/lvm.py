@@ -86,8 +86,9 @@ def _options(layout: VolumeLayout, members: int) -> tuple[str, ...]:
 
 def _labelled(members: Sequence[Path], name: str) -> list[str]:
     """Return the members with a label of LVM that belong to this group, or to none."""
-    by_path = {row["pv_name"]: row["vg_name"] for row in _report("pvs", "-o", "pv_name,vg_name")}
-    return [str(path) for path in members if by_path.get(str(path)) in ("", name)]
+    labels = _report("pvs", "-o", "pv_name,vg_name")
+    groups = {Path(row["pv_name"]).resolve(): row["vg_name"] for row in labels}
+    return [str(path) for path in members if groups.get(path.resolve()) in ("", name)]
 
 
 def _resume_suspended(name: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from iostudy import own_folder
-from iostudy.errors import RestoreError, SettingError, TargetError
+from iostudy.errors import SettingError, TargetError
 from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.settings import commands
@@ -120,7 +120,7 @@ class Volume:
                 open_members.enter_context(steps.open_verified(path, member))
                 signatures.require_none(path)
             self._software.create(self.name, self.layout, paths)
-        assert self.device.size_bytes
+        self.read_back()
 
     def read_back(self) -> Mapping[str, str]:
         """Return its properties by label; SettingError if they are not as requested."""
@@ -156,15 +156,8 @@ class Volume:
         del policy
         found = (member.find() for member in self.members)
         paths = [device.path for device in found if device is not None]
-        try:
-            removed = self._software.remove(self.name, paths)
-        except CommandError as error:
-            raise RestoreError(
-                f"to remove the {self.describe()}",
-                found=str(error),
-                where=self.name,
-                remedy="end what uses it (lsblk, fuser), then run `iostudy restore`",
-            ) from error
+        # udev opens a new volume for a moment.
+        removed = steps.retry(lambda: self._software.remove(self.name, paths), self.name)
         was_there = self.folder.exists()
         steps.remove_folder(self.mount_point)
         steps.remove_folder(self.folder)
