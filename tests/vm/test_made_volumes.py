@@ -63,6 +63,14 @@ def test_each_configuration_has_its_volume_and_nothing_remains(
     }
     assert found == {"md-raid10", "lvm-raid10", "lvm-mirror", "md-raid5"}
     assert len(document["trials"]) == 12
+    assert len(document["volume"]["members"]) == 4
+    assert all(rate["observed"] > 0 for rate in document["volume"]["rates"])
+    copies = {
+        rate["configuration"]: rate["member_requests"] / rate["requests"]
+        for rate in document["volume"]["rates"]
+        if rate["direction"] == "write"
+    }
+    assert copies["md-raid10"] == pytest.approx(2, rel=0.2)
     assert remains(machine) == ""
     assert limits(machine) == before
 

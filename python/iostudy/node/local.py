@@ -27,6 +27,7 @@ from iostudy.node.clusters import (
 from iostudy.node.free_space import FreeSpace, measure_free_space, require_space
 from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
+from iostudy.node.member_speed import measure_members
 from iostudy.node.permission import Permission
 from iostudy.node.site import ScratchStorage, Site, VolumeRequest
 from iostudy.node.volume_members import prepare_members
@@ -116,6 +117,7 @@ class LocalNode:
         self._hz = hz
         self._resources = ExitStack()
         self._notes: tuple[str, ...] = ()
+        self._members: list[dict[str, Any]] = []
 
     def __enter__(self) -> Self:
         if self._block_latency:
@@ -133,6 +135,8 @@ class LocalNode:
             if scratch is not None:
                 _make_disks(transaction, scratch)
                 self._notes = tuple(note for disk in scratch.disks for note in disk.notes())
+                if scratch.volume is not None:
+                    self._members = measure_members(disk.device for disk in scratch.disks)
             parent = scratch.mount_point if scratch else self._target_path()
             self._site = Site(
                 transaction,
@@ -264,6 +268,7 @@ class LocalNode:
                     place: target_devices.device_identities(place) for place in self._other_places()
                 },
                 "notes": list(self._notes),
+                **({"members": self._members} if self._members else {}),
             },
             **({"hadoop": dict(self._site.cluster.facts())} if self._site.cluster else {}),
         }

@@ -51,6 +51,7 @@ from iostudy.report.topics.verdicts.headline import build_headline
 from iostudy.report.topics.verdicts.method import build_method, list_reproduction_steps
 from iostudy.report.topics.verdicts.names import find_single_factor
 from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
+from iostudy.report.topics.volumes.build import build_volume
 from iostudy.report.trials import TrialReport
 from iostudy.report.values import Report, State, Step, WorkloadReport
 from iostudy.results.comparisons import ComparisonResult, compare_configurations
@@ -128,6 +129,7 @@ def _assemble(recorded: RecordedStudy, found: _Analysis) -> Report:
         limits=found.bottlenecks,
         disturbed=found.disturbances,
         covariates=found.covariates,
+        volume=build_volume(study, row.circumstances, trials),
         noise_causes=build_noise_decompositions(study, trials),
         given_up=tuple(GivenUpWorkloadReport(**asdict(own)) for own in recorded.given_up),
         block_requests=build_block_latency(study, trials),

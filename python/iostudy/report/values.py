@@ -21,6 +21,7 @@ from iostudy.report.topics.screening.values import ScreeningReport
 from iostudy.report.topics.search.values import SearchReport
 from iostudy.report.topics.switchback.values import SwitchbackReport
 from iostudy.report.topics.verdicts.values import ConfigurationReport, Result
+from iostudy.report.topics.volumes.values import VolumeReport
 from iostudy.report.trials import TelemetryReport, TrialReport
 
 
@@ -142,6 +143,8 @@ class Report(Value):
     """Counted trials that something outside the study limited."""
     covariates: tuple[CovariateReport, ...] = ()
     """Steal, foreign CPU and foreign I/O by workload, if known."""
+    volume: VolumeReport | None = None
+    """The volume of the study with its disks; null without one."""
     noise_causes: tuple[NoiseDecompositionReport, ...] = ()
     """Variance decompositions of the workloads whose telemetry shows any cause."""
     given_up: tuple[GivenUpWorkloadReport, ...] = ()

@@ -137,6 +137,18 @@ class VolumeLayout:
             return member_bytes
         return (used - kind.parity) // kind.copies * member_bytes
 
+    def parallel_disks(self, used: int, *, writes: bool) -> int:
+        """Return how many of the disks can work on different data at a time.
+
+        Reads use every copy, and a linear volume one disk after the other.
+        """
+        kind = self.properties
+        if not kind.striped and kind.copies == 1:
+            return 1
+        if not writes:
+            return used - kind.parity
+        return (used - kind.parity) // (kind.copies or used)
+
     def describe(self) -> str:
         """Describe kind and stripes: ``lvm-raid10 with 6 stripes of 64KiB``."""
         if not self.properties.striped:

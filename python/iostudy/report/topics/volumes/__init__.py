@@ -1,0 +1,1 @@
+"""Volumes compared with the disks that they consist of."""
