@@ -91,7 +91,7 @@ def test_the_section_names_a_slow_disk_and_the_effect_of_merging() -> None:
     assert "writes moved 188 % of what 2 disks could" in text
     assert "each request of the volume became 4.00 of its disks, which merged 2.00 into one" in text
     (table,) = section.tables
-    assert table.rows[0][:6] == ("dfsio-write", "lvm-raid10", "write", "2", "80", "150")
+    assert table.rows[0][:6] == ("dfsio-write", "lvm-raid10", "write", "2", "80.0", "150")
     assert '"volume": {' in json_.render(report)
 
 
