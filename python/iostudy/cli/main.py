@@ -15,6 +15,7 @@ from iostudy.cli.commands import LazyGroup, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
 from iostudy.cli.requirements import require_resources, require_utf8
+from iostudy.cli.signal_wakeups import start_signal_wakeups
 from iostudy.cli.signals import EndedBySignal, ignore_signals, install_handlers
 from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.cli.streams import STDERR, flush_streams, prepare_streams
@@ -74,6 +75,7 @@ def main() -> None:
     No exception escapes: an unexpected one, or a Rust panic, becomes an InternalError.
     """
     prepare_streams()
+    start_signal_wakeups()
     install_handlers()
     try:
         code = _run()

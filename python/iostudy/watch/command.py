@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from selectors import EVENT_READ, DefaultSelector
 from types import FrameType
 
 from iostudy.diagnosis.bottleneck import Diagnosis
@@ -24,7 +23,6 @@ from iostudy.watch.machine_text import format_dirty, format_pressure
 from iostudy.watch.plain import PlainText, align
 
 _MAX_PROCESSES = 5
-_SIGNAL_BYTES = 512
 _WIDTHS = {"pid": 8, "CPU s": 9, "read kB": 12, "written kB": 12, "of": 8}
 
 
@@ -93,7 +91,7 @@ def run(
             raise
         handed.to(child.pid)
         # Not yet reaped: the kernel still accounts its usage to it.
-        _wait_for_end(child.pid)
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         telemetry = recorder.stop()
         handed.to(None)
         status = child.wait()
@@ -145,27 +143,6 @@ class _SignalForwarder:
         if pid is not None:
             for number in self.received:
                 os.kill(pid, number)
-
-
-def _wait_for_end(pid: int) -> None:
-    """Wait until the child has ended, without reaping it; signals are handled meanwhile.
-
-    A blocking wait would miss a signal that arrives just before it: Python handles signals between
-    its own instructions, and only the wakeup descriptor interrupts a system call that follows.
-    """
-    read_end, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    process = os.pidfd_open(pid)
-    before = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    try:
-        with DefaultSelector() as selector:
-            selector.register(process, EVENT_READ)
-            selector.register(read_end, EVENT_READ)
-            while process not in {key.fd for key, _ in selector.select()}:
-                os.read(read_end, _SIGNAL_BYTES)
-    finally:
-        signal.set_wakeup_fd(before)
-        for descriptor in (read_end, write_end, process):
-            os.close(descriptor)
 
 
 @contextmanager

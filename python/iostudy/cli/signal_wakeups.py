@@ -1,0 +1,59 @@
+"""Wakes the main thread until it has handled the signals that this process received.
+
+Python runs the handler of a signal between its own instructions. A signal that arrives after the
+last of them and before a system call does not interrupt this call, nor does one that the kernel
+delivers to another thread. A wait without a time limit would then handle it too late, or never.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass
+from types import FrameType
+
+_WAKEUP = signal.SIGURG
+"""The kernel ignores it by default, and no part of iostudy uses it."""
+_REPEAT_SECONDS = 0.05
+_SIGNAL_BYTES = 512
+
+
+@dataclass
+class _Wakeup:
+    """Whether the main thread has run its handlers since the last signal.
+
+    An event would not do: a handler that interrupts itself would wait for its own lock.
+    """
+
+    handled: bool = False
+
+    def handle(self, _number: int, _frame: FrameType | None) -> None:
+        self.handled = True
+
+
+def start_signal_wakeups() -> None:
+    """Start the thread that wakes the main thread, which has to call this once."""
+    read_end, write_end = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(write_end, False)
+    wakeup = _Wakeup()
+    # All handlers that are due run together, and this one last: its number is the largest.
+    signal.signal(_WAKEUP, wakeup.handle)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    threading.Thread(
+        target=_wake_main_thread, args=(read_end, wakeup), name="signal wakeups", daemon=True
+    ).start()
+
+
+def _wake_main_thread(read_end: int, wakeup: _Wakeup) -> None:
+    """Interrupt the system calls of the main thread until its handlers have run."""
+    main = threading.main_thread().ident
+    assert main is not None
+    while numbers := os.read(read_end, _SIGNAL_BYTES):
+        if set(numbers) == {_WAKEUP}:
+            continue
+        wakeup.handled = False
+        while not wakeup.handled:
+            signal.pthread_kill(main, _WAKEUP)
+            time.sleep(_REPEAT_SECONDS)

@@ -1,0 +1,73 @@
+"""Signals that another thread of iostudy receives, while the main thread waits.
+
+They do not interrupt the wait, as a signal just before its system call does not.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import fcntl, os, select, signal, subprocess, sys, tempfile, threading, time
+from iostudy.cli.signal_wakeups import start_signal_wakeups
+from iostudy.cli.signals import install_handlers
+from iostudy.hadoop.command import CommandLimits, run_command
+from iostudy.watch.command import run
+from iostudy.watch.live import DeviceSelection
+
+def send_here():
+    time.sleep(0.5)
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+def wait_for_lock():
+    first, second = (open(os.path.join(folder, "lock"), "w") for _ in range(2))
+    fcntl.flock(first, fcntl.LOCK_EX)
+    fcntl.flock(second, fcntl.LOCK_EX)
+
+START
+install_handlers()
+threading.Thread(target=send_here, daemon=True).start()
+began = time.monotonic()
+with tempfile.TemporaryDirectory() as folder:
+    try:
+        WAIT
+    except BaseException as ended:
+        print(type(ended).__name__, time.monotonic() - began < 5)
+"""
+SLEEP = "('sh', '-c', 'for i in $(seq 800); do sleep 0.01; done')"
+WAITS = {
+    "a pause": "time.sleep(8)",
+    "a silent command": f"run_command({SLEEP}, CommandLimits(60, 60), os.environ)",
+    "a command of a setting": f"subprocess.run({SLEEP}, timeout=60)",
+    "a reader that does not read": "select.select([os.pipe()[0]], [], [], 8)",
+    "the lock of a cache": "wait_for_lock()",
+    "a thread": "threading.Event().wait(8)",
+}
+
+pytestmark = pytest.mark.child
+
+
+def run_program(start: str, wait: str) -> str:
+    text = PROGRAM.replace("START", start).replace("WAIT", wait)
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=30, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
+def test_a_signal_ends_every_wait_at_once(wait):
+    assert run_program("start_signal_wakeups()", wait) == "EndedBySignal True"
+
+
+def test_without_wakeups_it_would_be_handled_after_the_wait():
+    assert run_program("", "time.sleep(8)") == "EndedBySignal False"
+
+
+def test_a_watched_command_receives_it_at_once():
+    command = "('sh', '-c', \"trap 'exit 5' TERM; for i in $(seq 800); do sleep 0.01; done\")"
+    watch = f"print(run({command}, DeviceSelection(()), 10.0, [signal.SIGTERM]).exit_code)"
+    assert run_program("start_signal_wakeups()", watch) == "5"
