@@ -1,4 +1,4 @@
-"""MkDocs hook that adds the linked files outside of docs/ to the site."""
+"""MkDocs hook that adds files outside of docs/ to the site: linked documents, and search offline."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
+# The offline plugin names a script of unpkg.com unless a polyfill has this name.
+WORKER = "iframe-worker.js"
 DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the documents, and the ready-made studies."""
+    """Add the documents, the ready-made studies, and the script for search offline."""
     studies = [f"studies/{path.name}" for path in sorted((ROOT / "studies").glob("*.yaml"))]
     for name in (*DOCUMENTS, *studies):
         source = str((ROOT / name).resolve())
         files.append(File.generated(config, name, abs_src_path=source))
+    script = str(Path(__file__).with_name(WORKER))
+    files.append(File.generated(config, WORKER, abs_src_path=script))
     return files
 
 

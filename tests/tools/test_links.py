@@ -1,4 +1,4 @@
-"""Links of the documentation lead to existing files and headings."""
+"""Links of the documentation lead to existing files and headings, on the site too."""
 
 import re
 from functools import cache
@@ -10,9 +10,13 @@ from tools.docs.documents import ROOT
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 
+def without_code(page: Path) -> str:
+    return re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+
+
 @cache
 def anchors(page: Path) -> set[str]:
-    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    text = without_code(page)
     headings = [
         re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
@@ -31,3 +35,9 @@ def test_relative_links_lead_to_files_and_headings(page):
         ):
             broken.append(link)
     assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_an_empty_line_precedes_each_heading(page):
+    # The site's Markdown reads a heading right below a table as one more row of it.
+    assert re.findall(r"^[^\n]+\n(#+ .*)$", without_code(page), re.MULTILINE) == []
