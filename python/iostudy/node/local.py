@@ -114,9 +114,7 @@ class LocalNode:
         self._require_safe_folders()
         with ExitStack() as resources:
             resources.enter_context(lock_directory(self._folder))
-            resources.enter_context(
-                lock_places((self._target_path(), *self._cluster_dirs()), self._factors)
-            )
+            resources.enter_context(lock_places(self._used_paths(), self._factors))
             transaction = resources.enter_context(Transaction(on_journal=self._on_journal))
             if scratch is not None:
                 _make_disks(transaction, scratch)
@@ -307,9 +305,11 @@ class LocalNode:
                 count = 1 + len(further_disks)
                 disks = LoopbackDisk.prepare_several(self._folder, size_bytes, count)
                 return _storage(disks, filesystem, further_disks)
-            case DriveTarget(model, size_bytes, filesystem, count) as target:
-                drives = ModelledDrive.prepare_several(self._folder, model, size_bytes, count)
-                return _storage(drives, filesystem, target.further_disks)
+            case DriveTarget() as target:
+                drives = ModelledDrive.prepare_several(
+                    self._folder, target.models, target.size_bytes
+                )
+                return _storage(drives, target.filesystem, target.further_disks)
             case ScratchTarget(device, filesystem):
                 scratch = ScratchDevice.prepare(device, self._folder, self._permission.scratch)
                 return ScratchStorage(scratch, Filesystem(filesystem))
@@ -319,6 +319,11 @@ class LocalNode:
                 return None
             case unreachable:
                 assert_never(unreachable)
+
+    def _used_paths(self) -> tuple[Path, ...]:
+        """Paths whose disks the study uses; data of modelled drives are in memory."""
+        own = () if isinstance(self._target, DriveTarget) else (self._target_path(),)
+        return (*own, *self._cluster_dirs())
 
     def _cluster_dirs(self) -> tuple[Path, ...]:
         """The directories of a local cluster outside the target."""
