@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -61,7 +63,7 @@ def test_an_unknown_name_lists_the_drives():
 
 def test_a_wrong_key_is_named(tmp_path):
     path = tmp_path / "drive.yaml"
-    text = (presets._FOLDER / "ultrastar-7k8.yaml").read_text("utf-8")
+    text = (drive_file.PRESETS / "ultrastar-7k8.yaml").read_text("utf-8")
     path.write_text(text.replace("7200rpm", "7200"), "utf-8")
     with pytest.raises(UsageError, match=r"rotation: .*write a number and rpm"):
         drive_file.load(path)
@@ -81,3 +83,24 @@ def test_responses_repeat():
     assert _model("barracuda-4lp").replay(requests, 1) == _model("barracuda-4lp").replay(
         requests, 1
     )
+
+
+def test_a_base_gives_what_the_file_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("base: ultrastar-7k8\nname: Mine\nrotation: 5400rpm\n")
+    found, base = drive_file.load(path), presets.load("ultrastar-7k8")
+    assert (found.name, found.capacity) == ("Mine", base.capacity)
+    assert isinstance(found, Disk) and isinstance(base, Disk)
+    assert found.rotation > base.rotation
+    path.write_text("base: nothing\n")
+    with pytest.raises(UsageError, match="as base one of"):
+        drive_file.load(path)
+
+
+def test_reads_of_the_failing_drive_take_longer() -> None:
+    reads = [("read", block, 8, 0) for block in range(0, 8 << 21, 99_992)]
+    healthy, failing = (
+        fmean(_model(name).replay(reads, 1)) for name in ("ultrastar-7k8", "failing-7k8")
+    )
+    # A fifth of the reads takes 24 revolutions of 8.33 ms longer.
+    assert failing - healthy == pytest.approx(0.2 * 24 * 8.33e6, rel=0.3)

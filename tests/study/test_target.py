@@ -72,9 +72,28 @@ def test_a_modelled_drive() -> None:
     assert found.describe() == "3 modelled drives ultrastar-7k8 of 8GiB with ext4"
 
 
+def test_modelled_drives_of_several_models() -> None:
+    section = {
+        "model": "ultrastar-7k8",
+        "size": "1GiB",
+        "count": 2,
+        "beside": {"bad": "failing-7k8"},
+    }
+    found = parse_target({"drive": section})
+    assert isinstance(found, DriveTarget)
+    assert found.models == ("ultrastar-7k8", "ultrastar-7k8", "failing-7k8")
+    assert list(extra_filesystems(found)) == ["drive2", "bad"]
+    assert found.describe().endswith("with ext4, with further drives bad (failing-7k8)")
+
+
 @pytest.mark.parametrize(
     ("section", "message"),
     [
+        (
+            {"model": "smr-8tb", "size": "1GiB", "count": 2, "beside": {"drive2": "smr-8tb"}},
+            "one of the 2 equal drives",
+        ),
+        ({"model": "smr-8tb", "size": "1GiB", "beside": {"b": "nothing"}}, "no modelled drive"),
         ({"model": "nothing", "size": "8GiB"}, "no modelled drive"),
         ({"model": "ultrastar-7k8", "size": "8GiB", "count": 0}, "greater than or equal to 1"),
         ({"model": "ultrastar-7k8"}, "size"),

@@ -146,6 +146,26 @@ def test_files_are_dealt_out_over_directories_and_only_own_folders_go(tmp_path):
     assert [[path.name for path in disk.iterdir()] for disk in disks] == [["precious"]] * 3
 
 
+def test_files_are_dealt_out_over_further_disks(tmp_path):
+    disk = tmp_path / "mounted"
+    disk.mkdir()
+    place = Place(tmp_path / "work", seed=1, disks={"disk2": disk})
+    place.directory.mkdir()
+    workload = make(jobs=2, directories="target, disk2")
+    assert workload.disks() == {"disk2"}
+    assert workload.directories() == ()
+    assert workload.places(place) == (place.directory, disk)
+    workload.prepare(place)
+    assert [len(list(each.glob("iostudy-io-*/job-*"))) for each in (place.directory, disk)] == [
+        1,
+        1,
+    ]
+    workload.clean(place)
+    assert list(disk.iterdir()) == []
+    with pytest.raises(TargetError, match="a further disk disk3"):
+        make(directories="disk3").places(place)
+
+
 def test_a_folder_that_cannot_be_removed_does_not_keep_the_others(tmp_path, monkeypatch):
     disks = [tmp_path / name for name in "ab"]
     for disk in disks:
@@ -203,8 +223,9 @@ def test_unfit_directories_are_refused_before_anything_is_done(name, words, tmp_
         ({"rate": 5, "think": "1ms"}, "either a rate or think"),
         ({"engine": "io_uring", "iopoll": True}, "needs direct"),
         ({"engine": "io_uring", "submit_batch": 2}, "submit_batch"),
-        ({"directories": ["here"]}, "is relative"),
+        ({"directories": ["here/there"]}, "is relative"),
         ({"directories": "/a,/a"}, "occurs twice"),
+        ({"directories": "target, disk2, target"}, "occurs twice"),
         ({"directories": "/a,/b/../a"}, "occurs twice"),
         ({"sync": "fsync", "sync_every": 10**30, "operation": "write"}, "less than or equal"),
         ({"order": "strided", "step": 10**30}, "write at most"),

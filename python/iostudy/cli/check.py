@@ -194,9 +194,9 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
         case LoopbackTarget(further_disks=further_disks):
             many = f"{1 + len(further_disks)} loop devices and mounts"
             changes.append(f"{many if further_disks else _ONE_DISK}, removed at the end")
-        case DriveTarget(count=count):
-            each = f"{_DRIVE_PARTS} for each of {count} modelled drives"
-            changes.append(f"{each if count > 1 else _DRIVE_PARTS}, removed at the end")
+        case DriveTarget(models=models):
+            each = f"{_DRIVE_PARTS} for each of {len(models)} modelled drives"
+            changes.append(f"{each if len(models) > 1 else _DRIVE_PARTS}, removed at the end")
         case VolumeTarget(devices=destroyed):
             changes += [f"ALL DATA ON {device} ARE DESTROYED" for device in destroyed]
             changes.append(f"{study.target.describe()}, removed at the end")

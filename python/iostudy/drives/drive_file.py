@@ -18,17 +18,46 @@ Drive: TypeAlias = Annotated[Disk | Flash, Field(discriminator="family")]
 
 _ADAPTER: TypeAdapter[Disk | Flash] = TypeAdapter(Drive)
 _MOST_BYTES = 1 << 20
+_BASE = "base"
+
+PRESETS = Path(__file__).parent / "presets"
+"""Folder of the drive files that iostudy ships."""
+
+
+def preset_names() -> list[str]:
+    """Names of all presets, sorted."""
+    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
 
 
 def load(path: Path) -> Disk | Flash:
     """Read a drive file. UsageError names the file and each wrong key."""
+    content = _read(path)
+    if isinstance(content, dict) and _BASE in content:
+        content = _read_base(content[_BASE], path) | content
+        del content[_BASE]
+    return check(content, str(path))
+
+
+def _read_base(name: Any, path: Path) -> dict[str, Any]:
+    """Keys of the preset that a drive file is based on."""
+    if name not in preset_names():
+        raise UsageError(
+            f"as base one of {', '.join(preset_names())}",
+            found=repr(name),
+            where=str(path),
+            remedy="`iostudy drives` lists the drives",
+        )
+    content: dict[str, Any] = _read(PRESETS / f"{name}.yaml")
+    return content
+
+
+def _read(path: Path) -> Any:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise _refuse(path, f"{path.stat().st_size} bytes")
-        content = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
+        return YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, YAMLError) as error:
         raise _refuse(path, str(error)) from error
-    return check(content, str(path))
 
 
 def _refuse(path: Path, found: str) -> UsageError:

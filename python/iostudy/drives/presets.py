@@ -9,12 +9,10 @@ from iostudy.drives.disk import Disk
 from iostudy.drives.flash import Flash
 from iostudy.errors import UsageError
 
-_FOLDER = Path(__file__).parent / "presets"
-
 
 def names() -> list[str]:
     """Names of all presets, sorted."""
-    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+    return drive_file.preset_names()
 
 
 def load(name: str) -> Disk | Flash:
@@ -26,7 +24,7 @@ def load(name: str) -> Disk | Flash:
             where="the name of a drive",
             remedy="`iostudy drives` lists the drives",
         )
-    return drive_file.load(_FOLDER / f"{name}.yaml")
+    return drive_file.load(drive_file.PRESETS / f"{name}.yaml")
 
 
 def load_drive(name: str) -> Disk | Flash:

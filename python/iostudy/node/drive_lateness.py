@@ -26,7 +26,7 @@ class DriveWatch:
         passed = [_read(drive).since(before) for drive, before in self._pairs()]
         names = [drive.device.name for drive in self.drives]
         found = list(zip(names, passed, strict=True))
-        notes = tuple(f"{name}: {each.describe()}" for name, each in found)
+        notes = tuple(f"{name}: {each.describe()}" for name, each in found if each.commands)
         reasons = ((name, each.invalid_reason()) for name, each in found)
         return notes, tuple(f"{name}: {reason}" for name, reason in reasons if reason)
 

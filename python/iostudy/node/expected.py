@@ -170,8 +170,8 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
             for each in (filesystem, *further_disks.values()):
                 require_tools(each)
             return FreeSpace(where, size_bytes)
-        case DriveTarget(model, size_bytes, filesystem, count):
-            ModelledDrive.prepare_several(folder, model, size_bytes, count)
+        case DriveTarget(size_bytes=size_bytes, filesystem=filesystem, models=models):
+            ModelledDrive.prepare_several(folder, models, size_bytes)
             require_tools(filesystem)
             return FreeSpace(where, size_bytes)
         case ScratchTarget(device, filesystem):

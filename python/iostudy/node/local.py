@@ -55,7 +55,7 @@ from iostudy.study.targets import (
     ScratchTarget,
     Target,
 )
-from iostudy.study.volume_target import VolumeTarget
+from iostudy.study.volume_target import DriveMembers, VolumeTarget
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
@@ -128,9 +128,7 @@ class LocalNode:
         self._require_safe_folders()
         with ExitStack() as resources:
             resources.enter_context(lock_directory(self._folder))
-            resources.enter_context(
-                lock_places((*self._target_paths(), *self._cluster_dirs()), self._factors)
-            )
+            resources.enter_context(lock_places(self._used_paths(), self._factors))
             transaction = resources.enter_context(Transaction(on_journal=self._on_journal))
             if scratch is not None:
                 _make_disks(transaction, scratch)
@@ -356,9 +354,11 @@ class LocalNode:
                 count = 1 + len(further_disks)
                 disks = LoopbackDisk.prepare_several(self._folder, size_bytes, count)
                 return _storage(disks, filesystem, further_disks)
-            case DriveTarget(model, size_bytes, filesystem, count) as target:
-                drives = ModelledDrive.prepare_several(self._folder, model, size_bytes, count)
-                return _storage(drives, filesystem, target.further_disks)
+            case DriveTarget() as target:
+                drives = ModelledDrive.prepare_several(
+                    self._folder, target.models, target.size_bytes
+                )
+                return _storage(drives, target.filesystem, target.further_disks)
             case ScratchTarget(device, filesystem):
                 return ScratchStorage(self._scratch_device(device), Filesystem(filesystem))
             case VolumeTarget() as target:
@@ -379,6 +379,22 @@ class LocalNode:
         disks = prepare_members(target, self._folder, self._scratch_device)
         volume = VolumeRequest(new_folder(self._folder), target.layout, disks)
         return ScratchStorage(disks[0], Filesystem(target.filesystem), volume=volume)
+
+    def _used_paths(self) -> tuple[Path, ...]:
+        """Paths whose disks the study uses; data of modelled drives are in memory."""
+        own = () if self._is_in_memory else self._target_paths()
+        return (*own, *self._cluster_dirs())
+
+    @property
+    def _is_in_memory(self) -> bool:
+        """Whether all data of the target are those of modelled drives."""
+        match self._target:
+            case DriveTarget():
+                return True
+            case VolumeTarget(members=members):
+                return isinstance(members, DriveMembers)
+            case _:
+                return False
 
     def _cluster_dirs(self) -> tuple[Path, ...]:
         """The directories of a local cluster outside the target."""

@@ -23,7 +23,7 @@ def prepare_members(
         case LoopbackMembers(size=size, count=count):
             return tuple(LoopbackDisk.prepare_several(folder, size, count))
         case DriveMembers(model=model, size=size, count=count):
-            return tuple(ModelledDrive.prepare_several(folder, model, size, count))
+            return tuple(ModelledDrive.prepare_several(folder, [model] * count, size))
         case paths:
             prepared = tuple(map(prepare_device, paths))
             for path in paths:

@@ -90,18 +90,38 @@ class DriveTarget:
     """file system that is made on it"""
     count: Annotated[int, Field(ge=1, le=MAX_DISKS + 1)] = 1
     """number of equal drives; the others are further disks drive2, drive3 and so on"""
+    other_models: Annotated[
+        Mapping[DiskName, DriveModel],
+        Field(max_length=MAX_DISKS, validation_alias="beside"),
+    ] = field(default_factory=dict)
+    """models of further drives of that size and file system, by names of your own"""
+
+    def __post_init__(self) -> None:
+        for name in self._equal_drives:
+            if name in self.other_models:
+                raise ValueError(f"{name} is the name of one of the {self.count} equal drives")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model of each drive: the first, those equal to it, and the others."""
+        return (self.model,) * self.count + tuple(self.other_models.values())
 
     @property
     def further_disks(self) -> Mapping[str, str]:
         """File systems of the further drives, by their names."""
-        return {f"drive{number}": self.filesystem for number in range(2, self.count + 1)}
+        return dict.fromkeys((*self._equal_drives, *self.other_models), self.filesystem)
+
+    @property
+    def _equal_drives(self) -> tuple[str, ...]:
+        return tuple(f"drive{number}" for number in range(2, self.count + 1))
 
     def describe(self, filesystem: str = "") -> str:
         """What it is, for a person, with its file system or what takes the place of that."""
         made, size = filesystem or self.filesystem, units.format_size(self.size_bytes)
-        if self.count == 1:
-            return f"a modelled drive {self.model} of {size} with {made}"
-        return f"{self.count} modelled drives {self.model} of {size} with {made}"
+        equal = "a modelled drive" if self.count == 1 else f"{self.count} modelled drives"
+        others = ", ".join(f"{name} ({model})" for name, model in self.other_models.items())
+        own = f"{equal} {self.model} of {size} with {made}"
+        return f"{own}, with further drives {others}" if others else own
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ def absolute(path: Path) -> Path:
     return path
 
 
-def _each_once(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+def require_distinct(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return them; ValueError if two are the same directory."""
     # Also by way of a link or .. it is the same: what is in it would be in one folder.
     if len({os.path.realpath(each) for each in paths}) < len(paths):
         raise ValueError("a directory occurs twice; name each once")
@@ -31,7 +32,7 @@ def _each_once(paths: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 Directories = Annotated[
-    TextList[Annotated[Path, AfterValidator(absolute)]], AfterValidator(_each_once)
+    TextList[Annotated[Path, AfterValidator(absolute)]], AfterValidator(require_distinct)
 ]
 """Absolute paths, each once: ``[/disk1/scratch, /disk2/scratch]``."""
 

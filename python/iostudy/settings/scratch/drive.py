@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -67,11 +68,11 @@ class ModelledDrive:
 
     @classmethod
     def prepare_several(
-        cls, parent: Path, model: str, size_bytes: int, count: int
+        cls, parent: Path, models: Sequence[str], size_bytes: int
     ) -> list[ModelledDrive]:
-        """Prepare several equal ones; TargetError without memory for the data of all."""
-        _require_memory(count * size_bytes)
-        return [cls.prepare(parent, model, size_bytes) for _ in range(count)]
+        """Prepare one of each model; TargetError without memory for the data of all."""
+        _require_memory(len(models) * size_bytes)
+        return [cls.prepare(parent, model, size_bytes) for model in models]
 
     @classmethod
     def from_record(cls, record: Record) -> ModelledDrive:

@@ -12,10 +12,10 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, Field
 
 from iostudy import units
-from iostudy.errors import TargetError
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.directories import own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
+from iostudy.workloads.named_places import find_disk
 from iostudy.workloads.option_types import Count, Options, TextList, at_most
 from iostudy.workloads.workload import Place
 
@@ -200,12 +200,4 @@ def _root(disk: str, place: Place) -> Path:
     """Return the root of the disk with that name, the study's folder for ""."""
     if not disk:
         return place.directory
-    if disk not in place.disks:
-        raise TargetError(
-            f"a further disk {disk}",
-            found=f"there are {', '.join(place.disks)}" if place.disks else "there is none",
-            where=str(place.directory),
-            remedy="a study makes one: target: {loopback: {size: 1GiB, beside: "
-            f"{{{disk}: ext4}}}}}}; or give the absolute path of a directory",
-        )
-    return place.disks[disk]
+    return find_disk(disk, place)

@@ -15,6 +15,7 @@ from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.directories import own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Measurement
+from iostudy.workloads.named_places import NamedPlaces
 from iostudy.workloads.native.io_options import IoOptions
 from iostudy.workloads.native.job_files import build_write_job, run_job, write_files
 from iostudy.workloads.native.latency import latency_figures, latency_readings
@@ -62,24 +63,28 @@ class Io(Workload):
         """Files that were there before are not in the page cache when a trial begins."""
         return self.options.prepared
 
+    def disks(self) -> frozenset[str]:
+        """Return the further disks of its files."""
+        return self._named.disks
+
     def directories(self) -> tuple[Path, ...]:
-        """Return the directories of its files."""
-        return self.options.directories
+        """Return the user's directories of its files."""
+        return self._named.directories
 
     def places(self, place: Place) -> tuple[Path, ...]:
-        """Return those directories, or the target."""
-        return self.options.directories or (place.directory,)
+        """Return the directories of its files, or the target."""
+        return self._named.roots(place) or (place.directory,)
 
     def check(self) -> None:
         """Refuse directories that cannot be written to, and more files than can be open."""
         open_file_limit.refuse_impossible(self.options.jobs * self.options.files, "files")
-        refuse_unfit(self.options.directories, "for the files of io")
+        refuse_unfit(self._named.directories, "for the files of io")
 
     def preparation(self) -> str:
         """Trials with the same files share them, however they move the records."""
         options = self.options
         kind = "full" if options.prepared else "new"
-        where = " ".join(map(str, options.directories)) or "the target"
+        where = " ".join(options.directories) or "the target"
         return (
             f"{options.jobs} x {options.files} x {options.size}, {options.compressible} "
             f"compressible, {kind}, in {where}"
@@ -151,8 +156,7 @@ class Io(Workload):
 
     def folders(self, place: Place) -> list[Path]:
         """A folder of our own in every directory, of a name that no other place has."""
-        parents = self.options.directories or (place.directory,)
-        return own_folders(parents, place.directory, _FOLDER)
+        return own_folders(self.places(place), place.directory, _FOLDER)
 
     def threads(self, place: Place) -> tuple[tuple[str, ...], ...]:
         """Return the files of every job, distributed over the folders in turn."""
@@ -164,6 +168,10 @@ class Io(Workload):
             )
             for job in range(self.options.jobs)
         )
+
+    @property
+    def _named(self) -> NamedPlaces:
+        return NamedPlaces(self.options.directories)
 
     def _make_folders(self, place: Place) -> None:
         """Empty ones. Nothing that somebody else has put there in the meantime is taken for one."""

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from iostudy import units
 from iostudy._native import FileJob
 from iostudy.job import Advice, Arrival, JobSpec, Method, Operation, Order, SyncCall
-from iostudy.workloads.directories import Directories
+from iostudy.workloads.named_places import PlaceNames
 from iostudy.workloads.native.job_files import refuse_misfit
 from iostudy.workloads.option_types import Count, Options, Pause, Percent, Seconds, Size, at_most
 
@@ -59,12 +59,12 @@ class IoOptions(Options):
     )
     files: Annotated[int, Field(ge=1, le=65536)] = Field(1, description="files of each job")
     size: Size = Field(256 * units.MIB, description="size of each file")
-    directories: Directories = Field(
+    directories: PlaceNames = Field(
         (),
-        description="absolute paths of the directories over which the files of all jobs are dealt "
-        "out in turn, such as one on each of several disks; each gets a folder iostudy-io-..., "
-        "which is removed at the end, but not after kill -9; by default all files are in the "
-        "target",
+        description="places over which the files of all jobs are dealt out in turn: target, names "
+        "of further disks of the study, and absolute paths of directories; each gets a folder "
+        "iostudy-io-..., which is removed at the end; in a directory of yours it remains after "
+        "kill -9; by default all files are in the target",
     )
     engine: Method = Field(
         "psync",
