@@ -16,8 +16,10 @@ from iostudy.drives.measure.rotation import NoRotation
 from iostudy.drives.measure.session import Session
 from tests.drives.measure.noisy import NoisyDrive
 
-DISKS = [name for name in presets.names() if isinstance(presets.load(name), Disk)]
-FLASH = sorted(set(presets.names()) - set(DISKS))
+DRIVES = {name: presets.load(name) for name in presets.names()}
+FLASH = [name for name, drive in DRIVES.items() if not isinstance(drive, Disk)]
+# Retries hide the seek curve of a failing drive.
+DISKS = [n for n, drive in DRIVES.items() if isinstance(drive, Disk) and not drive.weak_regions]
 
 
 @pytest.mark.parametrize("prober", [ModelledDrive, NoisyDrive])
