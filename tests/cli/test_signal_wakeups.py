@@ -71,3 +71,22 @@ def test_a_watched_command_receives_it_at_once():
     command = "('sh', '-c', \"trap 'exit 5' TERM; for i in $(seq 800); do sleep 0.01; done\")"
     watch = f"print(run({command}, DeviceSelection(()), 10.0, [signal.SIGTERM]).exit_code)"
     assert run_program("start_signal_wakeups()", watch) == "5"
+
+
+WITHOUT_THREADS = """
+import threading
+from iostudy.cli.signal_wakeups import start_signal_wakeups
+
+def refuse(thread):
+    raise RuntimeError("can't start new thread")
+
+threading.Thread.start = refuse
+start_signal_wakeups()
+print("started")
+"""
+
+
+def test_a_limit_of_threads_does_not_end_the_program():
+    command = [sys.executable, "-c", WITHOUT_THREADS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout == "started\n"

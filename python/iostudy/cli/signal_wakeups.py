@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
 
@@ -34,16 +35,21 @@ class _Wakeup:
 
 
 def start_signal_wakeups() -> None:
-    """Start the thread that wakes the main thread, which has to call this once."""
+    """Start the thread that wakes the main thread, which has to call this once.
+
+    Where a limit allows no thread, a signal may wait for the end of a system call.
+    """
     read_end, write_end = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(write_end, False)
     wakeup = _Wakeup()
     # All handlers that are due run together, and this one last: its number is the largest.
     signal.signal(_WAKEUP, wakeup.handle)
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    threading.Thread(
+    thread = threading.Thread(
         target=_wake_main_thread, args=(read_end, wakeup), name="signal wakeups", daemon=True
-    ).start()
+    )
+    with suppress(RuntimeError):  # commands that need threads report the limit themselves
+        thread.start()
 
 
 def _wake_main_thread(read_end: int, wakeup: _Wakeup) -> None:
