@@ -1,4 +1,4 @@
-"""MkDocs hook that adds files outside of docs/ to the site: linked documents, and search offline."""
+"""MkDocs hook that adds files outside of docs/ to the site."""
 
 from __future__ import annotations
 

@@ -194,6 +194,25 @@ def fragile(report: Report) -> Report:
     return report.model_copy(update={"workloads": (first, *others)})
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 800)])
+def test_the_first_screen_has_the_chart(
+    browser: Browser, tmp_path: Path, width: int, height: int
+) -> None:
+    page, _ = opened(browser, two_factors(), tmp_path, width)
+    page.set_viewport_size({"width": width, "height": height})
+    for bar in page.locator(".forest .point").all()[:2]:
+        assert bar.bounding_box()["y"] < height  # type: ignore[index]
+    page.close()
+
+
+def test_second_label_of_a_card_has_its_head(browser: Browser, tmp_path: Path) -> None:
+    page, _ = opened(browser, screening_report(screening_study()), tmp_path, 390)
+    heads = "(label) => getComputedStyle(label, '::before').content"
+    labels = page.locator("[aria-label^='Table'] .verdicts tr:has(td)").first.locator("th").all()
+    assert [label.evaluate(heads) for label in labels] == ["none", '"against: "']
+    page.close()
+
+
 @pytest.fixture(scope="module", params=[390, 695, 1280])
 def long_labels(
     request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory

@@ -62,6 +62,14 @@ def test_nothing_is_folded_off_a_terminal(screen):
         assert sum(long in line for line in lines) == 2
 
 
+def test_lines_of_a_table_have_no_trailing_spaces_off_a_terminal(screen):
+    if not screen.is_terminal:
+        console.print_table(("name", "value"), [("long name", "value"), ("name", "v")])
+        lines = screen.file.getvalue().splitlines()
+        assert len(lines) == 3
+        assert [line.rstrip() for line in lines] == lines
+
+
 def test_json_is_ascii(capsys):
     console.print_json({HOSTILE: "ü"})
     printed = capsys.readouterr().out

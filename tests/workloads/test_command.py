@@ -222,6 +222,12 @@ def test_daemons_are_noted(place):
         ({"run": "true", "setup": "no-such-program"}, "no-such-program"),
         ({"run": ["/no/such/program"]}, "/no/such/program"),
         ({"run": "true", "directory": "/no/such/folder"}, "no such directory"),
+        ({"run": "old/program x"}, "a relative path starts in the working directory"),
+        (
+            {"run": ["./program"], "directory": "/"},
+            "a relative path starts in the working directory",
+        ),
+        ({"run": ["./program"], "directory": "sub"}, str(Path.cwd() / "program")),
     ],
 )
 def test_what_is_missing_is_refused_beforehand(options, found):
@@ -229,9 +235,20 @@ def test_what_is_missing_is_refused_beforehand(options, found):
         make(**options).check()
 
 
-@pytest.mark.parametrize("run", ["true", "{target}/made-by-setup", "./made", ["true", "{seed}"]])
-def test_what_may_be_there_later_is_not_refused(run):
-    make(run=run).check()
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"run": "true"},
+        {"run": "{target}/made-by-setup"},
+        {"run": "./made", "setup": "true"},
+        {"run": "./made", "prepare": "true"},
+        {"run": "./made", "shell": True},
+        {"run": ["bin/sh", "-c", "true"], "directory": "/"},
+        {"run": ["true", "{seed}"]},
+    ],
+)
+def test_what_may_be_there_later_is_not_refused(options):
+    make(**options).check()
 
 
 @pytest.mark.parametrize(

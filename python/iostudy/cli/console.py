@@ -112,13 +112,17 @@ def _build_tree(tree: Tree, branch: Branch) -> Tree:
 
 
 def _print_whole(renderable: Table | Tree) -> None:
-    """Folded to fit a terminal; off a terminal as wide as it is."""
-    screen = out
-    if not out.is_terminal:
-        options = out.options.update(max_width=_UNLIMITED_WIDTH)
-        width = Measurement.get(out, options, renderable).maximum
-        screen = Console(file=out.file, highlight=False, width=width)
-    screen.print(renderable)
+    """Folded to fit a terminal; off a terminal as wide as it is, without spaces at line ends."""
+    if out.is_terminal:
+        out.print(renderable)
+        return
+    options = out.options.update(max_width=_UNLIMITED_WIDTH)
+    width = Measurement.get(out, options, renderable).maximum
+    screen = Console(file=out.file, highlight=False, width=width)
+    with screen.capture() as printed:
+        screen.print(renderable)
+    out.file.writelines(f"{line.rstrip()}\n" for line in printed.get().splitlines())
+    out.file.flush()
 
 
 def print_json(value: Any) -> None:

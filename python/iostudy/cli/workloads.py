@@ -59,7 +59,7 @@ def _print_definition(definition: WorkloadDefinition) -> None:
     print_line(definition.name, style="bold")
     explanation = [
         ("", "models", definition.models),
-        ("", "leaves out", definition.not_modelled),
+        ("", "not modelled", definition.not_modelled),
         ("", "source", definition.source),
     ]
     print_table(("", "", ""), explanation)

@@ -69,7 +69,7 @@ def render_starter(workload: WorkloadDefinition, target: StarterTarget, host: St
         options["direct"] = True
     lines = (
         *_describe_host(host),
-        f"question: Does {factor.rpartition('.')[2]} matter for {workload.name} on this host?",
+        f"question: Does {factor} matter for {workload.name} on this host?",
         "",
         *_target_lines(target),
         "",

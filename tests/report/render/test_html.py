@@ -139,6 +139,29 @@ def test_a_baseline_of_several_levels_is_quoted_in_sentences() -> None:
     assert f"is compared with “{label}” by the mean" in made
 
 
+def test_the_chart_replaces_the_sentences_by_workload() -> None:
+    example = two_factors()
+    answer, _, rest = html.render(example).partition('<section class="forest"')
+    sentences = [str(html._unbroken(each)) for each in example.answer]
+    assert [each in answer for each in sentences] == [False] * (len(sentences) - 1) + [True]
+    assert all(each in rest for each in sentences[:-1])
+
+
+def test_the_chart_explains_the_marks_of_its_verdicts() -> None:
+    marked = two_factors()
+    futile = marked.workloads[0].results[1].model_copy(update={"futile": True})
+    results = (marked.workloads[0].results[0], futile, *marked.workloads[0].results[2:])
+    workload = marked.workloads[0].model_copy(update={"results": results})
+    changed = marked.model_copy(update={"workloads": (workload, *marked.workloads[1:])})
+    explanation = "Futile: ended early, with little chance of a verdict."
+    assert explanation in html.render(changed)
+    assert explanation not in html.render(marked)
+
+
+def test_a_level_may_wrap_before_its_value() -> None:
+    assert ">record_size=<wbr>64KiB</span>" in html.render(two_factors())
+
+
 def test_a_study_without_trials_makes_a_page_too() -> None:
     page = Page(html.render(report(blocks=0)))
     assert json.loads(page.unpacked("charts"))["charts"] == {}

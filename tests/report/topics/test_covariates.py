@@ -15,6 +15,7 @@ from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.topics.caveats.build import compute_shared_level
 from iostudy.report.topics.covariates.build import build_covariates, covariate_values
+from iostudy.report.topics.covariates.section import build_covariates_section
 from iostudy.telemetry.covariates import Covariate
 from tests.report.factory import build_report, factor, rows, study, study_row
 
@@ -54,6 +55,16 @@ def test_the_share_of_every_configuration_is_reported():
     shares = {own.configuration: own.share for own in of_steal(report).shares}
     assert shares == pytest.approx({"none": 0.1, "mq-deadline": 0.1, "kyber": 0.1, "bfq": 0.3})
     assert all(own.trials == 15 for own in of_steal(report).shares)
+
+
+def test_a_long_table_is_folded():
+    tables = {}
+    for count in (4, 13):
+        levels = [f"level{index}" for index in range(count)]
+        many = study(factor("block.scheduler", *levels), workloads=("dfsio-write",))
+        section = build_covariates_section(disturbed(lambda row: 0.1, of=many, blocks=2))
+        tables[count] = (len(section.tables), len(section.folded))
+    assert tables == {4: (1, 0), 13: (0, 1)}
 
 
 def test_balanced_steal_raises_no_flag():

@@ -156,7 +156,7 @@ def test_effects_found_only_by_holm_are_marked():
 
 def test_screening_without_blocks_has_no_sentence():
     example = report(screening_study(), blocks=0)
-    assert example.headline == "Of 5 factors, none is shown to matter; 5 are undecided."
+    assert example.headline == "Of 5 factors, none is shown to matter; 5 are inconclusive."
     section = build_screening_section(example)
     assert section is not None
     assert {row[3] for row in section.tables[0].rows} == {"no data"}

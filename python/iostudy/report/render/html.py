@@ -48,10 +48,11 @@ from iostudy.report.topics.verdicts.chart import (
     build_run_order_chart,
 )
 from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
-from iostudy.report.topics.verdicts.forest_plot import build_forest_plot
+from iostudy.report.topics.verdicts.forest_plot import ForestPlot, build_forest_plot
 from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.topics.verdicts.text import (
     choose_verdict_symbol,
+    explain_marks,
     format_blocks,
     format_change,
     format_first_blocks_legend,
@@ -229,10 +230,15 @@ def _alternating(parts: Sequence[str], element: Markup) -> Markup:
 
 
 def _levels(label: str) -> Markup:
-    """A configuration that may wrap between its levels, and nowhere else."""
+    """A configuration that wraps between its levels, and before values of long levels."""
     element = Markup('<span class="whole">{}</span>')
-    levels = (element.format(level) for level in visible(label).split(", "))
-    return Markup(", ").join(levels)
+    chance = Markup("=<wbr>")
+    levels = (chance.join(escape(level).split("=")) for level in visible(label).split(", "))
+    return Markup(", ").join(element.format(level) for level in levels)
+
+
+def _mark_legend(plot: ForestPlot) -> str:
+    return explain_marks(row.result for group in plot.groups for row in group.rows)
 
 
 def _source(name: str) -> str:
@@ -250,6 +256,7 @@ _FILTERS = {
     "fact_name": format_fact_name,
     "fact_text": format_fact,
     "levels": _levels,
+    "mark_legend": _mark_legend,
     "moment": format_time,
     "own_change": format_own_change,
     "own_value": format_own_value,

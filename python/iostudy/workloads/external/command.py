@@ -210,6 +210,24 @@ class Command(Workload):
                 # Of the target nothing is known yet, and nothing is needed.
                 made = self._program(given, Place(Path(), 0))
                 made.require_installed("install it, or give its whole path")
+        self._require_made_program(directory)
+
+    def _require_made_program(self, directory: Path) -> None:
+        """UsageError if nothing can make the relative path of the program before it runs."""
+        name = _split(self.options.run)[0]
+        if self.options.shell or "/" not in name or name.startswith(("/", *_PLACEHOLDERS)):
+            return
+        made = self.options.setup or self.options.prepare
+        if made or (directory.is_absolute() and (directory / name).exists()):
+            return
+        raise UsageError(
+            f"the program {name}",
+            found="a relative path starts in the working directory of the command, which has no "
+            "such file",
+            where=f"directory: {directory}",
+            remedy=f"write the absolute path, such as {Path(name).absolute()}, or name an absolute "
+            "directory that contains it",
+        )
 
     def _is_findable(self, name: str) -> bool:
         """Not what stands on the target or below the working directory: it may be made there."""

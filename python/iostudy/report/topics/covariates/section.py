@@ -24,17 +24,22 @@ _CAUTION = (
     "longer trial meets more foreign I/O. Repeat the study on a quieter host before much rests on "
     "the verdict."
 )
+_MOST_ROWS = 12
+"""Longer tables are folded."""
 
 
 def build_covariates_section(report: Report) -> Section | None:
     """None where no covariate is known."""
     if not report.covariates:
         return None
+    table = _table(report)
+    long = len(table.rows) > _MOST_ROWS
     return Section(
         name="covariates",
         title="Covariates",
         notes=(_EXPLANATION, *_findings(report)),
-        tables=(_table(report),),
+        tables=() if long else (table,),
+        folded=(table,) if long else (),
     )
 
 

@@ -110,14 +110,17 @@ def _answer(study: Study, effects: Sequence[ScreeningResult]) -> str:
     left = len(factors) - len(matter) - len(equal)
     counted = f"Of {format_count(len(factors), 'factor')}, "
     if matter:
-        verb = "matters" if len(matter) == 1 else "matter"
-        said = f"{len(matter)} {verb}: {join_words(matter)}"
+        said = f"{_count(len(matter), 'matters', 'matter')}: {join_words(matter)}"
     else:
         said = "none is shown to matter"
     margin = format_percent(study.decide.margin)
-    rest = [f"{len(equal)} have no effect beyond {margin}"] if equal else []
-    rest += [f"{left} are undecided"] if left else []
+    rest = [f"{_count(len(equal), 'has', 'have')} no effect beyond {margin}"] if equal else []
+    rest += [f"{_count(left, 'is', 'are')} inconclusive"] if left else []
     return counted + "; ".join([said, *rest]) + "."
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
 
 
 def _predicted(study: Study, effects: Sequence[ScreeningResult]) -> PredictedBest | None:

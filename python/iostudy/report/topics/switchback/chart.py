@@ -38,13 +38,13 @@ def build_response_chart(own: SwitchbackReport, report: Report) -> Chart:
         base.mark_line(strokeWidth=1.8).encode(y=y),
         rule.encode(x="washout:Q", color=colour),
     ]
-    title = f"{own.workload}: response to a switch" if len(report.switchback) > 1 else ""
+    title = own.workload if len(report.switchback) > 1 else ""
     return Chart(
         make_chart(layers, height=_HEIGHT, title=title),
         f"Line chart of the rate of {own.workload} after a switch, a line for each configuration; "
         "the table below has the washouts.",
-        "Line: mean of the pilot's curves, relative to the last third. Band: 90 % interval. "
-        "Dashed: washout, after which windows begin.",
+        "Response to a switch. Line: mean of the pilot's curves, relative to the last third. "
+        "Band: 90 % interval. Dashed: washout, after which windows begin.",
     )
 
 

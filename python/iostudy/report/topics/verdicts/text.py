@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from iostudy.analysis.verdict import Verdict
@@ -54,13 +54,27 @@ def format_verdict(result: Result, by_margin: str = "by at least the margin") ->
     words = result.verdict.value
     if result.verdict in (Verdict.BETTER, Verdict.WORSE) and result.by_margin:
         words += f" {by_margin}"
-    marks = [
-        *(["a bound"] if result.bound else []),
-        *(["fragile"] if result.fragile else []),
-        *(["futile"] if result.futile else []),
-        *(["flagged"] if result.flags else []),
-    ]
+    marks = [mark for mark, has_mark, _ in _MARKS if has_mark(result)]
     return f"{words} ({', '.join(marks)})" if marks else words
+
+
+_MARKS: tuple[tuple[str, Callable[[Result], bool], str], ...] = (
+    ("a bound", lambda result: result.bound, "it shows what is possible, and is no candidate"),
+    ("fragile", lambda result: result.fragile, "the Hodges-Lehmann interval has another verdict"),
+    ("futile", lambda result: result.futile, "ended early, with little chance of a verdict"),
+    ("flagged", lambda result: bool(result.flags), "an assumption does not hold (Caveats)"),
+)
+"""Marks of a verdict, when it has them, and their meaning."""
+
+
+def explain_marks(results: Iterable[Result]) -> str:
+    """Explain the marks that these verdicts have; empty without marks."""
+    known = list(results)
+    return " ".join(
+        f"{mark[0].upper()}{mark[1:]}: {meaning}."
+        for mark, has_mark, meaning in _MARKS
+        if any(has_mark(result) for result in known)
+    )
 
 
 def choose_verdict_symbol(verdict: Verdict | None) -> str:
