@@ -8,8 +8,9 @@ one at their end. An exponential response of the largest declared time constant 
     y - z = share (y - e),
 
 and a faster one has less. So s = y - z - share (y - e) has the sign of y - e only if the response
-is slower, or by chance. A level gets further long stays as
-long as its s is suspicious. It is slow if the interval of s of twelve stays is beyond a tolerance.
+is slower, or by chance. A level gets further long stays as long as its s is suspicious, and as the
+interval of s of twelve stays will be beyond a tolerance if mean and deviation remain what they are.
+It is slow if that interval is.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ _SHORTEST_SECONDS, _LONGEST_SECONDS, _CONSTANTS = 6.0, 15.0, 10
 _TIME_SHARE = 0.15
 """Share of the time of pilot and windows for the first long stays."""
 _MOST_FIRST_STAYS, MOST_STAYS = 4, 12
+_FEWEST_PROJECTED = 4
+"""Fewest long stays whose s is projected to the end. Slow noise is suspicious, and has no end."""
 _SUSPICIOUS_TOLERANCES, _SUSPICIOUS_ERRORS = 1.5, 1.3
 """The s that makes a level suspicious, in tolerances and in standard errors.
 
@@ -69,7 +72,9 @@ class SlowCheck:
         measured, errors = [measure() for _ in range(stays)], _SUSPICIOUS_ERRORS / max(1, stays)
         while self._is_suspicious([*steady, *measured], errors):
             if len(measured) >= MOST_STAYS:
-                return self._is_certain(measured)
+                return self._low_end(measured) > self.tolerance
+            if len(measured) >= _FEWEST_PROJECTED and not self._may_be_slow(measured):
+                return False
             measured.append(measure())
         return False
 
@@ -87,18 +92,32 @@ class SlowCheck:
         needed = max(_SUSPICIOUS_TOLERANCES * self.tolerance, errors * float(spread))
         return bool(math.copysign(1.0, moved) * change > needed)
 
-    def _is_certain(self, stays: Sequence[Array]) -> bool:
-        """Return whether the interval of s is beyond the tolerance, from long stays alone.
+    def _may_be_slow(self, stays: Sequence[Array]) -> bool:
+        """Return whether the level would be slow after all stays, if s were a standard error larger.
 
-        They are independent replicates, whatever the autocorrelation within one is.
+        Further stays are assumed to have the deviation of these.
+        """
+        changes = self._changes(stays)
+        return self._low_end(stays) + changes.std(ddof=1) / math.sqrt(len(changes)) > self.tolerance
+
+    def _low_end(self, stays: Sequence[Array]) -> float:
+        """Return the nearer end of the interval of s after all stays, with s as in these."""
+        changes = self._changes(stays)
+        error = changes.std(ddof=1) / math.sqrt(MOST_STAYS)
+        return float(changes.mean() + t_quantile(MOST_STAYS - 1, _LEVEL) * error)
+
+    def _changes(self, stays: Sequence[Array]) -> Array:
+        """Return s of each stay in the direction of the response.
+
+        The reference is in the same stay, so noise that is slower does not enter. Stays are
+        independent replicates, whatever the autocorrelation within one is.
         """
         late = np.array([_late(own) for own in stays])
         early, reference = self._ends(np.stack([own[: self.rates.shape[1]] for own in stays]))
         moved = late - early
-        changes = math.copysign(1.0, moved.mean()) * (late - reference - self.share * moved)
-        error = changes.std(ddof=1) / math.sqrt(len(changes))
-        low = changes.mean() + t_quantile(len(changes) - 1, _LEVEL) * error
-        return bool(low > self.tolerance)
+        return np.asarray(
+            math.copysign(1.0, moved.mean()) * (late - reference - self.share * moved)
+        )
 
     def _ends(self, rates: Array) -> tuple[Array, Array]:
         """Return the log rates at the start and at the end of a curve, also of longer ones."""
