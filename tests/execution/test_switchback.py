@@ -253,6 +253,21 @@ def test_the_note_names_the_missing_operations(tmp_path):
     assert "operations" in study.notes[-1]
 
 
+def test_a_block_with_a_late_device_is_measured_again(tmp_path, monkeypatch):
+    windows = itertools.count()
+    monkeypatch.setattr(FakeRun, "end_check", lambda run: () if next(windows) else ("late",))
+    conduct(tmp_path / "out", FakeNode(noise=0.02, base=20_000))
+    notes = [note for run in recorded(tmp_path / "out")[3] for note in run.notes]
+    (note,) = [each for each in notes if "measured again" in each]
+    assert note.startswith("block 1 was measured again: ") and note.endswith(": late")
+
+
+def test_a_device_that_is_always_late_stops_the_study(tmp_path, monkeypatch):
+    monkeypatch.setattr(FakeRun, "end_check", lambda run: ("loop0: the drive was late",))
+    with pytest.raises(WorkloadError, match="loop0: the drive was late"):
+        conduct(tmp_path / "out", FakeNode(noise=0.02, base=20_000))
+
+
 def test_slow_switches_make_it_whole_trials(tmp_path, monkeypatch):
     """A switch that waits for a long queue leaves no bins after it."""
     monkeypatch.setattr("iostudy.node.fake_run._SWITCH_SECONDS", 20.0)

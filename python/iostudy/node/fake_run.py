@@ -70,6 +70,13 @@ class FakeRun:
             raise WorkloadError("a run", found="a scripted failure", where="fake", remedy="none")
         self._advance(max(until, self._time))
 
+    def begin_check(self) -> None:
+        """Do nothing."""
+
+    def end_check(self) -> tuple[str, ...]:
+        """Return none: simulated devices are never late."""
+        return ()
+
     def open(self, window: Window) -> None:
         """Request a window; ValueError for one in the past."""
         if window.start < self._time:

@@ -137,7 +137,14 @@ class LocalBlock:
             devices = self._devices_of(workload)
             notes = self._reset_state(workload, options, devices, watch)
             run = LocalSwitchedRun(
-                workload, self.place, levels, configurations, self.make_recorder(), devices, notes
+                workload,
+                self.place,
+                levels,
+                configurations,
+                self.make_recorder(),
+                devices,
+                notes,
+                self.site.drives,
             )
             with run:
                 yield run

@@ -10,8 +10,10 @@ from types import TracebackType
 from typing import Self
 
 from iostudy.errors import WorkloadError
+from iostudy.node.drive_lateness import DriveWatch
 from iostudy.node.levels import SwitchedLevels
 from iostudy.node.protocol import RunResult
+from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.study.combinations import Configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
@@ -35,6 +37,7 @@ class LocalSwitchedRun:
         recorder: Recorder,
         devices: tuple[str, ...],
         notes: tuple[str, ...],
+        drives: Sequence[ModelledDrive] = (),
     ) -> None:
         self._numbers = {each.label: number for number, each in enumerate(configurations)}
         self._configurations = configurations
@@ -42,6 +45,8 @@ class LocalSwitchedRun:
         self._recorder = recorder
         self._devices = devices
         self._notes = notes
+        self._drives = drives
+        self._watch = DriveWatch(())
         self._tick = place.tick
         self._ended = Event()
         self._stopping = Event()
@@ -96,6 +101,14 @@ class LocalSwitchedRun:
                 where=self._thread.name,
                 remedy="use `decide: {mode: trials}`",
             )
+
+    def begin_check(self) -> None:
+        """Read the lateness of modelled drives."""
+        self._watch = DriveWatch.begin(self._drives)
+
+    def end_check(self) -> tuple[str, ...]:
+        """Return the modelled drives that were late since `begin_check`."""
+        return self._watch.end()[1]
 
     def stop(self) -> RunResult:
         """End the run; return its telemetry and the settings read back."""

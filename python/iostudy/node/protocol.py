@@ -67,6 +67,12 @@ class SwitchedRun(Protocol):
     def wait(self, until: float) -> None:
         """Wait for a time of `now`; WorkloadError if the run has ended before."""
 
+    def begin_check(self) -> None:
+        """Begin to check whether the devices of the run work as they should."""
+
+    def end_check(self) -> tuple[str, ...]:
+        """Return the reasons why measurements since `begin_check` do not count."""
+
     def stop(self) -> RunResult:
         """End the run and restore the settings."""
 

@@ -20,7 +20,7 @@ from iostudy.study.switchback import draw_order
 from iostudy.workloads.windows import WindowCount
 
 MAX_DISCARDED = 20
-"""Blocks in a row without a figure of some configuration, after which the study stops."""
+"""Blocks in a row that do not count, after which the study stops."""
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Blocks:
     def measure(self, run: SwitchedRun) -> Iterator[list[WindowRow]]:
         """Yield the windows of every block, as soon as they are complete.
 
-        WorkloadError if a configuration has no figure in `MAX_DISCARDED` blocks in a row.
+        WorkloadError if `MAX_DISCARDED` blocks in a row do not count.
         """
         undecided = self.undecided()
         while undecided:
@@ -101,34 +101,44 @@ class Blocks:
         )
 
     def _measure_block(self, run: SwitchedRun, undecided: frozenset[str]) -> list[WindowRow]:
-        """Measure blocks until every configuration of one has its figure."""
-        name = self.request.figure.name
+        """Measure blocks until one counts: all have their figure, and no device was late."""
+        reason = ""
         for _ in range(MAX_DISCARDED):
-            windows = list(self._measure_rounds(run, undecided))
+            windows, reason = self._measure_rounds(run, undecided)
             means = average_windows(windows)
-            lacking = [row.configuration for row in means if not row.figures.get(name, 0.0) > 0]
-            if not lacking:
+            reason = reason or self._missing_figure(means)
+            if not reason:
                 self._index += 1
                 self.rows += means
                 return windows
-            self.notes.append(
-                f"block {self._index + 1} was measured again: {', '.join(lacking)} had no {name}"
-            )
+            self.notes.append(f"block {self._index + 1} was measured again: {reason}")
         raise WorkloadError(
-            f"{name} of every configuration on {self.request.label}",
-            found=f"{MAX_DISCARDED} blocks in a row lack it for a configuration",
+            f"a block of {self.request.label} that counts",
+            found=f"{MAX_DISCARDED} blocks in a row do not: {reason}",
             where=self.request.label,
-            remedy="use `decide: {mode: trials}`: the storage is too slow for windows of "
-            f"{self.plan.window_seconds:.3g} s",
+            remedy="use `decide: {mode: trials}` if the storage is too slow for windows of "
+            f"{self.plan.window_seconds:.3g} s, and a quiet machine if a modelled drive was late",
         )
 
-    def _measure_rounds(self, run: SwitchedRun, undecided: frozenset[str]) -> Iterator[WindowRow]:
-        index = self._index + 1
+    def _missing_figure(self, means: Sequence[BlockRow]) -> str:
+        """Name the configurations without a figure; empty if all have theirs."""
+        name = self.request.figure.name
+        lacking = [row.configuration for row in means if not row.figures.get(name, 0.0) > 0]
+        return f"{', '.join(lacking)} had no {name}" if lacking else ""
+
+    def _measure_rounds(
+        self, run: SwitchedRun, undecided: frozenset[str]
+    ) -> tuple[list[WindowRow], str]:
+        """Measure a block; return its windows, and why it does not count."""
+        index, windows = self._index + 1, list[WindowRow]()
         for number in range(1, self.rounds + 1):
             order = draw_order(self.study, self.request, self.seed, (index, number), undecided)
             self._block = Block(index, self.request.label, order)
-            counts = measure_round(run, order, self.plan)
-            yield from _round_rows(self._block, number, counts)
+            measured = measure_round(run, order, self.plan)
+            windows += _round_rows(self._block, number, measured.counts)
+            if measured.invalid_reasons:
+                return windows, "; ".join(measured.invalid_reasons)
+        return windows, ""
 
 
 def _round_rows(block: Block, number: int, counts: Sequence[WindowCount]) -> Iterator[WindowRow]:

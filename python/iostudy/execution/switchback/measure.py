@@ -7,6 +7,7 @@ that would start in the past is therefore requested again, later.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.errors import WorkloadError
@@ -20,6 +21,14 @@ _LEAD_SECONDS = 0.002
 _BINS_LEAD_SECONDS = 0.05
 _LONGEST_LEAD_SECONDS = 10.0
 """Shortest and longest time from a request to the start of its window."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """The counts of the windows of a round, and the reasons why it does not count."""
+
+    counts: list[WindowCount]
+    invalid_reasons: tuple[str, ...]
 
 
 def open_window(run: SwitchedRun, start: float, seconds: float) -> Window:
@@ -56,22 +65,25 @@ def open_bins(run: SwitchedRun, seconds: float, count: int) -> list[Window]:
             return opened
 
 
-def measure_round(run: SwitchedRun, order: Sequence[str], plan: WindowPlan) -> list[WindowCount]:
-    """Switch every configuration in once, and return the counts of their windows in this order.
+def measure_round(run: SwitchedRun, order: Sequence[str], plan: WindowPlan) -> Round:
+    """Switch every configuration in once, and count their windows in this order.
 
     The first configuration runs one discarded window longer. Its window therefore follows a period
     of its own configuration, and in random orders every configuration precedes every window equally
     often (the extra period of Lucas 1957, at the start). The next switch does not wait for counts.
     """
-    opened = list[Window]()
+    opened, reasons = list[Window](), list[str]()
     discarded = plan.window_seconds
     for label in order:
         run.switch(label)
         start = run.now() + plan.washout_seconds[label] + discarded
         opened.append(open_window(run, start, plan.window_seconds))
+        run.wait(opened[-1].start)
+        run.begin_check()
         run.wait(opened[-1].end)
+        reasons += (f"{label}: {reason}" for reason in run.end_check())
         discarded = 0.0
-    return collect(run, opened)
+    return Round(collect(run, opened), tuple(reasons))
 
 
 def collect(run: SwitchedRun, windows: list[Window]) -> list[WindowCount]:
