@@ -93,12 +93,13 @@ class SlowCheck:
         return bool(math.copysign(1.0, moved) * change > needed)
 
     def _may_be_slow(self, stays: Sequence[Array]) -> bool:
-        """Return whether the level would be slow after all stays, if s were a standard error larger.
+        """Return whether the level can be slow after all stays: with s a standard error larger.
 
         Further stays are assumed to have the deviation of these.
         """
         changes = self._changes(stays)
-        return self._low_end(stays) + changes.std(ddof=1) / math.sqrt(len(changes)) > self.tolerance
+        error = float(changes.std(ddof=1)) / math.sqrt(len(changes))
+        return self._low_end(stays) + error > self.tolerance
 
     def _low_end(self, stays: Sequence[Array]) -> float:
         """Return the nearer end of the interval of s after all stays, with s as in these."""
