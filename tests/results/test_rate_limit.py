@@ -1,4 +1,4 @@
-"""Trials at the limit of the load, by what the devices moved and the limits read back."""
+"""Configurations at the limit of the load, by what their control groups moved."""
 
 from __future__ import annotations
 
@@ -7,40 +7,39 @@ from dataclasses import replace
 import pytest
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.results.rate_limit import find_limited, ran_at_limit
-from iostudy.units import MIB
+from iostudy.results.rate_limit import find_limited
 from tests.report.factory import row
 
+KEY = ("dfsio-write", "bfq")
 
-def trial(limit: str, rate: float = 100.0, name: str = "cgroup.wbps") -> TrialRow:
-    """A trial that wrote at ``rate`` MiB/s, with that limit read back."""
-    own = row(1, 1, 1, "dfsio-write", "bfq", rate)
-    return replace(own, settings={"block.scheduler@loop0": "bfq", f"{name}@loop0": limit})
+
+def trial(rate: float, *, cap: float = 100.0, figure: str = "wkB/s") -> TrialRow:
+    """A trial whose group had a cap and this rate."""
+    own = row(1, 1, 1, *KEY, 500.0)
+    assert own.summary is not None
+    figures = {**own.summary.devices["loop0"], f"cap_{figure}": cap, f"capped_{figure}": rate}
+    return replace(own, summary=replace(own.summary, devices={"loop0": figures}))
 
 
 @pytest.mark.parametrize(
-    ("own", "expected"),
+    ("own", "found"),
     [
-        (trial(str(100 * MIB)), True),
-        (trial(str(105 * MIB)), True),
-        (trial(str(130 * MIB)), False),
-        (trial("max"), False),
-        (trial(str(100 * MIB), name="cgroup.rbps"), False),
-        (trial("800", name="cgroup.wiops"), True),
-        (trial("1000", name="cgroup.wiops"), False),
-        (trial("100", name="cgroup.weight"), False),
-        (replace(trial(str(100 * MIB)), summary=None), False),
-        (replace(trial(""), settings=None), False),
+        (trial(100), {KEY}),
+        (trial(91), {KEY}),
+        (trial(85), set()),
+        (trial(100, figure="r/s"), {KEY}),
+        (row(1, 1, 1, *KEY, 500.0), set()),
+        (replace(trial(100), summary=None), set()),
+        (replace(trial(100), counts=False), set()),
     ],
 )
-def test_a_trial_at_its_limit(own: TrialRow, *, expected: bool) -> None:
-    assert ran_at_limit(own) is expected
+def test_a_trial_at_its_cap(own: TrialRow, found: set[tuple[str, str]]) -> None:
+    assert find_limited([own]) == found
 
 
 def test_most_counted_trials_decide() -> None:
-    at_limit, below = trial(str(100 * MIB)), trial(str(200 * MIB))
+    at_cap, below = trial(100), trial(50)
+    assert find_limited([at_cap, below]) == {KEY}
+    assert find_limited([at_cap, below, below]) == frozenset()
     other = replace(below, configuration="none")
-    uncounted = replace(at_limit, configuration="none", counts=False)
-    found = find_limited([at_limit, below, other, other, uncounted])
-    assert found == {("dfsio-write", "bfq")}
-    assert find_limited([at_limit, below, below]) == frozenset()
+    assert find_limited([at_cap, other]) == {KEY}

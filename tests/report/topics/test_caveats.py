@@ -107,9 +107,12 @@ def limited_report(limited: set[str]) -> Report:
 
 
 def _limit(row: TrialRow, limited: set[str]) -> TrialRow:
-    rate = int((row.figures or {})["aggregate"] * 2**20)
-    limit = rate if row.configuration in limited else 10 * rate
-    return replace(row, settings={**(row.settings or {}), "cgroup.wbps@loop0": str(limit)})
+    assert row.summary is not None
+    figures = dict(row.summary.devices["loop0"])
+    rate = figures["wkB/s"]
+    cap = rate if row.configuration in limited else 10 * rate
+    figures |= {"cap_wkB/s": cap, "capped_wkB/s": rate}
+    return replace(row, summary=replace(row.summary, devices={"loop0": figures}))
 
 
 @pytest.mark.parametrize("limited", [{"none"}, {"bfq"}, {"none", "bfq"}])

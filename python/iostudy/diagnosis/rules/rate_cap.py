@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import ConfidenceThresholds
+from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.evidence import Evidence, format_number
 from iostudy.telemetry.summary import Figures, TelemetrySummary
@@ -27,6 +27,15 @@ _MERGED = {"r/s": "rrqm/s", "w/s": "wrqm/s"}
 def find_rate_caps(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find each device on which the capped group reached its cap."""
     del context
+    yield from _find_rate_caps(summary)
+
+
+def ran_at_cap(summary: TelemetrySummary) -> bool:
+    """Return whether the capped group reached a cap, with medium or high confidence."""
+    return any(found.confidence is not Confidence.LOW for found in _find_rate_caps(summary))
+
+
+def _find_rate_caps(summary: TelemetrySummary) -> Iterator[Finding]:
     for device, figures in summary.devices.items():
         for figure in ("rkB/s", "wkB/s", "r/s", "w/s"):
             yield from _find_reached_cap(figures, device, figure)
