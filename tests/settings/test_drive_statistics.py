@@ -23,6 +23,10 @@ def test_percentiles_and_means() -> None:
     assert ON_TIME.lateness_percentile(1.0) == 900_000
 
 
+def test_figures_are_in_microseconds() -> None:
+    assert ON_TIME.figures() == {"service_us": 12_000.0, "late_us": 30.0}
+
+
 def test_an_interval_is_a_difference() -> None:
     later = replace(
         ON_TIME,

@@ -21,14 +21,14 @@ class DriveWatch:
         """Read the statistics now; TargetError if a server has ended."""
         return cls(drives, tuple(map(_read, drives)))
 
-    def end(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return notes with the lateness, and reasons why the trial does not count."""
+    def end(self) -> tuple[dict[str, dict[str, float]], tuple[str, ...]]:
+        """Return figures by device, and reasons why the trial does not count."""
         passed = [_read(drive).since(before) for drive, before in self._pairs()]
         names = [drive.device.name for drive in self.drives]
         found = list(zip(names, passed, strict=True))
-        notes = tuple(f"{name}: {each.describe()}" for name, each in found if each.commands)
+        figures = {name: each.figures() for name, each in found if each.commands}
         reasons = ((name, each.invalid_reason()) for name, each in found)
-        return notes, tuple(f"{name}: {reason}" for name, reason in reasons if reason)
+        return figures, tuple(f"{name}: {reason}" for name, reason in reasons if reason)
 
     def _pairs(self) -> list[tuple[ModelledDrive, DriveStatistics]]:
         return list(zip(self.drives, self.start, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -105,7 +105,7 @@ class LocalBlock:
             watch.begin("run")
             drives = DriveWatch.begin(self.site.drives)
             measured, telemetry = self._measure(workload)
-            drive_notes, late = drives.end()
+            drive_figures, late = drives.end()
             faults = self.site.find_faults()
             watch.begin("restore")
             settings = {
@@ -116,10 +116,10 @@ class LocalBlock:
         return TrialResult(
             figures=measured.figures,
             settings=settings,
-            telemetry=telemetry,
+            telemetry=_add_figures(telemetry, drive_figures),
             devices=devices,
             phases=watch.end(),
-            notes=(*notes, *drive_notes, *measured.notes, *measured.departures),
+            notes=(*notes, *measured.notes, *measured.departures),
             latencies=measured.latencies,
             parts=measured.parts,
             departures=(*measured.departures, *late, *faults),
@@ -272,3 +272,10 @@ class LocalBlock:
     def _verify(self) -> None:
         if self._cluster is not None:
             self._cluster.cluster.verify()
+
+
+def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]]) -> Telemetry:
+    """The telemetry with further figures of its devices."""
+    known = telemetry.summary.devices
+    devices = {**known, **{name: {**known.get(name, {}), **own} for name, own in added.items()}}
+    return replace(telemetry, summary=replace(telemetry.summary, devices=devices))

@@ -57,6 +57,7 @@ from iostudy.report.values import Report, State, Step, WorkloadReport
 from iostudy.results.comparisons import ComparisonResult, compare_configurations
 from iostudy.results.recommendation import recommend
 from iostudy.study.model import Study
+from iostudy.telemetry.modelled_drives import describe_lateness
 
 
 def build_report(recorded: RecordedStudy) -> Report:
@@ -190,6 +191,9 @@ def _notes(recorded: RecordedStudy) -> Iterator[str]:
     yield from describe_bounds(recorded.study.bounds)
     yield from recorded.study.notes
     yield from dict.fromkeys(note for row in recorded.runs for note in row.notes)
+    counted = (row.summary for row in recorded.trials if row.counts and row.summary)
+    if lateness := describe_lateness(counted):
+        yield lateness
 
 
 def _state(study: Study, workloads: Sequence[WorkloadReport]) -> State:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from iostudy.telemetry.modelled_drives import LATENESS_FIGURE, SERVICE_FIGURE
 from iostudy.units import format_percent, format_significant
 
 LATENESS_LIMIT_NS = 250_000
@@ -74,12 +75,12 @@ class DriveStatistics:
                 return value
         return 0
 
-    def describe(self) -> str:
-        """Commands, mean service time and lateness in one line."""
-        return (
-            f"modelled drive: {self.commands} commands of {_us(self.mean_service_ns)} on average, "
-            f"99 % of them late by up to {_us(self.lateness_percentile())}"
-        )
+    def figures(self) -> dict[str, float]:
+        """Return mean service time and 99th percentile of lateness, in microseconds, by name."""
+        return {
+            SERVICE_FIGURE: self.mean_service_ns / 1e3,
+            LATENESS_FIGURE: self.lateness_percentile() / 1e3,
+        }
 
     def invalid_reason(self) -> str:
         """Return why a measurement over this interval does not count; empty if it does."""
