@@ -34,6 +34,7 @@ pub struct Simulation {
     service: Nanos,
     arrivals: BTreeMap<(Nanos, u64), Arrival>,
     completions: BTreeMap<(Nanos, u64), RequestId>,
+    waiting: Vec<Bio>,
     names: Vec<String>,
     streams: Vec<(Stream, u32)>,
     stream_of: Vec<Option<usize>>,
@@ -80,6 +81,7 @@ impl Simulation {
             service: nanos(service_ms) - START,
             arrivals: BTreeMap::new(),
             completions: BTreeMap::new(),
+            waiting: Vec::new(),
             names: Vec::new(),
             streams: Vec::new(),
             stream_of: Vec::new(),
@@ -169,14 +171,15 @@ impl Simulation {
             let id = entry.remove();
             self.complete(id);
         }
+        for bio in std::mem::take(&mut self.waiting) {
+            self.submit(bio);
+        }
         while let Some(entry) = self.arrivals.first_entry() {
             if entry.key().0 > now {
                 break;
             }
             match entry.remove() {
-                Arrival::Request(bio) => {
-                    assert_ne!(self.queue.submit(now, bio), Submission::Full);
-                }
+                Arrival::Request(bio) => self.submit(bio),
                 Arrival::Exit(process) => self.queue.exit_process(now, process),
             }
         }
@@ -186,6 +189,13 @@ impl Simulation {
             while let Some(id) = self.queue.dispatch(now, hardware_queue) {
                 self.start(id);
             }
+        }
+    }
+
+    /// A bio that finds no free request waits for the next completion.
+    fn submit(&mut self, bio: Bio) {
+        if self.queue.submit(self.now, bio) == Submission::Full {
+            self.waiting.push(bio);
         }
     }
 
