@@ -7,7 +7,7 @@ import json
 import pytest
 
 from iostudy.cli.drives import drives
-from iostudy.drives import presets
+from iostudy.drives import drive_file, presets
 from iostudy.errors import UsageError
 
 
@@ -33,7 +33,7 @@ def test_json_has_the_parameters(capsys):
 
 def test_a_file_is_described(capsys, tmp_path):
     path = tmp_path / "mine.yaml"
-    path.write_text((presets._FOLDER / "dec-rz26.yaml").read_text("utf-8"), "utf-8")
+    path.write_text((drive_file.PRESETS / "dec-rz26.yaml").read_text("utf-8"), "utf-8")
     drives(str(path))
     assert "Digital RZ26" in capsys.readouterr().out
 

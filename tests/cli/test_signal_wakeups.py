@@ -12,7 +12,7 @@ import pytest
 
 PROGRAM = """
 import fcntl, os, select, signal, subprocess, sys, tempfile, threading, time
-from iostudy.cli.signal_wakeups import start_signal_wakeups
+from iostudy.cli.signal_wakeups import signal_wakeups
 from iostudy.cli.signals import install_handlers
 from iostudy.hadoop.command import CommandLimits, run_command
 from iostudy.watch.command import run
@@ -37,6 +37,7 @@ with tempfile.TemporaryDirectory() as folder:
     except BaseException as ended:
         print(type(ended).__name__, time.monotonic() - began < 5)
 """
+WAKEUPS = "wakeups = signal_wakeups(); wakeups.__enter__()"
 SLEEP = "('sh', '-c', 'for i in $(seq 800); do sleep 0.01; done')"
 WAITS = {
     "a pause": "time.sleep(8)",
@@ -60,7 +61,7 @@ def run_program(start: str, wait: str) -> str:
 
 @pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
 def test_a_signal_ends_every_wait_at_once(wait):
-    assert run_program("start_signal_wakeups()", wait) == "EndedBySignal True"
+    assert run_program(WAKEUPS, wait) == "EndedBySignal True"
 
 
 def test_without_wakeups_it_would_be_handled_after_the_wait():
@@ -70,19 +71,19 @@ def test_without_wakeups_it_would_be_handled_after_the_wait():
 def test_a_watched_command_receives_it_at_once():
     command = "('sh', '-c', \"trap 'exit 5' TERM; for i in $(seq 800); do sleep 0.01; done\")"
     watch = f"print(run({command}, DeviceSelection(()), 10.0, [signal.SIGTERM]).exit_code)"
-    assert run_program("start_signal_wakeups()", watch) == "5"
+    assert run_program(WAKEUPS, watch) == "5"
 
 
 WITHOUT_THREADS = """
 import threading
-from iostudy.cli.signal_wakeups import start_signal_wakeups
+from iostudy.cli.signal_wakeups import signal_wakeups
 
 def refuse(thread):
     raise RuntimeError("can't start new thread")
 
 threading.Thread.start = refuse
-start_signal_wakeups()
-print("started")
+with signal_wakeups():
+    print("started")
 """
 
 
@@ -90,3 +91,25 @@ def test_a_limit_of_threads_does_not_end_the_program():
     command = [sys.executable, "-c", WITHOUT_THREADS]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout == "started\n"
+
+
+ENTERED_OFTEN = """
+import os, signal, threading
+from iostudy.cli.signal_wakeups import signal_wakeups
+
+def used():
+    files = len(os.listdir("/proc/self/fd"))
+    return files, threading.active_count(), signal.getsignal(signal.SIGURG)
+
+before = used()
+for _ in range(50):
+    with signal_wakeups():
+        os.kill(os.getpid(), signal.SIGURG)
+print(used() == before)
+"""
+
+
+def test_it_leaves_no_descriptor_thread_or_handler():
+    command = [sys.executable, "-c", ENTERED_OFTEN]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout == "True\n"

@@ -15,7 +15,7 @@ from iostudy.cli.commands import LazyGroup, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
 from iostudy.cli.requirements import require_resources, require_utf8
-from iostudy.cli.signal_wakeups import start_signal_wakeups
+from iostudy.cli.signal_wakeups import signal_wakeups
 from iostudy.cli.signals import EndedBySignal, ignore_signals, install_handlers
 from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.cli.streams import STDERR, flush_streams, prepare_streams
@@ -75,12 +75,12 @@ def main() -> None:
     No exception escapes: an unexpected one, or a Rust panic, becomes an InternalError.
     """
     prepare_streams()
-    start_signal_wakeups()
-    install_handlers()
-    try:
-        code = _run()
-    except BaseException as error:  # noqa: BLE001 - pyo3's PanicException is no Exception
-        code = _report_error(error)
+    with signal_wakeups():
+        install_handlers()
+        try:
+            code = _run()
+        except BaseException as error:  # noqa: BLE001 - pyo3's PanicException is no Exception
+            code = _report_error(error)
     sys.exit(code)
 
 

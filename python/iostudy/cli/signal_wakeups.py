@@ -11,7 +11,8 @@ import os
 import signal
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 
@@ -29,13 +30,15 @@ class _Wakeup:
     """
 
     handled: bool = False
+    ended: bool = False
 
     def handle(self, _number: int, _frame: FrameType | None) -> None:
         self.handled = True
 
 
-def start_signal_wakeups() -> None:
-    """Start the thread that wakes the main thread, which has to call this once.
+@contextmanager
+def signal_wakeups() -> Iterator[None]:
+    """Let a thread wake the main thread, which has to enter this.
 
     Where a limit allows no thread, a signal may wait for the end of a system call.
     """
@@ -43,13 +46,23 @@ def start_signal_wakeups() -> None:
     os.set_blocking(write_end, False)
     wakeup = _Wakeup()
     # All handlers that are due run together, and this one last: its number is the largest.
-    signal.signal(_WAKEUP, wakeup.handle)
+    handler = signal.signal(_WAKEUP, wakeup.handle)
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     thread = threading.Thread(
         target=_wake_main_thread, args=(read_end, wakeup), name="signal wakeups", daemon=True
     )
     with suppress(RuntimeError):  # commands that need threads report the limit themselves
         thread.start()
+    try:
+        yield
+    finally:
+        wakeup.ended = True
+        signal.set_wakeup_fd(-1)
+        signal.signal(_WAKEUP, handler)
+        os.close(write_end)
+        if thread.ident is not None:
+            thread.join()
+        os.close(read_end)
 
 
 def _wake_main_thread(read_end: int, wakeup: _Wakeup) -> None:
@@ -60,6 +73,6 @@ def _wake_main_thread(read_end: int, wakeup: _Wakeup) -> None:
         if set(numbers) == {_WAKEUP}:
             continue
         wakeup.handled = False
-        while not wakeup.handled:
+        while not (wakeup.handled or wakeup.ended):
             signal.pthread_kill(main, _WAKEUP)
             time.sleep(_REPEAT_SECONDS)
