@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -249,6 +250,30 @@ def test_a_dirty_limit_below_that_of_the_background_is_warned_of(program):
     swapped = "vm.dirty_ratio: [5, 30], vm.dirty_background_ratio: [10]"
     (warning,) = warned(program, swapped, direct="false")
     assert warning.startswith("dirty_ratio=5 is not above dirty_background_ratio=10: the kernel")
+
+
+ENVIRONMENTS = "workload.environment: {old: {N: 4}, new: {N: 8}}"
+SCRIPT = '{command: {shell: true, run: "true\\ntrue", limit: 5s}}'
+
+
+@pytest.mark.parametrize("target", [".", "{loopback: {size: 64MiB}}"])
+def test_a_sysctl_that_the_kernel_lacks_is_refused_on_every_target(program, target):
+    text = OPTIONS.replace("workload.record_size: [1MiB, 64KiB]", "vm.swapiness: [10, 60]")
+    program.write(re.sub("target: .*", f"target: {target}", text))
+    done = program("check", "study.yaml")
+    assert done.returncode == 2
+    assert "this kernel has none of that name" in done.stderr
+
+
+def test_levels_of_several_parts_and_scripts_are_readable(program):
+    text = OPTIONS.replace("workload.record_size: [1MiB, 64KiB]", ENVIRONMENTS)
+    program.write(text.replace("{dfsio-read: {files: 1, size: 1MiB}}", SCRIPT))
+    done = program("check", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert "workload.environment old, new" in lines
+    assert {"old: N=4", "new: N=8"} <= set(lines)
+    assert any("command: run=(script of 2 lines), shell=true, limit=5s" in line for line in lines)
 
 
 def test_json_has_the_effort_in_bytes_and_seconds(program):

@@ -7,6 +7,8 @@ import json
 
 import pytest
 from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from iostudy.cli import console
 
@@ -68,6 +70,13 @@ def test_lines_of_a_table_have_no_trailing_spaces_off_a_terminal(screen):
         lines = screen.file.getvalue().splitlines()
         assert len(lines) == 3
         assert [line.rstrip() for line in lines] == lines
+
+
+def test_lines_of_a_report_have_no_trailing_spaces_off_a_terminal(screen):
+    console.print_renderable(Padding(Text("word " * 40), (0, 1)))
+    lines = screen.file.getvalue().splitlines()
+    assert len(lines) == 3
+    assert ([line.rstrip() for line in lines] == lines) == (not screen.is_terminal)
 
 
 def test_json_is_ascii(capsys):

@@ -37,6 +37,19 @@ def test_comments_describe_the_host_and_the_choices(program):
     assert list(program.folder.iterdir()) == []
 
 
+@pytest.mark.root
+def test_a_device_in_use_is_refused(program):
+    mounted = next(
+        words[0]
+        for words in map(str.split, Path("/proc/self/mounts").read_text().splitlines())
+        if words[0].startswith("/dev/") and Path(words[0]).is_block_device()
+    )
+    done = program("init", "mine.yaml", "--target", mounted, "--workload", "dfsio-read")
+    assert done.returncode == 2
+    assert "a scratch device that nobody uses" in done.stderr
+    assert not (program.folder / "mine.yaml").exists()
+
+
 def test_a_file_is_not_overwritten(program):
     program.write("mine: 1\n")
     done = program("init", "--target", ".", "--workload", "dfsio-read")

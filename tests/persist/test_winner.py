@@ -150,7 +150,7 @@ def test_the_provenance_states_verdict_study_and_host(folder):
     conclusion, write, read, study = best.provenance
     assert conclusion == "Verdict: better than the baseline none in a workload, worse in none."
     assert write.startswith("dfsio-write: better, ")
-    assert re.search(r" \d+(\.\d+)? % \[.+, .+\], 20 blocks", write)
+    assert re.search(r" \+\d+\.\d % \[\+.+, \+.+\], 20 blocks", write)
     assert read.startswith("dfsio-read: ")
     assert re.match(r"Study schedulers of \d{4}-\d\d-\d\d, host .+, kernel .+, iostudy .+", study)
     assert other.provenance[0].startswith("UNPROVEN: ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import assert_never
@@ -93,14 +93,17 @@ def check(
 
 
 def _describe_study(study: Study) -> list[tuple[str, str]]:
-    levels = [(f.name, ", ".join(v.label for v in f.levels) or "offered") for f in study.factors]
+    levels = [line for factor in study.factors for line in _describe_levels(factor)]
     varied = (
         describe_space(study, study.search)
         if study.search is not None
         else [*levels, *_describe_configurations(study)]
     )
     curves = groupby(study.workloads, key=lambda request: request.listed_as)
-    workloads = [line for _, levels in curves for line in _describe_workload(list(levels))]
+    varied_options = {factor.option for factor in study.factors}
+    workloads = [
+        line for _, loads in curves for line in _describe_workload(list(loads), varied_options)
+    ]
     decide = study.decide
     return [
         ("target", study.describe_target()),
@@ -114,6 +117,15 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         *([] if uses_switchback(study) else _describe_validity(study.validity)),
         *_describe_telemetry(study.telemetry.hz),
         *([("limit", limit)] if (limit := study.limit.describe()) else []),
+    ]
+
+
+def _describe_levels(factor: Factor) -> list[tuple[str, str]]:
+    """List the levels, and the value of each that has a label."""
+    labelled = [level for level in factor.levels if level.label != level.value]
+    return [
+        (factor.name, ", ".join(level.label for level in factor.levels) or "offered"),
+        *(("", f"{level.label}: {level.value}") for level in labelled),
     ]
 
 
@@ -163,27 +175,37 @@ def _format_directories(directories: Sequence[Path]) -> str:
     return ", ".join(map(str, directories)) or "the work folder on the target"
 
 
-def _describe_workload(levels: Sequence[WorkloadRequest]) -> list[tuple[str, str]]:
-    """Describe one workload with all levels of its load, if it has one."""
+def _describe_workload(
+    levels: Sequence[WorkloadRequest], varied: Collection[str]
+) -> list[tuple[str, str]]:
+    """Describe one workload with all levels of its load, if it has one; ``varied`` are options."""
     request = levels[0]
     figure = request.figure
     better = "higher" if figure.higher_is_better else "lower"
     loads = [each.load for each in levels if each.load]
     each = f"{', '.join(load.text for load in loads)}; compared at each, and a curve over all"
     return [
-        ("workload", f"{request.listed_as}: {_describe_options(request)}"),
+        ("workload", f"{request.listed_as}: {_describe_options(request, varied)}"),
         *(("load", f"{load.option} of {each}") for load in loads[:1]),
         ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
     ]
 
 
-def _describe_options(request: WorkloadRequest) -> str:
-    """Format the options that differ from their defaults, except the load."""
+def _describe_options(request: WorkloadRequest, varied: Collection[str]) -> str:
+    """Format the options that differ from their defaults, except the load and varied ones."""
     written = format_options(request.options, with_defaults=False)
-    load = request.load.option if request.load else ""
-    chosen = _format_pairs({name: value for name, value in written.items() if name != load})
+    others = {*varied, request.load.option if request.load else ""}
+    chosen = _format_pairs(
+        {name: _shorten(value) for name, value in written.items() if name not in others}
+    )
     name = "" if request.listed_as == request.name else f"{request.name} with "
     return name + (f"{chosen}, and defaults" if chosen else "its defaults")
+
+
+def _shorten(value: str) -> str:
+    """A value of one line as it stands; of a script its length."""
+    lines = len(value.splitlines())
+    return value if lines <= 1 else f"(script of {lines} lines)"
 
 
 def _describe_changes(study: Study) -> list[tuple[str, str]]:

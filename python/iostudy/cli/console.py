@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -112,13 +112,23 @@ def _build_tree(tree: Tree, branch: Branch) -> Tree:
 
 
 def _print_whole(renderable: Table | Tree) -> None:
-    """Folded to fit a terminal; off a terminal as wide as it is, without spaces at line ends."""
+    """Folded to fit a terminal; off a terminal as wide as it is."""
+    options = out.options.update(max_width=_UNLIMITED_WIDTH)
+    print_renderable(
+        renderable,
+        None if out.is_terminal else Measurement.get(out, options, renderable).maximum,
+    )
+
+
+def print_renderable(renderable: RenderableType, width: int | None = None) -> None:
+    """A renderable on stdout, without spaces at line ends off a terminal.
+
+    ``width`` is that off a terminal; without one it is the console's.
+    """
     if out.is_terminal:
         out.print(renderable)
         return
-    options = out.options.update(max_width=_UNLIMITED_WIDTH)
-    width = Measurement.get(out, options, renderable).maximum
-    screen = Console(file=out.file, highlight=False, width=width)
+    screen = Console(file=out.file, highlight=False, width=width or out.width)
     with screen.capture() as printed:
         screen.print(renderable)
     out.file.writelines(f"{line.rstrip()}\n" for line in printed.get().splitlines())

@@ -13,6 +13,7 @@ import typer
 from iostudy.cli.console import print_text, say
 from iostudy.errors import TargetError, UsageError
 from iostudy.host import devices, inventory, stack
+from iostudy.settings.scratch.disk import ScratchDevice
 from iostudy.study.names import require_known
 from iostudy.study.starter import (
     StarterDevice,
@@ -102,7 +103,11 @@ def _place(name: str, workload: WorkloadDefinition) -> StarterTarget:
     if name == _LOOPBACK:
         return LoopbackTarget(starter_disk_bytes(workload))
     path = Path(name)
-    return ScratchTarget(path) if path.is_block_device() else DirectoryTarget(path.resolve())
+    if not path.is_block_device():
+        return DirectoryTarget(path.resolve())
+    if os.geteuid() == 0:  # only root can see whether a device is free
+        ScratchDevice.prepare(path, Path())
+    return ScratchTarget(path)
 
 
 def _host(target: StarterTarget) -> StarterHost:

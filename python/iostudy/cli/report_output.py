@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from iostudy.cli.console import out, say
+from iostudy.cli.console import print_renderable, say
 from iostudy.errors import RecordError
 from iostudy.extras import require_extra
 from iostudy.folders import make_output_folder
@@ -102,14 +102,14 @@ def write_figures(report: Report, folder: Path, *, unsafe_folders: bool) -> None
 
 def print_terminal(report: Report) -> None:
     """Print the whole report on stdout."""
-    out.print(terminal.render(report))
+    print_renderable(terminal.render(report))
 
 
 def print_document(report: Document) -> None:
     """Print a document on stdout."""
-    out.print(terminal.render_document(report))
+    print_renderable(terminal.render_document(report))
 
 
 def print_summary(report: Report) -> None:
     """Print the verdicts and the answer on stdout."""
-    out.print(terminal.render_summary(report))
+    print_renderable(terminal.render_summary(report))

@@ -117,7 +117,9 @@ def check_block_latency(study: Study) -> None:
 def _check_setting(study: Study, factor: Factor) -> None:
     """Check the places and conditions of a factor, if they exist before the run."""
     reach = settings.get(factor.name).reach
-    if reach in (Reach.DISK, Reach.CLUSTER) or _is_created_by_run(study.target, factor, reach):
+    if reach in (Reach.DISK, Reach.CLUSTER):
+        return
+    if reach.needs_place and _is_created_by_run(study.target, factor, reach):
         return
     found = Levels(Transaction(), (target_path(study.target),)).bind(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:

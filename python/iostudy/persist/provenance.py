@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from iostudy.analysis.verdict import Comparison
 from iostudy.ledger.rows import StudyRow
+from iostudy.results.change_text import format_relative_interval
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.recommendation import is_better
 from iostudy.study.model import Study
-from iostudy.units import format_percent_interval
 
 
 def is_proven(own: Iterable[ComparisonResult]) -> bool:
@@ -53,8 +53,8 @@ def _describe_verdicts(own: Iterable[ComparisonResult]) -> Iterator[str]:
 
 
 def _change(comparison: Comparison) -> str:
-    """The relative change of the figure with its interval: ``12 % [9.1, 15]``."""
+    """The relative change of the figure with its interval: ``+12.0 % [+9.1, +15.0]``."""
     low, high = comparison.change_interval
     if not (math.isfinite(low) and math.isfinite(high)):
         return "unknown"
-    return format_percent_interval(comparison.change, low, high)
+    return format_relative_interval(comparison.change, low, high)

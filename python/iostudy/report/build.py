@@ -164,7 +164,7 @@ def _verdict_headline(study: Study, found: _Analysis) -> str:
 def _next_steps(recorded: RecordedStudy, found: _Analysis) -> Iterator[Step]:
     study = recorded.study
     yield from suggest_whole_trials(found.windows)
-    yield from suggest_next_steps(study, found.comparisons, recorded.place)
+    yield from suggest_next_steps(study, recorded.row.text, found.comparisons, recorded.place)
     yield from suggest_remedies(study, found.workloads, found.bottlenecks, found.disturbances)
 
 

@@ -10,15 +10,16 @@ from pydantic import JsonValue
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.base import Span
 from iostudy.report.trials import TrialReport
+from iostudy.results.change_text import (
+    format_change_ends,
+    format_relative_change,
+    format_relative_interval,
+)
 from iostudy.units import format_rounded_size, format_seconds, format_significant
 
 UNKNOWN = "–"
 _BYTES = "_bytes"
 
-LARGEST_CHANGE = 10.0
-"""A change of 1000 %. Intervals of the first few blocks reach further; digits say nothing there."""
-LARGEST_RATIO = 1000.0
-"""Largest ratio to the baseline in digits; beyond it only its order matters."""
 _WORTH_WAITING = 4
 """Times as many blocks; more of them are not the first thing to try."""
 
@@ -33,25 +34,13 @@ def format_figure(value: float | None) -> str:
 
 
 def format_signed_change(fraction: float | None) -> str:
-    """A change: -0.1204 -> ``-12.0 %``; above 100 % the ratio: 29.0 -> ``30.0 x``."""
-    if fraction is None:
-        return UNKNOWN
-    return f"{_ratio(fraction)} x" if is_ratio(fraction) else f"{_signed(fraction)} %"
-
-
-def is_ratio(change: float | None) -> bool:
-    """Whether a change, a fraction, is stated as a ratio: above 100 %."""
-    return change is not None and change > 1
+    """A change: ``-12.0 %``; above 100 % the ratio: ``30.0 x``."""
+    return UNKNOWN if fraction is None else format_relative_change(fraction)
 
 
 def format_interval(span: Span | None, *, ratio: bool = False) -> str:
-    """The interval of a change in percent: ``[-15.0, -9.0]``; as ratios: ``[25.1, 36.2]``."""
-    if span is None:
-        return UNKNOWN
-    if span.low < 0 and span.high >= LARGEST_CHANGE:
-        return "[too wide]"
-    text = _ratio if ratio else _signed
-    return f"[{text(span.low)}, {text(span.high)}]"
+    """The interval of a change in percent, or as ratios."""
+    return UNKNOWN if span is None else format_change_ends(span.low, span.high, ratio=ratio)
 
 
 def format_against(baseline: str) -> str:
@@ -60,12 +49,12 @@ def format_against(baseline: str) -> str:
 
 
 def format_change_interval(change: float | None, interval: Span | None) -> str:
-    """A change and its interval, fractions: ``-12.0 % [-15.0, -9.0]``, ``30.0 x [25.1, 36.2]``."""
-    return (
-        UNKNOWN
-        if change is None
-        else f"{format_signed_change(change)} {format_interval(interval, ratio=is_ratio(change))}"
-    )
+    """A change and its interval; a single block has a change without an interval."""
+    if change is None:
+        return UNKNOWN
+    if interval is None:
+        return f"{format_relative_change(change)} (no interval)"
+    return format_relative_interval(change, interval.low, interval.high)
 
 
 def describe_bounds(bounds: Sequence[str]) -> Iterator[str]:
@@ -148,22 +137,3 @@ def format_fact(value: JsonValue, name: str) -> str:
 def format_time(unix_seconds: float) -> str:
     """A time in UTC, to the second."""
     return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _signed(fraction: float) -> str:
-    if fraction >= LARGEST_CHANGE:
-        return f">+{LARGEST_CHANGE * 100:.0f}"
-    return format_tenths(fraction * 100, sign="+")
-
-
-def _ratio(change: float) -> str:
-    """The ratio to the baseline that a change, a fraction, is: 29.0 -> ``30.0``."""
-    ratio = 1 + change
-    return f">{LARGEST_RATIO:.0f}" if ratio >= LARGEST_RATIO else format_significant(ratio)
-
-
-def format_tenths(percent: float, sign: str = "-") -> str:
-    """Round to one decimal; near zero to two, because a decision depends on the sign of an end."""
-    if 0 < abs(percent) < 0.05:
-        return f"{percent:{sign}.2f}"
-    return f"{percent + 0.0:{sign}.1f}"

@@ -15,6 +15,13 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 
 
+def command_argument(name: str, text: str) -> str:
+    """The argument of a command that means a study of this name and text: no file if ready-made."""
+    own = FOLDER / f"{name}.yaml"
+    is_ready_made = name in names() and own.read_text(encoding="utf-8") == text
+    return name if is_ready_made else own.name
+
+
 def find_study(study: str) -> Path:
     """The file of a study given by path, or by the name of a ready-made one.
 
@@ -25,7 +32,7 @@ def find_study(study: str) -> Path:
         return path
     ready = names()
     see = f"give the path of a study file, or one of the ready-made: {', '.join(ready)}"
-    if path.suffix or len(path.parts) > 1:
+    if path.suffix or len(path.parts) != 1 or path.is_dir():
         raise TargetError(
             "a study file",
             found="a directory" if path.is_dir() else "it does not exist",

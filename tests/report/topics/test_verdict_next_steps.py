@@ -10,6 +10,7 @@ import pytest
 from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
 from iostudy.report.values import Step
 from iostudy.results.comparisons import compare_configurations
+from iostudy.study.library import find_study
 from iostudy.study.requests import build_request
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.switchback import uses_switchback
@@ -22,11 +23,11 @@ KYBER = {("dfsio-write", "kyber"): 0.2}
 DIVIDED = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): -0.2}
 
 
-def steps_for(study_file=None, folder="results/a", **options) -> tuple[Step, ...]:
+def steps_for(study_file=None, folder="results/a", text="", **options) -> tuple[Step, ...]:
     studied = study_file or replace(study(), target=HERE)
     options = {"blocks": 20, "noise": 0.004, "effects": {}} | options
     return suggest_next_steps(
-        studied, compare_configurations(studied, rows(studied, **options)), folder
+        studied, text, compare_configurations(studied, rows(studied, **options)), folder
     )
 
 
@@ -72,6 +73,13 @@ def test_options_shared_with_the_baseline_are_omitted() -> None:
     )
     (only,) = steps_for(experiment, effects={("dfsio-write", "direct=false, files=2"): 0.2})
     assert only.text.startswith("Set direct to false in your own programs")
+
+
+def test_a_ready_made_study_is_resumed_by_its_name() -> None:
+    text = find_study("schedulers").read_text(encoding="utf-8")
+    for own, named in ((text, "schedulers"), (f"{text}# changed", "schedulers.yaml")):
+        (only,) = steps_for(blocks=8, noise=0.08, text=own)
+        assert only.command == f"iostudy run {named} --resume --out results/a"
 
 
 def test_open_study_is_resumed() -> None:

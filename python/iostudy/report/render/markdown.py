@@ -71,8 +71,8 @@ def render_summary(report: Report) -> str:
         f"## {_text(report.question)}",
         f"**{_text(report.headline)}**",
         _list(*report.answer),
-        *(_section(section, "###") for section in registry.build_summary_sections(report)),
         *(f"### {_text(each.label)}\n\n{_verdicts(each, report)}" for each in report.workloads),
+        *(_section(section, "###") for section in registry.build_summary_sections(report)),
         _origin(report),
     )
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -11,12 +11,13 @@ from iostudy.analysis.noise import PowerEstimate
 from iostudy.analysis.variance_shares import LEVEL
 from iostudy.report.base import Span
 from iostudy.report.finite import build_span, finite
-from iostudy.report.formatting import LARGEST_CHANGE, MOST_BLOCKS, UNKNOWN, join_words
+from iostudy.report.formatting import MOST_BLOCKS, UNKNOWN, join_words
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.noise.values import NoiseDecompositionReport, PowerEstimateReport
 from iostudy.report.values import Report
 from iostudy.results import power
+from iostudy.results.change_text import LARGEST_CHANGE
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study
 from iostudy.units import format_percent, format_percent_interval

@@ -13,13 +13,13 @@ from iostudy.report.formatting import (
     format_blocks_needed,
     format_count,
     format_figure,
-    is_ratio,
     join_words,
 )
 from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration
 from iostudy.report.topics.verdicts.text import format_change, format_change_size
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
+from iostudy.results.change_text import is_ratio
 from iostudy.results.comparisons import FIRST_LEVELS
 from iostudy.study.combinations import Factor, find_labelling_factors
 from iostudy.study.model import Study
@@ -168,7 +168,7 @@ def _clauses(
 
 def _effect(result: Result, figure: FigureDescription, topic: AnswerContext) -> str:
     change = format_change_size(result)
-    if is_ratio(result.change):
+    if result.change is not None and is_ratio(result.change):
         effect = f"has {change} the value"
     elif result.verdict is Verdict.WORSE:
         effect = f"costs {change}"

@@ -17,13 +17,14 @@ from iostudy.report.charts.drawing import (
     make_legend,
     round_value,
 )
-from iostudy.report.formatting import LARGEST_CHANGE, UNKNOWN, describe_trial, format_against
+from iostudy.report.formatting import UNKNOWN, describe_trial, format_against
 from iostudy.report.section import Chart
 from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.topics.verdicts.text import format_blocks, format_change, format_verdict
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.trials import TrialReport
 from iostudy.report.values import Report, WorkloadReport
+from iostudy.results.change_text import LARGEST_CHANGE
 from iostudy.units import format_percent
 
 _ROW_PIXELS = 34

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from iostudy.report.base import Span
-from iostudy.report.formatting import LARGEST_RATIO
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report, WorkloadReport
+from iostudy.results.change_text import LARGEST_RATIO
 
 _MOST_TICKS = 6
 _SMALL = math.log(2.5)

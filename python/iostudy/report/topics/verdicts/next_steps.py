@@ -14,6 +14,7 @@ from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.results.recommendation import is_undecided, recommend
 from iostudy.settings import catalog
 from iostudy.settings.values import AS_FOUND
+from iostudy.study import library
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.switchback import uses_switchback
@@ -22,9 +23,12 @@ from iostudy.units import format_exact_seconds
 
 
 def suggest_next_steps(
-    study: Study, compared: Sequence[ComparisonResult], folder: str
+    study: Study, text: str, compared: Sequence[ComparisonResult], folder: str
 ) -> tuple[Step, ...]:
-    """One step after the other; ``folder`` is the output folder of the study."""
+    """One step after the other.
+
+    ``text`` is the study file, and ``folder`` the output folder of the study.
+    """
     if not compared:
         return (
             Step(
@@ -32,8 +36,9 @@ def suggest_next_steps(
                 " has nothing to compare with."
             ),
         )
+    file = library.command_argument(study.name, text)
     if any(is_undecided(study, result) for result in exclude_bounds(compared)):
-        return (suggest_resume("Resume until every comparison has a verdict:", study, folder),)
+        return (suggest_resume("Resume until every comparison has a verdict:", file, folder),)
     label = recommend(study, compared)
     if label is not None and study.design is not None:
         confirm = "Run the confirmation printed with the effects: it measures the predicted best."
@@ -44,9 +49,9 @@ def suggest_next_steps(
     return tuple(_without_winner(study, exclude_bounds(compared), folder))
 
 
-def suggest_resume(text: str, study: Study, folder: str) -> Step:
-    """Return the step that resumes the study in its output folder."""
-    command = ["iostudy", "run", f"{study.name}.yaml", "--resume", "--out", folder]
+def suggest_resume(text: str, file: str, folder: str) -> Step:
+    """Return the step that resumes a study, named as a command takes it, in its output folder."""
+    command = ["iostudy", "run", file, "--resume", "--out", folder]
     return Step(text=text, command=shlex.join(command))
 
 

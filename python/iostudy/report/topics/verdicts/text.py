@@ -7,15 +7,13 @@ from typing import assert_never
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import (
-    LARGEST_CHANGE,
     format_blocks_needed,
     format_change_interval,
     format_interval,
-    format_tenths,
-    is_ratio,
 )
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
+from iostudy.results.change_text import LARGEST_CHANGE, format_tenths, is_ratio
 
 
 def format_change(result: Result) -> str:
@@ -25,7 +23,7 @@ def format_change(result: Result) -> str:
 
 def format_robust_interval(result: Result) -> str:
     """The Hodges-Lehmann interval in the unit of the result's change."""
-    ratio = is_ratio(result.change)
+    ratio = result.change is not None and is_ratio(result.change)
     text = format_interval(result.robust_interval, ratio=ratio)
     return f"{text} x" if ratio and result.robust_interval else text
 
