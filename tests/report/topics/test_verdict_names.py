@@ -35,7 +35,7 @@ def test_every_format_names_factor_and_level_and_large_changes_as_ratios() -> No
     report = report_of(study(READ_AHEAD, workloads=["dfsio-read"]), EFFECTS)
     assert report.headline.startswith(
         "read_ahead_kb=1024 and read_ahead_kb=128 are better than read_ahead_kb=0; "
-        "read_ahead_kb=1024, with the highest estimate, by 29.9 x ["
+        "read_ahead_kb=1024, with the highest estimate, 29.9 x ["
     )
     sentence = report.workloads[0].answer
     assert "read_ahead_kb=1024 has 29.9 x [" in sentence

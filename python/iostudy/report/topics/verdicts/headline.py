@@ -12,6 +12,7 @@ from iostudy.report.topics.verdicts.answer import AnswerContext
 from iostudy.report.topics.verdicts.text import format_change_size
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
+from iostudy.results.change_text import is_ratio
 from iostudy.results.recommendation import is_better
 
 _MOST_NAMED = 3
@@ -141,8 +142,14 @@ def _won(whole: _Whole, winner: str) -> str:
 def _by_how_much(own: dict[str, Result], better: Sequence[str]) -> str:
     if len(better) > _MOST_NAMED:
         return f"on {len(better)} of {len(own)} workloads"
-    texts = [f"by {format_change_size(own[name])} on {name}" for name in better]
-    return join_words(texts)
+    return join_words([f"{_size(own[name])} on {name}" for name in better])
+
+
+def _size(result: Result) -> str:
+    """A difference is one by percent; a ratio to the baseline is not a difference."""
+    size = format_change_size(result)
+    is_difference = result.change is not None and not is_ratio(result.change)
+    return f"by {size}" if is_difference else size
 
 
 def _no_worse(own: dict[str, Result], rest: Sequence[str], whole: _Whole) -> str:
