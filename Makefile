@@ -9,7 +9,8 @@ CHARTS := python/iostudy/report/render/templates/charts.js
 
 TO_BUILD := cc:gcc cc:libc6-dev
 TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
-TO_TEST := fio:fio iostat:sysstat mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint
+TO_TEST := fio:fio iostat:sysstat mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint \
+	sshfs:sshfs /usr/lib/openssh/sftp-server:openssh-sftp-server
 TO_RUN_HADOOP := java:default-jre-headless mvn:maven
 # Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
 TO_BROWSE := chromium:chromium

@@ -377,7 +377,7 @@ def test_first_start_is_reported_once(bench: Bench) -> None:
     with bench.node() as node:
         assert bench.said[0] == "starting"
         assert bench.said[1].startswith("the cluster is ready after ")
-        node._site.reformat(AS_IT_IS)
+        node._site.begin_plot(AS_IT_IS)
         node._site.start_cluster()
     assert len(bench.said) == 2
 

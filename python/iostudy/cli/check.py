@@ -11,6 +11,7 @@ from typing import assert_never
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName
 from iostudy.cli.check_json import build_document
+from iostudy.cli.check_mounts import describe_mounts
 from iostudy.cli.check_search import describe_effort, describe_space
 from iostudy.cli.console import print_json, print_line, print_table
 from iostudy.cli.expected_time import format_expected_time, format_range
@@ -37,6 +38,7 @@ from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.switchback import describe_mode, uses_switchback
 from iostudy.study.targets import (
+    DirectoriesTarget,
     DirectoryTarget,
     DriveTarget,
     HdfsTarget,
@@ -107,6 +109,7 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
     decide = study.decide
     return [
         ("target", study.describe_target()),
+        *describe_mounts(study.target),
         *_describe_cluster(study),
         *varied,
         *workloads,
@@ -226,7 +229,7 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case HdfsTarget(uri):
             changes.append(f"a folder in {uri}, removed at the end")
-        case DirectoryTarget():
+        case DirectoryTarget() | DirectoriesTarget():
             pass
     if study.starts_hadoop:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
@@ -353,12 +356,16 @@ def _describe_design(study: Study, design: Design) -> list[tuple[str, str]]:
 
 
 def _describe_formats(study: Study) -> list[tuple[str, str]]:
-    """Count how often a file system is made; empty if the study varies none."""
+    """Count how often a file system or data are made; empty if the study varies neither."""
     plots = whole_plots(study.configurations())
     if not plots[0][0].whole_plot:
         return []
     each = len(plots) * len(study.workloads)
     fewest, most = each * study.decide.min_blocks, each * study.decide.max_blocks
+    if isinstance(study.target, DirectoriesTarget):
+        times = format_range(map(str, (fewest, most)))
+        again = "what reads need is made again in each directory in every block"
+        return [("data", f"{times} times: {again}")]
     explanation = (
         f"{len(plots)} beforehand, then {fewest} to {most}: each is recreated in every block, with "
         "the data that its reads need; the time excludes what mkfs writes "

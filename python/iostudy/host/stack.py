@@ -17,16 +17,18 @@ from iostudy.errors import TargetError
 from iostudy.host import devices, mounts, volumes
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
+from iostudy.storage_kind import NETWORK_FILESYSTEMS
 
 _WITHOUT_DEVICE = {
     "tmpfs": "it lives in memory; give a directory on a disk",
     "ramfs": "it lives in memory; give a directory on a disk",
     "overlay": "it is a container's overlay; give a directory of a mounted volume, or a device",
     "zfs": "zfs does not say which disks it uses; name one of them, such as /dev/sda",
-    "nfs": "the disks are the server's; vary mount or workload options, or run it on the server",
 }
-_NETWORK = ("nfs4", "cifs", "smb3", "ceph", "9p", "lustre", "gpfs", "beegfs", "fuse.sshfs")
-_WITHOUT_DEVICE |= dict.fromkeys(_NETWORK, _WITHOUT_DEVICE["nfs"])
+_WITHOUT_DEVICE |= dict.fromkeys(
+    NETWORK_FILESYSTEMS,
+    "the disks are the server's; vary mount or workload options, or run it on the server",
+)
 
 
 def find_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:

@@ -15,6 +15,7 @@ from iostudy.node.clusters import ClusterChange, ClusterRequest
 from iostudy.settings.clusters.hdfs_folder import HdfsFolder
 from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.study.targets import (
+    DirectoriesTarget,
     DirectoryTarget,
     DriveTarget,
     HdfsTarget,
@@ -42,7 +43,12 @@ def build_cluster_request(
     """
     match target:
         case (
-            DirectoryTarget() | LoopbackTarget() | DriveTarget() | ScratchTarget() | VolumeTarget()
+            DirectoryTarget()
+            | DirectoriesTarget()
+            | LoopbackTarget()
+            | DriveTarget()
+            | ScratchTarget()
+            | VolumeTarget()
         ):
             return _started(spec, logs, on_progress)
         case HdfsTarget(uri):

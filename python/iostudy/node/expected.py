@@ -10,7 +10,12 @@ from iostudy.errors import IostudyError, raise_together
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
 from iostudy.node import target_devices
-from iostudy.node.free_space import FreeSpace, measure_free_space, require_space
+from iostudy.node.free_space import (
+    FreeSpace,
+    measure_free_space,
+    require_space,
+    smallest_free_space,
+)
 from iostudy.node.levels import Levels
 from iostudy.node.volume_members import prepare_members
 from iostudy.settings import catalog as settings
@@ -30,6 +35,7 @@ from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
 from iostudy.study.requests import find_unmet_needs
 from iostudy.study.targets import (
+    DirectoriesTarget,
     DirectoryTarget,
     DiskTarget,
     DriveTarget,
@@ -52,7 +58,7 @@ def with_expected_levels(study: Study) -> Study:
     Any loop device shows the levels of one that is not yet made. StudyError if the levels conflict
     with the rest of the study.
     """
-    levels = Levels(Transaction(), (target_path(study.target),))
+    levels = Levels(Transaction(), target_paths(study.target))
     try:
         offered = {f.name: levels.offered(f.name, f.on) for f in study.awaiting_offer()}
     except IostudyError:
@@ -109,7 +115,7 @@ def check_block_latency(study: Study) -> None:
     else:
         TraceInstance.prepare(
             target_devices.devices_with_queues(
-                target_devices.device_names(target_path(study.target))
+                target_devices.device_names(*target_paths(study.target))
             )
         )
 
@@ -121,7 +127,7 @@ def _check_setting(study: Study, factor: Factor) -> None:
         return
     if reach.needs_place and _is_created_by_run(study.target, factor, reach):
         return
-    found = Levels(Transaction(), (target_path(study.target),)).bind(factor.name, factor.on)
+    found = Levels(Transaction(), target_paths(study.target)).bind(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
         for setting in found:
             setting.read()
@@ -140,7 +146,7 @@ def _is_created_by_run(target: Target, factor: Factor, reach: Reach) -> bool:
             }
             on = places.resolve_places(factor.on)
             return reach is Reach.MOUNT and all(_is_among(own, place) for place in on)
-        case DirectoryTarget() | HdfsTarget():
+        case DirectoryTarget() | DirectoriesTarget() | HdfsTarget():
             return False
         case unreachable:
             assert_never(unreachable)
@@ -185,6 +191,10 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
         case DirectoryTarget(path):
             WorkFolder.prepare(path or folder)
             return measure_free_space(where, path or folder)
+        case DirectoriesTarget(directories):
+            for directory in directories.values():
+                WorkFolder.prepare(directory)
+            return smallest_free_space(where, directories.values())
         case HdfsTarget():
             WorkFolder.prepare(folder)
             return FreeSpace(where, None)
@@ -207,16 +217,18 @@ def _free_space_on_volume(study: Study, target: VolumeTarget, folder: Path) -> F
     return FreeSpace(study.describe_target(), space)
 
 
-def target_path(target: Target) -> Path:
-    """Return a path whose device stands for the target; any loop device for one not yet made."""
+def target_paths(target: Target) -> tuple[Path, ...]:
+    """Return paths whose devices stand for the target; any loop device for one not yet made."""
     match target:
         case LoopbackTarget() | DriveTarget():
-            return _ANY_LOOP_DEVICE
+            return (_ANY_LOOP_DEVICE,)
         case ScratchTarget(device):
-            return device
+            return (device,)
         case VolumeTarget():
-            return target.devices[0] if target.devices else _ANY_LOOP_DEVICE
+            return (target.devices[0] if target.devices else _ANY_LOOP_DEVICE,)
         case DirectoryTarget(path):
-            return path or Path()
+            return (path or Path(),)
+        case DirectoriesTarget(directories):
+            return tuple(directories.values())
         case HdfsTarget():
-            return Path()
+            return (Path(),)

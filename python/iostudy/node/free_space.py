@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -39,6 +39,12 @@ def measure_free_space(where: str, *directories: Path) -> FreeSpace:
     """Return the free space of the directories' file systems, each counted once."""
     file_systems = {path.stat().st_dev: os.statvfs(path) for path in directories}
     return FreeSpace(where, sum(own.f_bavail * own.f_frsize for own in file_systems.values()))
+
+
+def smallest_free_space(where: str, directories: Iterable[Path]) -> FreeSpace:
+    """Return the free space of the fullest of the directories' file systems."""
+    found = (measure_free_space(where, directory) for directory in directories)
+    return min(found, key=lambda space: space.free_bytes or 0)
 
 
 def require_space(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from iostudy.errors import IostudyError
 from iostudy.host import devices, stack
 from iostudy.host.files import read_attribute
-from iostudy.node.expected import target_path
+from iostudy.node.expected import target_paths
 from iostudy.node.levels import Levels
 from iostudy.settings.definitions.queue import MAX_SECTORS, READ_AHEAD, SCHEDULER
 from iostudy.settings.transaction.transaction import Transaction
@@ -34,7 +34,7 @@ _READ_AHEAD = (READ_AHEAD.name, "bdi.read_ahead_kb")
 
 def find_level_warnings(study: Study) -> tuple[str, ...]:
     """Return a sentence for each level, or pair of levels, that would not do what it says."""
-    levels = Levels(Transaction(), (target_path(study.target),))
+    levels = Levels(Transaction(), target_paths(study.target))
     return tuple(
         dict.fromkeys(
             (
@@ -97,7 +97,7 @@ def _refused_request_sizes(study: Study) -> Iterator[str]:
     if is_made(study.target):
         return  # the device is not made yet
     for factor in _factors(study, MAX_SECTORS.name):
-        for place in factor.on or (str(target_path(study.target)),):
+        for place in factor.on or map(str, target_paths(study.target)):
             try:
                 found = stack.find_devices(place)
             except IostudyError:

@@ -17,6 +17,7 @@ from iostudy.folders import require_safe_folder
 from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.host import device_usage, stack
 from iostudy.host.inventory import collect_inventory
+from iostudy.host.mounts import find_mount
 from iostudy.node import target_devices
 from iostudy.node.clusters import (
     ClusterLevels,
@@ -24,7 +25,7 @@ from iostudy.node.clusters import (
     needs_restarts,
     require_native_library,
 )
-from iostudy.node.free_space import FreeSpace, measure_free_space, require_space
+from iostudy.node.free_space import FreeSpace, require_space, smallest_free_space
 from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
@@ -48,6 +49,7 @@ from iostudy.study.model import WorkloadRequest, describe_target
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
 from iostudy.study.targets import (
+    DirectoriesTarget,
     DirectoryTarget,
     DriveTarget,
     HdfsTarget,
@@ -135,7 +137,7 @@ class LocalNode:
                 self._notes = tuple(note for disk in scratch.disks for note in disk.notes())
                 if scratch.volume is not None:
                     self._members = measure_members(disk.device for disk in scratch.disks)
-            parent = scratch.mount_point if scratch else self._target_path()
+            parent = scratch.mount_point if scratch else self._target_paths()[0]
             self._site = Site(
                 transaction,
                 parent,
@@ -144,6 +146,7 @@ class LocalNode:
                 self._tick,
                 self._on_progress,
                 self._limit.settings,
+                self._compared,
             )
             resources.callback(self._site.close)
             if self._block_latency:
@@ -169,7 +172,7 @@ class LocalNode:
 
         Names made by a study are unique, so a sticky directory is safe.
         """
-        places = (self._folder, self._target_path(), *self._cluster_dirs(), *self._directories)
+        places = (self._folder, *self._target_paths(), *self._cluster_dirs(), *self._directories)
         for place in dict.fromkeys(place for place in places if not place.is_block_device()):
             require_safe_folder(place, insist=self._permission.unsafe_folders, shared=True)
 
@@ -208,7 +211,7 @@ class LocalNode:
         """The paths by which the user names the target."""
         match self._target:
             case DirectoryTarget():
-                return TargetPaths(directory=self._target_path())
+                return TargetPaths(directory=self._target_paths()[0])
             case ScratchTarget(device):
                 return TargetPaths(device=device)
             case _:
@@ -216,7 +219,7 @@ class LocalNode:
 
     def _begin(self, configuration: Configuration) -> None:
         if configuration.whole_plot:
-            self._site.reformat(configuration)
+            self._site.begin_plot(configuration)
         if self._site.lacks_cluster:
             self._site.start_cluster()
 
@@ -224,11 +227,7 @@ class LocalNode:
         """Return the smallest free space of all disks: workloads state their need on one disk."""
         if self._is_remote:
             return FreeSpace(where, None)
-        places = (self._site.directory, *self._site.disks.values())
-        return min(
-            (measure_free_space(where, each) for each in places),
-            key=lambda room: room.free_bytes or 0,
-        )
+        return smallest_free_space(where, (self._site.directory, *self._site.disks.values()))
 
     def _refused(self, plot: Sequence[Configuration]) -> dict[str, IostudyError]:
         """Return the configurations of the plot with missing or refused settings."""
@@ -302,39 +301,43 @@ class LocalNode:
         }
         return CombinedRecorder(recorder, BlockEvents(self._trace.path, names, compact_histogram))
 
-    def _target_path(self) -> Path:
-        """The path of the target, existing or to be made."""
+    def _target_paths(self) -> tuple[Path, ...]:
+        """The paths of the target, existing or to be made."""
         match self._target:
-            case (
-                LoopbackTarget()
-                | DriveTarget()
-                | VolumeTarget()
-                | DirectoryTarget(None)
-                | HdfsTarget()
-            ):
-                return self._folder
-            case ScratchTarget():
-                # The user's path may be a link with another target by now.
+            case LoopbackTarget() | DriveTarget() | DirectoryTarget(None) | HdfsTarget():
+                return (self._folder,)
+            case VolumeTarget() if not self._target.devices:
+                return (self._folder,)
+            case ScratchTarget() | VolumeTarget():
+                # The user's paths may be links with other targets by now.
                 assert self._scratch is not None
-                return self._scratch.disk.device.path
+                return tuple(disk.device.path for disk in self._scratch.disks)
             case DirectoryTarget(Path() as path):
-                return path
+                return (path,)
+            case DirectoriesTarget(directories):
+                return tuple(directories.values())
             case _:
                 raise AssertionError(self._target)
 
-    def _target_paths(self) -> tuple[Path, ...]:
-        """The path of the target, or those of the user's devices below a volume."""
-        match self._target:
-            case VolumeTarget() if self._target.devices:
-                assert self._scratch is not None
-                return tuple(disk.device.path for disk in self._scratch.disks)
-            case _:
-                return (self._target_path(),)
+    @property
+    def _compared(self) -> Mapping[str, Path]:
+        """The directories that the study compares, by name; empty without any."""
+        return self._target.directories if isinstance(self._target, DirectoriesTarget) else {}
 
     def _target_identities(self) -> list[str]:
-        """Stable identities of the devices below the target."""
-        found = (target_devices.device_identities(path) for path in self._target_paths())
+        """Stable identities of the devices below the target, or of mounts without devices."""
+        found = (
+            target_devices.device_identities(path) or self._mount_identities(path)
+            for path in self._target_paths()
+        )
         return list(dict.fromkeys(identity for each in found for identity in each))
+
+    def _mount_identities(self, path: Path) -> list[str]:
+        """Type and source of the mount of a directory that the study compares."""
+        if not self._compared:
+            return []
+        mount = find_mount(path)
+        return [f"{mount.filesystem} {mount.source}"]
 
     def _device_paths(self) -> tuple[Path, ...]:
         """Paths that identify the devices under test, also without a mounted file system."""
@@ -363,9 +366,10 @@ class LocalNode:
                 return ScratchStorage(self._scratch_device(device), Filesystem(filesystem))
             case VolumeTarget() as target:
                 return self._volume_storage(target)
-            case DirectoryTarget() | HdfsTarget():
-                _refuse_device(self._target_path())
-                WorkFolder.prepare(self._target_path())
+            case DirectoryTarget() | DirectoriesTarget() | HdfsTarget():
+                for path in self._target_paths():
+                    _refuse_device(path)
+                    WorkFolder.prepare(path)
                 return None
             case unreachable:
                 assert_never(unreachable)
@@ -409,7 +413,8 @@ class LocalNode:
     def _mount_directories(self) -> list[Path]:
         """The directories with relevant mounts; missing ones are refused later."""
         named = [directory for directory in self._directories if directory.exists()]
-        return [self._site.directory, *self._site.disks.values(), *named]
+        own = self._compared.values() or [self._site.directory]
+        return [*own, *self._site.disks.values(), *named]
 
     @property
     def _is_remote(self) -> bool:

@@ -38,6 +38,9 @@ _REMOTE_CACHES_NOTE = (
     "page caches of other machines are as they are, and without root those of this one for files "
     "in HDFS: DataNodes may read from memory, and write out what was written before"
 )
+_SERVER_CACHES_NOTE = (
+    "caches of servers and of FUSE processes are as they are: only those of this kernel are dropped"
+)
 _NO_DEVICE_NOTE = "no block device below the target, so foreign I/O cannot be noticed"
 
 DataKey = tuple[str, frozenset[tuple[str, str]]]
@@ -49,8 +52,8 @@ class LocalBlock:
     """The session of one block. ``devices`` are those under test: they share the workload's files.
 
     Data are prepared under the host's own settings, before any level is applied, and all
-    configurations share them. If the study varies the file system, each whole plot has a new one
-    with its own data of the same content. ``restarts``: the daemons of a cluster restart before
+    configurations share them. If the study varies the file system or the directory, each whole plot
+    has its own data of the same content. ``restarts``: the daemons of a cluster restart before
     every trial. ``warm_memory``: free memory is touched before every trial that uses the page
     cache. A run that takes longer than ``longest_run_seconds`` is ended. Leaving the session
     removes the files of the trials.
@@ -165,11 +168,11 @@ class LocalBlock:
         return ClusterLevels(running, self.restarts)
 
     def _begin(self, configuration: Configuration, watch: Stopwatch) -> None:
-        """Make the file system of a new whole plot; the first trial of a block always needs one."""
+        """Begin a new whole plot; the first trial of a block always needs one, if it has any."""
         if configuration.whole_plot != self._whole_plot:
-            watch.begin(FORMAT_PHASE)
+            watch.begin("prepare" if configuration.directory else FORMAT_PHASE)
             self._prepared, self._client = {}, None
-            self.site.reformat(configuration)
+            self.site.begin_plot(configuration)
             self._whole_plot = configuration.whole_plot
         if self.site.lacks_cluster:
             watch.begin("start")
@@ -219,6 +222,8 @@ class LocalBlock:
         notes = [_DIRTY_PAGES_NOTE] if devices else [_DIRTY_PAGES_NOTE, _NO_DEVICE_NOTE]
         if self._cluster is not None and not self._cluster.cluster.data_dirs():
             notes.append(_REMOTE_CACHES_NOTE)
+        if self.site.storage is not None and not self.site.storage.drops_caches:
+            notes.append(_SERVER_CACHES_NOTE)
         if workload.reads():
             watch.begin("drop")
             notes += self._drop()

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
 from iostudy.node.clusters import ClusterRequest
+from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.levels import Levels
 from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings.scratch.disk import MOUNT
@@ -24,6 +25,7 @@ from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
+from iostudy.storage_kind import StorageKind
 from iostudy.study.combinations import Configuration
 from iostudy.workloads.workload import Tick, continue_run
 
@@ -74,6 +76,7 @@ class ScratchStorage:
 
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+NO_DIRECTORIES: Mapping[str, Path] = MappingProxyType({})
 
 
 class Site:
@@ -81,8 +84,8 @@ class Site:
 
     ``cluster_request`` is the cluster that the study needs, if any; `start_cluster` starts it.
     ``disks`` are the mount points of the additional disks by name. ``constant`` are settings of
-    every trial. All changes go through the
-    transaction, which undoes them at its end at the latest.
+    every trial. ``directories`` are those that the study compares, by name. All changes go
+    through the transaction, which undoes them at its end at the latest.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class Site:
         tick: Tick = continue_run,
         on_progress: LineHandler = ignore_line,
         constant: Mapping[str, str] = NO_SETTINGS,
+        directories: Mapping[str, Path] = NO_DIRECTORIES,
     ) -> None:
         self._transaction = transaction
         self._parent = parent
@@ -102,6 +106,8 @@ class Site:
         self._tick = tick
         self._on_progress = on_progress
         self._constant = constant
+        self._directories = directories
+        self._mounts = {path: ExpectedMount.find(path) for path in directories.values()}
         self._filesystem: NewFilesystem | None = None
         self.volume: Volume | None = None
         self.cluster: Cluster | None = None
@@ -109,17 +115,23 @@ class Site:
         self._varied = False
         self._resources = ExitStack()
         self.disks: Mapping[str, Path] = self._make_additional_file_systems()
-        self._begin({})
+        self._begin({}, parent)
 
-    def reformat(self, configuration: Configuration) -> None:
-        """Make a new file system with the configuration's levels and use it.
+    def begin_plot(self, configuration: Configuration) -> None:
+        """Begin a whole plot: on a new file system, or in the configuration's directory.
 
-        The content of the folder is removed, and so is the cluster, until `start_cluster`.
-        SettingError if the file system cannot be made as requested.
+        The folder is removed, and so is the cluster, until `start_cluster`. SettingError if the
+        file system cannot be made as requested.
         """
         self._resources.close()
         self._varied = True
-        self._begin(configuration.settings)
+        parent = self._directories.get(configuration.directory, self._parent)
+        self._begin(configuration.settings, parent)
+
+    @property
+    def storage(self) -> StorageKind | None:
+        """The kind of storage of the current directory; None unless the study compares several."""
+        return self._mount.storage if self._mount else None
 
     @property
     def drives(self) -> tuple[ModelledDrive, ...]:
@@ -149,7 +161,9 @@ class Site:
         return {**(self.volume.read_back() if self.volume else {}), **self._filesystem.read_back()}
 
     def find_faults(self) -> tuple[str, ...]:
-        """Return why a trial that ends now does not count: resync or faults of the volume."""
+        """Return why a trial that ends now does not count: resync or faults, or another mount."""
+        if self._mount is not None:
+            return self._mount.find_faults(self.directory)
         if self.volume is None:
             return ()
         state = self.volume.read_state()
@@ -160,13 +174,17 @@ class Site:
         """Remove the folder and its file system."""
         self._resources.close()
 
-    def _begin(self, settings: Mapping[str, str]) -> None:
+    def _begin(self, settings: Mapping[str, str], parent: Path) -> None:
         self.cluster = None
+        self._mount = self._mounts.get(parent)
         if self._scratch is not None:
             self._make_file_system(self._scratch, settings)
-        folder = WorkFolder.prepare(self._parent, disposable=self._scratch is not None)
-        # Removed with the file system, also if that is read-only.
-        self._transaction.apply(folder)
+        folder = WorkFolder.prepare(parent, disposable=self._scratch is not None)
+        if self._scratch is None:
+            self._resources.enter_context(self._transaction.apply_temporarily(folder))
+        else:
+            # Removed with the file system, also if that is read-only.
+            self._transaction.apply(folder)
         self.directory = folder.path
         places = (folder.path, *self.disks.values())
         self.levels = Levels(self._transaction, places, self._constant)

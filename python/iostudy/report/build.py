@@ -24,6 +24,7 @@ from iostudy.report.topics.bottlenecks.remedies import suggest_remedies
 from iostudy.report.topics.bottlenecks.telemetry import build_telemetry, find_tested_device
 from iostudy.report.topics.bottlenecks.values import BottleneckReport, DisturbanceReport
 from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkloadReport
+from iostudy.report.topics.directories.build import build_directories
 from iostudy.report.topics.noise.causes import build_noise_decompositions
 from iostudy.report.topics.ranking.build import build_ranking
 from iostudy.report.topics.ranking.values import RankingReport
@@ -131,6 +132,7 @@ def _assemble(recorded: RecordedStudy, found: _Analysis) -> Report:
         disturbed=found.disturbances,
         covariates=found.covariates,
         volume=build_volume(study, row.circumstances, trials),
+        directories=build_directories(study, row.circumstances),
         noise_causes=build_noise_decompositions(study, trials),
         given_up=tuple(GivenUpWorkloadReport(**asdict(own)) for own in recorded.given_up),
         block_requests=build_block_latency(study, trials),

@@ -12,6 +12,7 @@ from iostudy.report.base import FigureDescription, Value
 from iostudy.report.topics.block_latency.values import BlockLatencyReport
 from iostudy.report.topics.bottlenecks.values import BottleneckReport, DisturbanceReport
 from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkloadReport
+from iostudy.report.topics.directories.values import DirectoryReport
 from iostudy.report.topics.measurements.values import LatencyReport, OtherFigure, PartsReport
 from iostudy.report.topics.noise.values import NoiseDecompositionReport, PowerEstimateReport
 from iostudy.report.topics.ranking.values import RankingReport
@@ -145,6 +146,8 @@ class Report(Value):
     """Steal, foreign CPU and foreign I/O by workload, if known."""
     volume: VolumeReport | None = None
     """The volume of the study with its disks; null without one."""
+    directories: tuple[DirectoryReport, ...] = ()
+    """The directories that the study compares, with their mounts; empty for other targets."""
     noise_causes: tuple[NoiseDecompositionReport, ...] = ()
     """Variance decompositions of the workloads whose telemetry shows any cause."""
     given_up: tuple[GivenUpWorkloadReport, ...] = ()

@@ -58,10 +58,12 @@ def _value(factor: Factor, configuration: Configuration) -> str | None:
             return configuration.settings.get(factor.name)
         case FactorKind.WORKLOAD_OPTION:
             return configuration.options.get(factor.option)
+        case FactorKind.DIRECTORY:
+            return configuration.directory
 
 
 def _doubled(study: Study, factors: Sequence[Factor]) -> Factor:
-    """One that makes a new file system where some comparison of the study is between two.
+    """One that is hard to change where some comparison of the study is between two whole plots.
 
     Such a comparison has the noise of making them too, see the split plots of docs/method.md.
     """

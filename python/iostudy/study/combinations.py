@@ -11,12 +11,16 @@ from enum import StrEnum
 from iostudy.settings.definition import Condition
 from iostudy.study.labels import short_names
 
+DIRECTORY_FACTOR = "target.directory"
+"""Name of the factor that varies the directory of a target with several."""
+
 
 class FactorKind(StrEnum):
-    """What a factor varies: a setting of the host, or an option of the workloads."""
+    """What a factor varies: a setting of the host, an option of the workloads, or the place."""
 
     SETTING = "setting"
     WORKLOAD_OPTION = "workload option"
+    DIRECTORY = "directory of the target"
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,8 @@ class Factor:
 
     ``on`` are the places of a setting as the study file has them; without any it is the target.
     ``condition`` is what a setting depends on: where the study varies that too, it varies only in
-    the configurations that meet it. A factor that is ``hard_to_change`` takes a new file system.
+    the configurations that meet it. A factor that is ``hard_to_change`` takes a new file system, or
+    another directory.
     """
 
     name: str
@@ -75,6 +80,7 @@ class Configuration:
 
     ``places`` are those of the settings that are not looked for on the target. ``whole_plot`` names
     the levels of the factors that are hard to change, by their labels; empty where there are none.
+    ``directory`` is the name of one of the target's directories, where it has several.
     """
 
     label: str
@@ -82,6 +88,7 @@ class Configuration:
     options: Mapping[str, str]
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     whole_plot: str = ""
+    directory: str = ""
 
 
 def combinations(factors: Sequence[Factor]) -> tuple[Combination, ...]:
@@ -176,6 +183,7 @@ def build_configuration(
             for factor in active
             if factor.hard_to_change
         ),
+        directory=levels[DIRECTORY_FACTOR].value if DIRECTORY_FACTOR in levels else "",
     )
 
 

@@ -9,7 +9,7 @@ from iostudy.settings.definitions import volume
 from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.combinations import FactorKind, count_combinations
+from iostudy.study.combinations import DIRECTORY_FACTOR, FactorKind, count_combinations
 from iostudy.study.design_check import check_design
 from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import find_duplicates
@@ -22,6 +22,7 @@ from iostudy.study.sections import DecisionMode
 from iostudy.study.source import read
 from iostudy.study.switchback import list_obstacles
 from iostudy.study.targets import (
+    DirectoriesTarget,
     DiskTarget,
     HdfsTarget,
     extra_filesystems,
@@ -88,6 +89,7 @@ def _check(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     _refuse_idle_options(collector, path, study)
     _check_conditions(collector, path, study)
     _check_hard_to_change(collector, path, study)
+    _check_directories(collector, path, study)
     check_factors(collector, path, study)
     if not check_design(collector, path, study, MAX_CONFIGURATIONS):
         return
@@ -112,6 +114,9 @@ def _check_block_latency(collector: ProblemCollector, study: Study) -> None:
         collector.add(path, message)
     if isinstance(study.target, HdfsTarget):
         message = "the target is no disk of this machine, and has no request to trace; leave it out"
+        collector.add(path, message)
+    if isinstance(study.target, DirectoriesTarget):
+        message = "the directories may lack a device with requests to trace; leave it out"
         collector.add(path, message)
 
 
@@ -160,7 +165,8 @@ def _set_together(study: Study) -> Iterator[set[str]]:
 def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """A file system is made on a disk of the study's own alone, and has what its type has."""
     varied = {factor.name for factor in study.factors}
-    for factor in (factor for factor in study.factors if factor.hard_to_change):
+    settings = (factor for factor in study.factors if factor.kind is FactorKind.SETTING)
+    for factor in (factor for factor in settings if factor.hard_to_change):
         here, condition = (*path, factor.name), factor.condition
         further = extra_filesystems(study.target)
         if not isinstance(study.target, DiskTarget):
@@ -180,6 +186,26 @@ def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Stu
         ):
             message = f"it is only there while {condition}; leave it out, or choose that"
             collector.add(here, message, found=level)
+
+
+def _check_directories(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
+    """A target with several directories has the factor that varies them, and no other has it."""
+    target, here = study.target, (*path, DIRECTORY_FACTOR)
+    factor = next((each for each in study.factors if each.kind is FactorKind.DIRECTORY), None)
+    if not isinstance(target, DirectoriesTarget):
+        if factor is not None:
+            message = "name what it compares: target: {directories: {local: /data, nfs: /mnt/nfs}}"
+            collector.add(here, message, found=target.describe())
+        return
+    if factor is None:
+        names = ", ".join(target.directories)
+        message = f"the target has several directories; vary them: {DIRECTORY_FACTOR}: [{names}]"
+        collector.add(path, message)
+        return
+    for level in factor.levels:
+        if level.value not in target.directories:
+            error = UnknownNameError("directory of the target", level.value, target.directories)
+            collector.note(here, error, level.value)
 
 
 def _check_limit(collector: ProblemCollector, study: Study) -> None:

@@ -12,7 +12,7 @@ from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.combinations import Factor, FactorKind, Level
+from iostudy.study.combinations import DIRECTORY_FACTOR, Factor, FactorKind, Level
 from iostudy.study.labels import find_duplicates, parse_label, scalar_text
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import format_reason
@@ -32,7 +32,7 @@ _LABEL_IT = "a level with parts needs a label, such as {old: [./old, -v], new: [
 
 def factor_names() -> tuple[str, ...]:
     """Every name that a factor can have, but for settings without documentation of ours."""
-    return (*settings.names(), *_option_names())
+    return (*settings.names(), *_option_names(), DIRECTORY_FACTOR)
 
 
 def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Factor:
@@ -43,6 +43,8 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
     the options of the study's workloads, whose types the levels of an option need.
     """
     levels, on = _levels_and_places(given)
+    if name == DIRECTORY_FACTOR:
+        return _directory(levels, on)
     if name in _option_names():
         return _option(name, levels, on, models)
     try:
@@ -96,6 +98,15 @@ def _places(given: Any) -> tuple[str, ...]:
     if twice:
         raise ValueError(f"on names {', '.join(twice)} twice")
     return places
+
+
+def _directory(levels: Any, on: tuple[str, ...]) -> Factor:
+    if on:
+        raise ValueError("its levels are places themselves; leave on out")
+    if levels == OFFERED:
+        raise _nothing_offered(DIRECTORY_FACTOR)
+    found = _levels(levels, scalar_text)
+    return Factor(DIRECTORY_FACTOR, FactorKind.DIRECTORY, found, hard_to_change=True)
 
 
 def _option(

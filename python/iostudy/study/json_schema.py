@@ -17,6 +17,7 @@ from iostudy.settings.definition import Cost, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX as HADOOP
 from iostudy.settings.definitions.sysctl import PREFIX as SYSCTL
 from iostudy.settings.values import AS_FOUND, Integer
+from iostudy.study.combinations import DIRECTORY_FACTOR
 from iostudy.study.factors import MAX_LEVELS, OFFERED, OPTION_PREFIX
 from iostudy.study.fields import CATALOG, SCALAR
 from iostudy.study.search_section import SCALES
@@ -136,6 +137,7 @@ def _levels(definitions: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
                 fields.setdefault(option, []).append(field)
     for option, same in sorted(fields.items()):
         yield OPTION_PREFIX + option, _option_level(same)
+    yield DIRECTORY_FACTOR, {_DESCRIPTION: "Names among the directories of the target.", **SCALAR}
 
 
 def _factors(levels: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:

@@ -1,8 +1,8 @@
 """Plan of a study from its seed: every configuration once per block, in random order.
 
-Configurations that share a file system of the study form a whole plot of the block. They run one
-after another, on a new file system for this plot of this block (a split-plot design, see
-docs/method.md). The order of whole plots is drawn first, then the order within each.
+Configurations that share a file system of the study, or a directory, form a whole plot of the
+block. They run one after another, with new data for this plot of this block (a split-plot design,
+see docs/method.md). The order of whole plots is drawn first, then the order within each.
 
 The plan has the largest number of blocks that the decision rule allows. The schedule omits decided
 configurations, which keeps the order of the others random.

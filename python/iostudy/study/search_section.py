@@ -83,7 +83,7 @@ def _parameter(name: str, given: Any, requests: Sequence[WorkloadRequest]) -> _S
     else:
         raise ValueError("a parameter is {from: ..., to: ...}, or a list of the values it can have")
     if searched.factor.hard_to_change:
-        raise ValueError("a search makes no file systems; compare them as factors of a study")
+        raise ValueError("a search stays on one file system; compare several as factors of a study")
     if searched.domain is None:
         return searched
     default = _default(searched.factor, requests)

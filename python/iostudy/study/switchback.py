@@ -54,6 +54,9 @@ def _factor_obstacles(study: Study, factor: Factor) -> Iterator[str]:
         if obstacle := settings.get(factor.name).switching.obstacle:
             yield f"{factor.name}: {obstacle}"
         return
+    if factor.kind is FactorKind.DIRECTORY:
+        yield f"{factor.name}: a run keeps its files"
+        return
     for request in study.workloads:
         if factor.option not in catalog.get(request.name).switchable_options:
             yield f"{factor.name}: a run of {request.label} keeps its {factor.option}"

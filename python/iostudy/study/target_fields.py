@@ -48,4 +48,5 @@ DiskSize = Annotated[int, BeforeValidator(_disk_size), SIZE_FORM]
 """Size of a disk that the study makes, in bytes."""
 DriveModel = Annotated[str, AfterValidator(_drive_model)]
 DevicePath = Annotated[Path, AfterValidator(short_path)]
+DirectoryPath = DevicePath
 FilesystemType = Annotated[str, one_of("file system", FILESYSTEMS)]

@@ -14,8 +14,10 @@ from iostudy import units
 from iostudy.settings.definitions import volume as volume_settings
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.fields import STRICT_KEYS, Section
+from iostudy.study.labels import find_duplicates
 from iostudy.study.target_fields import (
     DevicePath,
+    DirectoryPath,
     DiskSize,
     DriveModel,
     FilesystemType,
@@ -25,17 +27,20 @@ from iostudy.study.volume_target import VolumeTarget
 
 MAX_DISKS = 32
 """Disks in addition to the target; each is made and mounted before the first trial."""
+MAX_DIRECTORIES = 32
+"""Directories that a study compares; each is checked before the first trial."""
 _LARGEST_PORT = (1 << 16) - 1
-_DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def _disk_name(name: str) -> str:
-    if not _DISK_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of a disk: letters, digits, - and _, such as disk2")
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name here: letters, digits, - and _, such as disk2")
     return name
 
 
-DiskName = Annotated[str, AfterValidator(_disk_name)]
+Name = Annotated[str, AfterValidator(_name)]
+"""Name of a disk or directory."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,24 @@ class DirectoryTarget:
 
 
 @dataclass(frozen=True)
+class DirectoriesTarget:
+    """Existing directories on mounts that the study compares, by names.
+
+    Each configuration works in a folder of its own below one of them.
+    """
+
+    directories: Mapping[str, Path]
+
+    def __post_init__(self) -> None:
+        if twice := find_duplicates(str(path) for path in self.directories.values()):
+            raise ValueError(f"directory {', '.join(twice)} has two names")
+
+    def describe(self) -> str:
+        """What it is, for a person."""
+        return ", ".join(f"{name} ({path})" for name, path in self.directories.items())
+
+
+@dataclass(frozen=True)
 class LoopbackTarget:
     """A file in the output folder, attached as a disk with direct I/O, formatted and mounted."""
 
@@ -63,7 +86,7 @@ class LoopbackTarget:
     filesystem: FilesystemType = "ext4"
     """file system that is made on it"""
     further_disks: Annotated[
-        Mapping[DiskName, FilesystemType],
+        Mapping[Name, FilesystemType],
         Field(max_length=MAX_DISKS, validation_alias="beside"),
     ] = field(default_factory=dict)
     """file systems of further disks of that size, by names of your own"""
@@ -91,7 +114,7 @@ class DriveTarget:
     count: Annotated[int, Field(ge=1, le=MAX_DISKS + 1)] = 1
     """number of equal drives; the others are further disks drive2, drive3 and so on"""
     other_models: Annotated[
-        Mapping[DiskName, DriveModel],
+        Mapping[Name, DriveModel],
         Field(max_length=MAX_DISKS, validation_alias="beside"),
     ] = field(default_factory=dict)
     """models of further drives of that size and file system, by names of your own"""
@@ -158,7 +181,7 @@ class HdfsTarget:
 DiskTarget = LoopbackTarget | DriveTarget | ScratchTarget | VolumeTarget
 """A target that iostudy makes file systems on."""
 
-Target = DirectoryTarget | DiskTarget | HdfsTarget
+Target = DirectoryTarget | DirectoriesTarget | DiskTarget | HdfsTarget
 
 
 class TargetSection(Section):
@@ -172,18 +195,28 @@ class TargetSection(Section):
     """a modelled drive, made for the study"""
     volume: VolumeTarget | None = None
     """a volume of LVM or md over several disks, made for the study"""
+    directories: (
+        Annotated[
+            Mapping[Name, DirectoryPath],
+            Field(min_length=2, max_length=MAX_DIRECTORIES),
+        ]
+        | None
+    ) = None
+    """directories on mounts to compare, by names of your own, which target.directory varies"""
 
     def target(self) -> Target:
         """The target; ValueError unless exactly one is given."""
-        given = (self.loopback, self.scratch, self.drive, self.volume)
+        directories = DirectoriesTarget(self.directories) if self.directories else None
+        given = (self.loopback, self.scratch, self.drive, self.volume, directories)
         match [each for each in given if each is not None]:
             case [target]:
                 return target
             case _:
                 raise ValueError(
                     "give one of loopback: {size: 2GiB}, scratch: {device: /dev/...}, "
-                    "drive: {model: ultrastar-7k8, size: 8GiB} and "
-                    "volume: {kind: lvm-raid10, devices: ...}"
+                    "drive: {model: ultrastar-7k8, size: 8GiB}, "
+                    "volume: {kind: lvm-raid10, devices: ...} and "
+                    "directories: {local: /data, nfs: /mnt/nfs}"
                 )
 
 
@@ -194,7 +227,7 @@ def parse_target(value: Any) -> Target:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError(
             "a target is wanted: a directory, {loopback: ...}, {scratch: ...}, {drive: ...}, "
-            "{volume: ...} or hdfs://..."
+            "{volume: ...}, {directories: ...} or hdfs://..."
         )
     if value.strip().startswith("hdfs:"):
         return parse_hdfs_target(value)
@@ -283,7 +316,13 @@ def format_target(target: Target, original: Any, folder: str) -> Any:
             return str(path or folder)
         case HdfsTarget(uri):
             return uri
-        case LoopbackTarget() | ScratchTarget() | DriveTarget() | VolumeTarget():
+        case (
+            DirectoriesTarget()
+            | LoopbackTarget()
+            | ScratchTarget()
+            | DriveTarget()
+            | VolumeTarget()
+        ):
             return original
         case unreachable:
             assert_never(unreachable)

@@ -30,7 +30,7 @@ def test_a_study_of_settings_alone_is_no_split_plot() -> None:
 
 def test_number_of_new_file_systems_is_reported() -> None:
     text = method_text(varied("ext4", "xfs"), made=12)
-    assert "created again in every block, in random order; 12 times in all" in text
+    assert "Each file system is created again in every block; 12 times in all." in text
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from iostudy.report.topics.block_latency.section import build_block_latency_sect
 from iostudy.report.topics.bottlenecks.section import build_bottleneck_sections
 from iostudy.report.topics.caveats.section import build_caveats_section
 from iostudy.report.topics.covariates.section import build_covariates_section
+from iostudy.report.topics.directories.section import build_directories_section
 from iostudy.report.topics.measurements.section import build_measurement_sections
 from iostudy.report.topics.noise.section import build_noise_section
 from iostudy.report.topics.ranking.section import build_ranking_section
@@ -29,6 +30,7 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
         build_ranking_section(report),
         build_caveats_section(report),
         build_volume_section(report),
+        build_directories_section(report),
         build_covariates_section(report),
         build_switchback_section(report),
         build_noise_section(report),

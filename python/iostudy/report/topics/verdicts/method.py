@@ -18,6 +18,7 @@ from iostudy.results.search_state import build_policy
 from iostudy.study.model import Study
 from iostudy.study.plan import FORMAT_PHASE, whole_plots
 from iostudy.study.search import SLOTS
+from iostudy.study.targets import DirectoriesTarget
 from iostudy.telemetry.covariates import Covariate
 
 
@@ -79,32 +80,42 @@ def _design(study: Study, seed: int) -> str:
 
 
 def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
-    """Describe the split plot and the error of each comparison, if file systems vary."""
+    """Describe the split plot and the error of each comparison, if file systems or places vary."""
     own, *others = whole_plots(study.configurations())
     if not own[0].whole_plot:
         return ()
-    made = format_count(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
+    shared, plural, error = "file system", "file systems", "holds that of making them, too"
+    if isinstance(study.target, DirectoriesTarget):
+        shared, plural, error = "directory", "directories", "holds that of making the data, too"
     design = (
-        "The design is a split plot: configurations that share a file system run one after another "
-        f"on one that is created again in every block, in random order; {made} in all."
+        f"The design is a split plot: configurations that share a {shared} run one after another, "
+        f"in random order. {_describe_remaking(study, trials)}"
     )
     if study.design is not None:
         return (design, "The error of each effect is that of its own estimates over the blocks.")
     factor = find_single_factor(study)
     baseline, *companions = (name_configuration(each.label, factor) for each in own)
     within = (
-        f"On the file system of {baseline} also run {join_words(companions)}: the error of these "
+        f"On the {shared} of {baseline} also run {join_words(companions)}: the error of these "
         "comparisons is that of runs."
         if companions
         else ""
     )
     across = (
-        f"All {'others' if companions else 'comparisons'} are across two file systems: their error "
-        "holds that of making them, too."
+        f"All {'others' if companions else 'comparisons'} are across two {plural}: their error "
+        f"{error}."
         if others
         else ""
     )
     return tuple(filter(None, (design, within, across)))
+
+
+def _describe_remaking(study: Study, trials: Sequence[TrialReport]) -> str:
+    """Describe what every block makes again for each whole plot."""
+    if isinstance(study.target, DirectoriesTarget):
+        return "The data that reads need are made again in each directory in every block."
+    made = format_count(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
+    return f"Each file system is created again in every block; {made} in all."
 
 
 def _decision(study: Study) -> str:

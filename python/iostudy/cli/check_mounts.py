@@ -1,0 +1,24 @@
+"""Mounts of the directories that a study compares, as ``iostudy check`` prints them."""
+
+from __future__ import annotations
+
+from iostudy.host.mounts import Mount, find_mount
+from iostudy.storage_kind import find_storage_kind
+from iostudy.study.targets import DirectoriesTarget, Target
+
+
+def describe_mounts(target: Target) -> list[tuple[str, str]]:
+    """Return a line for each directory: file system, source, kind of storage and options.
+
+    None for other targets, and for a missing directory, which `check_target` refuses.
+    """
+    if not isinstance(target, DirectoriesTarget):
+        return []
+    found = {name: path for name, path in target.directories.items() if path.is_dir()}
+    return [(f"on {name}", _describe(find_mount(path))) for name, path in found.items()]
+
+
+def _describe(mount: Mount) -> str:
+    kind = find_storage_kind(mount.filesystem, mount.source)
+    options = ",".join(dict.fromkeys((*mount.options, *mount.super_options)))
+    return f"{mount.filesystem} of {mount.source} ({kind}): {options}"

@@ -1,0 +1,1 @@
+"""Directories that a study compares, with their mounts."""
