@@ -38,7 +38,8 @@ def test_report_and_plan_name_the_mounts(program: Program) -> None:
         sshfs_mounted(served, program.folder / "data"),
     ):
         plan = program("check", "study.yaml").stdout
-        assert "tmpfs of tmpfs (memory): rw" in plan
+        assert f"tmpfs of tmpfs at {memory} (memory): rw" in plan
+        assert "warning" not in plan
         assert "(network): rw" in plan
         assert "6 times: what reads need is made again in each directory" in plan
         done = program.run_study()

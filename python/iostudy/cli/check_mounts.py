@@ -8,7 +8,7 @@ from iostudy.study.targets import DirectoriesTarget, Target
 
 
 def describe_mounts(target: Target) -> list[tuple[str, str]]:
-    """Return a line for each directory: file system, source, kind of storage and options.
+    """Return a line for each directory: file system, source, mount point, storage and options.
 
     None for other targets, and for a missing directory, which `check_target` refuses.
     """
@@ -21,4 +21,4 @@ def describe_mounts(target: Target) -> list[tuple[str, str]]:
 def _describe(mount: Mount) -> str:
     kind = find_storage_kind(mount.filesystem, mount.source)
     options = ",".join(dict.fromkeys((*mount.options, *mount.super_options)))
-    return f"{mount.filesystem} of {mount.source} ({kind}): {options}"
+    return f"{mount.filesystem} of {mount.source} at {mount.point} ({kind}): {options}"

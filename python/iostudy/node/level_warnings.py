@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from iostudy.errors import IostudyError
 from iostudy.host import devices, stack
-from iostudy.host.files import read_attribute
+from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.mounts import find_mount
 from iostudy.node.expected import target_paths
 from iostudy.node.levels import Levels
 from iostudy.settings.definitions.queue import MAX_SECTORS, READ_AHEAD, SCHEDULER
@@ -19,7 +20,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor
 from iostudy.study.model import Study
 from iostudy.study.requests import apply_configuration
-from iostudy.study.targets import is_made
+from iostudy.study.targets import DirectoriesTarget, is_made
 
 _REMOVED = {
     "anticipatory": "Linux 2.6.33 removed it",
@@ -43,6 +44,7 @@ def find_level_warnings(study: Study) -> tuple[str, ...]:
                 *_swapped_dirty_limits(study, levels),
                 *_refused_request_sizes(study),
                 *_rounded_read_ahead(study),
+                *_unmounted_directories(study),
             )
         )
     )
@@ -123,6 +125,14 @@ def _rounded_read_ahead(study: Study) -> Iterator[str]:
                         f"{name}={value}: the kernel rounds it down to {rounded}, whole pages of "
                         f"{page_kib} KiB"
                     )
+
+
+def _unmounted_directories(study: Study) -> Iterator[str]:
+    if not isinstance(study.target, DirectoriesTarget):
+        return
+    for name, path in study.target.directories.items():
+        if path.is_dir() and find_mount(path).point == ROOT:
+            yield f"{name} ({path}) is in the root file system: is its own file system mounted?"
 
 
 def _factors(study: Study, name: str) -> Iterator[Factor]:

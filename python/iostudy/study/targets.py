@@ -35,7 +35,9 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 def _name(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name here: letters, digits, - and _, such as disk2")
+        raise ValueError(
+            f"{name!r} is no name of a disk or directory: letters, digits, - and _, as in disk2"
+        )
     return name
 
 

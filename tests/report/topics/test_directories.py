@@ -20,8 +20,18 @@ PLACES = replace(
 STUDY = replace(
     study(PLACES), target=DirectoriesTarget({"local": Path("/data"), "filer": Path("/mnt")})
 )
-LOCAL = {"filesystem": "xfs", "source": "/dev/sdb", "options": ["rw", "noatime", "rw"]}
-FILER = {"filesystem": "nfs4", "source": "srv:/export", "options": ["rw", "vers=4.2"]}
+LOCAL = {
+    "point": "/data",
+    "filesystem": "xfs",
+    "source": "/dev/sdb",
+    "options": ["rw", "noatime", "rw"],
+}
+FILER = {
+    "point": "/mnt",
+    "filesystem": "nfs4",
+    "source": "srv:/export",
+    "options": ["rw", "vers=4.2"],
+}
 CIRCUMSTANCES = {"host": {"mounts": {"/data": LOCAL, "/mnt": FILER}}}
 
 
@@ -38,7 +48,7 @@ def test_the_section_warns_of_caches_of_servers() -> None:
     )
     assert section is not None
     (table,) = section.tables
-    assert table.rows[1] == ("filer", "network", "nfs4", "srv:/export", "rw vers=4.2")
+    assert table.rows[1] == ("filer", "network", "nfs4", "srv:/export", "/mnt", "rw vers=4.2")
     assert section.notes[1].startswith("For filer, only the caches of this host's kernel")
     assert build_directories_section(report()) is None
 

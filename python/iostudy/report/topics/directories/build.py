@@ -29,6 +29,7 @@ def _build(name: str, path: str, mount: Mapping[str, Any]) -> DirectoryReport:
         path=path,
         filesystem=filesystem,
         source=source,
+        mount_point=mount["point"],
         options=tuple(dict.fromkeys(mount["options"])),
         storage=find_storage_kind(filesystem, source),
     )

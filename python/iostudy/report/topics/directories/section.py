@@ -41,8 +41,12 @@ def _describe_caches(found: tuple[DirectoryReport, ...]) -> Iterator[str]:
 
 
 def _table(found: tuple[DirectoryReport, ...]) -> TextTable:
-    heads = ("directory", "storage", "file system", "source", "options")
+    heads = ("directory", "storage", "file system", "source", "mounted on", "options")
     rows = [
-        (own.name, own.storage, own.filesystem, own.source, " ".join(own.options)) for own in found
+        (
+            *(own.name, own.storage, own.filesystem),
+            *(own.source, own.mount_point, " ".join(own.options)),
+        )
+        for own in found
     ]
-    return TextTable("", heads, rows, names=3, words=2)
+    return TextTable("", heads, rows, names=3, words=3)

@@ -16,6 +16,8 @@ class DirectoryReport(Value):
     """Type of the file system, as the kernel names it."""
     source: str
     """Source of the mount: a device, or a server with its export."""
+    mount_point: str
+    """Mount point of the file system."""
     options: tuple[str, ...]
     """Options of the mount and of the file system."""
     storage: str
