@@ -13,6 +13,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_report
 from iostudy.errors import WorkloadError
 from iostudy.execution.session import prepare_session
+from iostudy.execution.switchback.measure import measure_round
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import read_study
@@ -244,6 +245,52 @@ def test_a_noisy_pilot_gives_long_washouts_and_no_whole_trials(tmp_path, monkeyp
     _, (pilot,), windows, *_ = recorded(tmp_path)
     assert windows
     assert max(pilot.plan.washout_seconds.values()) < LONGEST_WASHOUT_SECONDS
+
+
+def change_rounds(monkeypatch, every, figures):
+    """Give the window of bfq other figures in every eighth round, or another one."""
+    rounds = itertools.count(1)
+
+    def changed(run, order, plan):
+        found = measure_round(run, order, plan)
+        if next(rounds) % every:
+            return found
+        pairs = zip(order, found.counts, strict=True)
+        counts = [replace(c, figures=figures) if own == "bfq" else c for own, c in pairs]
+        return replace(found, counts=counts)
+
+    monkeypatch.setattr("iostudy.execution.switchback.blocks.measure_round", changed)
+
+
+def notes_of_blocks(folder):
+    return {note.split(": ")[-1] for run in recorded(folder)[3] for note in run.notes}
+
+
+def test_a_configuration_that_stalls_is_worse(tmp_path, monkeypatch):
+    """Blocks of one round: without their stalled windows both would be equivalent."""
+    change_rounds(monkeypatch, 8, {"iops": 0.0, "bandwidth": 0.0})
+    results = conduct(tmp_path, FakeNode(noise=0.02, base=20_000))
+    _, (pilot,), windows, *_ = recorded(tmp_path)
+    assert set(plan_blocks({pilot.workload: pilot.plan}).rounds.values()) == {1}
+    stalled = {row.block for row in windows if not row.figures["iops"]}
+    assert stalled == {row.block for row in windows if row.round == 2} != set()
+    assert notes_of_blocks(tmp_path) == {"bfq completed nothing"}
+    (bfq,) = [own.comparison for own in results if own.configuration == "bfq"]
+    assert bfq.change < -0.05
+    assert bfq.verdict is not Verdict.EQUIVALENT
+
+
+def test_a_configuration_that_completes_nothing_any_more_stops_the_study(tmp_path, monkeypatch):
+    change_rounds(monkeypatch, 1, {"iops": 0.0, "bandwidth": 0.0})
+    with pytest.raises(WorkloadError, match="20 attempts do not: bfq completed nothing"):
+        conduct(tmp_path, FakeNode(noise=0.02, base=20_000))
+
+
+def test_a_block_with_a_window_without_its_figure_is_measured_again(tmp_path, monkeypatch):
+    """A percentile is absent where a window has too few operations."""
+    change_rounds(monkeypatch, 8, {"bandwidth": 1.0})
+    conduct(tmp_path, FakeNode(noise=0.1, base=20_000))
+    assert notes_of_blocks(tmp_path) == {"bfq had no iops"}
 
 
 def test_the_note_names_the_missing_operations(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.errors import IostudyError
-from iostudy.ledger.rows import WindowRow
+from iostudy.ledger.rows import WindowRow, average_windows
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.windows import WindowRecord
 from tests.report.factory import study, study_row
@@ -43,3 +43,29 @@ def test_a_position_of_a_round_has_one_window(record):
     with pytest.raises(IostudyError):
         record.add_block([ROW, replace(ROW, configuration="bfq")])
     assert record.windows() == ()
+
+
+def rates(*values: float, **changes) -> list[WindowRow]:
+    return [replace(ROW, figures={"iops": value}, **changes) for value in values]
+
+
+def test_the_figure_of_a_block_is_all_operations_by_all_time():
+    """The mean log of noisy windows is not the log of the mean rate."""
+    windows = [*rates(100.0, 300.0, 200.0), *rates(50.0, configuration="bfq")]
+    windows += rates(400.0, 500.0, block=2)
+    found = {
+        (row.block, row.configuration): row.figures["iops"] for row in average_windows(windows)
+    }
+    assert found == pytest.approx({(1, "none"): 200.0, (1, "bfq"): 50.0, (2, "none"): 450.0})
+
+
+def test_a_window_without_an_operation_is_a_rate_of_0():
+    """To leave it out would favour a configuration that stalls."""
+    (row,) = average_windows(rates(0.0, 300.0))
+    assert row.figures == {"iops": 150.0}
+
+
+def test_a_figure_that_any_window_lacks_has_no_mean():
+    window = replace(ROW, figures={"iops": 300.0, "read_latency_p99": 80.0})
+    (row,) = average_windows([window, *rates(100.0)])
+    assert row.figures == {"iops": 200.0}

@@ -19,8 +19,8 @@ from iostudy.study.plan import Block
 from iostudy.study.switchback import draw_order
 from iostudy.workloads.windows import WindowCount
 
-MAX_DISCARDED = 20
-"""Blocks in a row that do not count, after which the study stops."""
+MAX_ATTEMPTS = 20
+"""Attempts at a block, after which the study stops."""
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Blocks:
     """The blocks of one workload; ``rows`` are those of all workloads, and grow.
 
     A block has so many ``rounds``.
-    ``notes`` describe the blocks that were measured again.
+    ``notes`` describe the blocks that were measured again, or longer.
     """
 
     study: Study
@@ -66,7 +66,7 @@ class Blocks:
     def measure(self, run: SwitchedRun) -> Iterator[list[WindowRow]]:
         """Yield the windows of every block, as soon as they are complete.
 
-        WorkloadError if `MAX_DISCARDED` blocks in a row do not count.
+        WorkloadError if `MAX_ATTEMPTS` attempts at a block do not count.
         """
         undecided = self.undecided()
         while undecided:
@@ -101,37 +101,52 @@ class Blocks:
         )
 
     def _measure_block(self, run: SwitchedRun, undecided: frozenset[str]) -> list[WindowRow]:
-        """Measure blocks until one counts: all have their figure, and no device was late."""
-        reason = ""
-        for _ in range(MAX_DISCARDED):
-            windows, reason = self._measure_rounds(run, undecided)
+        """Measure rounds until the block counts.
+
+        Rounds with a late device or without a figure are discarded. If a configuration completes
+        nothing in all windows of the block, its windows stay, and the block gets more rounds: to
+        discard them would favour a configuration that stalls.
+        """
+        windows, reason = list[WindowRow](), ""
+        for _ in range(MAX_ATTEMPTS):
+            number = 1 + len(windows) // len(undecided)
+            measured, reason = self._measure_rounds(run, undecided, number)
+            if reason := reason or self._missing_figure(measured):
+                self.notes.append(f"block {self._index + 1} was measured again: {reason}")
+                continue
+            windows += measured
             means = average_windows(windows)
-            reason = reason or self._missing_figure(means)
-            if not reason:
+            if not (reason := self._stalled(means)):
                 self._index += 1
                 self.rows += means
                 return windows
-            self.notes.append(f"block {self._index + 1} was measured again: {reason}")
+            self.notes.append(f"block {self._index + 1} has more rounds: {reason}")
         raise WorkloadError(
             f"a block of {self.request.label} that counts",
-            found=f"{MAX_DISCARDED} blocks in a row do not: {reason}",
+            found=f"{MAX_ATTEMPTS} attempts do not: {reason}",
             where=self.request.label,
             remedy="use `decide: {mode: trials}` if the storage is too slow for windows of "
             f"{self.plan.window_seconds:.3g} s, and a quiet machine if a modelled drive was late",
         )
 
-    def _missing_figure(self, means: Sequence[BlockRow]) -> str:
-        """Name the configurations without a figure; empty if all have theirs."""
+    def _missing_figure(self, windows: Sequence[WindowRow]) -> str:
+        """Name the configurations with a window without the figure; empty if all have it."""
         name = self.request.figure.name
-        lacking = [row.configuration for row in means if not row.figures.get(name, 0.0) > 0]
+        lacking = dict.fromkeys(row.configuration for row in windows if name not in row.figures)
         return f"{', '.join(lacking)} had no {name}" if lacking else ""
 
+    def _stalled(self, means: Sequence[BlockRow]) -> str:
+        """Name the configurations whose figure is 0; empty if none is."""
+        name = self.request.figure.name
+        stalled = [row.configuration for row in means if not row.figures[name] > 0]
+        return f"{', '.join(stalled)} completed nothing" if stalled else ""
+
     def _measure_rounds(
-        self, run: SwitchedRun, undecided: frozenset[str]
+        self, run: SwitchedRun, undecided: frozenset[str], first: int
     ) -> tuple[list[WindowRow], str]:
-        """Measure a block; return its windows, and why it does not count."""
+        """Measure the rounds of a block from this number; return why they do not count."""
         index, windows = self._index + 1, list[WindowRow]()
-        for number in range(1, self.rounds + 1):
+        for number in range(first, first + self.rounds):
             order = draw_order(self.study, self.request, self.seed, (index, number), undecided)
             self._block = Block(index, self.request.label, order)
             measured = measure_round(run, order, self.plan)
