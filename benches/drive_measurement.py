@@ -17,9 +17,9 @@ from iostudy.drives.disk import Disk
 from iostudy.drives.flash import Flash
 from iostudy.drives.measure.drive_text import Origin, format_drive_file
 from iostudy.drives.measure.measure_drive import measure_drive
-from iostudy.drives.measure.modelled import ModelledDrive
+from iostudy.drives.measure.modelled import ModelProber
 from iostudy.drives.measure.prober import Prober, Request
-from iostudy.drives.measure.result import Measurement
+from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation
 from iostudy.drives.measure.session import Session
 
@@ -53,12 +53,12 @@ class Errors:
         return float(np.abs(self.seeks).max())
 
 
-def measure(prober: Prober, *, write: bool = False) -> Measurement:
+def measure(prober: Prober, *, write: bool = False) -> DriveMeasurement:
     """Measure a drive without a progress report."""
     return measure_drive(Session(prober, _LIMIT_NS), write=write)
 
 
-def compare(drive: Disk, measured: Measurement) -> Errors:
+def compare(drive: Disk, measured: DriveMeasurement) -> Errors:
     """Errors against a drive file."""
     rotation, layout, seeks, cache = (
         measured.rotation,
@@ -82,7 +82,7 @@ def compare(drive: Disk, measured: Measurement) -> Errors:
     )
 
 
-def _sector_error(drive: Disk, measured: Measurement) -> float:
+def _sector_error(drive: Disk, measured: DriveMeasurement) -> float:
     """Largest error of the sectors of a track, at places apart from the ends of zones."""
     layout = measured.layout
     assert layout is not None
@@ -110,7 +110,7 @@ def _true_zones(drive: Disk) -> tuple[list[int], list[int]]:
     return ends, [each.sectors for each in drive.all_zones()]
 
 
-def reload(measured: Measurement) -> Disk | Flash:
+def reload(measured: DriveMeasurement) -> Disk | Flash:
     """Drive of the file that the measurement writes."""
     text = format_drive_file(measured, Origin("measured", 2000, "bench"))
     assert text is not None
@@ -123,7 +123,7 @@ def demerit(drive: Disk, measured: Disk | Flash) -> float:
     last = min(drive.capacity, measured.capacity) - max(_SIZES)
     reads = [Request("read", source.randrange(last), source.choice(_SIZES)) for _ in range(_READS)]
     true, found = (
-        np.sort([each.response_ns for each in ModelledDrive(each).run(reads, 1)])
+        np.sort([each.response_ns for each in ModelProber(each).run(reads, 1)])
         for each in (drive, measured)
     )
     return float(np.sqrt(np.mean((true - found) ** 2)) / true.mean())
@@ -135,7 +135,7 @@ def main() -> int:
         drive = presets.load(name)
         if not isinstance(drive, Disk):
             continue
-        measured = measure(ModelledDrive(drive))
+        measured = measure(ModelProber(drive))
         errors = compare(drive, measured)
         assert measured.cache and measured.queue
         print(

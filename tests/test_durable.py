@@ -52,7 +52,7 @@ def test_only_what_is_to_last_is_brought_to_disk(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("write", [write_whole, replace_whole])
-def test_what_fails_leaves_the_old_one_and_nothing_else(tmp_path, monkeypatch, write):
+def test_a_failed_write_leaves_the_old_file_only(tmp_path, monkeypatch, write):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -29,7 +29,7 @@ def test_a_folder_that_others_can_redirect_is_refused_and_named(weak: Path, belo
     assert list(weak.iterdir()) == []
 
 
-def test_who_insists_gets_it(weak: Path) -> None:
+def test_a_confirmed_folder_of_another_user_is_used(weak: Path) -> None:
     make_output_folder(weak / "out", insist=True)
     assert (weak / "out").is_dir()
 
@@ -59,7 +59,7 @@ def test_one_that_somebody_else_has_made_in_the_meantime_is_refused(
         make_output_folder(weak / "out", insist=False)
 
 
-def test_what_cannot_be_made_is_a_usage_error(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError):
         make_output_folder(tmp_path / "file" / "out", insist=True)

@@ -130,7 +130,7 @@ def test_a_regular_file_is_opened_in_its_directory(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "directory", "writable", "second name"])
-def test_what_is_no_file_of_ones_own_is_not_opened(folder: Path, kind: str) -> None:
+def test_a_file_of_another_owner_or_type_is_not_opened(folder: Path, kind: str) -> None:
     path = folder / kind
     match kind:
         case "link":

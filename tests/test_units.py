@@ -32,7 +32,7 @@ def test_sizes_are_read_with_binary_and_decimal_units_apart(text, size_bytes):
 @pytest.mark.parametrize(
     "text", ["1 gigabyte", "", "-1MiB", "1KB", "1.0001B", "GiB", "1e3", "0x10"]
 )
-def test_what_is_not_a_size_says_what_one_is(text):
+def test_an_invalid_size_is_refused_with_the_expected_form(text):
     with pytest.raises(ValueError, match=r"size|whole number"):
         units.parse_size(text)
 
@@ -45,7 +45,7 @@ def test_what_is_not_a_size_says_what_one_is(text):
         (units.parse_seconds, "9223372036s", "9223372037s"),
     ],
 )
-def test_what_the_kernel_has_no_number_for_is_refused(parse, most, more):
+def test_a_size_beyond_the_kernels_range_is_refused(parse, most, more):
     parse(most)
     with pytest.raises(ValueError, match="write at most 9223372036"):
         parse(more)
@@ -78,7 +78,7 @@ def test_percentages(text, share):
 
 
 @pytest.mark.parametrize("text", ["3", "0.03", "-3%", "three%", ""])
-def test_what_is_not_a_percentage_says_what_one_is(text):
+def test_an_invalid_percentage_is_refused_with_the_expected_form(text):
     with pytest.raises(ValueError, match="such as 3%"):
         units.parse_percent(text)
 
@@ -116,7 +116,7 @@ def test_counts_are_read_short_or_whole(text, count):
 
 
 @pytest.mark.parametrize("text", ["many", "1.5", "-1", "1KiB", "0.0001k"])
-def test_what_is_not_a_count_says_what_one_is(text):
+def test_an_invalid_count_is_refused_with_the_expected_form(text):
     with pytest.raises(ValueError, match=r"count|whole number"):
         units.parse_count(text)
 
@@ -134,7 +134,7 @@ def test_times_are_read_with_their_unit(text, seconds):
 
 
 @pytest.mark.parametrize("text", ["soon", "-1s", "1 day"])
-def test_what_is_not_a_time_says_what_one_is(text):
+def test_an_invalid_time_is_refused_with_the_expected_form(text):
     with pytest.raises(ValueError, match="time"):
         units.parse_seconds(text)
 

@@ -61,7 +61,7 @@ def test_blocks_without_a_configuration_that_was_decided_count_for_the_others():
     [np.zeros((9, 3)), np.full((9, 3), NOTHING), np.zeros((0, 3)), np.ones((9, 1))],
     ids=["equal", "unknown", "no block", "one configuration"],
 )
-def test_where_nothing_differs_there_is_nothing_to_test(shares):
+def test_equal_covariates_are_not_tested(shares):
     assert measure_balance(shares, LEVEL) is None
 
 

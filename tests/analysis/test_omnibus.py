@@ -38,7 +38,7 @@ def test_an_interaction_is_no_part_of_the_error():
         assert crossed.f == pytest.approx(plain.f)
 
 
-def test_what_is_hard_to_change_is_held_against_whole_plots():
+def test_hard_to_change_factors_are_tested_against_whole_plots():
     runs, studies = full_factorial([3, 2, 2]), 30
     false = {"hard": 0, "easy": 0}
     draw = np.random.default_rng(2)

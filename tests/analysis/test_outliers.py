@@ -26,7 +26,7 @@ def test_mostly_equal_values_leave_the_mad_silent():
     assert flag_outliers([5.0, 5.0, 5.0, 5.0, 5.1]) == (Outlier(4, frozenset({OutlierRule.TUKEY})),)
 
 
-def test_nothing_stands_apart_in_nothing():
+def test_an_empty_series_has_no_outliers():
     assert flag_outliers([]) == ()
     assert flag_outliers([3.0]) == ()
 

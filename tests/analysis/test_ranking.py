@@ -180,7 +180,7 @@ def test_a_pair_that_changes_places_leaves_no_single_order():
     assert [order.best for order in ranking.by_workload] == [(1,), (0,)]
 
 
-def test_losers_may_change_places():
+def test_inferior_configurations_may_change_places():
     ranking = crossed([0.5, 0.10, 0.0], [0.5, -0.08, 0.0])
     assert [(c.first, c.second) for c in ranking.interactions] == [(1, 2)]
     assert ranking.has_single_order
@@ -196,7 +196,7 @@ def test_effects_of_different_size_are_no_change_of_places():
     assert not crossed([0.0, 0.5, 0.1], [0.0, 0.05, 0.04]).interactions
 
 
-def test_what_can_be_ranked():
+def test_requirements_of_a_ranking():
     assert is_rankable([drawn(5, [0.0] * 3)], RULE)
     assert is_rankable([drawn(5, [0.0] * 2)] * 2, RULE)
     assert not is_rankable([drawn(5, [0.0] * 2)], RULE), "a verdict says it"
@@ -220,7 +220,7 @@ def test_the_order_of_configurations_does_not_matter(own, random):
 
 
 @given(effects)
-def test_what_a_block_has_in_common_and_the_unit_do_not_matter(own):
+def test_block_effects_and_units_do_not_matter(own):
     figures = drawn(6, own, noise=0.05)
     shifted = figures + np.arange(6)[:, None] + 3.7
     ours, theirs = (ranked(each).combined for each in (figures, shifted))
@@ -229,7 +229,7 @@ def test_what_a_block_has_in_common_and_the_unit_do_not_matter(own):
 
 
 @given(effects)
-def test_where_lower_is_better_the_ranks_are_mirrored(own):
+def test_ranks_of_times_are_mirrored(own):
     figures, count = drawn(6, own, noise=0.05), len(own)
     up, down = (ranked(sign * figures).combined for sign in (1, -1))
     assert down.ranks == tuple(RankSet(count + 1 - r.worst, count + 1 - r.best) for r in up.ranks)

@@ -63,7 +63,7 @@ def test_values_and_gains_have_t_intervals_that_share_the_risk():
     assert first.gains.low[2, 0] == pytest.approx(-found.high)
 
 
-def test_what_a_round_has_in_common_cancels_in_gains():
+def test_effects_of_rounds_cancel_in_gains():
     curve = only(0.0, 0.5, 0.6, 0.6)
     assert curve.gains.value[0] == pytest.approx([0, 0.5, 0.6, 0.6], abs=0.01)
     assert curve.gains.high[0, 1] - curve.gains.low[0, 1] < 0.02

@@ -63,7 +63,7 @@ def test_holm_finds_what_its_first_step_alone_does_not():
     assert found[2].p == pytest.approx(2 * 0.02)
 
 
-def test_what_is_equivalent_stays_so_though_a_difference_is_shown():
+def test_an_equivalent_effect_stays_equivalent_despite_a_significant_difference():
     (tiny, *_) = screen_effects(series(0.005, 0.0, 0.0, 0.0, sd=0.001), ONE_LOOK)
     assert tiny.comparison.verdict is Verdict.EQUIVALENT
     assert not tiny.by_holm

@@ -108,7 +108,7 @@ def test_more_looks_need_a_smaller_level():
 @pytest.mark.parametrize(
     ("min_blocks", "max_blocks", "risk"), [(1, 5, 0.05), (6, 5, 0.05), (5, 9, 0.0), (5, 9, 1.0)]
 )
-def test_what_makes_no_sequence_of_looks_is_refused(min_blocks: int, max_blocks: int, risk: float):
+def test_an_invalid_sequence_of_looks_is_refused(min_blocks: int, max_blocks: int, risk: float):
     with pytest.raises(ValueError, match=r"blocks must satisfy|risk must lie"):
         repeated_alpha(min_blocks, max_blocks, risk)
 

@@ -44,7 +44,9 @@ def test_two_analyses_are_those_of_simulated_studies(first: int, second: int) ->
 
 
 @pytest.mark.parametrize("blocks", [(5, 6, 7), (4, 9, 40), (50, 51, 80)])
-def test_who_leaves_and_who_stays_are_all(blocks: tuple[int, int, int]) -> None:
+def test_the_probabilities_of_stopping_and_continuing_sum_to_one(
+    blocks: tuple[int, int, int],
+) -> None:
     inside = StayedInside.first(blocks[0], 0.01, Resolution(257, 64, 8))
     for number in blocks[1:]:
         before = inside.probability
@@ -53,7 +55,7 @@ def test_who_leaves_and_who_stays_are_all(blocks: tuple[int, int, int]) -> None:
         assert inside.probability + left == pytest.approx(before, rel=1e-5)
 
 
-def test_an_analysis_that_nothing_precedes_has_the_whole_level() -> None:
+def test_the_first_analysis_has_the_whole_level() -> None:
     # A first boundary that hardly anything exceeds leaves the second analysis alone.
     inside = StayedInside.first(10, 1e-9)
     assert inside.leaving(14, 0.05) == pytest.approx(0.05, rel=1e-3)

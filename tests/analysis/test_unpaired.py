@@ -63,19 +63,19 @@ def test_figures_without_noise_are_equivalent():
     assert found.verdict is Verdict.EQUIVALENT
 
 
-def test_a_figure_of_nothing_is_named():
+def test_a_zero_figure_is_named():
     with pytest.raises(ValueError, match=r"second\[1\]"):
         unpaired.compare(OURS, [1.0, 0.0], higher_is_better=True, rule=RULE)
 
 
-def test_of_two_rules_the_stricter():
+def test_the_stricter_of_two_rules_applies():
     other = Rule(margin=0.01, risk=0.10, min_blocks=3, max_blocks=20, comparisons=9)
     both = unpaired.combine_rules(RULE, other, comparisons=4)
     assert both == Rule(margin=0.01, risk=0.05, min_blocks=3, max_blocks=30, comparisons=4)
     assert both.repeated_alpha < RULE.repeated_alpha
 
 
-def test_what_pairs_cancel_is_what_their_lack_costs():
+def test_the_noise_that_pairing_removes_is_reported():
     common, own = 0.3 * draw.standard_normal(2000), 0.1 * draw.standard_normal((2, 2000))
     times = unpaired.interval_width_ratio([(common + own[0], common + own[1])])
     # Var x + Var y = 2 (0.09 + 0.01), Var (y - x) = 2 x 0.01.
@@ -83,7 +83,7 @@ def test_what_pairs_cancel_is_what_their_lack_costs():
     assert unpaired.interval_width_ratio([(own[0], own[1])]) == pytest.approx(1, rel=0.05)
 
 
-def test_pairs_that_say_nothing_of_it():
+def test_pairs_without_an_estimate_of_it():
     flat = np.zeros(5)
     assert unpaired.interval_width_ratio([]) is None
     assert unpaired.interval_width_ratio([(flat[:1], flat[:1])]) is None

@@ -7,8 +7,8 @@ import pytest
 
 from iostudy.analysis.variance_shares import (
     LEVEL,
+    _BlockLayout,
     _jackknife_errors,
-    _Layout,
     measure_variance_shares,
 )
 
@@ -50,7 +50,7 @@ def test_a_share_that_hangs_on_one_block_is_uncertain():
 
 def test_too_few_blocks_leave_a_share_unknown():
     steal = np.array([[0.0, 3.0], [2.0, 0.0], [0.0, 1.0]])
-    layout = _Layout(np.ones(steal.shape, dtype=bool), np.tile([0.0, 1.0], (3, 1)))
+    layout = _BlockLayout(np.ones(steal.shape, dtype=bool), np.tile([0.0, 1.0], (3, 1)))
     assert _jackknife_errors(layout, -steal, [steal]) == [np.inf]
 
 
@@ -87,7 +87,7 @@ def test_two_causes_share_the_variance():
     assert 0.9 < sum(shares.values()) < 1
 
 
-def test_what_makes_trials_faster_is_no_disturbance():
+def test_a_covariate_with_a_positive_effect_is_no_disturbance():
     draw = np.random.default_rng(5)
     dirty = draw.normal(size=SHAPE)
     assert not measured(dirty + 0.1 * draw.normal(size=SHAPE), [dirty], draw)

@@ -128,7 +128,7 @@ def full(
     page.close()
 
 
-def test_it_opens_silently_and_asks_for_nothing(full: tuple[Page, PageLog]) -> None:
+def test_the_page_opens_without_errors_or_requests(full: tuple[Page, PageLog]) -> None:
     page, log = full
     assert log.errors == []
     assert log.requests == [page.url]
@@ -395,7 +395,7 @@ def test_the_first_key_leads_to_the_answer(full: tuple[Page, PageLog]) -> None:
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_what_is_folded_is_printed_unless_it_is_long(browser: Browser, tmp_path: Path) -> None:
+def test_folded_sections_are_printed_unless_they_are_long(browser: Browser, tmp_path: Path) -> None:
     experiment = study()
     report = build_report(experiment, study_row(experiment), rows(experiment, blocks=20) * 4)
     page, _ = opened(browser, report, tmp_path, color_scheme="dark")

@@ -7,14 +7,18 @@ import math
 import numpy as np
 
 from iostudy.analysis.switchback.carry_over import (
-    Effect,
+    CarryOverEffect,
     Rounds,
     measure_drift,
     measure_position,
     measure_previous,
     measure_residence,
 )
-from iostudy.analysis.switchback.confirmation import Outcome, PairedMean, measure_agreement
+from iostudy.analysis.switchback.confirmation import (
+    ConfirmationOutcome,
+    PairedMean,
+    measure_agreement,
+)
 from tests.analysis.switchback.rounds import Effects, simulate
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import SEED
@@ -44,11 +48,13 @@ def carry_over_rates() -> list[Row]:
 
 def confirmation_rates() -> list[Row]:
     """Rates of the outcomes of a confirmation by true difference and noise of a pair of trials."""
-    rows: list[Row] = [("true difference", "noise of a pair of trials", *map(str, Outcome))]
+    rows: list[Row] = [
+        ("true difference", "noise of a pair of trials", *map(str, ConfirmationOutcome))
+    ]
     for margins in (0.0, 0.5, 1.0, 2.0, 4.0):
         for sd in (0.01, 0.05):
             found = _outcomes(margins * MARGIN, sd)
-            rates = (found.count(each) / STUDIES for each in Outcome)
+            rates = (found.count(each) / STUDIES for each in ConfirmationOutcome)
             rows.append((f"{margins:g} margins", f"{100 * sd:g} %", *map(percent, rates)))
     return rows
 
@@ -66,7 +72,7 @@ def _rates(configurations: int, rounds: int, phi: float) -> list[float]:
     return [*map(float, significant.mean(axis=0)), float(np.mean(flagged))]
 
 
-def _tests(rounds: Rounds) -> tuple[Effect | None, ...]:
+def _tests(rounds: Rounds) -> tuple[CarryOverEffect | None, ...]:
     """All tests; the windows of one configuration are a second later than those of the baseline."""
     drift = measure_drift(rounds, [0.0] * (rounds.logs.shape[1] - 1) + [1.0])
     return (
@@ -77,7 +83,7 @@ def _tests(rounds: Rounds) -> tuple[Effect | None, ...]:
     )
 
 
-def _outcomes(difference: float, sd: float) -> list[Outcome]:
+def _outcomes(difference: float, sd: float) -> list[ConfirmationOutcome]:
     draw = np.random.default_rng([SEED, round(1e6 * difference), round(1e6 * sd)])
     return [
         measure_agreement(

@@ -16,13 +16,13 @@ from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import propose
 from iostudy.analysis.search.race import run_race
 from iostudy.analysis.search.response import CURVE_POINTS, estimate_response
-from iostudy.analysis.search.space import Parameter, Point, Range, Space
+from iostudy.analysis.search.space import Parameter, Point, Range, SearchSpace
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(128, 32768, log=True, step=4))
 REQUESTS = Parameter("nr_requests", Range(32, 512, log=True))
-SPACE = Space((READ_AHEAD, REQUESTS))
+SPACE = SearchSpace((READ_AHEAD, REQUESTS))
 
 OPTIMUM = math.log(1.10)
 CANDIDATES = 20

@@ -28,7 +28,7 @@ def test_five_percent_at_a_noise_of_six_is_known_in_two_thirds_of_the_blocks(stu
 
 
 @each_size
-def test_where_no_design_of_thirty_blocks_suffices_most_is_still_found(studies: int):
+def test_most_effects_are_found_with_insufficient_blocks(studies: int):
     drawn = ratios(OF_A_PAIR["a trial"], 0.05, studies)
     assert right(carry_out(drawn, FIXED), 0.05) < 0.9
     assert right(carry_out(drawn, RULE), 0.05) > 0.81
@@ -46,7 +46,7 @@ def test_most_of_the_power_of_one_look_is_kept(
     assert found >= target - (0 if studies > 10_000 else 3 * standard_error(target, studies))
 
 
-def test_what_counts_as_right():
+def test_the_definition_of_a_correct_decision():
     outcomes = carry_out(np.full((1, 30), math.log1p(0.01)) + 1e-6 * np.arange(30), RULE)
     assert outcomes.share(Verdict.EQUIVALENT) == 1
     assert [right(outcomes, true) for true in (0.0, 0.01, 0.03)] == [1, 1, 0]

@@ -12,7 +12,7 @@ from iostudy.cli.selftest import study_on
 from iostudy.execution.session import prepare_session
 from iostudy.node.local import LocalNode
 from iostudy.report.documents.selftest.build import build_selftest
-from iostudy.report.documents.selftest.values import Outcome
+from iostudy.report.documents.selftest.values import ExpectationOutcome
 from iostudy.study.parser import parse
 
 STUDIES, RISK = 20, 0.05
@@ -46,7 +46,7 @@ def test_twenty_studies_of_one_scheduler_under_two_labels(tmp_path, monkeypatch,
     assert named <= allowed, sorted(verdicts)
 
 
-def outcome(folder: Path) -> Outcome:
+def outcome(folder: Path) -> ExpectationOutcome:
     folder.mkdir()
     study = study_on(folder)
     assignment = prepare_session(study, folder, root=False, resume=False)
@@ -61,4 +61,6 @@ def test_slow_downs_that_are_known_are_found(tmp_path, monkeypatch, record_prope
     monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
     outcomes = [outcome(tmp_path / name) for name in ("first", "second")]
     record_property("outcomes", [str(each) for each in outcomes])
-    assert set(outcomes) != {Outcome.FAILED}, "a slow-down that is known is not what is found"
+    assert set(outcomes) != {ExpectationOutcome.FAILED}, (
+        "a slow-down that is known is not what is found"
+    )

@@ -39,7 +39,7 @@ def test_factors_that_do_nothing_are_found_no_more_often_than_the_risk(
 
 
 @each_size
-def test_what_is_as_large_as_the_margin_is_called_equivalent_no_more_often_than_the_risk(
+def test_an_effect_of_the_margin_is_called_equivalent_no_more_often_than_the_risk(
     studies: int,
 ):
     rule = replace(RULE, margin=0.02)

@@ -15,9 +15,7 @@ slow = pytest.mark.slow
     ("shape", "searches"),
     [(Shape.NORMAL, 8), *(pytest.param(shape, 100, marks=slow) for shape in Shape)],
 )
-def test_where_nothing_differs_no_win_is_claimed_more_often_than_the_risk(
-    shape: Shape, searches: int
-) -> None:
+def test_equal_configurations_rarely_have_a_winner(shape: Shape, searches: int) -> None:
     rates = simulate(shape, flat, OPEN_ENDED, RULES, searches)
     assert rates.claimed <= allowed(RISK, searches)
     # The winner's curse, for which the search itself claims nothing.

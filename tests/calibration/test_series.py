@@ -20,7 +20,9 @@ def test_clean_noise_is_flagged_no_more_often_than_the_level(studies: int):
     ("shape", "flag", "share"),
     [(Shape.AR1, Flag.AUTOCORRELATION, 0.93), (Shape.DRIFT, Flag.DRIFT, 0.36)],
 )
-def test_what_is_there_is_found(shape: Shape, flag: Flag, share: float, studies: int):
+def test_violations_of_the_assumptions_are_found(
+    shape: Shape, flag: Flag, share: float, studies: int
+):
     assert flagged(shape, studies).share(flag) >= share
 
 

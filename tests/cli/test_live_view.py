@@ -14,7 +14,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.cli import bars, console, progress
 from iostudy.cli.comparison_lines import ComparisonTable
 from iostudy.cli.host_condition import HostCondition
-from iostudy.cli.live_view import View
+from iostudy.cli.live_view import LiveView
 from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
 from iostudy.execution.switchback.confirmation import BLOCKS as CONFIRMED
@@ -245,12 +245,12 @@ def drawn(view, *, width=80, height=24, encoding="utf-8", color_system=None, no_
 
 
 def test_other_encodings_get_ascii_of_the_same_width():
-    view = View("trials ≥ é", table=table())
+    view = LiveView("trials ≥ é", table=table())
     text = drawn(view, width=60, encoding="ascii")
     marks = next(line for line in text.splitlines() if "measuring  " in line)
     assert ": " in marks
     assert "|" in marks
-    long = drawn(View("≥" * 100), width=60, encoding="ascii").strip()
+    long = drawn(LiveView("≥" * 100), width=60, encoding="ascii").strip()
     assert long == ">=" * 30
 
 
@@ -262,14 +262,14 @@ def test_colour_is_left_out_on_request(tmp_path, no_color):
         node, root=True, seed=1, listeners=[]
     )
     assert final[0].comparison.verdict is Verdict.WORSE
-    view = View("trials", table=ComparisonTable(study, final))
+    view = LiveView("trials", table=ComparisonTable(study, final))
     text = drawn(view, no_color=no_color, color_system="standard")
     assert ("\x1b[31m" in text) is not no_color
     assert "▼ worse" in text
 
 
 def test_each_drawing_uses_the_size_of_its_moment():
-    view = View("trials", detail="x" * 200, table=table())
+    view = LiveView("trials", detail="x" * 200, table=table())
     for width in (120, 60, 40, 80):
         lines = drawn(view, width=width).splitlines()
         assert max(map(len, lines)) == width

@@ -18,7 +18,7 @@ def test_power_runs_the_baseline_twice_and_reports_detectable_effects(program):
     assert program.residue() == []
 
 
-def test_as_json_and_resumed(program):
+def test_power_has_json_output_and_can_be_resumed(program):
     program.write(WITHOUT_ROOT)
     arguments = ("power", "study.yaml", "--blocks", "3", "--out", "out", "--json")
     first = program(*arguments)

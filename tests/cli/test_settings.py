@@ -91,7 +91,7 @@ def test_settings_of_the_host_need_no_place(capsys):
         (["block.scheduler=bfq"], ["members of nothing"], "a device node or a device name"),
     ],
 )
-def test_what_cannot_be_set_is_refused_with_the_reason(assignments, on, words, state_dir):
+def test_an_impossible_value_is_refused_with_the_reason(assignments, on, words, state_dir):
     """None of them would change the host, if it were not refused."""
     with pytest.raises(UsageError) as caught:
         set_(assignments, on)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from iostudy.cli.commands import COMMANDS, Command
+from iostudy.cli.commands import COMMANDS, CommandEntry
 
 pytestmark = pytest.mark.child
 
@@ -60,7 +60,7 @@ def test_the_help_lists_every_command_with_its_summary_uncut() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_command_is_loaded_with_help_of_its_own(command: Command) -> None:
+def test_every_command_is_loaded_with_help_of_its_own(command: CommandEntry) -> None:
     loaded = command.load()
     assert loaded.name == command.name
     assert loaded.get_short_help_str()

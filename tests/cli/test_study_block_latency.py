@@ -68,7 +68,7 @@ def test_target_without_a_disk_fails_before_the_run(tracing: Path, program: Prog
         assert "no block device below the target" in done.stderr
 
 
-def test_where_the_kernel_does_not_show_its_requests_no_disk_is_made(
+def test_without_tracefs_no_scratch_disk_is_created(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tracefs, "find_tracefs", lambda: None)

@@ -40,7 +40,7 @@ def bench(hadoop_cluster: LocalCluster) -> Iterator[str]:
         webhdfs.delete(hadoop_cluster, path)
 
 
-def test_it_is_removed_by_the_next_command(
+def test_the_next_command_removes_a_left_folder(
     hadoop_cluster: LocalCluster, bench: str, tmp_path: Path, state_dir: Path
 ) -> None:
     conf = hadoop_cluster.configured({}, restart=False).conf

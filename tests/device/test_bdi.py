@@ -86,7 +86,7 @@ def test_a_foreign_value_is_left_alone(tmp_path: Path) -> None:
             change.undo()
 
 
-def test_what_was_mounted_is_gone(tmp_path: Path) -> None:
+def test_an_unmounted_file_system_is_reported(tmp_path: Path) -> None:
     with fuse(tmp_path / "m"):
         (change,) = kinds.prepare_changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "1024"))
         change.apply()

@@ -62,7 +62,9 @@ def tool(filesystem: str) -> None:
 
 
 @pytest.mark.parametrize("filesystem", MADE, ids=Filesystem.describe)
-def test_what_is_made_is_what_was_wanted(disk: str, tmp_path: Path, filesystem: Filesystem) -> None:
+def test_created_file_systems_have_the_requested_options(
+    disk: str, tmp_path: Path, filesystem: Filesystem
+) -> None:
     tool(filesystem.type)
     scratch, made = prepared(disk, tmp_path, filesystem)
     assert NewFilesystem.from_record(json.loads(json.dumps(made.record()))) == made
@@ -134,7 +136,7 @@ def test_failed_creation_is_reported_and_leaves_nothing(
     steps.check_unused(Path("/dev") / disk)
 
 
-def test_what_mkfs_did_not_heed_is_an_error(
+def test_an_option_that_mkfs_ignored_is_an_error(
     disk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Filesystem, "command", lambda _: ("mkfs.ext4", "-q", "-F"))

@@ -86,7 +86,7 @@ UNUSUAL = {
 }
 
 
-def test_what_is_not_changed_stays(made: tuple[str, str], way: str, tmp_path: Path) -> None:
+def test_unchanged_options_stay(made: tuple[str, str], way: str, tmp_path: Path) -> None:
     """Some file systems forget what a reconfiguration does not say."""
     kind, device = made
     with mounted(device, tmp_path / "data", UNUSUAL[kind]) as point:
@@ -120,7 +120,7 @@ def test_all_at_once(data: Path, way: str) -> None:
     assert shown(data) == before, way
 
 
-def test_what_was_changed_before_comes_back(ext4: str, tmp_path: Path, way: str) -> None:
+def test_options_changed_beforehand_are_restored(ext4: str, tmp_path: Path, way: str) -> None:
     """Not the defaults, but what the administrator had."""
     given = "commit=33,nobarrier,strictatime,nodiratime,discard"
     with mounted(ext4, tmp_path / "data", given) as point:

@@ -29,7 +29,7 @@ from tests.device.mounted import (
 pytestmark = pytest.mark.root
 
 
-def test_what_a_killed_process_left_is_undone_by_another(data: Path, way: str) -> None:
+def test_another_process_undoes_mounts_of_a_killed_one(data: Path, way: str) -> None:
     before = shown(data)
     done = changes(data, atime="noatime", commit="60", options="noauto_da_alloc")
     for change in done:
@@ -66,7 +66,7 @@ def test_a_foreign_change_is_left_alone_unless_forced(data: Path) -> None:
     assert shown(data) == before
 
 
-def test_what_was_unmounted_is_said_and_the_rest_restored(
+def test_an_unmounted_file_system_is_reported_and_the_rest_restored(
     ext4: str, tmp_path: Path, state_dir: Path
 ) -> None:
     with mounted("tmpfs", tmp_path / "rest", "defaults", "tmpfs") as rest:

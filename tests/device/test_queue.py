@@ -123,7 +123,7 @@ def test_read_ahead_holds_with_settings_that_raise_it(loop: str) -> None:
     assert queue_state(loop) == before
 
 
-def test_what_the_administrator_set_in_bfq_comes_back(loop: str) -> None:
+def test_tunables_of_bfq_are_restored(loop: str) -> None:
     put(loop, "scheduler", "bfq")
     put(loop, "iosched/slice_idle_us", "2500")
     put(loop, "iosched/low_latency", "0")

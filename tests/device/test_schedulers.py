@@ -103,7 +103,7 @@ def test_strict_guarantees_raise_the_idling(loop: str, ours: str) -> None:
     assert queue_state(loop) == before
 
 
-def test_what_strict_guarantees_raise_comes_back(loop: str) -> None:
+def test_values_raised_by_strict_guarantees_are_restored(loop: str) -> None:
     choose(loop, "bfq")
     put(loop, "iosched/slice_idle_us", "2500")
     before = queue_state(loop)

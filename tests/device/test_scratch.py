@@ -314,7 +314,7 @@ def test_an_image_that_is_a_link_is_not_written_through(
     assert secret.read_bytes() == b"precious"
 
 
-def test_what_took_the_place_of_a_folder_is_not_removed(tmp_path: Path) -> None:
+def test_a_replacement_of_the_folder_is_not_removed(tmp_path: Path) -> None:
     disk = LoopbackDisk.prepare(tmp_path, SIZE)
     vault = tmp_path / "vault"
     vault.mkdir()

@@ -45,7 +45,7 @@ HARDLY = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
 NO_HELP = "A faster sda saves at most the 6 % of the time with requests under way"
 
 
-def test_where_the_limit_is_elsewhere_it_says_what_a_faster_device_could_save():
+def test_the_gain_of_a_faster_device_is_stated_for_another_bottleneck():
     diagnosis = Diagnosis((ALONE, DEVICE), busy=HARDLY)
     assert diagnosis.no_help == NO_HELP
     assert diagnosis.sentences == (diagnosis.sentence, *diagnosis.further_sentences, NO_HELP)
@@ -61,7 +61,7 @@ def test_where_the_limit_is_elsewhere_it_says_what_a_faster_device_could_save():
         ((ALONE,), None),
     ],
 )
-def test_where_a_faster_device_may_help_nothing_is_said_of_it(findings, busy):
+def test_no_gain_is_stated_where_the_device_may_be_the_bottleneck(findings, busy):
     diagnosis = Diagnosis(findings, busy=busy)
     assert diagnosis.no_help == ""
     assert diagnosis.sentences == (diagnosis.sentence, *diagnosis.further_sentences)

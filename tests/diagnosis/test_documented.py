@@ -22,5 +22,5 @@ def test_every_limit_has_a_row(limit):
 
 
 @pytest.mark.parametrize(("limit", "steps"), [(limit, steps) for limit, steps, _ in RAMPS])
-def test_its_steps_are_those_of_the_rules(limit, steps):
+def test_the_documented_steps_are_those_of_the_rules(limit, steps):
     assert f"{steps.low:g} / {steps.medium:g} / {steps.high:g}" in row(limit)

@@ -270,7 +270,7 @@ def test_concurrency_is_never_sure_without_a_run_that_had_more():
     ("used", "confidence"),
     [(90.0, Confidence.HIGH), (None, Confidence.MEDIUM), (45.0, Confidence.LOW)],
 )
-def test_what_is_waited_for_is_the_limit_as_far_as_it_was_at_work(used, confidence):
+def test_the_bottleneck_is_the_busy_resource_that_the_workload_waits_for(used, confidence):
     situation = Situation("", Bottleneck.LOG, context=make_context(serial=(log(80, used),)))
     (finding,) = diagnose(situation.summary, situation.context).findings
     assert (finding.limit, finding.confidence) == (Bottleneck.LOG, confidence)
@@ -424,7 +424,7 @@ def test_without_thread_states_cpu_findings_are_less_certain(name, limit):
     assert diagnosis.missing == ("the workload's threads",)
 
 
-def test_which_cores_were_too_few_is_said_and_nobody_is_accused():
+def test_insufficient_cores_are_named_without_attribution():
     few = BY_NAME["more threads computing than cores that they may use"]
     assert "the 4 cores that it may use busy 99 % of the time" in (
         diagnose(few.summary, few.context).sentence
@@ -456,7 +456,7 @@ def test_a_very_short_run_has_no_finding(situation: Situation) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "sure"), [(6.0, Confidence.HIGH), (2.0, Confidence.LOW)])
-def test_of_a_recording_of_which_little_was_measured_nothing_is_sure(seconds, sure):
+def test_a_recording_with_few_samples_has_no_certain_finding(seconds, sure):
     computing = BY_NAME["all cores computing"]
     known = replace(computing.context, measured_seconds=seconds)
     (finding,) = diagnose(computing.summary, known).findings

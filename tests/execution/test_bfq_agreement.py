@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.analysis.switchback.confirmation import Outcome
+from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
 from iostudy.cli.report_output import read_report
 from iostudy.execution.session import prepare_session
 from iostudy.node.local import LocalNode
@@ -53,5 +53,5 @@ def test_windows_of_bfq_agree_with_whole_trials(tmp_path: Path, monkeypatch, rec
         pytest.skip("the windows are undecided here, and nothing confirms them")
     (confirmed,) = own.confirmations
     record_property("confirmation", str(confirmed))
-    assert confirmed.outcome is not Outcome.DISAGREE, confirmed
+    assert confirmed.outcome is not ConfirmationOutcome.DISAGREE, confirmed
     assert abs(confirmed.difference) < MARGIN, confirmed

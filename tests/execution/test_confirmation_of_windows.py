@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.analysis.switchback.confirmation import Outcome
+from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
 from iostudy.cli.progress import PlainProgress
 from iostudy.cli.report_output import read_report
 from iostudy.errors import TrialError
@@ -74,7 +74,7 @@ def test_a_recommendation_is_confirmed(tmp_path):
     assert {row.configuration for row in rows} == {"none", "kyber"}
     assert len(rows) == 2 * BLOCKS
     assert confirmed(tmp_path).keys() == {"kyber"}
-    assert confirmed(tmp_path)["kyber"].outcome is Outcome.AGREE
+    assert confirmed(tmp_path)["kyber"].outcome is ConfirmationOutcome.AGREE
     assert confirmed(tmp_path)["kyber"].reason == "recommended"
 
 
@@ -85,7 +85,7 @@ def test_every_verdict_on_a_slow_level_is_confirmed(tmp_path, effect):
     own = confirmed(tmp_path)
     assert own.keys() == {"bfq"}
     assert "low_latency" in own["bfq"].reason
-    assert own["bfq"].outcome is Outcome.AGREE
+    assert own["bfq"].outcome is ConfirmationOutcome.AGREE
 
 
 def test_fast_levels_without_a_recommendation_need_none(tmp_path):
@@ -127,7 +127,7 @@ def test_an_undecided_confirmation_says_what_decides(tmp_path, monkeypatch):
     monkeypatch.setattr(FakeNode, "_result", noisier)
     conduct(tmp_path, node)
     own = confirmed(tmp_path)["bfq"]
-    assert own.outcome is Outcome.UNDECIDED
+    assert own.outcome is ConfirmationOutcome.UNDECIDED
     assert own.blocks_needed > BLOCKS
     text = plain(read_report(tmp_path))
     assert f"about {own.blocks_needed} blocks of whole trials would decide" in text

@@ -23,7 +23,7 @@ def test_a_refusal_stops_a_study_that_says_nothing_of_it(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_refused_is_left_out_noted_and_shares_no_risk(tmp_path):
+def test_refused_configurations_are_omitted_noted_and_share_no_risk(tmp_path):
     final = conduct(tmp_path, refusing("bfq"), text=LEAVE_OUT)
     assert {standing.configuration for standing in final} == {"kyber"}
     assert {row.configuration for row in rows(tmp_path)} == {"none", "kyber"}
@@ -40,7 +40,7 @@ def test_without_a_baseline_or_anything_to_compare_there_is_no_study(tmp_path, l
         conduct(tmp_path, refusing(*labels), text=LEAVE_OUT)
 
 
-def test_what_is_left_out_is_settled_once(tmp_path):
+def test_omissions_are_decided_once(tmp_path):
     conduct(tmp_path, refusing("bfq"), text=LEAVE_OUT)
     before = rows(tmp_path)
     conduct(tmp_path, FakeNode(), text=LEAVE_OUT, resume=True)

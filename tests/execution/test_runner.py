@@ -124,7 +124,7 @@ def test_nothing_below_the_limits_is_ever_removed(tmp_path):
     assert all(r.status is TrialStatus.FINISHED and r.counts for r in rows(tmp_path))
 
 
-def test_what_cannot_be_restored_ends_the_study_at_once(tmp_path):
+def test_a_failed_restore_ends_the_study_at_once(tmp_path):
     node = FakeNode(script={2: Disturbance(error=failed(RestoreError))})
     with pytest.raises(RestoreError):
         conduct(tmp_path, node)
@@ -335,7 +335,7 @@ def test_a_resumed_block_makes_all_its_file_systems_again(tmp_path):
     assert formats(whole)[3:] == formats(node)
 
 
-def test_what_is_decided_is_left_out_and_its_file_system_with_it(tmp_path):
+def test_decided_configurations_and_their_file_systems_are_omitted(tmp_path):
     effects = {f"scheduler={s}, type=xfs": -0.5 for s in ("none", "bfq")}
     effects["scheduler=bfq, type=ext4"] = -0.03  # neither decided nor futile after five blocks
     node = FakeNode(effects=effects, noise=0.02)

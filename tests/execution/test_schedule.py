@@ -51,7 +51,7 @@ def test_a_block_that_does_not_count_comes_again():
     assert SCHEDULE.next(rows) == PLAN.blocks[0]
 
 
-def test_what_is_decided_is_cut_from_the_order():
+def test_decided_configurations_are_omitted_from_the_order():
     rows = []
     for block in PLAN.blocks[:10]:
         rows += ran(block, {"kyber": 80.0, "bfq": 120.0 if block.index % 2 else 85.0})
@@ -63,7 +63,7 @@ def test_nothing_is_left_once_all_is_decided():
     assert len(rows) == 3 * 2 * OF.decide.min_blocks
 
 
-def test_what_is_left_is_the_time_of_the_blocks_to_come():
+def test_the_remaining_time_is_that_of_the_remaining_blocks():
     rows = ran(PLAN.blocks[0], {})
     progress = SCHEDULE.progress(PLAN.blocks[0], rows, seconds_per_trial=2.0)
     assert progress.seconds_left == 2.0 * 3 * (len(PLAN.blocks) - 1)

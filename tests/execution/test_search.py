@@ -18,7 +18,7 @@ from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.results.search_state import build_policy
 from iostudy.study.parser import parse
 from iostudy.study.plan import Block
-from iostudy.study.search import Outcome
+from iostudy.study.search import SearchOutcome
 from tests.execution.test_runner import conduct, failed, rows
 
 SEARCH = """
@@ -88,7 +88,7 @@ def test_a_hill_that_slopes_down_everywhere_has_no_winner(tmp_path):
             return 1.0 if settings["block.read_ahead_kb"] == "as-found" else 0.8
 
     conduct(tmp_path, Valley(), text=SEARCH)
-    assert searched(tmp_path)[2] == Outcome(None)
+    assert searched(tmp_path)[2] == SearchOutcome(None)
 
 
 def test_every_block_has_the_default_and_the_budget_is_kept(tmp_path):
@@ -201,7 +201,7 @@ class Refusing(Surface):
         }
 
 
-def test_what_the_host_refuses_is_left_out_and_the_search_goes_on(tmp_path):
+def test_refused_candidates_are_omitted_and_the_search_continues(tmp_path):
     conduct(tmp_path, Refusing(), text=SEARCH)
     study, candidates, outcome = searched(tmp_path)
     refused = [each for each in candidates if each.refused]
@@ -213,7 +213,7 @@ def test_what_the_host_refuses_is_left_out_and_the_search_goes_on(tmp_path):
     assert "known" not in {row.configuration for row in rows(tmp_path)}
 
 
-def test_what_does_not_fit_the_target_is_left_out(tmp_path):
+def test_candidates_that_do_not_fit_the_target_are_omitted(tmp_path):
     class Full(Surface):
         def preflight(self, requests, configurations):
             if configurations[0].label == "known":
@@ -231,7 +231,7 @@ def test_a_host_that_refuses_everything_ends_the_search(tmp_path):
             return dict.fromkeys(labels, failed(SettingError))
 
     conduct(tmp_path, No(), text=SEARCH)
-    assert searched(tmp_path)[2] == Outcome(None)
+    assert searched(tmp_path)[2] == SearchOutcome(None)
     assert rows(tmp_path) == ()
 
 
@@ -290,7 +290,7 @@ def test_no_workload_may_lose_more_than_is_allowed(tmp_path):
     strict = Uneven()
     strict.height = lambda settings: 1.0 if settings["block.read_ahead_kb"] == "as-found" else 1.3
     conduct(tmp_path / "strict", strict, text=text)
-    assert searched(tmp_path / "strict")[2] == Outcome(None)
+    assert searched(tmp_path / "strict")[2] == SearchOutcome(None)
 
 
 def test_the_worst_is_a_log_ratio_as_the_margin_is(tmp_path):

@@ -199,7 +199,7 @@ def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
         (("decide:", "validity: {steal: 5%}\ndecide:"), "a limit of steal"),
     ],
 )
-def test_what_makes_it_whole_trials(tmp_path, change, reason):
+def test_conditions_for_whole_trials(tmp_path, change, reason):
     from iostudy.study.switchback import describe_mode
 
     study = parse(TEXT.replace(*change), where="study.yaml", name="study")

@@ -32,11 +32,11 @@ def test_a_neighbour_is_noticed_on_one_of_several_that_share_the_files() -> None
     assert explanation.startswith("foreign I/O on first and second and third: 50 %")
 
 
-def test_what_devices_do_together_is_not_foreign() -> None:
+def test_the_io_of_all_devices_of_the_files_is_not_foreign() -> None:
     assert explain_disturbance(result(("second",), first=50, second=50), LIMITS) == ""
 
 
-def test_what_was_not_done_as_requested_does_not_count() -> None:
+def test_a_trial_with_unrequested_settings_does_not_count() -> None:
     departed = replace(result(first=100), departures=("a log failed: /disk2",))
     assert explain_disturbance(departed, LIMITS) == "a log failed: /disk2"
 

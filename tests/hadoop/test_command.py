@@ -33,7 +33,7 @@ def test_output_and_status_are_returned(program):
     assert said.end() == "one / two / three"
 
 
-def test_it_gets_the_environment_that_is_given_and_no_more(program):
+def test_a_command_has_the_given_environment_only(program):
     said = run_command(program("env"), SOON, {"PATH": os.environ["PATH"], "ONE": "1"})
     assert "ONE=1" in said.lines
     assert not any(line.startswith("HOME=") for line in said.lines)

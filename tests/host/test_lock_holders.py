@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host.lock_holders import Process, find_lock_holder, find_users, one_line
+from iostudy.host.lock_holders import LockHolder, find_lock_holder, find_users, one_line
 
 
 def test_the_holder_of_a_lock_is_found_without_opening_the_file(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_waiting_process_does_not_hold_the_lock(tmp_path: Path) -> None:
     assert find_lock_holder(status, tmp_path) is None
     with (tmp_path / "proc/locks").open("a") as locks:
         locks.write(f"3: FLOCK  ADVISORY  READ 13 {number} 0 EOF\n")
-    assert find_lock_holder(status, tmp_path) == Process(13, "unknown command")
+    assert find_lock_holder(status, tmp_path) == LockHolder(13, "unknown command")
 
 
 @pytest.mark.child
@@ -51,7 +51,7 @@ def test_the_users_of_a_file_are_found(tmp_path: Path) -> None:
         command = ["sleep", "60"]
         child = subprocess.Popen(command, stdin=file)
     try:
-        assert find_users(path) == find_users(link) == (Process(child.pid, "sleep 60"),)
+        assert find_users(path) == find_users(link) == (LockHolder(child.pid, "sleep 60"),)
     finally:
         child.kill()
         child.wait()

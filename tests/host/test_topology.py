@@ -30,7 +30,7 @@ def test_lvm_on_md_and_a_loop_device_in_its_file_system(tmp_path: Path) -> None:
     assert stack.by_name["loop0"].below == ("dm-2",)
 
 
-def test_what_lies_below_and_above_one_device(tmp_path: Path) -> None:
+def test_devices_below_and_above_a_device(tmp_path: Path) -> None:
     stack = read_topology(recorded.lvm_on_md(tmp_path))
     assert names(stack.select_related(["sda"])) == ["dm-0", "dm-2", "loop0", "md127", "sda"]
     around = stack.select_related(["dm-1"])

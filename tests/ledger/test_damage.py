@@ -15,7 +15,7 @@ from iostudy.ledger import seal
 from iostudy.ledger.checksums import Head, checksum
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import FILE_NAME, Ledger
-from iostudy.study.search import Candidate, Outcome
+from iostudy.study.search import Candidate, SearchOutcome
 from tests.attack import ledger as campaign
 from tests.ledger.test_store import ENDED, STUDY, TRIAL
 
@@ -33,7 +33,7 @@ def write(folder, trials=3):
             row = replace(TRIAL, position=position)
             ledger.finish(replace(ENDED, id=ledger.begin(row), position=position))
         ledger.complete("dfsio-write", 1, 1)
-        record.end(Outcome("a"))
+        record.end(SearchOutcome("a"))
 
 
 def harm(folder, statement):

@@ -38,7 +38,7 @@ def test_a_file_of_an_earlier_version_is_read():
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1junkjunkPAR1", b"\0" * 4000])
-def test_what_is_no_file_is_refused(content: bytes):
+def test_a_path_that_is_no_regular_file_is_refused(content: bytes):
     with pytest.raises(ParquetError):
         decode_samples(content, ("cpu.",))
 

@@ -73,7 +73,7 @@ def ledger(tmp_path):
     ledger.close()
 
 
-def test_what_is_recorded_reads_back_in_another_process(ledger, tmp_path):
+def test_another_process_reads_the_recorded_values(ledger, tmp_path):
     ended = replace(ENDED, id=ledger.begin(TRIAL))
     ledger.finish(ended)
     ledger.complete("dfsio-write", 1, 1)

@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 @pytest.mark.parametrize("direct", [False, True])
 @pytest.mark.parametrize("record_bytes", [4096, 12288, MIB])
-def test_what_is_written_reads_back(tmp_path: Path, *, direct: bool, record_bytes: int) -> None:
+def test_written_files_are_read_back(tmp_path: Path, *, direct: bool, record_bytes: int) -> None:
     paths = [tmp_path / "a", tmp_path / "b"]
     sizes = {"file_bytes": 2 * MIB, "record_bytes": record_bytes}
     written = job(paths, direct=direct, sync="fsync", **sizes).run()
@@ -142,7 +142,7 @@ def test_a_full_file_system_is_named_with_the_byte(tiny: Path) -> None:
         ({"compressible": 1.5}, "compressible is 1.5; allowed: 0 to 1"),
     ],
 )
-def test_what_cannot_work_is_refused(options: dict[str, object], message: str) -> None:
+def test_impossible_options_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         job([Path("x")], **options)
 

@@ -62,7 +62,7 @@ def test_a_name_need_not_be_text(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_differs_is_no_error_of_the_system(tmp_path: Path) -> None:
+def test_a_content_difference_is_no_system_error(tmp_path: Path) -> None:
     job(tmp_path, operations=["create_write"]).run()
     path = tmp_path / "thread-0/t0/f3"
     path.write_text("more")
@@ -70,7 +70,7 @@ def test_what_differs_is_no_error_of_the_system(tmp_path: Path) -> None:
         job(tmp_path, operations=["stat"]).run()
 
 
-def test_what_cannot_be_removed_is_named(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_removed_is_named(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         remove_tree("/proc/self/ns")
     assert caught.value.filename.startswith("/proc/self/ns/")
@@ -85,12 +85,12 @@ def test_what_cannot_be_removed_is_named(tmp_path: Path) -> None:
         ({"depth": 0}, "depth is 0"),
     ],
 )
-def test_what_cannot_work_is_refused(options: dict[str, object], reason: str) -> None:
+def test_impossible_options_are_refused(options: dict[str, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         job(Path("x"), **options)
 
 
-def test_it_stops_by_tick_and_by_signal(tmp_path: Path) -> None:
+def test_a_tick_and_a_signal_stop_the_job(tmp_path: Path) -> None:
     endless = job(tmp_path / "a", files=2**40, files_per_directory=2**40)
     with pytest.raises(StoppedError):
         endless.run(lambda done: done == 0)

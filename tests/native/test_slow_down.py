@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 @pytest.mark.parametrize("method", ["psync", "io_uring"])
-def test_what_records_do_not_take_of_the_time_is_that_share(tmp_path: Path, method: str) -> None:
+def test_the_slow_down_takes_its_share_of_the_time(tmp_path: Path, method: str) -> None:
     sizes = {"file_bytes": 4 * MIB, "record_bytes": MIB // 8}
     job([tmp_path / "a"], **sizes).run()
     slowed = {"operation": "read", "direct": True, "order": "random", "seconds": 0.2}
@@ -45,7 +45,7 @@ def test_what_records_do_not_take_of_the_time_is_that_share(tmp_path: Path, meth
     ],
     ids=str,
 )
-def test_it_is_refused_where_it_would_not_be_exact(options) -> None:
+def test_an_inexact_slow_down_is_refused(options) -> None:
     with pytest.raises(ValueError, match="slow_down"):
         job([Path("a")], **({"slow_down": 0.05, "direct": True} | options))
 

@@ -96,7 +96,7 @@ def test_io_uring_job_has_no_departures(tmp_path: Path) -> None:
 
 
 @pytest.mark.child
-def test_where_io_uring_is_forbidden_it_is_psync_and_says_so_once(tmp_path: Path) -> None:
+def test_without_io_uring_psync_is_used_and_noted_once(tmp_path: Path) -> None:
     *moved, write_notes, read_notes = json.loads(
         output_of(FORBIDDEN + WRITE_AND_READ, str(tmp_path / "a"))
     )

@@ -128,7 +128,7 @@ def test_a_run_that_fails_is_noticed_at_once(node, monkeypatch):
         assert scheduler_of(session) == before
 
 
-def test_what_cannot_be_switched_is_refused_before_the_run(node):
+def test_an_unswitchable_setting_is_refused_before_the_run(node):
     levels = [Configuration(v, {"block.read_ahead_kb": v}, {}) for v in ("0", "128")]
     with node.block(request(), seed=1) as block:
         session = on_its_own_disk(block)

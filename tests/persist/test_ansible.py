@@ -15,7 +15,7 @@ from iostudy.errors import UsageError
 from iostudy.host.devices import parse_scheduler
 from iostudy.persist.ansible import ROLE
 from iostudy.persist.formats import Format, plan
-from iostudy.persist.request import Disk, PersistedSetting, PersistRequest
+from iostudy.persist.request import InventoryDisk, PersistedSetting, PersistRequest
 from tests.persist import private
 from tests.persist.trees import write
 
@@ -39,7 +39,7 @@ def fstab(root: Path, options: str) -> str:
 
 def kept(root: Path) -> tuple[PersistedSetting, ...]:
     """Every kind of file, with the values that this host has already."""
-    disk = Disk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG")
+    disk = InventoryDisk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG")
     as_found = (
         [PersistedSetting("thp.enabled", parse_scheduler(THP.read_text()).current)]
         if THP.exists()

@@ -12,13 +12,13 @@ from iostudy.host.devices import read_disks
 from iostudy.host.inventory import describe_device
 from iostudy.persist import udev
 from iostudy.persist.disk_match import find_pattern, in_class, is_physical, name_pattern
-from iostudy.persist.request import Disk, DiskMatch, PersistedSetting
+from iostudy.persist.request import DiskMatch, InventoryDisk, PersistedSetting
 
-SDA = Disk("sda", serial="S1", model="MZ7LH960", rotational="0")
-SDB = Disk("sdb", serial="S2", model="MZ7LH960", rotational="0")
-HDD = Disk("sdc", serial="S3", model="ST4000", rotational="1")
-NVME = Disk("nvme0n1", serial="S4", model="PM9A3", rotational="0")
-LOOP = Disk("loop0", rotational="0", named=True)
+SDA = InventoryDisk("sda", serial="S1", model="MZ7LH960", rotational="0")
+SDB = InventoryDisk("sdb", serial="S2", model="MZ7LH960", rotational="0")
+HDD = InventoryDisk("sdc", serial="S3", model="ST4000", rotational="1")
+NVME = InventoryDisk("nvme0n1", serial="S4", model="PM9A3", rotational="0")
+LOOP = InventoryDisk("loop0", rotational="0", named=True)
 PRESENT = (SDA, SDB, HDD, NVME, LOOP, replace(SDB, name="sdd", multipath=True))
 
 
@@ -77,7 +77,7 @@ def test_a_scheduler_for_a_class_spares_zoned_disks():
 @pytest.mark.skipif(shutil.which("udevadm") is None, reason="needs udevadm")
 @pytest.mark.parametrize("match", [DiskMatch.ROTATIONAL, DiskMatch.NAME_PATTERN])
 def test_udevadm_selects_the_same_disks_of_this_host(match):
-    disks = [Disk.described(d.name, {d.name: describe_device(d)}) for d in read_disks()]
+    disks = [InventoryDisk.described(d.name, {d.name: describe_device(d)}) for d in read_disks()]
     physical = [disk for disk in disks if is_physical(disk)]
     if not physical:
         pytest.skip("needs a disk that is not virtual")

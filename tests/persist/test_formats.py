@@ -8,11 +8,11 @@ import pytest
 
 from iostudy.errors import UsageError
 from iostudy.persist.formats import Format, plan
-from iostudy.persist.request import Disk, PersistedSetting, PersistRequest
+from iostudy.persist.request import InventoryDisk, PersistedSetting, PersistRequest
 from tests.persist.trees import write
 
 KEPT = (
-    PersistedSetting("block.scheduler", "bfq", Disk("sda", wwid="naa.5")),
+    PersistedSetting("block.scheduler", "bfq", InventoryDisk("sda", wwid="naa.5")),
     PersistedSetting("sysctl.vm.swappiness", "10"),
     PersistedSetting("thp.enabled", "madvise"),
     PersistedSetting("mount.atime", "noatime", mount_point=Path("/data")),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from iostudy.host import devices
 from iostudy.host.inventory import describe_device
-from iostudy.persist.request import Disk, PersistedSetting
+from iostudy.persist.request import InventoryDisk, PersistedSetting
 
 INVENTORY = {
     "sda": {"wwid": "naa.5", "model": "M", "holders": ["dm-0"], "queue": {"zoned": "none"}},
@@ -15,29 +15,33 @@ INVENTORY = {
 
 
 def test_paths_of_a_multipath_disk_and_the_disk_itself():
-    multipath = {name: Disk.described(name, INVENTORY).multipath for name in INVENTORY}
+    multipath = {name: InventoryDisk.described(name, INVENTORY).multipath for name in INVENTORY}
     assert multipath == {"sda": True, "sdb": False, "dm-0": True, "dm-1": False}
 
 
 def test_zoned_disks():
-    assert not Disk.described("sda", INVENTORY).zoned
-    assert Disk.described("sdb", INVENTORY).zoned
+    assert not InventoryDisk.described("sda", INVENTORY).zoned
+    assert InventoryDisk.described("sdb", INVENTORY).zoned
 
 
 def test_absent_disk_is_identified_by_its_name():
-    assert Disk.described("loop9", INVENTORY, named=True) == Disk("loop9", named=True)
+    assert InventoryDisk.described("loop9", INVENTORY, named=True) == InventoryDisk(
+        "loop9", named=True
+    )
 
 
 def test_inventory_of_this_host_is_accepted():
     for device in devices.read_disks():
-        disk = Disk.described(device.name, {device.name: describe_device(device)})
+        disk = InventoryDisk.described(device.name, {device.name: describe_device(device)})
         assert (disk.wwid, disk.serial) == (device.wwid, device.serial)
 
 
 def test_nvme_path_differs_from_its_disk_with_the_same_wwid():
     disk = {"wwid": "eui.5", "hidden": False}
     inventory = {"nvme0c0n1": {**disk, "hidden": True}, "nvme0n1": disk}
-    disks = {name: Disk.described(name, inventory).found_in(inventory) for name in inventory}
+    disks = {
+        name: InventoryDisk.described(name, inventory).found_in(inventory) for name in inventory
+    }
     assert {name: own.here for name, own in disks.items()} == {name: name for name in inventory}
     assert "sends no events to udev" in disks["nvme0c0n1"].exclusion_reason
     assert disks["nvme0n1"].exclusion_reason == ""
@@ -45,7 +49,8 @@ def test_nvme_path_differs_from_its_disk_with_the_same_wwid():
 
 def test_labels_are_those_of_the_ledger():
     assert (
-        PersistedSetting("block.scheduler", "bfq", Disk("sda")).text == "block.scheduler@sda = bfq"
+        PersistedSetting("block.scheduler", "bfq", InventoryDisk("sda")).text
+        == "block.scheduler@sda = bfq"
     )
     assert (
         PersistedSetting("mount.atime", "noatime", mount_point=Path("/data")).label
@@ -57,7 +62,7 @@ def test_labels_are_those_of_the_ledger():
 
 def test_disk_is_found_by_its_identity_under_a_new_name():
     renamed = {"sdz": INVENTORY["sda"], "sda": INVENTORY["sdb"], "loop9": {}}
-    assert Disk.described("sda", INVENTORY).found_in(renamed).here == "sdz"
-    assert Disk.described("dm-0", INVENTORY).found_in(renamed).here == ""
-    assert Disk("loop9").found_in(renamed).here == ""
-    assert Disk("loop9", named=True).found_in(renamed).here == "loop9"
+    assert InventoryDisk.described("sda", INVENTORY).found_in(renamed).here == "sdz"
+    assert InventoryDisk.described("dm-0", INVENTORY).found_in(renamed).here == ""
+    assert InventoryDisk("loop9").found_in(renamed).here == ""
+    assert InventoryDisk("loop9", named=True).found_in(renamed).here == "loop9"

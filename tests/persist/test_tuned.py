@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from iostudy.persist import tuned
-from iostudy.persist.request import Disk, PersistedSetting
+from iostudy.persist.request import InventoryDisk, PersistedSetting
 from tests.persist.trees import write
 
-SDA = Disk("sda", wwid="naa.5002538e40a2b3c4")
+SDA = InventoryDisk("sda", wwid="naa.5002538e40a2b3c4")
 KEPT = (
     PersistedSetting("block.scheduler", "bfq", SDA),
     PersistedSetting("block.read_ahead_kb", "4096", SDA),
@@ -77,9 +77,9 @@ def test_profile_does_not_include_itself(tmp_path):
 @pytest.mark.parametrize(
     ("disk", "line"),
     [
-        (Disk("nvme0n1", wwid="eui.00253.1"), "ID_WWN=eui.00253.1"),
-        (Disk("vda", serial="a[b]"), "ID_SERIAL=a[b]"),
-        (Disk("nvme1n1", serial="S1+x"), "ID_SERIAL_SHORT=S1+x"),
+        (InventoryDisk("nvme0n1", wwid="eui.00253.1"), "ID_WWN=eui.00253.1"),
+        (InventoryDisk("vda", serial="a[b]"), "ID_SERIAL=a[b]"),
+        (InventoryDisk("nvme1n1", serial="S1+x"), "ID_SERIAL_SHORT=S1+x"),
     ],
 )
 def test_the_regex_finds_that_disk_alone(tmp_path, disk, line):
@@ -94,15 +94,28 @@ def test_the_regex_finds_that_disk_alone(tmp_path, disk, line):
     ("setting", "why"),
     [
         (PersistedSetting("block.nr_requests", "64", SDA), "no option for it"),
-        (PersistedSetting("block.scheduler", "bfq", Disk("dm-0", wwid="LVM-x")), "SCSI, NVMe"),
-        (PersistedSetting("block.scheduler", "bfq", Disk("sdb")), "no WWID or serial number"),
         (
-            PersistedSetting("block.scheduler", "bfq", Disk("sdb", serial="a#b")),
+            PersistedSetting("block.scheduler", "bfq", InventoryDisk("dm-0", wwid="LVM-x")),
+            "SCSI, NVMe",
+        ),
+        (
+            PersistedSetting("block.scheduler", "bfq", InventoryDisk("sdb")),
             "no WWID or serial number",
         ),
-        (PersistedSetting("block.scheduler", "bfq", Disk("sdb", serial="b", zoned=True)), "zoned"),
         (
-            PersistedSetting("block.scheduler", "bfq", Disk("sdb", serial="b", multipath=True)),
+            PersistedSetting("block.scheduler", "bfq", InventoryDisk("sdb", serial="a#b")),
+            "no WWID or serial number",
+        ),
+        (
+            PersistedSetting(
+                "block.scheduler", "bfq", InventoryDisk("sdb", serial="b", zoned=True)
+            ),
+            "zoned",
+        ),
+        (
+            PersistedSetting(
+                "block.scheduler", "bfq", InventoryDisk("sdb", serial="b", multipath=True)
+            ),
             "multipath",
         ),
         (PersistedSetting("sysctl.kernel.core_pattern", "core.%p"), "character"),

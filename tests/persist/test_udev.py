@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from iostudy.persist import udev
 from iostudy.persist.disk_match import find_pattern
-from iostudy.persist.request import Disk, DiskMatch, PersistedSetting
+from iostudy.persist.request import DiskMatch, InventoryDisk, PersistedSetting
 from tests.fixtures_loop import queue_state
 from tests.persist import private
 
-SDA = Disk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG MZ7LH960", here="sdq")
-VDA = Disk("vda", serial="disk*1")
+SDA = InventoryDisk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG MZ7LH960", here="sdq")
+VDA = InventoryDisk("vda", serial="disk*1")
 ORIGIN = "configuration bfq of the study schedulers"
 
 
@@ -63,12 +63,18 @@ def test_only_whole_disks_and_only_when_they_appear_or_change():
 @pytest.mark.parametrize(
     ("disk", "known"),
     [
-        (Disk("nvme0n1", wwid="eui.0025385b71b0e6f1"), 'ATTRS{wwid}=="eui.0025385b71b0e6f1"'),
+        (
+            InventoryDisk("nvme0n1", wwid="eui.0025385b71b0e6f1"),
+            'ATTRS{wwid}=="eui.0025385b71b0e6f1"',
+        ),
         (VDA, 'ATTRS{serial}=="disk[*]1"'),
-        (Disk("dm-3", wwid="LVM-abc"), 'ATTR{dm/uuid}=="LVM-abc"'),
-        (Disk("md0", wwid="5d2f-1"), 'ATTR{md/uuid}=="5d2f-1"'),
-        (Disk("loop3", named=True), 'KERNEL=="loop3"'),
-        (Disk("sdb", wwid="t10.ATA     ST3000DM 1"), 'ATTRS{wwid}=="t10.ATA     ST3000DM 1"'),
+        (InventoryDisk("dm-3", wwid="LVM-abc"), 'ATTR{dm/uuid}=="LVM-abc"'),
+        (InventoryDisk("md0", wwid="5d2f-1"), 'ATTR{md/uuid}=="5d2f-1"'),
+        (InventoryDisk("loop3", named=True), 'KERNEL=="loop3"'),
+        (
+            InventoryDisk("sdb", wwid="t10.ATA     ST3000DM 1"),
+            'ATTRS{wwid}=="t10.ATA     ST3000DM 1"',
+        ),
     ],
 )
 def test_identities(disk, known):
@@ -76,16 +82,18 @@ def test_identities(disk, known):
 
 
 def test_a_disk_without_identity_is_refused_unless_it_is_named():
-    setting = PersistedSetting("block.scheduler", "bfq", Disk("loop3"))
+    setting = PersistedSetting("block.scheduler", "bfq", InventoryDisk("loop3"))
     assert lines(setting) == []
     assert "neither a WWID nor a serial number" in reasons(setting)[0]
-    named = replace(setting, disk=Disk("loop3", named=True))
+    named = replace(setting, disk=InventoryDisk("loop3", named=True))
     assert "its name only" in lines(named)[1]
 
 
 @pytest.mark.parametrize("character", ['"', "\\", "|", "\n", "\x1b", "ü"])
 def test_an_identity_that_no_rule_can_match_is_refused(character):
-    setting = PersistedSetting("block.scheduler", "bfq", Disk("sda", serial=f"a{character}b"))
+    setting = PersistedSetting(
+        "block.scheduler", "bfq", InventoryDisk("sda", serial=f"a{character}b")
+    )
     assert lines(setting) == []
     assert "no rule can match" in reasons(setting)[0]
 
@@ -158,7 +166,7 @@ PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size
 @given(PRINTABLE, PRINTABLE)
 def test_a_pattern_matches_its_own_identity_alone(serial, other):
     try:
-        known = find_pattern(Disk("sda", serial=serial), DiskMatch.SERIAL).rule
+        known = find_pattern(InventoryDisk("sda", serial=serial), DiskMatch.SERIAL).rule
     except ValueError:
         return
     pattern = known.removeprefix('ATTRS{serial}=="').removesuffix('"')
@@ -205,9 +213,11 @@ def test_only_disks_that_are_here_are_triggered_by_the_name_they_have_now(tmp_pa
 EVERY_SHAPE = (
     PersistedSetting("block.scheduler", "mq-deadline", SDA),
     PersistedSetting("block.write_cache", "write back", SDA),
-    PersistedSetting("block.mq-deadline.read_expire", "100", Disk("sdb", serial="S[1]?*x")),
+    PersistedSetting(
+        "block.mq-deadline.read_expire", "100", InventoryDisk("sdb", serial="S[1]?*x")
+    ),
     PersistedSetting("block.scheduler", "bfq", replace(SDA, name="sdc", multipath=True)),
-    PersistedSetting("block.nr_requests", "64", Disk("dm-0", wwid="LVM-q w")),
+    PersistedSetting("block.nr_requests", "64", InventoryDisk("dm-0", wwid="LVM-q w")),
 )
 
 
@@ -215,7 +225,7 @@ EVERY_SHAPE = (
 @pytest.mark.skipif(shutil.which("udevadm") is None, reason="needs udevadm")
 def test_udev_applies_the_rules(tmp_path, loop):
     """`udevadm test` of systemd up to 256 writes attributes as an event would."""
-    disk = Disk(loop, named=True)
+    disk = InventoryDisk(loop, named=True)
     wanted = {
         "block.read_ahead_kb": "256",
         "block.scheduler": "bfq",

@@ -37,7 +37,7 @@ def test_a_table_is_never_split_and_names_what_it_leaves_out() -> None:
     assert max(map(cell_len, text.splitlines())) <= 80
 
 
-def test_what_fits_is_whole() -> None:
+def test_text_that_fits_is_not_cut() -> None:
     text = printed(table_of(12), 300)
     assert "not shown" not in text
     assert all(f"{n}.25" in text for n in range(12))

@@ -35,7 +35,7 @@ def power_estimates(folder, noise):
         (0.8, "too large to detect any useful difference"),
     ],
 )
-def test_it_is_reported_after_the_first_look_at_each_workload(tmp_path, noise, words):
+def test_power_is_reported_after_the_first_look_at_each_workload(tmp_path, noise, words):
     estimates = power_estimates(tmp_path, noise)
     assert [block for block, _ in estimates] == [5, 5]
     assert sorted(text.partition(": noise ")[0] for _, text in estimates) == [
@@ -59,7 +59,7 @@ def row(block, phases, *, counts=True, workload="read"):
     )
 
 
-def test_what_is_made_for_all_trials_of_a_block_is_reckoned_once():
+def test_the_preparation_of_a_block_is_counted_once():
     rows = [
         row(1, {"prepare": 6.0, "run": 2.0, "sync": 1.0}),
         row(1, {"run": 3.0, "sync": 1.0}),

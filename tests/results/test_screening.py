@@ -76,7 +76,7 @@ def test_means_are_those_of_the_level_alone_and_of_all_first_levels(tmp_path):
         assert final[label].comparison.change == pytest.approx(ratio)
 
 
-def test_where_less_is_better_signs_turn(tmp_path):
+def test_effects_on_times_have_the_opposite_sign(tmp_path):
     text = TEXT.replace("[dfsio-write]", "[{dfsio-write: {figure: latency_p99}}]")
     node = FakeNode(effects=effects(study(text), bfq=0.2), noise=1e-3)
     worse = next(s for s in conduct(tmp_path, node, text=text) if "bfq" in s.configuration)
@@ -147,7 +147,7 @@ def test_an_effect_has_less_noise_than_a_pair_as_it_rests_on_all_runs(tmp_path):
     assert found == pytest.approx(0.02 * math.sqrt(2 / 8), rel=0.3)
 
 
-def test_what_a_file_system_adds_is_in_an_effect_between_two_as_in_a_pair():
+def test_the_bias_of_a_file_system_is_part_of_an_effect_as_of_a_pair():
     disk = TEXT.replace("/tmp", "{loopback: {size: 1GiB}}").replace(
         "workload.direct: [false, true]", "filesystem.type: [ext4, xfs]"
     )

@@ -170,7 +170,7 @@ def test_the_group_that_the_process_came_from_is_gone(v2: StandIn) -> None:
 
 
 @pytest.mark.parametrize("refused", ["cgroup.subtree_control", "io.max", "cgroup.procs"])
-def test_what_is_refused_is_said_and_undone(v2: StandIn, refused: str) -> None:
+def test_a_refused_limit_is_reported_and_undone(v2: StandIn, refused: str) -> None:
     change = TrialGroup.prepare([WBPS])
     v2.refused[refused] = errno.EACCES
     with pytest.raises(SettingError, match="Permission denied") as caught:

@@ -63,7 +63,7 @@ def test_old_kernels_have_a_folder_for_each_cpu(root: Path) -> None:
     assert [s.label for s in settings()] == ["cpu.governor@cpu0", "cpu.governor@cpu10"]
 
 
-def test_what_the_administrator_set_in_a_governor_comes_back(root: Path) -> None:
+def test_tunables_of_a_governor_are_restored(root: Path) -> None:
     policy(root, "cpufreq/policy0", "ondemand")
     write(root / SAMPLING, "40000\n")
     (change,) = kinds.prepare_changes(dict.fromkeys(settings(), "performance"))

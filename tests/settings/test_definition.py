@@ -7,7 +7,7 @@ from iostudy.settings.definitions.queue import NR_REQUESTS, READ_AHEAD, SCHEDULE
 from iostudy.settings.values import AS_FOUND
 
 
-def test_what_the_host_has_is_a_level() -> None:
+def test_values_of_the_host_are_valid_levels() -> None:
     assert SCHEDULER.parse(AS_FOUND) == NR_REQUESTS.parse(f" {AS_FOUND} ") == AS_FOUND
 
 
@@ -45,7 +45,7 @@ def test_every_definition_is_complete(name: str) -> None:
         ("hadoop.dfs.replication", "no: a job or daemon reads"),
     ],
 )
-def test_what_can_be_switched(name: str, answer: str) -> None:
+def test_switchable_settings(name: str, answer: str) -> None:
     assert str(catalog.get(name).switching).startswith(answer)
 
 
@@ -66,7 +66,7 @@ def test_a_scheduler_by_name(text: str) -> None:
         (READ_AHEAD, "128.0", "not a whole number"),
     ],
 )
-def test_what_is_refused(definition: type, text: str, why: str) -> None:
+def test_invalid_levels_are_refused(definition: type, text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         definition.parse(text)  # type: ignore[attr-defined]
 

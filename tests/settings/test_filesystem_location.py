@@ -88,7 +88,7 @@ def test_files_in_memory_end_with_the_boot(
 
 
 @pytest.mark.parametrize("error", [ValueError("no mount is shown"), PermissionError(13, "no")])
-def test_where_the_kernel_shows_no_mount_nothing_is_reachable(
+def test_without_mountinfo_no_file_system_is_reachable(
     place: FilesystemLocation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     """As in a chroot whose root is no mount point."""

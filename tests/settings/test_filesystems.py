@@ -54,7 +54,7 @@ def test_every_type_is_made_and_every_setting_is_a_part_of_it() -> None:
     assert all(d.cost is Cost.FORMAT and d.reach is Reach.DISK for d in DEFINITIONS)
 
 
-def test_what_a_configuration_leaves_out_is_the_targets() -> None:
+def test_omitted_options_are_those_of_the_target() -> None:
     settings = {"block.scheduler": "bfq", "filesystem.reserved": "0"}
     assert Filesystem("ext3").with_settings(settings) == Filesystem("ext3", reserved="0")
     both = {"filesystem.type": "xfs"}
@@ -85,7 +85,7 @@ def test_a_new_file_system_is_never_as_found() -> None:
 
 
 @pytest.mark.parametrize("name", [definition.name for definition in DEFINITIONS])
-def test_they_are_in_the_catalogue(name: str) -> None:
+def test_file_system_settings_are_in_the_catalogue(name: str) -> None:
     assert catalog.get(name).name == name
 
 
@@ -104,7 +104,9 @@ def test_they_are_in_the_catalogue(name: str) -> None:
         ("compress=zstd", "rw,compress=zstd:3", "compress=zstd:3"),
     ],
 )
-def test_what_the_kernel_shows_may_contradict(requested: str, shown: str, found: str) -> None:
+def test_the_kernels_values_may_contradict_the_options(
+    requested: str, shown: str, found: str
+) -> None:
     assert find_contradiction(requested, shown.split(",")) == found
 
 
@@ -145,7 +147,7 @@ def test_a_superblock_of_more_than_2_to_the_32_blocks() -> None:
 
 
 @given(st.binary(max_size=2048))
-def test_what_is_no_superblock_is_refused(data: bytes) -> None:
+def test_an_invalid_superblock_is_refused(data: bytes) -> None:
     if data[0x38:0x3A] == b"\x53\xef" and len(data) >= 1024:
         return
     with pytest.raises(ValueError, match="no superblock"):

@@ -12,8 +12,8 @@ from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.hadoop import (
     PREFIX,
     HadoopDefinition,
-    Runner,
     Scope,
+    TaskRunner,
     on_demand,
 )
 from iostudy.settings.values import AS_FOUND, Fraction
@@ -94,7 +94,7 @@ def test_any_other_property_is_a_setting(key, scope):
         "dfs.image.compress",
     ],
 )
-def test_what_is_no_property(name):
+def test_invalid_properties_are_refused(name):
     with pytest.raises(KeyError):
         catalog.get(name)
 
@@ -152,15 +152,15 @@ def test_a_fraction_is_written_one_way(number):
     assert Fraction().parse(parsed) == parsed
 
 
-def test_what_only_one_runner_reads():
-    assert property_("mapreduce.map.memory.mb").runner is Runner.YARN
-    assert property_("mapreduce.local.map.tasks.maximum").runner is Runner.LOCAL
-    assert property_("yarn.nodemanager.container-monitor.interval-ms").runner is Runner.YARN
+def test_properties_of_a_single_runner():
+    assert property_("mapreduce.map.memory.mb").runner is TaskRunner.YARN
+    assert property_("mapreduce.local.map.tasks.maximum").runner is TaskRunner.LOCAL
+    assert property_("yarn.nodemanager.container-monitor.interval-ms").runner is TaskRunner.YARN
     assert property_("mapreduce.task.io.sort.mb").runner is None
     assert "effective with YARN only" in property_("mapreduce.map.memory.mb").applies_to
 
 
-def test_what_takes_the_native_library_says_so():
+def test_properties_that_need_the_native_library_declare_it():
     native = [name for name in DESCRIBED if "native library" in catalog.get(name).caution]
     assert "hadoop.dfs.datanode.readahead.bytes" in native
     assert "hadoop.dfs.datanode.synconclose" not in native

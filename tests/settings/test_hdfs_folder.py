@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, RestoreError
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.existing.cluster import Access, ExistingCluster
 from iostudy.hadoop.existing.namenodes import Hdfs, NameNode
 from iostudy.hadoop.shell import Shell
@@ -53,7 +53,7 @@ def folder(java: Path, namenode: str, tmp_path: Path) -> HdfsFolder:
 def cluster(java: Path, namenode: str, tmp_path: Path) -> ExistingCluster:
     access = Access(
         conf=tmp_path / "conf",
-        configuration=Configuration.of({"mapreduce.framework.name": "yarn"}),
+        configuration=HadoopConfiguration.of({"mapreduce.framework.name": "yarn"}),
         hdfs=Hdfs("hdfs://nn:8020/bench", (NameNode(namenode, ()),)),
         web=None,
         java=Java(java, "17", ()),
@@ -68,7 +68,9 @@ def requests(java: Path) -> list[str]:
     return [line.split(" ")[-1] for line in (java.parent / "asked").read_text().splitlines()]
 
 
-def test_it_is_made_and_goes_with_the_transaction(folder: HdfsFolder, java: Path) -> None:
+def test_the_folder_is_created_and_removed_with_the_transaction(
+    folder: HdfsFolder, java: Path
+) -> None:
     with Transaction() as transaction:
         transaction.apply(folder)
         assert requests(java) == [URI]
@@ -88,7 +90,7 @@ def test_another_process_removes_it(folder: HdfsFolder, java: Path, state_dir: P
     assert not list(state_dir.glob("*.journal"))
 
 
-def test_it_is_prepared_for_a_cluster(
+def test_the_folder_is_prepared_for_a_cluster(
     cluster: ExistingCluster, java: Path, namenode: str, tmp_path: Path
 ) -> None:
     prepared = HdfsFolder.prepare(cluster)
@@ -112,7 +114,7 @@ def test_missing_authentication_is_an_error_before_anything_is_announced(
     assert not list(state_dir.glob("*.journal"))
 
 
-def test_its_record_says_it_all(folder: HdfsFolder) -> None:
+def test_the_record_restores_the_change(folder: HdfsFolder) -> None:
     record = json.loads(json.dumps(folder.record()))
     assert kinds.rebuild_change(folder.kind, record) == folder
 
@@ -172,7 +174,9 @@ def test_a_cluster_that_does_not_answer_is_reported_and_tried_again(
     assert not list(state_dir.glob("*.journal"))
 
 
-def test_what_cannot_be_made_is_an_error_with_the_reason(folder: HdfsFolder, java: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error_with_the_reason(
+    folder: HdfsFolder, java: Path
+) -> None:
     (java.parent / "says").write_text(
         "case \"$*\" in *-mkdir*) echo 'mkdir: Permission denied: user=me'; exit 1; esac\n"
     )

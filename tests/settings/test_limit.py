@@ -62,7 +62,7 @@ def test_every_resource_of_the_kernel_has_two_settings() -> None:
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS)
-def test_what_is_read_is_what_proc_says(definition: limit.LimitSettingDefinition) -> None:
+def test_limits_are_read_from_proc(definition: limit.LimitSettingDefinition) -> None:
     (setting,) = limit.bind(definition, ".")
     assert setting.label == definition.name
     assert definition.parse(setting.read()) == setting.read()
@@ -159,7 +159,7 @@ def test_limits_that_iostudy_would_not_survive(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nofile", "as", "data", "stack", "fsize", "cpu"])
-def test_what_this_process_uses_is_known(name: str) -> None:
+def test_the_usage_of_this_process_is_known(name: str) -> None:
     used = limit._used(name)
     assert 0 <= used < 1 << 45
     assert used > 2 or name in ("fsize", "cpu")
@@ -174,7 +174,7 @@ def test_unlimited_and_sizes() -> None:
 
 
 @pytest.mark.usefixtures("mighty")
-def test_what_the_kernel_refuses_says_how_to_fix_it(original: tuple[int, int]) -> None:
+def test_a_refusal_of_the_kernel_has_a_remedy(original: tuple[int, int]) -> None:
     """No kernel takes more than fs.nr_open."""
     values = wanted({"nofile_hard": "unlimited", "nofile_soft": "unlimited"})
     with pytest.raises(SettingError, match="refused") as caught, Transaction() as transaction:
@@ -183,7 +183,7 @@ def test_what_the_kernel_refuses_says_how_to_fix_it(original: tuple[int, int]) -
     assert resource.getrlimit(NOFILE) == original
 
 
-def test_what_somebody_else_has_set_is_reported(original: tuple[int, int]) -> None:
+def test_a_foreign_limit_is_reported(original: tuple[int, int]) -> None:
     (change,) = kinds.prepare_changes(wanted({"nofile_soft": "1200"}))
     change.apply()
     resource.setrlimit(NOFILE, (1300, original[1]))

@@ -69,7 +69,7 @@ def test_keys_and_values(option: str, key: str, value: str) -> None:
          {"exec": "off", "dev": "off", "symfollow": "off"}),
     ],
 )  # fmt: skip
-def test_what_mountinfo_does_not_show(
+def test_options_that_mountinfo_does_not_show(
     shown: tuple[str, ...], atime: str, others: Mapping[str, str]
 ) -> None:
     usual = {"nodiratime": "off", "suid": "on", "dev": "on", "exec": "on", "symfollow": "on"}
@@ -95,7 +95,7 @@ def test_what_mountinfo_does_not_show(
         ("commit=5\n", "printable"),
     ],
 )
-def test_what_is_no_level(text: str, why: str) -> None:
+def test_invalid_levels_are_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         catalog.get("mount.options").parse(text)
 
@@ -176,7 +176,9 @@ levels = st.fixed_dictionaries({}, optional={k: st.sampled_from(v) for k, v in V
 
 
 @given(found=states, level=levels.filter(bool))
-def test_what_is_undone_is_as_it_was(found: dict[str, str], level: dict[str, str]) -> None:
+def test_undo_restores_the_original_mount_options(
+    found: dict[str, str], level: dict[str, str]
+) -> None:
     owner = MemoryFileSystem(dict(found))
     before = owner.shown()
     text = mount_options.format_options(level)

@@ -67,7 +67,7 @@ def test_a_wrong_journal_removes_nothing(tmp_path: Path, state_dir: Path) -> Non
 
 
 @pytest.mark.root
-def test_what_is_mounted_in_a_work_folder_is_not_removed(tmp_path: Path) -> None:
+def test_a_mount_in_a_work_folder_is_not_removed(tmp_path: Path) -> None:
     folder = WorkFolder.prepare(tmp_path)
     folder.apply()
     (tmp_path / "others").mkdir()

@@ -35,7 +35,7 @@ def test_an_empty_name_is_not_the_working_directory(place: str) -> None:
         places.resolve_places([place])
 
 
-def test_what_has_no_members_is_refused() -> None:
+def test_a_device_without_members_is_refused() -> None:
     with pytest.raises(TargetError, match="no-such-group"):
         places.resolve_places(["members of no-such-group"])
 
@@ -62,7 +62,7 @@ def test_a_setting_holds_on_each_place_once(pair: tuple[str, str]) -> None:
     assert [s.label for s in bound] == [f"block.scheduler@{one}", f"block.scheduler@{other}"]
 
 
-def test_what_the_host_has_once_needs_no_place() -> None:
+def test_a_setting_of_the_whole_host_needs_no_place() -> None:
     (setting,) = places.bind("sysctl.vm.swappiness", [])
     assert setting.read() == Path("/proc/sys/vm/swappiness").read_text().strip()
 

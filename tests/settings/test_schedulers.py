@@ -28,7 +28,7 @@ BEFORE = [
 
 
 @given(st.permutations(ATTRIBUTES))
-def test_what_changes_another_is_written_before_it(attributes: list[str]) -> None:
+def test_side_effects_come_before_the_settings_they_change(attributes: list[str]) -> None:
     order = QUEUE.write_order(attributes)
     assert sorted(order) == ATTRIBUTES
     for first, second in BEFORE:

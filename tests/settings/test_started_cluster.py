@@ -15,7 +15,7 @@ from iostudy import own_folder
 from iostudy.errors import RestoreError, UnsafePathError
 from iostudy.hadoop.local import persistence, processes
 from iostudy.hadoop.local.cluster import LocalCluster
-from iostudy.hadoop.local.layout import Layout
+from iostudy.hadoop.local.layout import ClusterLayout
 from iostudy.settings import kinds, user_cluster
 from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.settings.transaction.journal import Journal, JournalMode
@@ -24,7 +24,7 @@ from tests.hadoop.clusters import layout
 
 
 @pytest.fixture
-def planned(tmp_path: Path) -> Layout:
+def planned(tmp_path: Path) -> ClusterLayout:
     (tmp_path / "storage").mkdir()
     return replace(
         layout(),
@@ -35,7 +35,7 @@ def planned(tmp_path: Path) -> Layout:
 
 
 @pytest.fixture
-def daemon(planned: Layout) -> Iterator[subprocess.Popen[bytes]]:
+def daemon(planned: ClusterLayout) -> Iterator[subprocess.Popen[bytes]]:
     """A process that carries the cluster's marker."""
     marked = {**os.environ, processes.CLUSTER: planned.identity}
     with subprocess.Popen(["sleep", "600"], env=marked) as process:
@@ -43,11 +43,11 @@ def daemon(planned: Layout) -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def change(planned: Layout) -> StartedCluster:
+def change(planned: ClusterLayout) -> StartedCluster:
     return StartedCluster(LocalCluster(planned))
 
 
-def journaled(planned: Layout, state_dir: Path, *, committed: bool) -> None:
+def journaled(planned: ClusterLayout, state_dir: Path, *, committed: bool) -> None:
     journal = Journal.create(state_dir, JournalMode.SET, "iostudy hadoop up")
     journal.log_changes([change(planned)])
     if committed:
@@ -55,22 +55,22 @@ def journaled(planned: Layout, state_dir: Path, *, committed: bool) -> None:
     journal.close()
 
 
-def test_its_record_says_it_all(planned: Layout) -> None:
+def test_the_record_restores_the_change(planned: ClusterLayout) -> None:
     record = json.loads(json.dumps(change(planned).record()))
     rebuilt = kinds.rebuild_change(StartedCluster.kind, record)
     assert isinstance(rebuilt, StartedCluster)
     assert rebuilt.cluster.layout == planned
 
 
-def test_no_folder_is_removed_that_iostudy_does_not_make(planned: Layout) -> None:
+def test_no_folder_is_removed_that_iostudy_does_not_make(planned: ClusterLayout) -> None:
     record = change(replace(planned, identity="../../etc")).record()
     with pytest.raises(RestoreError):
         kinds.rebuild_change(StartedCluster.kind, record)
 
 
 @pytest.mark.child
-def test_it_is_ended_also_where_its_home_is_gone(
-    planned: Layout, daemon: subprocess.Popen[bytes], state_dir: Path
+def test_a_cluster_without_its_home_folder_is_stopped(
+    planned: ClusterLayout, daemon: subprocess.Popen[bytes], state_dir: Path
 ) -> None:
     """A user may have removed the output folder of a study that was killed."""
     (folder,) = planned.folders()
@@ -82,7 +82,9 @@ def test_it_is_ended_also_where_its_home_is_gone(
     assert not list(state_dir.glob("*.journal"))
 
 
-def test_one_that_was_never_started_is_not_reported(planned: Layout, state_dir: Path) -> None:
+def test_one_that_was_never_started_is_not_reported(
+    planned: ClusterLayout, state_dir: Path
+) -> None:
     journaled(planned, state_dir, committed=False)
     undoing = restore_stale().undo_result
     assert (undoing.restored_values, undoing.failures) == ((), ())
@@ -90,7 +92,7 @@ def test_one_that_was_never_started_is_not_reported(planned: Layout, state_dir: 
 
 @pytest.mark.child
 def test_the_users_own_stays_until_it_is_ended(
-    planned: Layout, daemon: subprocess.Popen[bytes], state_dir: Path
+    planned: ClusterLayout, daemon: subprocess.Popen[bytes], state_dir: Path
 ) -> None:
     persistence.make(planned)
     journaled(planned, state_dir, committed=True)
@@ -104,7 +106,7 @@ def test_the_users_own_stays_until_it_is_ended(
     (state_dir / "00-0.journal").rmdir()
 
 
-def test_what_else_is_held_stays(planned: Layout, state_dir: Path) -> None:
+def test_other_held_changes_stay(planned: ClusterLayout, state_dir: Path) -> None:
     journaled(planned, state_dir, committed=True)
     restore_kinds("hdfs-folder")
     assert list(state_dir.glob("*.journal"))

@@ -70,7 +70,7 @@ def test_no_key_is_longer_than_a_file_name() -> None:
 
 
 @pytest.mark.parametrize("key", NO_KEYS)
-def test_what_is_no_key(key: str) -> None:
+def test_invalid_keys_are_refused(key: str) -> None:
     with pytest.raises(KeyError):
         catalog.get(f"sysctl.{key}")
 
@@ -216,7 +216,7 @@ def test_a_key_that_was_renamed(proc: Path) -> None:
         "net/ipv6/conf/eth0.1/disable_ipv6",
     ],
 )
-def test_what_has_no_way_back_is_refused(proc: Path, key: str) -> None:
+def test_irreversible_keys_are_refused(proc: Path, key: str) -> None:
     path = put(proc, key, "0\n")
     with pytest.raises(SettingError, match="iostudy could not restore it"):
         kinds.prepare_changes({bound(key): "1"})
@@ -224,7 +224,7 @@ def test_what_has_no_way_back_is_refused(proc: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o200, 0o444])
-def test_what_cannot_be_read_and_written_is_refused(proc: Path, mode: int) -> None:
+def test_a_key_without_read_and_write_permission_is_refused(proc: Path, mode: int) -> None:
     put(proc, "kernel.some", "0\n", mode)
     with pytest.raises(SettingError, match="cannot be both read and written"):
         kinds.prepare_changes({bound("kernel.some"): "1"})

@@ -58,7 +58,7 @@ def test_another_process_undoes_it_by_its_record(tracing, loop):
 
 
 @pytest.mark.root
-def test_who_reads_in_it_is_waited_for_and_named(tracing, loop, monkeypatch):
+def test_a_reader_of_the_instance_is_awaited_and_named(tracing, loop, monkeypatch):
     monkeypatch.setattr("iostudy.settings.trace_instance._PATIENCE_SECONDS", 0.05)
     made = TraceInstance.prepare([read_device(loop)])
     made.apply()
@@ -70,7 +70,7 @@ def test_who_reads_in_it_is_waited_for_and_named(tracing, loop, monkeypatch):
 
 
 @pytest.mark.root
-def test_what_the_kernel_refuses_is_an_error_and_undone(tracing, loop, state_dir):
+def test_a_refusal_of_the_kernel_is_an_error_and_undone(tracing, loop, state_dir):
     too_many = ("7:0",) * 4000
     wrong = replace(TraceInstance.prepare([read_device(loop)]), numbers=too_many)
     with pytest.raises(SettingError) as caught, Transaction() as transaction:
@@ -97,7 +97,7 @@ def test_a_journal_can_name_no_other_folder(path):
         kinds.rebuild_change(TraceInstance.kind, record)
 
 
-def test_what_is_lacking_is_reported_with_its_remedy(monkeypatch, tmp_path):
+def test_a_missing_requirement_is_reported_with_its_remedy(monkeypatch, tmp_path):
     def refused(*devices):
         with pytest.raises(UsageError) as caught:
             TraceInstance.prepare(devices)
@@ -116,7 +116,7 @@ def test_what_is_lacking_is_reported_with_its_remedy(monkeypatch, tmp_path):
     assert "no block device" in refused().found
 
 
-def test_it_is_found_where_debugfs_shows_it(tmp_path):
+def test_an_instance_below_debugfs_is_found(tmp_path):
     assert tracefs.find_tracefs(tmp_path) is None
     (tmp_path / "sys/kernel/debug/tracing/instances").mkdir(parents=True)
     assert tracefs.find_tracefs(tmp_path) == tmp_path / "sys/kernel/debug/tracing"

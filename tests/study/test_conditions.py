@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from iostudy.errors import StudyError
 from iostudy.settings import catalog
-from iostudy.settings.definition import Condition
+from iostudy.settings.definition import SettingCondition
 from iostudy.study.combinations import (
     Factor,
     FactorKind,
@@ -74,7 +74,7 @@ def test_configurations_come_in_the_order_of_factors_and_levels():
     ]
 
 
-def test_what_is_the_same_everywhere_stands_in_no_label():
+def test_constant_levels_are_in_no_label():
     study = read(factors("block.scheduler: [bfq]\n  block.bfq.low_latency: [0, 1]"))
     assert [c.label for c in study.configurations()] == ["0", "1"]
     assert study.baseline.settings["block.scheduler"] == "bfq"
@@ -124,7 +124,7 @@ def test_a_tunable_in_another_place_than_its_scheduler_is_refused():
     assert len(read(factors(same)).configurations()) == 2
 
 
-def test_as_found_is_a_level_of_every_setting_but_a_file_systems():
+def test_as_found_is_a_level_of_every_setting_except_of_file_systems():
     study = read(factors("block.scheduler: [as-found, bfq]\n  block.nr_requests: [as-found]"))
     assert [dict(c.settings) for c in study.configurations()] == [
         {"block.scheduler": "as-found", "block.nr_requests": "as-found"},
@@ -141,7 +141,7 @@ def test_nothing_that_others_depend_on_depends_on_a_third(name):
     assert condition is None or catalog.get(condition.name).condition is None
 
 
-def factor(name: str, levels: list[str], condition: Condition | None = None) -> Factor:
+def factor(name: str, levels: list[str], condition: SettingCondition | None = None) -> Factor:
     found = tuple(Level(level, level) for level in levels)
     return Factor(name, FactorKind.SETTING, found, condition=condition)
 
@@ -153,7 +153,7 @@ def some_factors(draw: st.DrawFn) -> list[Factor]:
     found = [factor("block.scheduler", schedulers)]
     for number in range(draw(st.integers(0, 5))):
         owner = draw(st.sampled_from([*schedulers, ""]))
-        condition = Condition("block.scheduler", (owner,)) if owner else None
+        condition = SettingCondition("block.scheduler", (owner,)) if owner else None
         levels = [str(n) for n in range(draw(st.integers(1, 3)))]
         found.append(factor(f"block.{owner}.tunable{number}", levels, condition))
     return draw(st.permutations(found))

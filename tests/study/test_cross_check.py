@@ -117,7 +117,7 @@ def test_file_systems_do_not_vary_where_there_are_further_disks():
     assert problem.found == "disk2"
 
 
-def test_what_a_type_does_not_have_makes_no_configurations_of_its_own():
+def test_options_of_another_file_system_type_make_no_configurations():
     factors = "filesystem.type: [ext4, xfs]\n  filesystem.journal: [on, off]"
     text = GOOD.replace("target: /data/scratch", "target: {loopback: {size: 2GiB}}")
     study = read(text.replace("block.scheduler: [none, bfq]", factors))

@@ -78,7 +78,7 @@ def test_a_tunable_may_be_screened_under_the_one_scheduler_that_has_it():
     assert read(text + "design: plackett-burman\n").comparisons == 4 * 2
 
 
-def test_what_is_hard_to_change_makes_whole_plots():
+def test_hard_to_change_factors_make_whole_plots():
     text = DISK.replace("mount.atime: [relatime, noatime]", "filesystem.type: [ext4, xfs]")
     study = read(text.replace("1GiB", "2GiB") + "design: plackett-burman\n")
     plots = [c.whole_plot for c in study.configurations()]
@@ -124,7 +124,9 @@ def test_what_is_hard_to_change_makes_whole_plots():
         ),
     ],
 )
-def test_what_cannot_be(old: str, new: str, section: str, line: int, words: list[str]):
+def test_impossible_designs_are_refused(
+    old: str, new: str, section: str, line: int, words: list[str]
+):
     (problem,) = problems(FIVE.replace(old, new) + f"design: {section}\n")
     message = str(problem)
     at = line if old != FACTORS else 3

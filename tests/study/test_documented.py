@@ -43,7 +43,7 @@ def test_a_whole_example_is_a_study_as_it_stands(example):
 
 
 @pytest.mark.child
-def test_what_check_says_of_the_example_is_what_the_readme_shows(monkeypatch, tmp_path, capsys):
+def test_the_readme_shows_the_output_of_check(monkeypatch, tmp_path, capsys):
     (shown,) = re.findall(r"^    \$ iostudy check (\S+)\n((?:    .*\n)+?)\n", README, re.MULTILINE)
     name, output = shown
     monkeypatch.chdir(tmp_path)

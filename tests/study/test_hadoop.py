@@ -118,7 +118,7 @@ hadoop:
 @pytest.mark.parametrize(
     "section", ["[]", "3", "{properties: []}", "{data_dirs: /}", "{data_dirs: [/a, /a/]}"]
 )
-def test_what_is_no_section(section):
+def test_invalid_sections_are_refused(section):
     line, _ = only(STUDY + f"hadoop: {section}\n")
     assert line == 7
 
@@ -160,7 +160,7 @@ def test_a_target_in_hdfs(written, uri):
         ("hdfs:///a b", "a folder's path has"),
     ],
 )
-def test_what_is_no_folder_in_hdfs(written, why):
+def test_invalid_hdfs_folders_are_refused(written, why):
     line, message = only(STUDY.replace("/data/scratch", f'"{written}"'))
     assert line == 2
     assert why in message
@@ -223,7 +223,7 @@ def test_a_native_workload_with_one_of_hadoop_on_its_own_cluster():
 
 
 @pytest.mark.parametrize("key", ["dfs.blocksize: [1MiB, 2MiB]", "dfs.replication: [1]"])
-def test_what_all_workloads_decide_themselves_varies_nothing(key):
+def test_a_property_that_all_workloads_set_is_no_factor(key):
     text = STUDY.replace("dfs.blocksize: [128MiB, 64MiB]", key)
     line, message = only(text.replace(JOB, "hadoop.nnbench"))
     assert line == 4
@@ -257,7 +257,7 @@ def test_more_replicas_than_datanodes():
         ("yarn.nodemanager.vmem-check-enabled: [true, false]", "true", "false"),
     ],
 )
-def test_what_the_runner_would_not_heed(factor, runs, idle):
+def test_properties_that_the_runner_ignores_are_refused(factor, runs, idle):
     text = STUDY.replace("dfs.blocksize: [128MiB, 64MiB]", factor)
     assert read(text + f"hadoop: {{yarn: {runs}}}\n")
     line, message = only(text + f"hadoop: {{yarn: {idle}}}\n")
@@ -320,11 +320,11 @@ def test_limits_do_not_reach_the_daemons_of_a_cluster_that_is_there():
         ("hadoop.dfs.blocksize: {levels: [1MiB], on: sda}", "leave on out"),
     ],
 )
-def test_what_is_no_factor(factor, why):
+def test_invalid_factors_are_refused(factor, why):
     assert why in only(STUDY.replace("hadoop.dfs.blocksize: [128MiB, 64MiB]", factor))[1]
 
 
-def test_nobody_needs_root_for_hadoop():
+def test_hadoop_needs_no_root():
     assert list_root_requirements(read(STUDY)) == ()
     fallback = "without_root: {factors: {hadoop.dfs.blocksize: [128MiB, 64MiB]}}\n"
     text = STUDY.replace("hadoop.dfs.blocksize: [128MiB, 64MiB]", SCHEDULER) + fallback
@@ -332,7 +332,7 @@ def test_nobody_needs_root_for_hadoop():
     assert list_root_requirements(read(text).without_root()) == ()
 
 
-def test_what_takes_the_place_of_factors_without_root_is_checked_too():
+def test_factors_without_root_are_checked_too():
     fallback = "without_root: {factors: {hadoop.dfs.replication: [1, 3]}}\n"
     assert "more replicas than DataNodes (1)" in only(STUDY + fallback)[1]
 

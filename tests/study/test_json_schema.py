@@ -25,7 +25,7 @@ def errors(text: str) -> list[str]:
     return [error.message for error in VALIDATOR.iter_errors(values)]
 
 
-def test_it_is_a_schema_of_every_key_with_a_description():
+def test_every_key_has_a_description():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert tuple(SCHEMA["properties"]) == tuple(StudyFile.model_fields)
     assert all(each["description"] for each in SCHEMA["properties"].values())
@@ -121,5 +121,5 @@ def test_a_plain_error_is_marked(old, new):
         + "hadoop: {datanodes: 2, data_dirs: /d, properties: {io.file.buffer.size: 64KiB}}\n",
     ],
 )
-def test_what_the_parser_takes_is_valid(text):
+def test_a_file_that_the_parser_accepts_is_valid(text):
     assert not errors(text)

@@ -18,7 +18,7 @@ def test_printable_text_is_a_label_as_it_stands(text):
 
 
 @pytest.mark.parametrize("text", ["", " ", "two\nlines", "\x1b[31mred", "\u202eright", "x" * 61])
-def test_what_a_terminal_would_obey_or_a_table_not_hold_is_no_label(text):
+def test_control_characters_and_long_texts_are_no_labels(text):
     with pytest.raises(ValueError, match="one line of 1 to 60"):
         parse_label(text)
 

@@ -38,7 +38,7 @@ def test_a_study_without_a_limit_has_no_settings() -> None:
         ("{speed: 50MiB}", 9, "speed"),
     ],
 )
-def test_what_is_no_limit(limit: str, line: int, message: str) -> None:
+def test_invalid_limits_are_refused(limit: str, line: int, message: str) -> None:
     (problem,) = problems(GOOD + f"limit: {limit}\n")
     assert problem.line == line
     assert message in f"{problem.message} {problem.found} {problem.allowed}"

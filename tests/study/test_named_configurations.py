@@ -20,7 +20,7 @@ configurations:
 )
 
 
-def test_what_is_left_out_takes_its_first_level():
+def test_an_omitted_factor_has_its_first_level():
     study = read(STUDY)
     assert [(c.label, dict(c.settings), dict(c.options)) for c in study.configurations()] == [
         ("before", {"block.scheduler": "none"}, {"direct": "false"}),
@@ -37,7 +37,7 @@ def test_bounds_are_no_choices():
     assert all(choice.label != "all" for choice in study.choices())
 
 
-def test_what_is_no_bound_is_refused():
+def test_an_invalid_bound_is_refused():
     baseline = read(STUDY).baseline.label
     for label in ("al", baseline):
         (problem,) = problems(STUDY + f"bounds: [{label}]\n")

@@ -60,7 +60,7 @@ def test_without_places_it_is_the_target():
         ("sysctl.vm.swappiness: {levels: [1], on: sdb}", "the whole host, which has no place"),
     ],
 )
-def test_what_is_no_place_is_refused_at_its_line(factor, words):
+def test_an_invalid_place_is_refused_at_its_line(factor, words):
     problem = only_problem(FACTOR, factor)
     assert problem.line == 4
     assert words in problem.message

@@ -153,7 +153,7 @@ def test_a_factor_that_no_workload_heeds_is_refused():
         ("a: &x [*x]", 1),
     ],
 )
-def test_what_is_not_a_study_is_refused_at_its_line(text, line):
+def test_an_invalid_study_is_refused_at_its_line(text, line):
     assert problems(text)[0].line >= line
 
 
@@ -221,7 +221,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path):
         load(path)
 
 
-def test_what_is_refused_stops_the_study_unless_it_says_otherwise():
+def test_a_refused_configuration_stops_the_study_by_default():
     assert not read(GOOD).leave_out_refused
     assert not read(GOOD + "refused: stop\n").leave_out_refused
     assert read(GOOD + "refused: leave-out\n").leave_out_refused
@@ -252,7 +252,7 @@ def test_weights_that_are_none(weights, path, message):
     assert problem.line == 8
 
 
-def test_how_often_telemetry_is_sampled_is_ten_a_second_or_as_written():
+def test_the_sampling_rate_is_ten_a_second_or_as_written():
     assert read(GOOD).telemetry.hz == DEFAULT_HZ
     assert read(GOOD + "telemetry: {hz: 2.5}\n").telemetry.hz == 2.5
 
@@ -286,7 +286,7 @@ def test_requests_are_traced_where_the_study_says_so_and_it_says_what_that_costs
 
 
 @pytest.mark.parametrize("value", ["on", "1", '"true"'])
-def test_whether_requests_are_traced_is_true_or_false(value):
+def test_tracing_of_requests_is_true_or_false(value):
     text = GOOD + f"telemetry:\n  block_latency: {value}\n"
     assert only_problem(GOOD, text).line == len(text.splitlines())
 

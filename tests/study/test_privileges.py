@@ -37,7 +37,7 @@ def test_the_section_for_those_without_root_needs_none():
     assert {f.name for f in adapt_to_user(study, root=False).factors} == {"workload.direct"}
 
 
-def test_to_trace_requests_needs_root():
+def test_tracing_of_requests_needs_root():
     text = "telemetry: {block_latency: true}\n"
     study = read(OPTIONS + text)
     assert adapt_to_user(study, root=True) is study

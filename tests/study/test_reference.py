@@ -132,13 +132,13 @@ def test_a_name_that_nobody_has_published_under() -> None:
     assert problem.path == "reference"
 
 
-def test_what_a_file_of_figures_may_not_say() -> None:
+def test_invalid_files_of_published_figures_are_refused() -> None:
     fields = reference.get("R1").model_dump()
     with pytest.raises(ValidationError):
         Publication.model_validate({**fields, "expected": True})
 
 
-def test_what_a_workload_models_was_published_of_hadoops_own_program():
+def test_figures_of_the_modelled_program_are_references_of_a_workload():
     (create, *_) = (f for f in reference.get("R2").figures if f.figure == "create_rate")
     own = build_request("nnthroughput", catalog.get("nnthroughput").options())
     real = build_request("hadoop.nnthroughput", catalog.get("hadoop.nnthroughput").options())

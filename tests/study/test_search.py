@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.analysis.search.space import Choices, Condition, Range
+from iostudy.analysis.search.space import Choices, ParameterCondition, Range
 from iostudy.study.candidates import add_candidates, name_points
 from iostudy.study.model import Study
 from iostudy.study.search import DEFAULT, TimeBudget, TrialBudget
@@ -45,7 +45,7 @@ def test_parameters_are_a_space():
     ahead, scheduler, expire = search_of(SEARCH).space.parameters
     assert ahead.domain == Range(1024, 32768, log=True, step=4)
     assert scheduler.domain == Choices(("mq-deadline", "bfq"))
-    assert expire.condition == Condition("block.scheduler", ("mq-deadline",))
+    assert expire.condition == ParameterCondition("block.scheduler", ("mq-deadline",))
 
 
 def test_the_default_is_everything_as_found_and_alone_as_long_as_no_candidate_is_known():

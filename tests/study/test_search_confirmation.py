@@ -48,7 +48,7 @@ def confirmed(text):
         "refused: leave-out\n",
     ],
 )
-def test_what_root_would_compare_is_no_part_of_it(more):
+def test_factors_for_root_are_no_part_of_the_confirmation(more):
     text = confirmed(WITHOUT_ROOT + more)
     study = read(text)
     default, winner = study.configurations()
@@ -70,6 +70,6 @@ def test_names_of_many_words_are_read_back():
     assert study.decide.weights == {one: 2, other: 3}
 
 
-def test_its_seed_is_another_one_and_the_same_for_the_same_search():
+def test_the_seed_differs_and_is_the_same_for_the_same_search():
     assert confirmed(WITHOUT_ROOT) == confirmed(WITHOUT_ROOT)
     assert read(confirmed(WITHOUT_ROOT)).seed not in (None, 7)

@@ -26,7 +26,7 @@ def test_deep_nesting_is_refused_and_not_followed(text):
         (GOOD + "validity: !!set {foreign_io}\n", 9, "the tag tag:yaml.org,2002:set"),
     ],
 )
-def test_what_stands_for_more_than_is_written_is_refused_at_its_line(text, line, found):
+def test_anchors_and_aliases_are_refused_at_their_line(text, line, found):
     (problem,) = problems(text)
     assert (problem.line, problem.found) == (line, found)
 
@@ -42,7 +42,7 @@ def test_lines_are_those_of_the_file():
     assert [p.line for p in problems(text)] == [12]
 
 
-def test_what_is_written_reads_back_however_long_its_lines_are():
+def test_long_lines_are_read_back():
     labels = ", ".join(f"level {number} of many: '{number}'" for number in range(40))
     text = f"factors: {{workload.files: {{{labels}}}}}\nscheduler: none\n"
     values = read(text, "study.yaml").values
@@ -62,7 +62,7 @@ def test_what_is_written_reads_back_however_long_its_lines_are():
         ("%YAML 1.3\n---\n" + GOOD, 1, "another version"),
     ],
 )
-def test_what_cannot_be_read_is_refused_at_its_own_line(text, line, words):
+def test_invalid_yaml_is_refused_at_its_line(text, line, words):
     (problem,) = problems(text)
     assert problem.line == line
     assert words in problem.found
@@ -103,7 +103,7 @@ def test_a_file_is_read_up_to_its_bound():
     assert "at most 256KiB" in str(caught.value)
 
 
-def test_what_is_not_utf_8_is_refused_at_its_line():
+def test_invalid_utf_8_is_refused_at_its_line():
     with pytest.raises(StudyError) as caught:
         decode(GOOD.encode() + b"seed: \xff\n", "study.yaml")
     (problem,) = caught.value.problems

@@ -99,7 +99,7 @@ def test_modelled_drives_of_several_models() -> None:
         ({"model": "ultrastar-7k8"}, "size"),
     ],
 )
-def test_what_is_no_modelled_drive(section: dict[str, Any], message: str) -> None:
+def test_invalid_modelled_drives_are_refused(section: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_target({"drive": section})
 
@@ -133,7 +133,7 @@ def test_the_disks_of_a_volume_are_made_or_those_of_the_user() -> None:
         ({"devices": ["/dev/sda"], "layout": "wide"}, "layout"),
     ],
 )
-def test_what_is_no_volume(section: dict[str, Any], message: str) -> None:
+def test_invalid_volumes_are_refused(section: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         volume(**section)
 

@@ -34,7 +34,7 @@ def test_each_counts_by_its_busy_time():
     assert found["MHz"] == pytest.approx((100 * 3000 + 300 * 1000) / 400)
 
 
-def test_of_an_idle_machine_all_count():
+def test_all_cores_of_an_idle_machine_count():
     assert compute_frequency_figures(sampled([0.0] * 4, [0.0] * 4))["MHz"] == pytest.approx(2000)
 
 

@@ -34,7 +34,7 @@ def test_growth_is_what_left_the_free_memory_and_joined_the_cache():
     assert found["cache_growth_kB/s"] == pytest.approx((150 + 100) * 1024 / 3)
 
 
-def test_its_cost_is_the_system_time_of_the_intervals_with_growth():
+def test_the_cost_of_growth_is_the_system_time_of_its_intervals():
     found = figures([1000, 900, 800, 800], [0, 100, 200, 200])
     assert found["cache_growth_ms/MiB"] == pytest.approx((500 + 500) / 200)
 

@@ -23,7 +23,7 @@ from iostudy.diagnosis.diagnose import diagnose
 from iostudy.diagnosis.thresholds import CPU_STARVED
 from iostudy.telemetry.processes import compute_workload_figures, find_busiest_foreign
 from iostudy.telemetry.recorder import ProcRecorder
-from iostudy.telemetry.samples import Process, Samples, drop_missing
+from iostudy.telemetry.samples import ProcessUsage, Samples, drop_missing
 from tests.telemetry.emulated import (
     Program,
     capped_group,
@@ -365,10 +365,10 @@ def test_a_name_is_whatever_a_program_calls_itself():
 
 
 def process(pid, seconds=0.0, written=0, *, of_workload=False):
-    return Process(pid, f"p{pid}", of_workload, seconds, 0, written)
+    return ProcessUsage(pid, f"p{pid}", of_workload, seconds, 0, written)
 
 
-def test_of_the_busiest_some_moved_much_and_some_computed_much():
+def test_the_busiest_processes_are_chosen_by_bytes_and_by_cpu_time():
     writers = [process(pid, 0.1, pid * MIB) for pid in range(1, 9)]
     spinner = process(9, 5.0)
     own = process(10, 9.0, 99 * MIB, of_workload=True)

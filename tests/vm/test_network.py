@@ -130,7 +130,7 @@ def test_nothing_of_a_mount_is_left_out_in_silence(machine: Machine) -> None:
     assert "mount.atime" in output
 
 
-def test_what_is_written_to_each_mount_is_recorded(machine: Machine) -> None:
+def test_bytes_written_to_each_mount_are_recorded(machine: Machine) -> None:
     document = json.loads(machine.run(".venv/bin/python", "-c", RECORD, *OPTIONS).stdout)
     assert set(document["nfs"]) == set(OPTIONS)
     for place, figures in document["nfs"].items():

@@ -65,7 +65,7 @@ def test_a_disk_that_leaves_counting_to_its_paths_is_judged_by_these():
 
 
 @pytest.mark.root
-def test_of_a_device_and_the_one_that_it_lies_on_the_upper_is_judged():
+def test_the_upper_of_two_stacked_devices_is_diagnosed():
     """What it moves arrives at both, and counts once."""
     with loop_disk(MIB) as loop:
         below = [device.name for device in stack.whole_stack(loop)]
@@ -88,7 +88,7 @@ def test_a_command_that_writes_to_a_mount_is_judged_by_it_alone():
     assert "18 requests outstanding at once" in nfs[0].sentence
 
 
-def test_what_others_move_over_nfs_is_not_what_a_command_waits_for():
+def test_nfs_traffic_of_others_is_not_attributed_to_the_command():
     now = saw({"sda": PEER}, nfs={"/home": server(1e5)}, network=FULL, workload=wrote(2e4))
     assert find_target(now, None) == DiagnosisTarget(("sda",))
     assert Bottleneck.NFS not in {each.limit for each in judged(now).findings}
@@ -125,5 +125,5 @@ def test_without_the_commands_own_figures_the_mount_is_judged_over_which_more_wa
     )
 
 
-def test_where_nothing_did_anything_there_is_no_target():
+def test_an_idle_machine_has_no_diagnosis_target():
     assert find_target(saw(), None) == DiagnosisTarget()

@@ -140,7 +140,7 @@ def test_the_next_one_is_after_now_and_by_at_most_an_interval(due, interval, lat
     assert following <= now + interval + 1e-6
 
 
-def test_it_waits_for_real():
+def test_the_interval_is_waited_for():
     began = time.monotonic()
     first = list(readings(Live(), 0.1, 2))
     assert len(first) == 2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from iostudy.telemetry.samples import counter_increments, drop_missing
-from iostudy.watch.reader import MAX_COLUMNS_RATIO, Reader
+from iostudy.watch.reader import MAX_COLUMNS_RATIO, SampleReader
 
 LOOKS = 200
 CLOCK, COUNTER, ADDED_UP = "clock.boottime_ns", "vm.nr_written", "foreign.cpu_us"
@@ -79,7 +79,7 @@ def host(request, monkeypatch) -> Host:
 @pytest.fixture
 def looks(host):
     """The readings of many looks, an interval after the one before."""
-    reader, found = Reader(None, ()), []
+    reader, found = SampleReader(None, ()), []
     for host.looks in range(1, LOOKS + 1):
         host.now += INTERVAL_NS
         found.append(reader.look())

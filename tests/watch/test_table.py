@@ -14,7 +14,7 @@ from iostudy.watch.table import (
     COLUMNS,
     DEVICE,
     History,
-    View,
+    TableView,
     adjacent_column,
     build_rows,
     next_sorting,
@@ -23,27 +23,27 @@ from iostudy.watch.table import (
 from tests.watch.of_devices import HOME, STACK, UTILS, disk, reading
 
 NOW = reading(STACK, UTILS)
-FLAT = View(as_tree=False)
+FLAT = TableView(as_tree=False)
 
 
-def shown(view: View, of=NOW) -> list[str]:
+def shown(view: TableView, of=NOW) -> list[str]:
     """Each row as the names from its volume down."""
     return ["/".join(row.path) for row in build_rows(of, view)]
 
 
 def test_members_are_listed_below_each_of_their_volumes():
     tree = ["md0", "md0/sda", "md0/sdb"]
-    assert shown(View()) == [
+    assert shown(TableView()) == [
         "sdc",
         "dm-0", *(f"dm-0/{each}" for each in tree),
         "dm-1", *(f"dm-1/{each}" for each in tree),
     ]  # fmt: skip
-    assert [row.depth for row in build_rows(NOW, View())] == [0, 0, 1, 2, 2, 0, 1, 2, 2]
+    assert [row.depth for row in build_rows(NOW, TableView())] == [0, 0, 1, 2, 2, 0, 1, 2, 2]
 
 
 def test_a_member_that_is_a_watched_partition_is_shown_itself():
     devices = [WatchedDevice("sda1", "sda1", is_partition=True), disk("sdb"), STACK[3]]
-    assert shown(View(), reading(devices, {})) == ["md0", "md0/sda1", "md0/sdb"]
+    assert shown(TableView(), reading(devices, {})) == ["md0", "md0/sda1", "md0/sdb"]
 
 
 def test_flat_view_lists_every_device_once():
@@ -52,7 +52,7 @@ def test_flat_view_lists_every_device_once():
 
 
 def test_sorting_is_among_those_of_one_volume():
-    view = View(sorted_by="%util")
+    view = TableView(sorted_by="%util")
     assert shown(view)[:4] == ["dm-1", "dm-1/md0", "dm-1/md0/sdb", "dm-1/md0/sda"]
     assert shown(replace(view, descending=False))[:3] == ["dm-0", "dm-0/md0", "dm-0/md0/sda"]
     assert shown(replace(view, as_tree=False)) == ["sdb", "md0", "dm-1", "sda", "sdc", "dm-0"]
@@ -61,22 +61,22 @@ def test_sorting_is_among_those_of_one_volume():
 @pytest.mark.parametrize("descending", [True, False])
 def test_a_device_without_figures_comes_last(descending):
     now = reading(STACK[:3], {"sda": 1.0, "sdc": 0.0})
-    view = View(sorted_by="%util", descending=descending, as_tree=False)
+    view = TableView(sorted_by="%util", descending=descending, as_tree=False)
     assert shown(view, now)[-1] == "sdb"
     assert build_rows(now, view)[-1].figures == {}
 
 
 def test_a_filter_keeps_the_way_down_to_a_match_and_all_below_it():
-    assert shown(View(matching="SDA")) == [
+    assert shown(TableView(matching="SDA")) == [
         "dm-0", "dm-0/md0", "dm-0/md0/sda", "dm-1", "dm-1/md0", "dm-1/md0/sda",
     ]  # fmt: skip
-    assert shown(View(matching="home")) == ["dm-1", "dm-1/md0", "dm-1/md0/sda", "dm-1/md0/sdb"]
+    assert shown(TableView(matching="home")) == ["dm-1", "dm-1/md0", "dm-1/md0/sda", "dm-1/md0/sdb"]
     assert shown(replace(FLAT, matching="md/")) == ["md0"]
-    assert shown(View(matching="nothing")) == []
+    assert shown(TableView(matching="nothing")) == []
 
 
 def test_a_folded_volume_hides_its_members_but_is_found_by_them():
-    folded = View(folded=frozenset({("dm-0",), ("dm-1", "md0"), ("sdc",)}))
+    folded = TableView(folded=frozenset({("dm-0",), ("dm-1", "md0"), ("sdc",)}))
     assert shown(folded) == ["sdc", "dm-0", "dm-1", "dm-1/md0"]
     assert [row.is_folded for row in build_rows(NOW, folded)] == [False, True, False, True]
     assert shown(replace(folded, matching="sdb")) == ["dm-0", "dm-1", "dm-1/md0"]
@@ -87,15 +87,15 @@ def test_a_folded_volume_hides_its_members_but_is_found_by_them():
     st.dictionaries(st.sampled_from(list(UTILS)), st.floats(0, 1e9)),
 )  # fmt: skip
 def test_every_device_is_there_in_every_order(column, descending, as_tree, utils):
-    view = View(column, descending, as_tree=as_tree)
+    view = TableView(column, descending, as_tree=as_tree)
     found = build_rows(reading(STACK, utils), view)
     assert {row.device.name for row in found} == set(UTILS)
     assert len({row.path for row in found}) == len(found)
 
 
 def test_choosing_a_column_again_turns_the_order_round():
-    by_util = View(sorted_by="%util")
-    assert next_sorting(View(), "%util") == ("%util", True)
+    by_util = TableView(sorted_by="%util")
+    assert next_sorting(TableView(), "%util") == ("%util", True)
     assert next_sorting(by_util, "%util") == ("%util", False)
     assert next_sorting(replace(by_util, descending=False), "r/s") == ("r/s", True)
 

@@ -96,7 +96,7 @@ def test_figures_are_taken_from_json(place, path, value):
         ('noise {"a": 1}', {"jmespath": "a"}, "no JSON .*ends with 'noise"),
     ],
 )
-def test_what_is_no_number_fails_the_trial_and_is_shown(place, text, way, found):
+def test_a_figure_that_is_not_a_number_fails_the_trial_and_is_shown(place, text, way, found):
     running = printing(text, figures={"x": {**way, **RATE}})
     with pytest.raises(WorkloadError, match=f"the figure x, a number.*\n  found: .*{found}"):
         running.run(place)
@@ -231,7 +231,7 @@ def test_daemons_are_noted(place):
         ({"run": ["./program"], "directory": "sub"}, str(Path.cwd() / "program")),
     ],
 )
-def test_what_is_missing_is_refused_beforehand(options, found):
+def test_a_missing_program_or_folder_is_refused_beforehand(options, found):
     with pytest.raises(UsageError, match=found):
         make(**options).check()
 
@@ -248,7 +248,7 @@ def test_what_is_missing_is_refused_beforehand(options, found):
         {"run": ["true", "{seed}"]},
     ],
 )
-def test_what_may_be_there_later_is_not_refused(options):
+def test_a_program_that_setup_may_create_is_not_refused(options):
     make(**options).check()
 
 

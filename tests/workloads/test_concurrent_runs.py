@@ -8,7 +8,12 @@ import time
 import pytest
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.workloads.concurrent_runs import ConcurrentRun, Round, overlap_share, run_concurrently
+from iostudy.workloads.concurrent_runs import (
+    CompletedRun,
+    ConcurrentRun,
+    overlap_share,
+    run_concurrently,
+)
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.workload import continue_run
 
@@ -109,7 +114,7 @@ def test_failure_during_a_stop_is_reported():
         )
 
 
-def test_what_the_tick_raises_stops_all():
+def test_an_exception_of_the_tick_stops_all_runs():
     def tick(_):
         raise KeyboardInterrupt
 
@@ -121,7 +126,9 @@ def test_what_the_tick_raises_stops_all():
 
 def test_the_common_share_counts_only_when_all_others_were_at_work():
     def of(*spans):
-        return ConcurrentRun(working(1), lambda: None, [Round(Measurement({}), 0)], list(spans))
+        return ConcurrentRun(
+            working(1), lambda: None, [CompletedRun(Measurement({}), 0)], list(spans)
+        )
 
     first = of((10.0, 20.0))
     assert overlap_share(first, [of((0.0, 30.0))]) == 1.0

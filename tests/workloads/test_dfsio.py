@@ -28,7 +28,7 @@ def make(name, **options):
     return definition.make(definition.options.model_validate(options))
 
 
-def test_what_was_written_is_read_back_and_verified(place):
+def test_written_files_are_read_back_and_verified(place):
     reading = make("dfsio-read", files=2, size="3MiB", record_size="64KiB")
     reading.prepare(place)
     figures = reading.run(place).figures

@@ -31,7 +31,7 @@ def test_any_list_is_read_back_as_it_was_written(texts):
 @pytest.mark.parametrize(
     ("given", "words"), [("a", "is relative"), ("/a,", "is relative"), ("/a, /a", "occurs twice")]
 )
-def test_what_is_no_list_of_directories_is_refused(given, words):
+def test_an_invalid_list_of_directories_is_refused(given, words):
     with pytest.raises(ValidationError, match=words):
         DIRECTORIES.validate_python(given)
 

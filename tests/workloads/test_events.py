@@ -98,7 +98,7 @@ def run_natively():
     ).run()
 
 
-def test_what_is_not_ended_in_time_does_not_count_and_a_note_says_so(place):
+def test_unfinished_events_do_not_count_and_are_noted(place):
     measured = run(make(compute="150ms", duration="400ms"), place)
     assert 0 < measured.figures["events"] < 12
     assert measured.figures["exec_time"] == pytest.approx(0.4, abs=0.1)

@@ -159,7 +159,7 @@ def test_fsyncs_have_a_histogram_of_their_own(make, place):
 
 
 @needs_fio
-def test_what_fio_prints_before_its_report_is_tolerated(make, place):
+def test_text_before_the_report_of_fio_is_tolerated(make, place):
     # A note that synchronous engines have a depth of 1.
     measured = trial(make(READING + "ioengine=psync\niodepth=4\n"), place)
     assert measured.figures["read_iops"] > 0
@@ -261,7 +261,7 @@ def test_stop_ends_the_run(make, place):
         "rw=read\n[/dev/null]\nsize=1m",
     ],
 )
-def test_what_leads_outside_of_the_target_is_refused(make, place, tmp_path, monkeypatch, line):
+def test_paths_outside_the_target_are_refused(make, place, tmp_path, monkeypatch, line):
     monkeypatch.setenv("OUTSIDE", "/somewhere")
     (tmp_path / "inc.fio").write_text("filename=/dev/sdz\n")
     (tmp_path / "log").write_text("fio version 2 iolog\n")
@@ -280,7 +280,7 @@ def test_what_leads_outside_of_the_target_is_refused(make, place, tmp_path, monk
 @pytest.mark.parametrize(
     "line", ["filename=a:b", r"filename=a\:b", "directory=.", "filename=sub/../x", "mem=mmap"]
 )
-def test_what_stays_on_the_target_is_not_refused(make, line):
+def test_paths_on_the_target_are_accepted(make, line):
     make(f"[x]\nrw=write\nsize=1m\n{line}\n").check_target(NO_TARGET)
 
 

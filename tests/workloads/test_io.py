@@ -67,7 +67,7 @@ def carried_out(place, **options):
     ],
     ids=str,
 )
-def test_it_gives_what_it_says(options, place):
+def test_every_declared_figure_is_measured(options, place):
     measured = carried_out(place, **options)
     wanted = IO.figures(make(**options).options)
     assert set(measured.figures) == {figure.name for figure in wanted}

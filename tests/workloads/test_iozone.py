@@ -17,8 +17,8 @@ from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads.measurement import BYTES
 from iostudy.workloads.native.iozone import IOZONE, IozoneOptions
 from iostudy.workloads.native.iozone_matrix import (
-    Cell,
-    Operation,
+    IozoneOperation,
+    MatrixCell,
     build_cells,
     build_job,
     doubling_sizes,
@@ -44,11 +44,11 @@ def test_the_full_matrix_is_that_of_the_manual():
     assert (records[32 * MIB][0], records[512 * MIB][-1]) == (64 * KIB, 16 * MIB)
     assert len(records) == 14
     every = options.model_copy(update={"all_records": True})
-    assert Cell(Operation.WRITE, 512 * MIB, 4 * KIB) in every.cells()
+    assert MatrixCell(IozoneOperation.WRITE, 512 * MIB, 4 * KIB) in every.cells()
 
 
 @given(
-    st.lists(st.sampled_from(Operation), min_size=1, unique=True),
+    st.lists(st.sampled_from(IozoneOperation), min_size=1, unique=True),
     st.integers(min_value=1, max_value=1 << 30),
     st.integers(min_value=1, max_value=1 << 30),
 )
@@ -63,9 +63,9 @@ def test_no_record_is_larger_than_its_file(operations, file_bytes, record_bytes)
     assert len(found) == len(set(found)) == expected
 
 
-@pytest.mark.parametrize("operation", Operation)
+@pytest.mark.parametrize("operation", IozoneOperation)
 def test_an_operation_is_what_its_name_says(operation):
-    spec = build_job(Cell(operation, 64 * KIB, 4 * KIB), ("f",), stride=17, seed=1)
+    spec = build_job(MatrixCell(operation, 64 * KIB, 4 * KIB), ("f",), stride=17, seed=1)
     assert (spec.operation == "write") == ("write" in operation)
     assert (spec.order == "random") == operation.startswith("random")
     assert (spec.method == "stdio") == operation.startswith("f")
@@ -88,7 +88,7 @@ def test_every_cell_has_its_rate_and_nothing_is_left(tmp_path):
     assert measured.figures[BYTES] == sum(cell.file_bytes for cell in matrix)
     rates = [part.figures["rate"] for part in measured.parts]
     assert measured.figures["mean_rate"] == pytest.approx(statistics.geometric_mean(rates))
-    assert set(measured.latencies) == set(map(str, Operation))
+    assert set(measured.latencies) == set(map(str, IozoneOperation))
     records = sum(c.file_bytes // c.record_bytes for c in matrix if c.operation == "pread")
     assert sum(count for _, count in measured.latencies["pread"]) == records
     assert not list(tmp_path.iterdir())
@@ -120,7 +120,7 @@ def test_time_includes_flush_only_on_request():
     assert iozone()._seconds(phases) == 6.0
     assert iozone(include_close=True)._seconds(phases) == 14.0
     place = Place(Path("x"), seed=1)
-    cell = Cell(Operation.WRITE, 64 * KIB, 4 * KIB)
+    cell = MatrixCell(IozoneOperation.WRITE, 64 * KIB, 4 * KIB)
     assert iozone()._spec(place, cell).sync is None
     assert iozone(include_flush=True)._spec(place, cell).sync == "fsync"
     assert iozone(sync_writes=True)._spec(place, cell).dsync
@@ -133,7 +133,7 @@ def test_a_read_without_a_write_finds_files_all_the_same(tmp_path):
     assert measured.figures[BYTES] == (cells + cells / 2) * 64 * KIB
 
 
-def test_it_can_be_stopped_and_leaves_nothing(tmp_path):
+def test_a_stopped_run_leaves_no_files(tmp_path):
     workload = iozone(max_file_size="64MiB", sync_writes=True, min_record_size="4KiB")
     place = Place(tmp_path, 1, tick=lambda done: False)
     with pytest.raises(WorkloadStoppedError):
@@ -180,6 +180,6 @@ def test_vanished_directory_is_reported(tmp_path):
         ({"stride": 1}, "greater than or equal to 2"),
     ],
 )
-def test_what_cannot_work_is_refused(options, message):
+def test_impossible_options_are_refused(options, message):
     with pytest.raises(ValidationError, match=message):
         iozone(**options)

@@ -53,7 +53,7 @@ def test_a_latency_lies_in_its_bucket(latency):
 
 
 @given(BUCKETS)
-def test_what_is_merged_stays_in_its_buckets_however_often(buckets):
+def test_merged_counts_stay_in_their_buckets(buckets):
     once = merge_buckets(buckets)
     assert merge_buckets(once) == once
 

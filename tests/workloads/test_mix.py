@@ -191,7 +191,7 @@ def test_each_member_has_a_folder_and_a_seed_of_its_own(place):
     assert all(0 <= int(seed) < 2**63 for seed in seeds.values())
 
 
-def test_its_room_is_that_of_all_and_its_needs_are_those_of_each():
+def test_a_mix_needs_the_space_of_all_members_and_the_programs_of_each():
     assert make(front=READ, side=WRITE).space_bytes() == 9 * MIB
     assert make(front=WRITE, side=READ).reads()
     assert not make(front=WRITE, side=WRITE).reads()
@@ -269,7 +269,7 @@ def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
         "{",
     ],
 )
-def test_what_is_no_mix_is_refused(workloads):
+def test_an_invalid_mix_is_refused(workloads):
     with pytest.raises(ValidationError):
         DEFINITION.options.model_validate({"workloads": workloads})
 

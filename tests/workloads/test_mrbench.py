@@ -114,7 +114,7 @@ def test_sync_makes_files_and_renames_durable(tmp_path, monkeypatch):
 @pytest.mark.parametrize("damage", ["cut", "changed", "unsorted", "missing"])
 def test_output_that_is_not_the_sorted_input_is_found(place, monkeypatch, damage):
     workload = begun(place, jobs=2, input_lines=5)
-    real = mrbench_job.Job._commit
+    real = mrbench_job.MrBenchJob._commit
 
     def damaged(job, storage):
         real(job, storage)
@@ -126,7 +126,7 @@ def test_output_that_is_not_the_sorted_input_is_found(place, monkeypatch, damage
         else:
             path.unlink()
 
-    monkeypatch.setattr(mrbench_job.Job, "_commit", damaged)
+    monkeypatch.setattr(mrbench_job.MrBenchJob, "_commit", damaged)
     with pytest.raises(WorkloadError) as caught:
         workload.run(place)
     assert "job_000000" in str(caught.value)

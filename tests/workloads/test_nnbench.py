@@ -150,7 +150,7 @@ def test_after_create_and_rename_the_tree_holds_exactly_the_expected_names(
     workload.clean(place)
 
 
-def test_its_room_is_at_least_what_it_takes(place):
+def test_the_estimated_space_covers_the_used_space(place):
     workload = make(operations="create_write,mkdir", bytes_to_write="5kB", depth=3, shared=False)
     workload.run(place)
     taken = sum(path.stat().st_blocks * 512 for path in place.directory.rglob("*"))
@@ -177,7 +177,7 @@ def test_vanished_directory_is_reported_and_cleaning_continues(place):
     assert not list(place.directory.iterdir())
 
 
-def test_what_a_stopped_run_has_made_is_cleaned_up(place):
+def test_files_of_a_stopped_run_are_removed(place):
     workload = make(files="10M", files_per_directory="10M")
     stopping = Place(place.directory, seed=1, tick=lambda done: done == 0)
     with pytest.raises(WorkloadStoppedError):
@@ -239,9 +239,7 @@ def mounted(device, folder, *mkfs):
         ),
     ],
 )
-def test_what_the_file_system_has_no_more_of_is_explained(
-    tmp_path: Path, mkfs, options, strerror, remedy
-):
+def test_exhausted_inodes_or_space_are_explained(tmp_path: Path, mkfs, options, strerror, remedy):
     size = 128 * MIB if "mkdir" in options.values() else 32 * MIB
     with loop_disk(size) as device:
         mounted(device, tmp_path, *mkfs)

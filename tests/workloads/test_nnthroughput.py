@@ -298,7 +298,7 @@ def test_without_a_log_that_is_left_the_run_fails_and_says_why(place, small_disk
     assert [path.name for path in small_disk.iterdir()] == ["lost+found"]
 
 
-def test_as_many_workers_as_cpus_carry_the_operations():
+def test_one_worker_per_cpu_runs_the_operations():
     assert nnthroughput._workers(make(threads=1).options) == 1
     assert nnthroughput._workers(make(threads=4096).options) == len(os.sched_getaffinity(0))
     assert nnthroughput._workers(make(workers=3).options) == 3

@@ -22,7 +22,9 @@ HERE = Path("here")
         (0, (100, 200), r"raise fs.nr_open to \d+, or give fewer jobs"),
     ],
 )
-def test_what_no_limit_allows_is_refused_first(user, limits, remedy, monkeypatch, tmp_path):
+def test_more_files_than_the_hard_limit_are_refused_beforehand(
+    user, limits, remedy, monkeypatch, tmp_path
+):
     monkeypatch.setattr(open_file_limit, "_MOST", tmp_path / "nr_open")
     (tmp_path / "nr_open").write_text("300\n")
     monkeypatch.setattr(os, "geteuid", lambda: user)
@@ -32,7 +34,7 @@ def test_what_no_limit_allows_is_refused_first(user, limits, remedy, monkeypatch
         open_file_limit.refuse_impossible(270, "jobs")
 
 
-def test_what_the_limit_of_now_does_not_allow_is_refused_when_it_begins(monkeypatch):
+def test_more_files_than_the_soft_limit_are_refused_at_the_start(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (100, 1000))
     open_file_limit.require(1, "jobs", HERE)
     with pytest.raises(WorkloadError, match=r"ulimit -n \d+; in a study the factor limit.nofile_"):

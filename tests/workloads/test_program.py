@@ -146,7 +146,7 @@ def test_a_program_may_clean_up_before_it_is_killed(make, tmp_path):
     assert (tmp_path / "cleaned").exists()
 
 
-def test_who_ignores_sigterm_is_killed(make, marker):
+def test_a_program_that_ignores_sigterm_is_killed(make, marker):
     script = f"trap '' TERM; sleep {marker}; sleep {marker}"
     began = time.monotonic()
     with pytest.raises(WorkloadError, match="still running"):

@@ -86,7 +86,7 @@ def test_branches_are_chosen_and_their_bytes_are_not_all(place):
 
 
 @needs_uproot
-def test_what_is_not_ended_in_time_does_not_count(place):
+def test_unfinished_events_do_not_count(place):
     workload = make(jobs=1, step=1, compute="100ms", duration="550ms")
     workload.prepare(place)
     measured = workload.run(place)

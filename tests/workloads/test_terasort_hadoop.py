@@ -49,7 +49,7 @@ def test_teravalidate_accepts_what_was_sorted_with_the_same_checksum(run, sortin
     assert (tmp_path / "report/part-r-00000").read_text() == f"checksum\t{made}\n"
 
 
-def test_what_terasort_has_sorted_is_valid(run, place, tmp_path):
+def test_teravalidate_accepts_output_of_terasort(run, place, tmp_path):
     definition = catalog.get("teravalidate")
     workload = definition.make(definition.options.model_validate({"rows": ROWS}))
     workload.prepare(place)

@@ -138,7 +138,7 @@ def test_vanishing_folder_is_reported(place):
         workload.run(place)
 
 
-def test_it_stops_when_its_tick_says_so(place):
+def test_the_tick_stops_the_run(place):
     workload = prepared(place, size="64MiB")
     with pytest.raises(WorkloadStoppedError):
         workload.run(Place(place.directory, place.seed, lambda _: False))

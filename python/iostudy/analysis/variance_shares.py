@@ -71,7 +71,7 @@ def measure_variance_shares(
     known = np.isfinite(figures)
     for covariate in covariates:
         known &= np.isfinite(covariate)
-    layout = _Layout(known, np.where(known, positions, np.inf))
+    layout = _BlockLayout(known, np.where(known, positions, np.inf))
     y = layout.centre(np.where(known, figures, 0.0))
     columns = [layout.centre(np.where(known, own, 0.0)) for own in covariates]
     varying = [place for place, own in enumerate(columns) if _varies(own, covariates[place], known)]
@@ -98,7 +98,7 @@ def measure_variance_shares(
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _BlockLayout:
     """The known cells of blocks x configurations, with projections onto their residuals."""
 
     known: NDArray[np.bool_]
@@ -110,11 +110,11 @@ class _Layout:
         blocks, labels = (int(self.known.any(axis=axis).sum()) for axis in (1, 0))
         return int(self.known.sum()) - blocks - labels + 1
 
-    def without(self, blocks: NDArray[np.intp]) -> _Layout:
+    def without(self, blocks: NDArray[np.intp]) -> _BlockLayout:
         """The layout without the cells of these blocks."""
         known = self.known.copy()
         known[blocks] = False
-        return _Layout(known, self.positions)
+        return _BlockLayout(known, self.positions)
 
     def centre(self, values: Array) -> Array:
         """Remove block and configuration effects of the last two axes; unknown cells are 0."""
@@ -154,7 +154,7 @@ def _varies(centred: Array, values: Array, known: NDArray[np.bool_]) -> bool:
     return bool(np.abs(centred).max(initial=0.0) > _ROUNDING * largest)
 
 
-def _select(layout: _Layout, y: Array, x: Array) -> Iterator[tuple[int, float]]:
+def _select(layout: _BlockLayout, y: Array, x: Array) -> Iterator[tuple[int, float]]:
     """Yield the index and p value of each significant column, in the order of selection."""
     chosen = list[int]()
     while len(chosen) < min(_MOST_SELECTED, len(x), layout.freedom - 1):
@@ -171,7 +171,7 @@ def _select(layout: _Layout, y: Array, x: Array) -> Iterator[tuple[int, float]]:
 
 
 def _p_value(
-    layout: _Layout, residuals: Array, basis: Array, columns: Array, observed: float
+    layout: _BlockLayout, residuals: Array, basis: Array, columns: Array, observed: float
 ) -> float:
     """Return the p value of the largest correlation; drawing stops where it is above `LEVEL`."""
     exceeded = drawn = 0
@@ -233,7 +233,9 @@ def _adjusted_r_squared(y: Array, x: Array, freedom: int) -> float:
     return 1 - unexplained * freedom / (freedom - len(x))
 
 
-def _jackknife_errors(layout: _Layout, figures: Array, covariates: Sequence[Array]) -> list[float]:
+def _jackknife_errors(
+    layout: _BlockLayout, figures: Array, covariates: Sequence[Array]
+) -> list[float]:
     """Return the half-width of the interval of each share's z, by a jackknife over blocks.
 
     Each group of consecutive blocks is left out once. Infinite if the other blocks do not suffice.
@@ -249,7 +251,7 @@ def _jackknife_errors(layout: _Layout, figures: Array, covariates: Sequence[Arra
     return [quantile * float(error) for error in np.std(z, axis=0) * math.sqrt(count - 1)]
 
 
-def _shares_in(layout: _Layout, figures: Array, covariates: Sequence[Array]) -> list[float]:
+def _shares_in(layout: _BlockLayout, figures: Array, covariates: Sequence[Array]) -> list[float]:
     """Return the shares of these covariates in the known cells; 0 where figures are equal."""
     y, *x = (
         layout.centre(np.where(layout.known, own, 0.0)).ravel() for own in (figures, *covariates)

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 
 @dataclass(frozen=True)
-class Command:
+class CommandEntry:
     """A command: its name, its line in the help, and the object that implements it.
 
     ``summary`` equals the first line of the command's own help. ``attribute`` names a function, or
@@ -57,8 +57,8 @@ def _without_collections() -> Iterator[None]:
 
 def _command(
     name: str, summary: str, attribute: str = "", command_class: str | None = None
-) -> Command:
-    return Command(name, summary, f"iostudy.cli.{name}", attribute or name, command_class)
+) -> CommandEntry:
+    return CommandEntry(name, summary, f"iostudy.cli.{name}", attribute or name, command_class)
 
 
 COMMANDS = (
@@ -69,7 +69,7 @@ COMMANDS = (
     _command("report", "Print the report of a study, or published figures."),
     _command("compare", "Compare two studies, of two days or two hosts."),
     _command("persist", "Keep settings permanently: print the files, or install them."),
-    Command(
+    CommandEntry(
         "bench",
         "Run one workload once and print its figures.",
         "iostudy.cli.bench.command",

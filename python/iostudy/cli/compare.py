@@ -19,7 +19,7 @@ from iostudy.cli.console import print_text, print_utf8, say
 from iostudy.errors import UsageError
 
 
-class Format(StrEnum):
+class ComparisonFormat(StrEnum):
     """Output format of a comparison."""
 
     TERMINAL = "terminal"
@@ -38,7 +38,9 @@ def compare(
             show_default="the baselines, and all of the same label",
         ),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TERMINAL,
+    form: Annotated[
+        ComparisonFormat, typer.Option("--format", help="Output format.")
+    ] = ComparisonFormat.TERMINAL,
     fail_on: FailOnOption = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
@@ -65,11 +67,11 @@ def compare(
     report = build_comparison(read_recorded(first), read_recorded(second), configuration or ())
     document = build_comparison_document(report)
     match form:
-        case Format.JSON:
+        case ComparisonFormat.JSON:
             print_utf8(json_.render(report))
-        case Format.MARKDOWN:
+        case ComparisonFormat.MARKDOWN:
             print_text(markdown.render_document(document))
-        case Format.TERMINAL:
+        case ComparisonFormat.TERMINAL:
             print_document(document)
         case unreachable:
             assert_never(unreachable)

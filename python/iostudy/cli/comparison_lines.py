@@ -139,7 +139,7 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _ColumnWidths:
     """The widths of the columns; a ``change`` of 0 is not shown."""
 
     label: int
@@ -158,7 +158,7 @@ class _Layout:
         return Text.assemble(label, " ", (f"{bar} {' '.join(cells)}", row.style))
 
 
-def _fit(labels: Sequence[str], width: int, blocks: int) -> _Layout:
+def _fit(labels: Sequence[str], width: int, blocks: int) -> _ColumnWidths:
     """Choose the columns: without room for whole labels the bar alone shows the interval.
 
     The widths do not depend on the figures, so that the lines do not move.
@@ -170,4 +170,4 @@ def _fit(labels: Sequence[str], width: int, blocks: int) -> _Layout:
     room = rest - (change + 1 if change else 0)
     steps = (min(room - label, _LONGEST_BAR) - SHORTEST_INTERVAL_BAR) // _BAR_STEP
     bar = SHORTEST_INTERVAL_BAR + max(0, steps) * _BAR_STEP
-    return _Layout(max(1, min(label, room - bar)), bar, change, blocks)
+    return _ColumnWidths(max(1, min(label, room - bar)), bar, change, blocks)

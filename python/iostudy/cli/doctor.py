@@ -14,7 +14,7 @@ from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_command, print_json, print_line, print_table, print_tree
 from iostudy.cli.stack_tree import build_trees
 from iostudy.host.advice.facts import Facts
-from iostudy.host.advice.finding import Certainty, Finding
+from iostudy.host.advice.finding import Certainty, DoctorFinding
 from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import evaluate_rules
 from iostudy.host.inventory import collect_inventory
@@ -60,7 +60,7 @@ def heading(certainty: Certainty) -> str:
             assert_never(certainty)
 
 
-def _print_group(certainty: Certainty, findings: Sequence[Finding]) -> None:
+def _print_group(certainty: Certainty, findings: Sequence[DoctorFinding]) -> None:
     if not findings:
         return
     print_line()
@@ -69,7 +69,7 @@ def _print_group(certainty: Certainty, findings: Sequence[Finding]) -> None:
         _print_rule(list(same))
 
 
-def _print_rule(findings: Sequence[Finding]) -> None:
+def _print_rule(findings: Sequence[DoctorFinding]) -> None:
     """All that one rule has found: the places in a table, what it says of them once."""
     first = findings[0]
     print_line()
@@ -80,12 +80,12 @@ def _print_rule(findings: Sequence[Finding]) -> None:
         print_command(command)
 
 
-def _places(findings: Sequence[Finding]) -> Iterator[tuple[str, ...]]:
+def _places(findings: Sequence[DoctorFinding]) -> Iterator[tuple[str, ...]]:
     for key, same in groupby(findings, key=lambda finding: (finding.found, finding.advised)):
         yield ("", ", ".join(finding.subject for finding in same), *key)
 
 
-def _explanation(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str]]:
+def _explanation(findings: Sequence[DoctorFinding]) -> Iterator[tuple[str, str, str]]:
     first = findings[0]
     settings = dict.fromkeys(finding.setting for finding in findings if finding.setting)
     if settings:
@@ -96,7 +96,7 @@ def _explanation(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str]]:
         yield "", "evidence", evidence
 
 
-def _commands(findings: Sequence[Finding]) -> list[str]:
+def _commands(findings: Sequence[DoctorFinding]) -> list[str]:
     """Each command once; of studies the first, which shows how the others are made."""
     commands = list(dict.fromkeys(finding.command for finding in findings))
     return commands[:1] if findings[0].certainty is Certainty.MEASURE else commands

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from iostudy.host.advice.facts import Facts
-from iostudy.host.advice.finding import Certainty, Finding
+from iostudy.host.advice.finding import Certainty, DoctorFinding
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.raid_arrays import SyncAction
 from iostudy.host.topology import DeviceNode, MountEntry, Topology
@@ -74,7 +74,7 @@ class DeviceReport(Value):
     """Mounts of its file system."""
 
 
-class FindingReport(Value):
+class DoctorFindingReport(Value):
     """A finding of one rule."""
 
     id: str
@@ -114,14 +114,14 @@ class DoctorReport(Value):
     """Block devices of the storage stack."""
     apart: list[MountReport]
     """Mounts without a block device."""
-    findings: list[FindingReport]
+    findings: list[DoctorFindingReport]
     """Findings of all rules."""
     not_read: list[str]
     """Files that could not be read; their rules give no finding."""
 
 
 def build_document(
-    facts: Facts, findings: Sequence[Finding], host: Mapping[str, Any]
+    facts: Facts, findings: Sequence[DoctorFinding], host: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The document as plain values; of ``host`` only the disks that the facts are about."""
     topology = facts.topology
@@ -166,5 +166,5 @@ def _mount(place: MountEntry) -> MountReport:
     )
 
 
-def _finding(finding: Finding) -> FindingReport:
-    return FindingReport(**{**vars(finding), "setting": finding.setting or None})
+def _finding(finding: DoctorFinding) -> DoctorFindingReport:
+    return DoctorFindingReport(**{**vars(finding), "setting": finding.setting or None})

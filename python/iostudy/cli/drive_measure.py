@@ -20,9 +20,9 @@ from iostudy.cli.console import err, print_json, print_line, print_table, say
 from iostudy.drives import presets
 from iostudy.drives.measure.drive_text import Origin, format_drive_file
 from iostudy.drives.measure.measure_drive import measure_drive
-from iostudy.drives.measure.modelled import ModelledDrive
+from iostudy.drives.measure.modelled import ModelProber
 from iostudy.drives.measure.prober import Prober
-from iostudy.drives.measure.result import Measurement
+from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.session import Session
 from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.errors import TargetError, UsageError
@@ -98,7 +98,7 @@ def _parse_limit(text: str) -> int:
 def _open(target: str, consent: Consent, *, write: bool) -> Iterator[tuple[Prober, str]]:
     """Prober of the target, and its name."""
     if target in presets.names():
-        yield ModelledDrive(presets.load(target)), f"model of {presets.load(target).name}"
+        yield ModelProber(presets.load(target)), f"model of {presets.load(target).name}"
         return
     device = _find_device(target)
     if not write:
@@ -148,7 +148,7 @@ def _progress() -> Iterator[Any]:
         yield lambda stage, share: status.update(f"{stage} {share:.0%}")
 
 
-def _write_files(measured: Measurement, name: str, folder: Path) -> None:
+def _write_files(measured: DriveMeasurement, name: str, folder: Path) -> None:
     """Write the page, and the drive file of a disk."""
     now = datetime.now().astimezone()
     circumstances = (
@@ -167,6 +167,6 @@ def _write_files(measured: Measurement, name: str, folder: Path) -> None:
         say(f"written: {path}; `iostudy drives {path}` describes it")
 
 
-def _as_json(measured: Measurement, name: str) -> dict[str, Any]:
+def _as_json(measured: DriveMeasurement, name: str) -> dict[str, Any]:
     """Every measured value; names end with their unit. Blocks have 512 bytes."""
     return {"name": name, **asdict(measured)}

@@ -20,7 +20,7 @@ from iostudy.visible import visible
 
 
 @dataclass(frozen=True)
-class View:
+class LiveView:
     """The live lines, cut to the width and the height of the terminal.
 
     What is taller cannot be taken back: it would stay in the scrollback at every change. Without

@@ -13,7 +13,7 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.cli.comparison_lines import ComparisonTable
 from iostudy.cli.console import err, say
 from iostudy.cli.host_condition import HostCondition
-from iostudy.cli.live_view import View, is_decided
+from iostudy.cli.live_view import LiveView, is_decided
 from iostudy.execution.listeners import Listener
 from iostudy.execution.progress import Progress, WindowProgress
 from iostudy.execution.switchback.pilot import pilot_seconds
@@ -44,7 +44,7 @@ def show_progress() -> Iterator[Listener]:
         yield PlainProgress()
         return
     # Drawn when something happens and by no thread, which would take CPU time from a trial.
-    with Live(View(_PREPARING), console=err, auto_refresh=False, transient=True) as live:
+    with Live(LiveView(_PREPARING), console=err, auto_refresh=False, transient=True) as live:
         yield LiveProgress(live)
 
 
@@ -138,7 +138,7 @@ class LiveProgress(_EventLines):
 
     def __init__(self, live: Live) -> None:
         self._live = live
-        self._view = View(_PREPARING)
+        self._view = LiveView(_PREPARING)
         self._host = HostCondition()
         self._study: Study | None = None
         self._blocks = 0

@@ -13,7 +13,7 @@ from iostudy.cli.console import print_text, print_utf8
 from iostudy.errors import UsageError
 
 
-class Format(StrEnum):
+class ReportFormat(StrEnum):
     """Output format of a report."""
 
     HTML = "html"
@@ -26,7 +26,9 @@ def report(
     folder: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="An output folder of `run`.")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TERMINAL,
+    form: Annotated[
+        ReportFormat, typer.Option("--format", help="Output format.")
+    ] = ReportFormat.TERMINAL,
     reference: Annotated[
         str | None,
         typer.Option(
@@ -79,7 +81,7 @@ def _require_reference(name: str) -> str:
 
 def _print_study(
     folder: Path,
-    form: Format,
+    form: ReportFormat,
     reference: str | None,
     figures: Path | None,
     *,
@@ -93,19 +95,19 @@ def _print_study(
     if figures is not None:
         write_figures(content, figures, unsafe_folders=unsafe_folders)
     match form:
-        case Format.HTML:
+        case ReportFormat.HTML:
             print_utf8(html.render(content) + "\n")
-        case Format.MARKDOWN:
+        case ReportFormat.MARKDOWN:
             print_text(markdown.render(content) + "\n")
-        case Format.JSON:
+        case ReportFormat.JSON:
             print_utf8(json_.render(content))
-        case Format.TERMINAL:
+        case ReportFormat.TERMINAL:
             print_terminal(content)
         case unreachable:
             assert_never(unreachable)
 
 
-def _print_reference(name: str, form: Format) -> None:
+def _print_reference(name: str, form: ReportFormat) -> None:
     from iostudy.cli.report_output import print_document
     from iostudy.report.render import json_, markdown
     from iostudy.report.topics.reference.build import build_publication
@@ -114,18 +116,18 @@ def _print_reference(name: str, form: Format) -> None:
 
     content = build_publication(name)
     match form:
-        case Format.HTML:
+        case ReportFormat.HTML:
             raise UsageError(
                 "published figures without a study",
                 found="--format html, which is the page of a study",
                 where="the command line",
                 remedy="name an output folder, too, or use another format",
             )
-        case Format.MARKDOWN:
+        case ReportFormat.MARKDOWN:
             print_text(markdown.render_document(build_reference_document(content)))
-        case Format.JSON:
+        case ReportFormat.JSON:
             print_utf8(json_.render(PublicationReport(published=content)))
-        case Format.TERMINAL:
+        case ReportFormat.TERMINAL:
             print_document(build_reference_document(content))
         case unreachable:
             assert_never(unreachable)

@@ -21,7 +21,7 @@ from iostudy.study.parser import load, parse
 from iostudy.study.source import read, write
 
 if TYPE_CHECKING:  # statistics take most of a second to load
-    from iostudy.report.documents.selftest.values import Outcome, SelftestReport
+    from iostudy.report.documents.selftest.values import ExpectationOutcome, SelftestReport
 
 NAME = "selftest"
 FAILED_EXIT = 1
@@ -93,15 +93,15 @@ def _print_selftest(result: SelftestReport, *, json: bool) -> None:
     print_line(result.sentence)
 
 
-def _exit_code(outcome: Outcome) -> int:
-    from iostudy.report.documents.selftest.values import Outcome
+def _exit_code(outcome: ExpectationOutcome) -> int:
+    from iostudy.report.documents.selftest.values import ExpectationOutcome
 
     match outcome:
-        case Outcome.PASSED:
+        case ExpectationOutcome.PASSED:
             return 0
-        case Outcome.UNDECIDED:
+        case ExpectationOutcome.UNDECIDED:
             return UNDECIDED_EXIT
-        case Outcome.FAILED:
+        case ExpectationOutcome.FAILED:
             return FAILED_EXIT
         case unreachable:
             assert_never(unreachable)

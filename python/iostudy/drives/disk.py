@@ -18,17 +18,17 @@ from iostudy.drives.quantities import (
     Share,
     SignedNanoseconds,
 )
-from iostudy.drives.section import Section
+from iostudy.drives.section import DriveSection
 
 
-class Overhead(Section):
+class Overhead(DriveSection):
     """Processing time of a command, by the command before it."""
 
     after_read: Nanoseconds
     after_write: Nanoseconds
 
 
-class Overheads(Section):
+class Overheads(DriveSection):
     """Processing times of the controller."""
 
     read_hit: Overhead
@@ -40,7 +40,7 @@ class Overheads(Section):
     flush: Nanoseconds = 0
 
 
-class Interface(Section):
+class Interface(DriveSection):
     """Connection to the host."""
 
     rate: BlockTime
@@ -48,7 +48,7 @@ class Interface(Section):
     holds_for_write: bool = False
 
 
-class Cache(Section):
+class Cache(DriveSection):
     """Read cache and write cache."""
 
     read_segments: Annotated[int, Field(ge=1, le=256)]
@@ -66,14 +66,14 @@ class Cache(Section):
     written_segments: NonNegative = 0
 
 
-class Queue(Section):
+class CommandQueue(DriveSection):
     """Command queue."""
 
     depth: Annotated[int, Field(ge=1, le=256)]
     age_limit: Nanoseconds
 
 
-class WeakRegion(Section):
+class WeakRegion(DriveSection):
     """Part of the drive with read retries."""
 
     start: Blocks
@@ -82,7 +82,7 @@ class WeakRegion(Section):
     retries: NonNegative
 
 
-class Shingling(Section):
+class Shingling(DriveSection):
     """Drive-managed shingled recording."""
 
     band: Blocks
@@ -90,7 +90,7 @@ class Shingling(Section):
     idle: Nanoseconds
 
 
-class Disk(Section):
+class Disk(DriveSection):
     """A disk drive."""
 
     family: Literal["disk"]
@@ -108,7 +108,7 @@ class Disk(Section):
     overheads: Overheads
     interface: Interface
     cache: Cache
-    queue: Queue
+    queue: CommandQueue
     weak_regions: tuple[WeakRegion, ...] = ()
     shingling: Shingling | None = None
 
@@ -178,7 +178,7 @@ class Disk(Section):
         }
 
 
-def _rename(section: Section, **names: str) -> dict[str, Any]:
+def _rename(section: DriveSection, **names: str) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in section.model_dump().items()}
 
 

@@ -16,10 +16,10 @@ from iostudy.drives.quantities import (
     Rate,
     Share,
 )
-from iostudy.drives.section import Section
+from iostudy.drives.section import DriveSection
 
 
-class SlcCache(Section):
+class SlcCache(DriveSection):
     """Cache of single-level cells that receives writes first."""
 
     size: Bytes
@@ -27,7 +27,7 @@ class SlcCache(Section):
     idle: Nanoseconds
 
 
-class Flash(Section):
+class Flash(DriveSection):
     """A flash drive."""
 
     family: Literal["flash"]

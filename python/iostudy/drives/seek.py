@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from iostudy.drives.quantities import Nanoseconds
-from iostudy.drives.section import Section
+from iostudy.drives.section import DriveSection
 
 Points: TypeAlias = list[tuple[int, int]]
 
@@ -16,7 +16,7 @@ SeekTable = Annotated[dict[Annotated[int, Field(ge=1)], Nanoseconds], Field(min_
 """Seek time by distance in cylinders."""
 
 
-class PublishedSeek(Section):
+class PublishedSeek(DriveSection):
     """Track-to-track, average and full-stroke seek times."""
 
     track_to_track: Nanoseconds

@@ -7,17 +7,17 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from iostudy.drives.quantities import BLOCK_BYTES, Nanoseconds, NonNegative, Positive, Rate
-from iostudy.drives.section import Section
+from iostudy.drives.section import DriveSection
 
 
-class Spares(Section):
+class Spares(DriveSection):
     """Spare sectors at the end of each region of ``tracks`` tracks."""
 
     sectors: NonNegative
     tracks: Positive
 
 
-class Zone(Section):
+class Zone(DriveSection):
     """Adjacent cylinders with equal tracks. Skews and ``offset`` are in sectors."""
 
     first_cylinder: NonNegative
@@ -30,7 +30,7 @@ class Zone(Section):
     spares: Spares | None = None
 
 
-class PublishedZones(Section):
+class PublishedZones(DriveSection):
     """Outer and inner rates; the sectors of a track fall linearly from zone to zone.
 
     Both are sustained rates, as in data sheets, so they include the time of head switches.

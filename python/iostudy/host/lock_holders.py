@@ -17,7 +17,7 @@ _SHOWN_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
-class Process:
+class LockHolder:
     """A process and its command line, fit for one line of a message."""
 
     pid: int
@@ -27,7 +27,7 @@ class Process:
         return f"process {self.pid} ({self.command})"
 
     @classmethod
-    def read(cls, pid: int, root: Path = ROOT) -> Process:
+    def read(cls, pid: int, root: Path = ROOT) -> LockHolder:
         """The process with this number, of an unknown command if it cannot be read."""
         try:
             words = (root / "proc" / str(pid) / "cmdline").read_bytes().rstrip(b"\0")
@@ -42,7 +42,7 @@ def one_line(text: str) -> str:
     return visible if len(visible) <= _SHOWN_CHARACTERS else f"{visible[:_SHOWN_CHARACTERS]}..."
 
 
-def find_lock_holder(file: os.stat_result, root: Path = ROOT) -> Process | None:
+def find_lock_holder(file: os.stat_result, root: Path = ROOT) -> LockHolder | None:
     """Return the process with a flock(2) on the file; None without one, or if it is hidden.
 
     The file is not opened: a process that may open it could also lock it.
@@ -51,15 +51,17 @@ def find_lock_holder(file: os.stat_result, root: Path = ROOT) -> Process | None:
     for line in (root / "proc/locks").read_text().splitlines():
         _, kind, *fields = line.split()
         if kind == "FLOCK" and fields[3] == number:
-            return Process.read(int(fields[2]), root)
+            return LockHolder.read(int(fields[2]), root)
     return None
 
 
-def find_users(path: Path, root: Path = ROOT) -> tuple[Process, ...]:
+def find_users(path: Path, root: Path = ROOT) -> tuple[LockHolder, ...]:
     """Return the visible processes that have the file open."""
     numbers = [entry.name for entry in (root / "proc").iterdir() if entry.name.isdecimal()]
     name = str(path.resolve())
-    return tuple(Process.read(int(n), root) for n in numbers if name in _opened(root / "proc" / n))
+    return tuple(
+        LockHolder.read(int(n), root) for n in numbers if name in _opened(root / "proc" / n)
+    )
 
 
 def _opened(process: Path) -> Iterator[str]:

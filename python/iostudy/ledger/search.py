@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from iostudy.ledger.encoding import decode_row
 from iostudy.ledger.store import Ledger, require_writable
-from iostudy.study.search import Candidate, Outcome
+from iostudy.study.search import Candidate, SearchOutcome
 
 
 class SearchRecord:
@@ -45,15 +45,15 @@ class SearchRecord:
         with require_writable(self._tables).transaction() as change:
             change.update("candidate", number, refused=reason)
 
-    def end(self, outcome: Outcome) -> None:
+    def end(self, outcome: SearchOutcome) -> None:
         """Record the outcome of the search, once."""
         with require_writable(self._tables).transaction() as change:
             change.insert("outcome", winner=outcome.winner)
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> SearchOutcome | None:
         """Return the outcome of the search; None before its end."""
         rows = self._tables.read("outcome")
-        return Outcome(rows[0]["winner"]) if rows else None
+        return SearchOutcome(rows[0]["winner"]) if rows else None
 
 
 def _candidate(row: sqlite3.Row) -> Candidate:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.study.model import Study
-from iostudy.study.search import Candidate, Outcome
+from iostudy.study.search import Candidate, SearchOutcome
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,6 @@ class SearchResult:
     row: StudyRow
     rows: tuple[TrialRow, ...]
     candidates: tuple[Candidate, ...]
-    outcome: Outcome | None
+    outcome: SearchOutcome | None
     given_up: tuple[GivenUpWorkload, ...] = ()
     time_limit_seconds: float | None = None

@@ -22,7 +22,7 @@ from iostudy.study.candidates import add_candidates
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
-from iostudy.study.search import Outcome
+from iostudy.study.search import SearchOutcome
 from iostudy.study.sections import DecisionMode
 
 METHOD = "analysis"
@@ -126,7 +126,7 @@ def find_verdict_folder(folder: Path) -> Path:
     result = read_search(folder)
     if result is None:
         return folder
-    if result.outcome == Outcome(None):
+    if result.outcome == SearchOutcome(None):
         raise UsageError(
             "a configuration that is better than the default",
             found="no candidate of the search leads the default",

@@ -36,7 +36,7 @@ Task = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class _Handler:
+class _AnsibleHandler:
     """A handler that runs ``argv`` for each ``item`` of ``loop`` (both Jinja expressions)."""
 
     name: str
@@ -54,7 +54,7 @@ class _File:
     comment: str
     value: Any
     template: str
-    handlers: tuple[_Handler, ...] = ()
+    handlers: tuple[_AnsibleHandler, ...] = ()
 
 
 def build_role(
@@ -148,7 +148,7 @@ def _udev_file(kept: Sequence[PersistedSetting], choice: PersistRequest) -> _Fil
                 "iostudy_reload_result",
                 "['udevadm', 'control', '--reload']",
             ),
-            _Handler(
+            _AnsibleHandler(
                 "Trigger udev for the disks",
                 "iostudy_trigger_result",
                 f"{trigger} + item",
@@ -178,17 +178,17 @@ def _loop(body: str) -> str:
     return body + "{% endfor %}\n"
 
 
-def _single(name: str, result: str, argv: str) -> _Handler:
-    return _Handler(name, result, "item", f"[{argv}]")
+def _single(name: str, result: str, argv: str) -> _AnsibleHandler:
+    return _AnsibleHandler(name, result, "item", f"[{argv}]")
 
 
-def _remount(edit: fstab.Edit) -> _Handler:
+def _remount(edit: fstab.Edit) -> _AnsibleHandler:
     point = edit.entry.point
     variable = "iostudy_mount_result_" + re.sub(r"\W", "_", point, flags=re.ASCII).lower()
     return _single(f"Remount {point}", variable, str(list(edit.activation.command)))
 
 
-def _run(handler: _Handler) -> Task:
+def _run(handler: _AnsibleHandler) -> Task:
     return {
         "name": handler.name,
         "ansible.builtin.command": {"argv": f"{{{{ {handler.argv} }}}}"},
@@ -201,7 +201,7 @@ def _run(handler: _Handler) -> Task:
     }
 
 
-def _check(handlers: Sequence[_Handler]) -> Iterator[Task]:
+def _check(handlers: Sequence[_AnsibleHandler]) -> Iterator[Task]:
     """The last handler; it fails with the error of each command that failed."""
     if not handlers:
         return
@@ -234,7 +234,7 @@ def _write(file: _File) -> Task:
     }
 
 
-def _notify(handlers: Sequence[_Handler]) -> Task:
+def _notify(handlers: Sequence[_AnsibleHandler]) -> Task:
     return {"notify": [*(own.name for own in handlers), _FAILED]} if handlers else {}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import assert_never
 
-from iostudy.persist.request import Disk, DiskMatch
+from iostudy.persist.request import DiskMatch, InventoryDisk
 
 _UNWRITABLE = re.compile(r'[^ -~]|["\\|]')
 _GLOB = re.compile(r"[*?\[]")
@@ -31,7 +31,7 @@ class DiskPattern:
     name: str
 
 
-def find_pattern(disk: Disk, match: DiskMatch) -> DiskPattern:
+def find_pattern(disk: InventoryDisk, match: DiskMatch) -> DiskPattern:
     """The pattern of a disk; ValueError if it has nothing to match by."""
     match match:
         case DiskMatch.SERIAL:
@@ -59,7 +59,7 @@ def find_pattern(disk: Disk, match: DiskMatch) -> DiskPattern:
             assert_never(unreachable)
 
 
-def is_physical(disk: Disk) -> bool:
+def is_physical(disk: InventoryDisk) -> bool:
     """Return whether a disk is a device of a bus, by its kernel name."""
     return not disk.name.startswith(_VIRTUAL)
 
@@ -73,7 +73,7 @@ def name_pattern(name: str) -> str:
     return f"{letters[1]}*" if letters else _NUMBER.sub("*", _escape(name))
 
 
-def in_class(disk: Disk, studied: Disk, match: DiskMatch) -> bool:
+def in_class(disk: InventoryDisk, studied: InventoryDisk, match: DiskMatch) -> bool:
     """Return whether rules for the class of the studied disk act on another disk."""
     if disk.exclusion_reason or disk.zoned:
         return False
@@ -90,7 +90,7 @@ def in_class(disk: Disk, studied: Disk, match: DiskMatch) -> bool:
             assert_never(unreachable)
 
 
-def _match_identity(disk: Disk) -> DiskPattern:
+def _match_identity(disk: InventoryDisk) -> DiskPattern:
     named = " ".join(filter(None, (disk.name, disk.model)))
     if disk.wwid or disk.serial:
         identity = _escape(disk.wwid or disk.serial)
@@ -103,7 +103,7 @@ def _match_identity(disk: Disk) -> DiskPattern:
     raise ValueError("the disk has neither a WWID nor a serial number to know it by")
 
 
-def _identity_files(disk: Disk) -> tuple[str, ...]:
+def _identity_files(disk: InventoryDisk) -> tuple[str, ...]:
     """The sysfs key of the identity in a rule, then the files that may hold it."""
     for prefix, folder in (("dm-", "dm"), ("md", "md")):
         if disk.wwid and disk.name.startswith(prefix):

@@ -35,7 +35,7 @@ _AT_MOUNT = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class FstabEntry:
     """One line for a file system; ``number`` counts the lines of the file from 0."""
 
     number: int
@@ -53,17 +53,17 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):03o}", text)
 
 
-def parse(text: str) -> tuple[Entry, ...]:
+def parse(text: str) -> tuple[FstabEntry, ...]:
     """The lines about file systems; what is not of their form is left out, as mount(8) does."""
     found = ((n, _LINE.fullmatch(line)) for n, line in enumerate(text.split("\n")))
     return tuple(
-        Entry(n, unescape(match["point"]), unescape(match["options"] or ""))
+        FstabEntry(n, unescape(match["point"]), unescape(match["options"] or ""))
         for n, match in found
         if match
     )
 
 
-def with_options(text: str, entry: Entry, options: str) -> str:
+def with_options(text: str, entry: FstabEntry, options: str) -> str:
     """The same file, but for the options of that line."""
     lines = text.split("\n")
     match = _LINE.fullmatch(lines[entry.number])
@@ -77,7 +77,7 @@ def with_options(text: str, entry: Entry, options: str) -> str:
 class Edit:
     """The new options of a line, and their settings."""
 
-    entry: Entry
+    entry: FstabEntry
     options: str
     settings: tuple[PersistedSetting, ...]
 

@@ -57,7 +57,7 @@ _UNITS: dict[str, Callable[[int], int]] = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class LimitsEntry:
     """A line of limits.conf; ``type`` is soft, hard, or - for both."""
 
     domain: str
@@ -71,14 +71,14 @@ class Entry:
         return self.item == item and self.type in (type_, _BOTH)
 
 
-def parse(file: Path, text: str) -> Iterator[Entry]:
+def parse(file: Path, text: str) -> Iterator[LimitsEntry]:
     """Return every line with four fields; pam_limits skips other lines."""
     for number, raw in enumerate(text.split("\n"), start=1):
         fields = raw.partition("#")[0].split()
         if len(fields) == 4:
             domain, type_, item, value = fields
             line = Assignment(file, number, number, item, value, raw.strip())
-            yield Entry(domain, type_, item, value, line)
+            yield LimitsEntry(domain, type_, item, value, line)
 
 
 def line_of(setting: PersistedSetting) -> str:
@@ -138,7 +138,9 @@ def _value(item: str, value: str) -> str:
     return value if value == UNLIMITED else str(_UNITS[item](int(value)))
 
 
-def _find_existing(setting: PersistedSetting, others: Sequence[Entry]) -> tuple[ExistingLine, ...]:
+def _find_existing(
+    setting: PersistedSetting, others: Sequence[LimitsEntry]
+) -> tuple[ExistingLine, ...]:
     own = line_of(setting).split()[-1]
     return tuple(
         # In the setting's own unit where it is the same, so that the two can be compared.
@@ -148,7 +150,7 @@ def _find_existing(setting: PersistedSetting, others: Sequence[Entry]) -> tuple[
     )
 
 
-def _own_lines(kept: Iterable[PersistedSetting], others: Sequence[Entry]) -> list[str]:
+def _own_lines(kept: Iterable[PersistedSetting], others: Sequence[LimitsEntry]) -> list[str]:
     return [
         f"{setting.text}: not for {entry.domain}, whose own line is {entry.line.where} "
         f"({entry.value})"

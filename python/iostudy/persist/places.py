@@ -11,7 +11,7 @@ from typing import Any, assert_never
 from iostudy.errors import UsageError
 from iostudy.host import devices
 from iostudy.host.inventory import describe_device
-from iostudy.persist.request import Disk, Inventory, PersistedSetting, PersistRequest
+from iostudy.persist.request import Inventory, InventoryDisk, PersistedSetting, PersistRequest
 from iostudy.settings import catalog, places
 from iostudy.settings.definition import Reach
 from iostudy.settings.transaction.committed_settings import (
@@ -67,7 +67,7 @@ def _build_setting(
     reach = catalog.get(name).reach
     match reach:
         case Reach.DEVICE:
-            disk = Disk.described(place, then, named=named).found_in(now)
+            disk = InventoryDisk.described(place, then, named=named).found_in(now)
             return PersistedSetting(name, value, disk=disk)
         case Reach.MOUNT:
             return PersistedSetting(name, value, mount_point=Path(place))
@@ -81,7 +81,7 @@ def _from_held(one: CommittedSetting, now: Inventory, *, named: bool) -> Persist
     if one.device is None:
         return PersistedSetting(one.name, one.value, mount_point=one.mount_point)
     # It is the disk that it was: what is held of one that has gone is not held any more.
-    disk = replace(Disk.described(one.device.name, now, named=named), here=one.device.name)
+    disk = replace(InventoryDisk.described(one.device.name, now, named=named), here=one.device.name)
     return PersistedSetting(one.name, one.value, disk)
 
 
@@ -95,10 +95,10 @@ def _labels(name: str, on: Sequence[str]) -> tuple[str, ...]:
     return tuple(setting.label for setting in places.bind(name, on))
 
 
-def read_present_disks() -> tuple[Disk, ...]:
+def read_present_disks() -> tuple[InventoryDisk, ...]:
     """Return all disks and volumes of this host."""
     inventory = _read_inventory()
-    return tuple(Disk.described(name, inventory) for name in inventory)
+    return tuple(InventoryDisk.described(name, inventory) for name in inventory)
 
 
 def _read_inventory() -> Inventory:

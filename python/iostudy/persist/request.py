@@ -28,7 +28,7 @@ Inventory = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Disk:
+class InventoryDisk:
     """A disk or volume from an inventory.
 
     ``wwid`` and ``serial`` are empty if unknown. ``multipath``: a path to a multipath disk, or
@@ -60,7 +60,7 @@ class Disk:
         return hidden if self.hidden else ""
 
     @classmethod
-    def described(cls, name: str, inventory: Inventory, *, named: bool = False) -> Disk:
+    def described(cls, name: str, inventory: Inventory, *, named: bool = False) -> InventoryDisk:
         """Return the disk of that kernel name; one that the inventory lacks has only its name.
 
         The caller determines ``here``.
@@ -79,13 +79,13 @@ class Disk:
             named=named,
         )
 
-    def found_in(self, inventory: Inventory) -> Disk:
+    def found_in(self, inventory: Inventory) -> InventoryDisk:
         """The same disk with the name that it has in the inventory of this host.
 
         A disk without WWID and serial number is taken for the one of its name if it was named.
         """
         known, is_known = (self.wwid, self.serial, self.hidden), bool(self.wwid or self.serial)
-        there = (Disk.described(name, inventory) for name in inventory)
+        there = (InventoryDisk.described(name, inventory) for name in inventory)
         same = (d.name for d in there if is_known and (d.wwid, d.serial, d.hidden) == known)
         by_name = self.name if self.named and not is_known and self.name in inventory else ""
         return replace(self, here=next(same, by_name))
@@ -97,7 +97,7 @@ class PersistedSetting:
 
     name: str
     value: str
-    disk: Disk | None = None
+    disk: InventoryDisk | None = None
     mount_point: Path | None = None
 
     @property
@@ -133,4 +133,4 @@ class PersistRequest:
     provenance: tuple[str, ...] = ()
     proven: bool = True
     match: DiskMatch = DiskMatch.SERIAL
-    present: tuple[Disk, ...] = ()
+    present: tuple[InventoryDisk, ...] = ()

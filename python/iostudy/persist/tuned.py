@@ -14,7 +14,7 @@ from pathlib import Path
 from iostudy.host.files import ROOT
 from iostudy.persist import dropins
 from iostudy.persist.plan import Activation, PersistencePlan, UnsupportedSetting, format_heading
-from iostudy.persist.request import Disk, PersistedSetting
+from iostudy.persist.request import InventoryDisk, PersistedSetting
 
 PROFILE = "iostudy"
 _FOLDER = Path("/etc/tuned")
@@ -95,7 +95,7 @@ def _exclude_others(setting: PersistedSetting) -> str:
     return f"use --format {'udev' if setting.name.startswith('block.') else 'sysctl'}"
 
 
-def _reason_of_disk(disk: Disk | None) -> str:
+def _reason_of_disk(disk: InventoryDisk | None) -> str:
     if disk is None:
         return "it is not known on which disk"
     if disk.exclusion_reason:
@@ -107,7 +107,7 @@ def _reason_of_disk(disk: Disk | None) -> str:
     return "" if _regex(disk) else "the disk has no WWID or serial number that udev knows too"
 
 
-def _regex(disk: Disk) -> str:
+def _regex(disk: InventoryDisk) -> str:
     """A regular expression over udev's properties that only this disk fulfils; empty if none.
 
     udev has the WWID of SCSI disks (``naa.5000...``) as ID_WWN_WITH_EXTENSION, ``0x5000...``, and

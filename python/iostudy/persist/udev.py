@@ -29,7 +29,7 @@ from iostudy.persist.plan import (
     format_heading,
     to_printable,
 )
-from iostudy.persist.request import Disk, DiskMatch, PersistedSetting
+from iostudy.persist.request import DiskMatch, InventoryDisk, PersistedSetting
 
 FILE = Path("/etc/udev/rules.d/99-iostudy.rules")
 """After all that may set the same: 60-persistent-storage, 60-ioschedulers and the like."""
@@ -62,7 +62,7 @@ _VALUE = re.compile(r"[\w.,:+ -]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Rule:
+class UdevRule:
     """An assignment to a file below queue, if ``condition`` holds (empty or ending in a comma)."""
 
     condition: str
@@ -83,10 +83,10 @@ class DiskRules:
     rules match.
     """
 
-    disks: tuple[Disk, ...]
+    disks: tuple[InventoryDisk, ...]
     pattern: DiskPattern | None = None
     comments: tuple[str, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[UdevRule, ...] = ()
     settings: tuple[PersistedSetting, ...] = ()
     unsupported: tuple[UnsupportedSetting, ...] = ()
     here: tuple[str, ...] = ()
@@ -120,13 +120,13 @@ def scheduler_of(setting: PersistedSetting) -> str:
 def build_rules(
     kept: Iterable[PersistedSetting],
     match: DiskMatch = DiskMatch.SERIAL,
-    present: Iterable[Disk] = (),
+    present: Iterable[InventoryDisk] = (),
 ) -> tuple[DiskRules, ...]:
     """Return the rules of every disk, or of every class of disks.
 
     ``present`` are the disks of this host.
     """
-    by_disk: dict[Disk, list[PersistedSetting]] = {}
+    by_disk: dict[InventoryDisk, list[PersistedSetting]] = {}
     unplaced = []
     for setting in kept:
         if setting.disk is None:
@@ -184,7 +184,7 @@ def plan(
     origin: str,
     root: Path = ROOT,
     match: DiskMatch = DiskMatch.SERIAL,
-    present: Iterable[Disk] = (),
+    present: Iterable[InventoryDisk] = (),
 ) -> PersistencePlan:
     """Return the file and its conflicts with other rules."""
     found = build_rules(kept, match, present)
@@ -223,7 +223,10 @@ def _notes(part: DiskRules, match: DiskMatch) -> Iterator[str]:
 
 
 def _part(
-    disk: Disk, kept: Sequence[PersistedSetting], match: DiskMatch, present: Sequence[Disk]
+    disk: InventoryDisk,
+    kept: Sequence[PersistedSetting],
+    match: DiskMatch,
+    present: Sequence[InventoryDisk],
 ) -> DiskRules:
     scheduler = next((k.value for k in kept if k.name == SCHEDULER), None)
     if disk.exclusion_reason:
@@ -265,14 +268,16 @@ def _comments(
     )
 
 
-def _names_here(disk: Disk, match: DiskMatch, present: Sequence[Disk]) -> tuple[str, ...]:
+def _names_here(
+    disk: InventoryDisk, match: DiskMatch, present: Sequence[InventoryDisk]
+) -> tuple[str, ...]:
     """The names of the disks of this host that the rules match."""
     if match is DiskMatch.SERIAL:
         return (disk.here,) if disk.here else ()
     return tuple(other.name for other in present if in_class(other, disk, match))
 
 
-def _find_obstacle(setting: PersistedSetting, disk: Disk, scheduler: str | None) -> str:
+def _find_obstacle(setting: PersistedSetting, disk: InventoryDisk, scheduler: str | None) -> str:
     own = scheduler_of(setting)
     if disk.zoned and (own or setting.name == SCHEDULER) and scheduler not in (None, _ZONED):
         return _ZONED_REASON
@@ -283,14 +288,14 @@ def _find_obstacle(setting: PersistedSetting, disk: Disk, scheduler: str | None)
     return ""
 
 
-def _rule(setting: PersistedSetting, scheduler: str | None, match: DiskMatch) -> Rule:
+def _rule(setting: PersistedSetting, scheduler: str | None, match: DiskMatch) -> UdevRule:
     own = scheduler_of(setting)
     active = f'ATTR{{queue/scheduler}}=="*[[]{own}]*", ' if own and not scheduler else ""
     needs_order = own or setting.name == SCHEDULER
     # A class may have zoned disks on other hosts.
     unzoned = needs_order and match is not DiskMatch.SERIAL and _ZONED not in (own, setting.value)
     spared = 'ATTR{queue/zoned}=="none", ' if unzoned else ""
-    return Rule(spared + active, queue_attribute(setting), setting.value)
+    return UdevRule(spared + active, queue_attribute(setting), setting.value)
 
 
 def activations(devices: Sequence[str]) -> tuple[Activation, ...]:

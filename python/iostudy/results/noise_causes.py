@@ -152,7 +152,7 @@ def decompose_noise(
         return None
     values = collect_figures(study, rows)
     blocks = common_blocks(values, {workload.label})
-    table = _Table(blocks, [each.label for each in study.configurations()], own)
+    table = _TrialTable(blocks, [each.label for each in study.configurations()], own)
     figures = workload_log_figures(study, workload, values, blocks)
     known = [(each, column) for each, column in _columns(own) if table.is_useful(column)]
     matrices = [table.matrix(indicator.sign * column) for indicator, column in known]
@@ -188,7 +188,7 @@ def _is_throttled(rows: Sequence[TrialRow]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _TrialTable:
     """The blocks and configurations of the trials ``rows``."""
 
     blocks: Sequence[int]

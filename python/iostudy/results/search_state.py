@@ -25,7 +25,15 @@ from iostudy.results.comparisons import BlockFigures, collect_figures
 from iostudy.study.candidates import name_points
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
-from iostudy.study.search import DEFAULT, SLOTS, Candidate, Outcome, Search, TimeBudget, TrialBudget
+from iostudy.study.search import (
+    DEFAULT,
+    SLOTS,
+    Candidate,
+    Search,
+    SearchOutcome,
+    TimeBudget,
+    TrialBudget,
+)
 
 MAX_REFUSED_PER_ROUND = 20
 """Refused candidates of a round after which a search considers its space exhausted."""
@@ -128,10 +136,10 @@ class SearchState:
         labels = (DEFAULT, *self.racing)
         return Block(self.round, left, tuple(own.sample(labels, len(labels))))
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SearchOutcome:
         """Return the outcome if the search ends now."""
         leader = self.incumbent
-        return Outcome(None if leader is None else self.candidates[leader].label)
+        return SearchOutcome(None if leader is None else self.candidates[leader].label)
 
     @cached_property
     def spent(self) -> BudgetUse:

@@ -51,7 +51,7 @@ class Reach(StrEnum):
 
 
 @dataclass(frozen=True)
-class Condition:
+class SettingCondition:
     """A setting that exists only while another setting has one of certain values."""
 
     name: str
@@ -75,7 +75,7 @@ class UnseenResponse:
 
     values: frozenset[str]
     reason: str
-    unless: Condition | None = None
+    unless: SettingCondition | None = None
 
     def concerns(self, value: str, others: Mapping[str, str]) -> bool:
         """Return whether a configuration with this value and these settings may respond so."""
@@ -146,7 +146,7 @@ class SettingDefinition:
     reach: Reach
     switching: Switching
     cost: Cost = Cost.CHEAP
-    condition: Condition | None = None
+    condition: SettingCondition | None = None
     caution: str = ""
 
     @property

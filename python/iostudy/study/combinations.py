@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from iostudy.settings.definition import Condition
+from iostudy.settings.definition import SettingCondition
 from iostudy.study.labels import short_names
 
 DIRECTORY_FACTOR = "target.directory"
@@ -50,7 +50,7 @@ class Factor:
     levels: tuple[Level, ...]
     offered: bool = False
     on: tuple[str, ...] = ()
-    condition: Condition | None = None
+    condition: SettingCondition | None = None
     hard_to_change: bool = False
 
     @property

@@ -40,13 +40,13 @@ def from_catalog(name: str) -> WithJsonSchema:
     return WithJsonSchema({CATALOG: name})
 
 
-class Section(Options):
+class StudySection(Options):
     """A mapping of the file in which unknown keys are errors; the text below a key describes it."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-class OpenSection(Section):
+class OpenSection(StudySection):
     """A section whose valid keys are used while others are wrong, to find all problems at once."""
 
     @classmethod

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
-from iostudy.settings.definitions.hadoop import HadoopDefinition, Runner
+from iostudy.settings.definitions.hadoop import HadoopDefinition, TaskRunner
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
@@ -107,9 +107,9 @@ def _against_own(
     given = study.hadoop.properties
     if definition.key in given:
         yield _TWICE, given[definition.key]
-    runner = Runner.YARN if study.hadoop.yarn else Runner.LOCAL
+    runner = TaskRunner.YARN if study.hadoop.yarn else TaskRunner.LOCAL
     if definition.runner not in (None, runner):
-        wanted = "true" if definition.runner is Runner.YARN else "false"
+        wanted = "true" if definition.runner is TaskRunner.YARN else "false"
         yield f"only {definition.runner} heeds it; write hadoop: {{yarn: {wanted}}}", str(runner)
     varied = {level.value for level in factor.levels} - {AS_FOUND}
     if definition.key == _SHORT_CIRCUIT and "true" in varied and _SOCKET not in given:

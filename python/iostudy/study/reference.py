@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import Field, FiniteFloat, PositiveFloat, PositiveInt
 
-from iostudy.study.fields import Section
+from iostudy.study.fields import StudySection
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.source import read
@@ -19,7 +19,7 @@ from iostudy.study.source import read
 FOLDER = Path(__file__).parent.parent / "references"
 
 
-class PublishedFigure(Section):
+class PublishedFigure(StudySection):
     """A figure of a workload, by iostudy's names, in the unit it was published in.
 
     ``runs`` is how many runs it is of, ``load`` at which level of the publication's load they were,
@@ -43,14 +43,14 @@ class PublishedFigure(Section):
         return workload.name == f"hadoop.{self.workload}" and not self.is_of(workload)
 
 
-class PublishedOrder(Section):
+class PublishedOrder(StudySection):
     """A ranking of configurations over several workloads, the best first."""
 
     where: str
     order: tuple[str, ...]
 
 
-class Publication(Section):
+class Publication(StudySection):
     """A report that others have published, with what has to be known to read its figures.
 
     ``baseline`` is the configuration that its others are compared with, each at its own load, and

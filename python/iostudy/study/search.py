@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import PlainValidator
 
 from iostudy import units
-from iostudy.analysis.search.space import Point, Space
+from iostudy.analysis.search.space import Point, SearchSpace
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.labels import scalar_text
 
@@ -92,7 +92,7 @@ class Search:
     share that a candidate may lose on any workload; None: as much as it likes.
     """
 
-    space: Space
+    space: SearchSpace
     budget: Budget
     tries: Mapping[str, Point]
     default: Point | None = None
@@ -115,7 +115,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchOutcome:
     """How a search ended: the label of the candidate that was ahead of the default, or None."""
 
     winner: str | None

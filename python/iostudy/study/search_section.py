@@ -9,7 +9,15 @@ from functools import partial
 from typing import Any, assert_never
 
 from iostudy import units
-from iostudy.analysis.search.space import Choices, Condition, Domain, Parameter, Point, Range, Space
+from iostudy.analysis.search.space import (
+    Choices,
+    Domain,
+    Parameter,
+    ParameterCondition,
+    Point,
+    Range,
+    SearchSpace,
+)
 from iostudy.settings import catalog
 from iostudy.settings.values import AS_FOUND, Integer
 from iostudy.study.combinations import Factor, FactorKind, Level
@@ -185,7 +193,7 @@ def _default(factor: Factor, requests: Sequence[WorkloadRequest]) -> Level:
 
 def _space(
     collector: ProblemCollector, path: KeyPath, parameters: Sequence[_Searched]
-) -> Space | None:
+) -> SearchSpace | None:
     searched = [each for each in parameters if each.domain is not None]
     if not searched:
         collector.add(path, "all of it is held; give a parameter several values")
@@ -198,7 +206,7 @@ def _space(
     if idle:
         return None
     in_order = sorted(searched, key=lambda each: each.factor.condition is not None)
-    return Space(tuple(_in_space(each, domains) for each in in_order))
+    return SearchSpace(tuple(_in_space(each, domains) for each in in_order))
 
 
 def _never_there(factor: Factor, domains: Mapping[str, Domain | None]) -> bool:
@@ -219,7 +227,7 @@ def _in_space(searched: _Searched, domains: Mapping[str, Domain | None]) -> Para
     governing = domains.get(factor.condition.name) if factor.condition else None
     if factor.condition is None or governing is None:
         return Parameter(factor.name, domain)
-    met = Condition(factor.condition.name, _met(factor, governing))
+    met = ParameterCondition(factor.condition.name, _met(factor, governing))
     return Parameter(factor.name, domain, met)
 
 
@@ -233,7 +241,7 @@ def _check_budget(collector: ProblemCollector, path: KeyPath, budget: Budget, le
 class _Points:
     """What a point is made of, and how its values are written."""
 
-    space: Space
+    space: SearchSpace
     requests: Sequence[WorkloadRequest]
 
     def parse(self, given: Any) -> Point:

@@ -21,7 +21,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.fields import (
     NOT_TRUE,
     STRICT_KEYS,
-    Section,
+    StudySection,
     from_catalog,
     one_of,
     parse_entries,
@@ -251,7 +251,7 @@ HadoopProperties = Annotated[
 ]
 
 
-class HadoopSection(Section):
+class HadoopSection(StudySection):
     """The cluster that a study starts for its Hadoop workloads."""
 
     datanodes: Annotated[int, Field(ge=1, le=MAX_DATANODES)] = 1

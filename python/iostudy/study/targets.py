@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, PlainValidator
 from iostudy import units
 from iostudy.settings.definitions import volume as volume_settings
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
-from iostudy.study.fields import STRICT_KEYS, Section
+from iostudy.study.fields import STRICT_KEYS, StudySection
 from iostudy.study.labels import find_duplicates
 from iostudy.study.target_fields import (
     DevicePath,
@@ -186,7 +186,7 @@ DiskTarget = LoopbackTarget | DriveTarget | ScratchTarget | VolumeTarget
 Target = DirectoryTarget | DirectoriesTarget | DiskTarget | HdfsTarget
 
 
-class TargetSection(Section):
+class TargetSection(StudySection):
     """A target that is more than a directory."""
 
     loopback: LoopbackTarget | None = None

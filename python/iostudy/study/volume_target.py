@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, PlainValidator
 from iostudy import units
 from iostudy.settings.definitions.volume import PLACEMENTS, STRIPE_SIZE
 from iostudy.settings.scratch.volume.layout import DEFAULT_STRIPE_BYTES, KINDS, VolumeLayout
-from iostudy.study.fields import STRICT_KEYS, Section, one_of
+from iostudy.study.fields import STRICT_KEYS, StudySection, one_of
 from iostudy.study.labels import scalar_text
 from iostudy.study.target_fields import DiskSize, DriveModel, FilesystemType, short_path
 from iostudy.workloads.option_types import SIZE_FORM
@@ -32,7 +32,7 @@ def _stripe_size(value: Any) -> int:
 MemberCount = Annotated[int, Field(ge=1, le=MAX_MEMBERS)]
 
 
-class LoopbackMembers(Section):
+class LoopbackMembers(StudySection):
     """Loop-back disks of one size, in the output folder."""
 
     size: DiskSize
@@ -45,7 +45,7 @@ class LoopbackMembers(Section):
         return f"{self.count} loop-back disks of {units.format_size(self.size)}"
 
 
-class DriveMembers(Section):
+class DriveMembers(StudySection):
     """Modelled drives of one kind, in memory."""
 
     model: DriveModel
@@ -60,7 +60,7 @@ class DriveMembers(Section):
         return f"{self.count} modelled drives {self.model} of {units.format_size(self.size)}"
 
 
-class MadeMembers(Section):
+class MadeMembers(StudySection):
     """Disks that the study makes for a volume."""
 
     loopback: LoopbackMembers | None = None

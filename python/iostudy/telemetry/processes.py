@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from iostudy.telemetry.samples import Process, Samples, Values, counter_increments, sum_known
+from iostudy.telemetry.samples import ProcessUsage, Samples, Values, counter_increments, sum_known
 from iostudy.telemetry.summary import Figures, ForeignProcess
 from iostudy.units import KIB
 
@@ -57,7 +57,7 @@ def compute_foreign_figures(samples: Samples) -> Figures:
     return {"foreign_%cpu": 100 * used / (float(samples.seconds[-1]) * _MICROSECONDS)}
 
 
-def find_busiest_foreign(processes: Sequence[Process]) -> tuple[ForeignProcess, ...]:
+def find_busiest_foreign(processes: Sequence[ProcessUsage]) -> tuple[ForeignProcess, ...]:
     """Find up to five foreign processes: those with most I/O, and those with most CPU time.
 
     The rank of a process is its better one in the two orders.
@@ -79,7 +79,7 @@ def find_busiest_foreign(processes: Sequence[Process]) -> tuple[ForeignProcess, 
     )
 
 
-def _bytes(process: Process) -> int:
+def _bytes(process: ProcessUsage) -> int:
     return process.read_bytes + process.written_bytes
 
 

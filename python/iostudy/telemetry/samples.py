@@ -30,7 +30,7 @@ _LAYOUTS_KEPT = 8
 
 
 @dataclass(frozen=True)
-class Process:
+class ProcessUsage:
     """I/O and CPU time of a process over the samples, with its children too short for a scan.
 
     Bytes are those that it caused to be read from storage, or written there sooner or later.
@@ -53,7 +53,7 @@ class Samples:
 
     seconds: Values
     columns: Mapping[str, Values]
-    processes: tuple[Process, ...] = ()
+    processes: tuple[ProcessUsage, ...] = ()
 
     @classmethod
     def from_native(cls, native: _native.Samples) -> Samples:
@@ -64,7 +64,7 @@ class Samples:
         places = np.flatnonzero(np.isfinite(values).any(axis=1)).tolist()
         columns = {names[place]: values[place] for place in places}
         processes = tuple(
-            Process(pid, name, of_workload, cpu_us / _MICROSECONDS, read, written)
+            ProcessUsage(pid, name, of_workload, cpu_us / _MICROSECONDS, read, written)
             for pid, name, of_workload, cpu_us, read, written in native.processes()
         )
         return cls((at - at[0]) / _NANOSECONDS, columns, processes)

@@ -31,7 +31,7 @@ class Direction(StrEnum):
 
 
 @dataclass(frozen=True)
-class Layer:
+class StackLayer:
     """Devices of one layer, and the requests per second that they received and served.
 
     The requests are those of all users of the devices, including other volumes on them.
@@ -57,10 +57,10 @@ class Flow:
     """Requests of one direction through all layers, from the volume down; never empty."""
 
     direction: Direction
-    layers: tuple[Layer, ...]
+    layers: tuple[StackLayer, ...]
 
     @property
-    def merging(self) -> Layer | None:
+    def merging(self) -> StackLayer | None:
         """The layer in which most requests were merged; None if none were."""
         layer = max(self.layers, key=lambda layer: layer.merged)
         return layer if layer.merged > 0 else None
@@ -125,17 +125,19 @@ def _levels(volume: str, members: Mapping[str, Sequence[str]]) -> list[list[str]
     ]
 
 
-def _layer(direction: Direction, level: Sequence[str], devices: Mapping[str, Figures]) -> Layer:
+def _layer(
+    direction: Direction, level: Sequence[str], devices: Mapping[str, Figures]
+) -> StackLayer:
     served, merged = direction.figures
     out = sum(devices[name][served] for name in level)
-    return Layer(tuple(level), out + sum(devices[name][merged] for name in level), out)
+    return StackLayer(tuple(level), out + sum(devices[name][merged] for name in level), out)
 
 
-def _layer_name(layer: Layer) -> str:
+def _layer_name(layer: StackLayer) -> str:
     return layer.devices[0] if len(layer.devices) == 1 else f"{len(layer.devices)} devices below"
 
 
-def _describe_merges(layer: Layer) -> str:
+def _describe_merges(layer: StackLayer) -> str:
     if not layer.merged:
         return ""
     return f", merged {layer.merge_factor:.1f}:1 into {layer.requests_out:,.0f}/s"

@@ -29,7 +29,14 @@ from iostudy.watch.machine_text import (
     format_pressure,
     format_processors,
 )
-from iostudy.watch.table import DEVICE, History, View, adjacent_column, build_rows, next_sorting
+from iostudy.watch.table import (
+    DEVICE,
+    History,
+    TableView,
+    adjacent_column,
+    build_rows,
+    next_sorting,
+)
 
 _SORT = Binding.Group("Sort", compact=True)
 _INTERVALS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
@@ -115,7 +122,7 @@ class WatchApp(App[int]):
         super().__init__(ansi_color=True)
         self._live, self._interval, self._left = live, interval, count
         self._due = time.monotonic()
-        self._view, self._history = View(), History()
+        self._view, self._history = TableView(), History()
         self._reading: Reading | None = None
         self._paused = False
         self._machine = Static("waiting for the first reading", id="machine", markup=False)
@@ -174,7 +181,7 @@ class WatchApp(App[int]):
         lines = (f"{head}   {format_pressure(figures)}", format_processors(figures), memory)
         return "\n".join(filter(None, lines))
 
-    def _change(self, view: View) -> None:
+    def _change(self, view: TableView) -> None:
         self._view = view
         self._show()
 

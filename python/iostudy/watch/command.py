@@ -14,7 +14,7 @@ from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import NOT_EXECUTABLE, NOT_FOUND, ProgramError
 from iostudy.telemetry.recorder import ProcRecorder
-from iostudy.telemetry.samples import Process
+from iostudy.telemetry.samples import ProcessUsage
 from iostudy.units import KIB
 from iostudy.visible import visible
 from iostudy.watch.diagnosis_target import build_watch_context, find_target
@@ -38,7 +38,7 @@ class CommandReport:
     exit_code: int
     reading: Reading
     devices: tuple[str, ...]
-    processes: tuple[Process, ...]
+    processes: tuple[ProcessUsage, ...]
     limited: Diagnosis
 
     def text(self) -> str:
@@ -177,7 +177,7 @@ def _start(command: Sequence[str], stdout: int | None) -> subprocess.Popen[bytes
         ) from error
 
 
-def _select_busiest(processes: Sequence[Process]) -> tuple[Process, ...]:
+def _select_busiest(processes: Sequence[ProcessUsage]) -> tuple[ProcessUsage, ...]:
     """Select the busiest processes, the command's first, by bytes and then by CPU time."""
     active = (each for each in processes if each.pid != os.getpid())
     order = sorted(

@@ -51,7 +51,7 @@ class Server(ThreadingHTTPServer):
         if ":" in where[0]:
             self.address_family = AF_INET6
         try:
-            super().__init__(where, _Handler)
+            super().__init__(where, _MetricsHandler)
         except OSError as error:
             raise UsageError(
                 "to listen",
@@ -93,7 +93,7 @@ class Server(ThreadingHTTPServer):
         self._lock.acquire()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _MetricsHandler(BaseHTTPRequestHandler):
     """The handler of prometheus_client answers any path, and fails on a malformed Accept header."""
 
     server: Server

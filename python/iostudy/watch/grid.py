@@ -19,7 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from iostudy.visible import visible
-from iostudy.watch.table import COLUMNS, DEVICE, History, Path, Row, View, sparkline
+from iostudy.watch.table import COLUMNS, DEVICE, History, Path, Row, TableView, sparkline
 
 _BUSY_PERCENT = 90.0
 _UTIL = "%util"
@@ -116,7 +116,7 @@ class Grid(ScrollView, can_focus=True):
         self._rows: Sequence[Row] = ()
         self._places: dict[Path, int] = {}
         self._drawn: dict[int, _Line] = {}
-        self._view, self._history = View(), History()
+        self._view, self._history = TableView(), History()
         self._scale = 0.0
         self._widths = _Widths.fitting((), 0)
         self._cursor: Path | None = None
@@ -138,7 +138,7 @@ class Grid(ScrollView, can_focus=True):
         """The row of the cursor, which follows its device when rows are sorted."""
         return self._places.get(self._cursor, 0) if self._cursor else 0
 
-    def show(self, rows: Sequence[Row], view: View, history: History) -> None:
+    def show(self, rows: Sequence[Row], view: TableView, history: History) -> None:
         """Draw these from now on; what is drawn already stays, as most devices are idle."""
         self._rows, self._view, self._history = rows, view, history
         self._places = {row.path: place for place, row in enumerate(rows)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.watch.device_selection import WatchedDevice, describe_device, select_devices
-from iostudy.watch.reader import Reader, has_processes
+from iostudy.watch.reader import SampleReader, has_processes
 
 if TYPE_CHECKING:
     from iostudy.telemetry.samples import Samples, Values
@@ -117,7 +117,7 @@ class Live:
         self._watch = DeviceSelection(places)
         self._busiest: BusiestProcess | None = None
         self._since_scan = 0.0
-        self._reader = Reader(self._watch.selected, workload)
+        self._reader = SampleReader(self._watch.selected, workload)
 
     def read(self) -> Reading:
         """Return the figures since the last reading, or since the first sample."""

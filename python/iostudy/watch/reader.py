@@ -20,7 +20,7 @@ _ACCUMULATED = ("workload.", "foreign.")
 """Columns that are no counters of the kernel: a reader adds them up from when it was opened."""
 
 
-class Reader:
+class SampleReader:
     """Takes a sample at once, and one more for each look, so none covers the time since boot.
 
     A native reader keeps a column for every device or interface that ever existed. On hosts

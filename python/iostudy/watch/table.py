@@ -33,7 +33,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class View:
+class TableView:
     """View options of the user.
 
     ``sorted_by`` is one of COLUMNS or DEVICE; ``matching`` a part of the names to be shown, in any
@@ -64,7 +64,7 @@ class Row:
         return len(self.path) - 1
 
 
-def build_rows(reading: Reading, view: View) -> tuple[Row, ...]:
+def build_rows(reading: Reading, view: TableView) -> tuple[Row, ...]:
     """Return the visible rows from the top."""
     return tuple(_Table(reading, view).rows())
 
@@ -116,7 +116,7 @@ def sparkline(values: tuple[float | None, ...], scale: float, width: int) -> str
     return "".join(bars).rjust(width)
 
 
-def next_sorting(view: View, column: str) -> tuple[str, bool]:
+def next_sorting(view: TableView, column: str) -> tuple[str, bool]:
     """Return the new sorting: the same column again reverses the order."""
     if view.sorted_by == column:
         return column, not view.descending
@@ -139,7 +139,7 @@ def _bar(value: float | None, scale: float) -> str:
 class _Table:
     """One reading in the requested view."""
 
-    def __init__(self, reading: Reading, view: View) -> None:
+    def __init__(self, reading: Reading, view: TableView) -> None:
         self._reading, self._devices, self._view = reading, reading.devices, view
         self._figures = reading.summary.devices
 

@@ -19,7 +19,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Round:
+class CompletedRun:
     """A run that came to its end, and when it ended (CLOCK_MONOTONIC)."""
 
     measured: Measurement
@@ -37,7 +37,7 @@ class ConcurrentRun:
 
     run: Callable[[Tick], Measurement]
     renew: Callable[[], None]
-    rounds: list[Round] = field(default_factory=list)
+    rounds: list[CompletedRun] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     cut_off: int | None = None
     done: int = 0
@@ -57,7 +57,7 @@ class ConcurrentRun:
         self.done = 0
         started = time.monotonic()
         try:
-            self.rounds.append(Round(self.run(tick), time.monotonic()))
+            self.rounds.append(CompletedRun(self.run(tick), time.monotonic()))
         except WorkloadStoppedError:
             if not stop.is_set():
                 raise

@@ -6,13 +6,20 @@ import pytest
 
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import latin_hypercube, propose
-from iostudy.analysis.search.space import Choices, Condition, Parameter, Point, Range, Space
+from iostudy.analysis.search.space import (
+    Choices,
+    Parameter,
+    ParameterCondition,
+    Point,
+    Range,
+    SearchSpace,
+)
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True, step=4))
 REQUESTS = Parameter("nr_requests", Range(32, 512))
 SCHEDULER = Parameter("scheduler", Choices(("none", "bfq", "kyber")))
-IDLE = Parameter("slice_idle", Range(0, 100), Condition("scheduler", ("bfq",)))
-SPACE = Space((SCHEDULER, IDLE, READ_AHEAD, REQUESTS))
+IDLE = Parameter("slice_idle", Range(0, 100), ParameterCondition("scheduler", ("bfq",)))
+SPACE = SearchSpace((SCHEDULER, IDLE, READ_AHEAD, REQUESTS))
 RULES = SearchPolicy(first=12, slots=4)
 
 
@@ -62,7 +69,9 @@ def test_every_point_lies_in_the_space():
 
 @pytest.mark.parametrize("step", [1, 25])
 def test_a_space_is_used_up_and_no_point_comes_twice(step: int):
-    space = Space((SCHEDULER, Parameter("slice_idle", Range(0, 100, step=step), IDLE.condition)))
+    space = SearchSpace(
+        (SCHEDULER, Parameter("slice_idle", Range(0, 100, step=step), IDLE.condition))
+    )
     candidates: list[CandidateResult] = []
     while points := propose(space, candidates, 9, 1, SearchPolicy(first=4, slots=9)):
         candidates += [measured(point, 0.01) for point in points]
@@ -72,7 +81,7 @@ def test_a_space_is_used_up_and_no_point_comes_twice(step: int):
 
 def test_chance_finds_what_is_left_of_a_space_too_large_to_list(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("iostudy.analysis.search.propose.MAX_ENUMERATED_POINTS", 10)
-    space = Space((Parameter("a", Range(1, 40)),))
+    space = SearchSpace((Parameter("a", Range(1, 40)),))
     candidates = [measured({"a": str(value)}, 0.1) for value in range(1, 37)]
     left = propose(space, candidates, 9, 1, SearchPolicy(first=2, slots=4))
     assert sorted(int(point["a"]) for point in left) == [37, 38, 39, 40]
@@ -104,7 +113,7 @@ def test_a_lucky_block_leads_less_than_a_steady_advantage():
     assert estimates[0] < estimates[1] < 0.3
 
 
-def test_what_breaks_the_limit_of_a_workload_is_kept_away_from():
+def test_proposals_avoid_candidates_that_exceed_a_limit():
     rules = SearchPolicy(first=12, slots=4, worst=-0.05)
     candidates: list[CandidateResult] = []
     while len(candidates) < 30:

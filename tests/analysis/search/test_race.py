@@ -46,7 +46,7 @@ def test_one_block_decides_nothing_as_long_as_no_noise_is_known():
     assert np.isnan(found.entrants[1].error)
 
 
-def test_what_is_clearly_worse_is_dropped_and_stays_dropped():
+def test_a_clearly_worse_candidate_is_dropped_for_good():
     bad, good = steady(-0.3, 2), steady(0.1, 2, shift=1)
     found = run_race([candidate(bad), candidate(good)], RULES)
     assert standings(found) == [RaceStatus.WORSE, RaceStatus.RACING]
@@ -57,7 +57,7 @@ def test_what_is_clearly_worse_is_dropped_and_stays_dropped():
     assert standings(later) == [RaceStatus.WORSE, RaceStatus.RACING]
 
 
-def test_it_is_judged_at_its_rungs_only():
+def test_a_candidate_is_judged_at_its_rungs_only():
     veteran = steady(0.1, 8)
     third = [*steady(0.1, 2, shift=1), -5.0]
     assert (
@@ -85,14 +85,14 @@ def test_a_lucky_first_block_does_not_make_an_incumbent():
     assert later.incumbent == 1
 
 
-def test_where_nothing_is_better_the_default_stays():
+def test_the_default_wins_without_a_better_candidate():
     found = run_race([candidate(steady(-0.001, 8)), candidate(steady(-0.002, 8, shift=1))], RULES)
     assert standings(found) == [RaceStatus.FINISHED] * 2
     assert found.incumbent is None
     assert found.runs == ()
 
 
-def test_all_the_way_is_the_last_rung():
+def test_all_blocks_are_the_last_rung():
     rules = SearchPolicy(first=4, slots=4, rungs=(1, 3))
     found = run_race([candidate(steady(0.1, 3))], rules)
     assert standings(found) == [RaceStatus.FINISHED]
@@ -130,7 +130,7 @@ def test_weights_decide_between_workloads():
         run_race(candidates, SearchPolicy(first=4, slots=4, weights=(1, 3, 1)))
 
 
-def test_what_the_host_refuses_takes_no_part():
+def test_refused_candidates_take_no_part():
     found = run_race([candidate(refused=True), candidate([0.9], refused=True), candidate()], RULES)
     assert standings(found) == [RaceStatus.REFUSED, RaceStatus.REFUSED, RaceStatus.RACING]
     assert found.runs == (2,)

@@ -7,13 +7,20 @@ import pytest
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import latin_hypercube
 from iostudy.analysis.search.response import MainEffectCurve, ResponseModel, estimate_response
-from iostudy.analysis.search.space import Choices, Condition, Parameter, Point, Range, Space
+from iostudy.analysis.search.space import (
+    Choices,
+    Parameter,
+    ParameterCondition,
+    Point,
+    Range,
+    SearchSpace,
+)
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True))
 REQUESTS = Parameter("nr_requests", Range(32, 512))
 SCHEDULER = Parameter("scheduler", Choices(("none", "bfq", "kyber")))
-IDLE = Parameter("slice_idle", Range(0, 100), Condition("scheduler", ("bfq",)))
-SPACE = Space((SCHEDULER, IDLE, READ_AHEAD, REQUESTS))
+IDLE = Parameter("slice_idle", Range(0, 100), ParameterCondition("scheduler", ("bfq",)))
+SPACE = SearchSpace((SCHEDULER, IDLE, READ_AHEAD, REQUESTS))
 RULES = SearchPolicy(first=12, slots=4)
 NOISE = 0.02
 
@@ -104,13 +111,13 @@ def test_no_importance_is_reported_where_nothing_matters():
     assert all((each.low <= 0).all() and (each.high >= 0).all() for each in flat.curves)
 
 
-def test_less_known_is_less_sure(found: ResponseModel):
+def test_fewer_figures_widen_the_interval(found: ResponseModel):
     vague = estimate_response(SPACE, simulate_candidates(peak, 16, noise=0.06), RULES, seed=1)
     wide, narrow = curve(vague, "read_ahead_kb"), curve(found, "read_ahead_kb")
     assert (wide.high - wide.low).mean() > 2 * (narrow.high - narrow.low).mean()
 
 
-def test_an_interaction_is_no_main_effect():
+def test_an_interaction_is_not_a_main_effect():
     def crossed(point: Point) -> float:
         return 0.4 * (share(READ_AHEAD, point) - 0.5) * (share(REQUESTS, point) - 0.5)
 
@@ -133,7 +140,7 @@ def test_without_a_noise_estimate_there_is_no_model():
     assert estimate_response(SPACE, once, RULES, seed=1) is None
 
 
-def test_what_was_refused_is_no_candidate():
+def test_refused_candidates_do_not_count():
     many = simulate_candidates(peak, 14)
     refused = [
         CandidateResult(each.point, (np.array([5.0]),), refused=True)
@@ -145,7 +152,7 @@ def test_what_was_refused_is_no_candidate():
 
 
 def test_a_single_parameter_has_no_interaction():
-    space = Space((READ_AHEAD,))
+    space = SearchSpace((READ_AHEAD,))
     points = [{"read_ahead_kb": str(1024 + 3000 * step)} for step in range(10)]
     many = [
         replace(each, point=own)

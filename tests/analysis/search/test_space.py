@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.analysis.search.space import Choices, Condition, Parameter, Range, Space
+from iostudy.analysis.search.space import Choices, Parameter, ParameterCondition, Range, SearchSpace
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True, step=4))
 SCHEDULER = Parameter("scheduler", Choices(("none", "bfq", "kyber")))
-SLICE = Parameter("slice_idle", Range(0, 10), Condition("scheduler", ("bfq",)))
-LATENCY = Parameter("low_latency", Choices(("0", "1")), Condition("scheduler", ("bfq",)))
-STRICT = Parameter("strict", Choices(("a", "b", "c")), Condition("low_latency", ("1",)))
+SLICE = Parameter("slice_idle", Range(0, 10), ParameterCondition("scheduler", ("bfq",)))
+LATENCY = Parameter("low_latency", Choices(("0", "1")), ParameterCondition("scheduler", ("bfq",)))
+STRICT = Parameter("strict", Choices(("a", "b", "c")), ParameterCondition("low_latency", ("1",)))
 
 
 def test_values_are_the_multiples_inside():
@@ -71,7 +71,7 @@ def test_impossible_choices(names: tuple[str, ...]):
 
 
 def test_conditions_on_conditions():
-    space = Space((SCHEDULER, SLICE, LATENCY, STRICT))
+    space = SearchSpace((SCHEDULER, SLICE, LATENCY, STRICT))
     points = [space.canonical(point) for point in space.points()]
     assert len(points) == len(set(points)) == space.size == 2 + 11 * (1 + 3)
     assert (("scheduler", "none"),) in points
@@ -79,13 +79,13 @@ def test_conditions_on_conditions():
 
 def test_the_size_of_a_space_that_nobody_could_list():
     wide = Parameter("wide", Range(1, 10**9))
-    assert Space((SCHEDULER, SLICE, wide)).size == (2 + 11) * 10**9
+    assert SearchSpace((SCHEDULER, SLICE, wide)).size == (2 + 11) * 10**9
     many = tuple(Parameter(f"choice {number}", Choices(("0", "1"))) for number in range(60))
-    assert Space((SCHEDULER, SLICE, *many)).size == (2 + 11) * 2**60
+    assert SearchSpace((SCHEDULER, SLICE, *many)).size == (2 + 11) * 2**60
 
 
 def test_a_point_has_one_form():
-    space = Space((SCHEDULER, SLICE, READ_AHEAD))
+    space = SearchSpace((SCHEDULER, SLICE, READ_AHEAD))
     form = (("scheduler", "none"), ("read_ahead_kb", "2048"))
     assert space.canonical({"read_ahead_kb": "2048", "scheduler": "none"}) == form
     assert space.canonical({**dict(form), "slice_idle": "8"}) == form
@@ -97,15 +97,18 @@ def test_a_point_has_one_form():
         ((READ_AHEAD, READ_AHEAD), "read_ahead_kb appears twice"),
         ((SLICE, SCHEDULER), "slice_idle depends on scheduler, no earlier choice"),
         (
-            (SCHEDULER, Parameter("x", Range(1, 2), Condition("scheduler", ("cfq",)))),
+            (SCHEDULER, Parameter("x", Range(1, 2), ParameterCondition("scheduler", ("cfq",)))),
             "x depends on .*cfq.* not all",
         ),
         (
-            (READ_AHEAD, Parameter("x", Range(1, 2), Condition("read_ahead_kb", ("1024",)))),
+            (
+                READ_AHEAD,
+                Parameter("x", Range(1, 2), ParameterCondition("read_ahead_kb", ("1024",))),
+            ),
             "x depends on read_ahead_kb",
         ),
     ],
 )
 def test_an_impossible_space(parameters: tuple[Parameter, ...], wrong: str):
     with pytest.raises(ValueError, match=wrong):
-        Space(parameters)
+        SearchSpace(parameters)

@@ -5,7 +5,7 @@ import pytest
 
 from iostudy.analysis.switchback.confirmation import (
     MOST_BLOCKS,
-    Outcome,
+    ConfirmationOutcome,
     PairedMean,
     measure_agreement,
 )
@@ -31,18 +31,18 @@ def rate(outcome, bias, sd, studies=2000, blocks=5):
 
 @pytest.mark.parametrize("sd", [0.01, 0.05, 0.2])
 def test_equal_differences_rarely_disagree(sd):
-    assert rate(Outcome.DISAGREE, 0.0, sd) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
+    assert rate(ConfirmationOutcome.DISAGREE, 0.0, sd) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
 
 
 @pytest.mark.parametrize("sd", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("bias", [MARGIN, -MARGIN])
 def test_a_difference_of_the_margin_rarely_agrees(sd, bias):
-    assert rate(Outcome.AGREE, bias, sd) <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 2000)
+    assert rate(ConfirmationOutcome.AGREE, bias, sd) <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 2000)
 
 
 def test_outcomes_are_found():
-    assert rate(Outcome.AGREE, 0.0, 0.01) >= 0.9
-    assert rate(Outcome.DISAGREE, 0.25, 0.05) >= 0.9
+    assert rate(ConfirmationOutcome.AGREE, 0.0, 0.01) >= 0.9
+    assert rate(ConfirmationOutcome.DISAGREE, 0.25, 0.05) >= 0.9
 
 
 def test_intervals_cover_the_difference_of_unequal_variances():
@@ -57,20 +57,22 @@ def test_a_disagreement_is_larger_than_half_the_margin():
     """The interval is symmetric: it excludes zero and is not within the margin."""
     draw = np.random.default_rng(3)
     found = [drawn(draw, draw.uniform(-0.1, 0.1), draw.uniform(0.001, 0.05)) for _ in range(1000)]
-    differences = [abs(own.difference) for own in found if own.outcome is Outcome.DISAGREE]
+    differences = [
+        abs(own.difference) for own in found if own.outcome is ConfirmationOutcome.DISAGREE
+    ]
     assert len(differences) > 100
     assert min(differences) > MARGIN / 2
 
 
-def test_as_many_blocks_as_needed_decide_the_same_figures():
+def test_the_needed_blocks_decide_the_same_figures():
     windows = PairedMean(0.0, 0.05, 100)
     found = measure_agreement(PairedMean(0.01, 0.1, 5), windows, MARGIN)
-    assert found.outcome is Outcome.UNDECIDED
+    assert found.outcome is ConfirmationOutcome.UNDECIDED
     assert found.blocks_needed > 5
     decided = PairedMean(0.01, 0.1, found.blocks_needed)
-    assert measure_agreement(decided, windows, MARGIN).outcome is Outcome.AGREE
+    assert measure_agreement(decided, windows, MARGIN).outcome is ConfirmationOutcome.AGREE
     fewer = PairedMean(0.01, 0.1, found.blocks_needed - 1)
-    assert measure_agreement(fewer, windows, MARGIN).outcome is Outcome.UNDECIDED
+    assert measure_agreement(fewer, windows, MARGIN).outcome is ConfirmationOutcome.UNDECIDED
 
 
 def test_imprecise_windows_or_trials_name_no_number():
@@ -82,5 +84,8 @@ def test_imprecise_windows_or_trials_name_no_number():
 
 def test_figures_without_noise():
     exact = PairedMean(0.1, 0.0, 10)
-    assert measure_agreement(exact, exact, MARGIN).outcome is Outcome.AGREE
-    assert measure_agreement(PairedMean(0.0, 0.0, 5), exact, MARGIN).outcome is Outcome.DISAGREE
+    assert measure_agreement(exact, exact, MARGIN).outcome is ConfirmationOutcome.AGREE
+    assert (
+        measure_agreement(PairedMean(0.0, 0.0, 5), exact, MARGIN).outcome
+        is ConfirmationOutcome.DISAGREE
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from iostudy.drives.measure.modelled import ModelledDrive
+from iostudy.drives.measure.modelled import ModelProber
 from iostudy.drives.measure.prober import Request, Timing
 
 _USUAL_NS = 15e3
@@ -16,7 +16,7 @@ class NoisyDrive:
     """Adds an exponential lateness to completions, and rarely milliseconds."""
 
     def __init__(self, drive, seed=3):
-        self._inner = ModelledDrive(drive)
+        self._inner = ModelProber(drive)
         self._random = random.Random(seed)
         self.blocks, self.unit = self._inner.blocks, self._inner.unit
         self.most_blocks, self.most_depth = self._inner.most_blocks, self._inner.most_depth

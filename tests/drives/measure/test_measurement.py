@@ -11,7 +11,7 @@ from iostudy.drives import presets
 from iostudy.drives.disk import Disk
 from iostudy.drives.measure.drive_text import Origin, format_drive_file
 from iostudy.drives.measure.measure_drive import measure_drive
-from iostudy.drives.measure.modelled import ModelledDrive
+from iostudy.drives.measure.modelled import ModelProber
 from iostudy.drives.measure.rotation import NoRotation
 from iostudy.drives.measure.session import Session
 from tests.drives.measure.noisy import NoisyDrive
@@ -22,7 +22,7 @@ FLASH = [name for name, drive in DRIVES.items() if not isinstance(drive, Disk)]
 DISKS = [n for n, drive in DRIVES.items() if isinstance(drive, Disk) and not drive.weak_regions]
 
 
-@pytest.mark.parametrize("prober", [ModelledDrive, NoisyDrive])
+@pytest.mark.parametrize("prober", [ModelProber, NoisyDrive])
 @pytest.mark.parametrize("name", DISKS)
 def test_a_measured_disk_has_the_parameters_of_its_file(name, prober):
     drive = presets.load(name)
@@ -41,20 +41,20 @@ def test_a_measured_disk_has_the_parameters_of_its_file(name, prober):
 @pytest.mark.parametrize(("name", "worst"), [("cheetah-9lp", 0.02), ("exos-x16", 0.02)])
 def test_the_model_takes_the_measured_file(name, worst):
     drive = presets.load(name)
-    assert demerit(drive, reload(measure(ModelledDrive(drive)))) < worst
+    assert demerit(drive, reload(measure(ModelProber(drive)))) < worst
 
 
 @pytest.mark.parametrize("name", ["barracuda-2tb", "exos-x16", "smr-8tb", "ultrastar-7k8"])
 def test_sequential_rates_are_those_of_the_file(name):
     drive = presets.load(name)
-    rates = measure(ModelledDrive(drive)).rates
+    rates = measure(ModelProber(drive)).rates
     for point, rate in ((rates[0], drive.zones.outer), (rates[-1], drive.zones.inner)):
         # The rates of the file are those of the ends of the drive; zones are flat.
         assert point.bytes_per_second == pytest.approx(float(rate), rel=0.035)
 
 
 @pytest.mark.parametrize("name", FLASH)
-@pytest.mark.parametrize("prober", [ModelledDrive, NoisyDrive])
+@pytest.mark.parametrize("prober", [ModelProber, NoisyDrive])
 def test_flash_has_no_rotation_and_no_drive_file(name, prober):
     measured = measure(prober(presets.load(name)))
     assert isinstance(measured.rotation, NoRotation)
@@ -67,7 +67,7 @@ def test_flash_has_no_rotation_and_no_drive_file(name, prober):
 
 def test_writes_show_the_write_cache_and_the_flush():
     drive = presets.load("barracuda-2tb")
-    writes = measure(ModelledDrive(drive), write=True).writes
+    writes = measure(ModelProber(drive), write=True).writes
     assert writes.cached
     assert writes.absorbed_writes == pytest.approx(drive.cache.write_extents, rel=0.05)
     assert writes.absorbed_blocks == pytest.approx(drive.cache.write_size, rel=0.05)
@@ -75,19 +75,19 @@ def test_writes_show_the_write_cache_and_the_flush():
     assert not writes.moves
 
 
-@pytest.mark.parametrize("prober", [ModelledDrive, NoisyDrive])
+@pytest.mark.parametrize("prober", [ModelProber, NoisyDrive])
 def test_written_blocks_of_a_shingled_drive_move(prober):
     assert measure(prober(presets.load("smr-8tb")), write=True).writes.moves
 
 
 def test_a_drive_without_a_write_cache_has_none():
-    writes = measure(ModelledDrive(presets.load("dec-rz26")), write=True).writes
+    writes = measure(ModelProber(presets.load("dec-rz26")), write=True).writes
     assert not writes.cached
     assert writes.absorbed_writes is None
 
 
 def test_only_consent_writes():
-    class ReadOnly(ModelledDrive):
+    class ReadOnly(ModelProber):
         def run(self, requests, depth):
             assert all(each.operation == "read" for each in requests)
             return super().run(requests, depth)
@@ -96,7 +96,7 @@ def test_only_consent_writes():
 
 
 def test_the_time_limit_ends_a_measurement():
-    session = Session(ModelledDrive(presets.load("cheetah-9lp")), limit_ns=60 * 10**9)
+    session = Session(ModelProber(presets.load("cheetah-9lp")), limit_ns=60 * 10**9)
     measured = measure_drive(session)
     assert measured.rotates
     assert measured.seeks is None
@@ -105,7 +105,7 @@ def test_the_time_limit_ends_a_measurement():
 
 
 def test_a_file_says_what_was_not_measured():
-    measured = measure(ModelledDrive(presets.load("cheetah-9lp")))
+    measured = measure(ModelProber(presets.load("cheetah-9lp")))
     text = format_drive_file(measured, Origin("a 'quoted' name", 2000, "test"))
     assert "write_settle: 0ms  # not measured" in text
     assert "name: 'a ''quoted'' name'" in text

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from iostudy.errors import UsageError
 from iostudy.hadoop.conf.configuration import (
     SITE_FILES,
-    Configuration,
+    HadoopConfiguration,
     SiteFile,
     read_site_file,
     require_plain,
@@ -52,23 +52,23 @@ def test_values_that_xml_cannot_hold_are_refused(name: str, value: str) -> None:
 
 
 def test_every_file_says_the_same(tmp_path: Path) -> None:
-    Configuration.of({"dfs.blocksize": "64m"}).write(tmp_path)
+    HadoopConfiguration.of({"dfs.blocksize": "64m"}).write(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == set(SITE_FILES)
-    read = Configuration.read(tmp_path)
+    read = HadoopConfiguration.read(tmp_path)
     assert all(site.properties == {"dfs.blocksize": "64m"} for site in read.files.values())
 
 
 def test_a_later_file_wins_but_not_over_what_is_final(tmp_path: Path) -> None:
     site(tmp_path, "core-site.xml", entry("a", "1"), entry("b", "1", "true"))
     site(tmp_path, "yarn-site.xml", entry("a", "2"), entry("b", "2"))
-    conf = Configuration.read(tmp_path)
+    conf = HadoopConfiguration.read(tmp_path)
     assert conf.effective() == {"a": "2", "b": "1"}
     assert conf.final() == {"b": "core-site.xml"}
 
 
 def test_a_trial_s_property_is_in_every_file_and_the_user_s_others_stay(tmp_path: Path) -> None:
     site(tmp_path, "hdfs-site.xml", entry("dfs.blocksize", "128m"), entry("b", "1", "true"))
-    conf = Configuration.read(tmp_path).with_properties({"dfs.blocksize": "64m", "b": "1"})
+    conf = HadoopConfiguration.read(tmp_path).with_properties({"dfs.blocksize": "64m", "b": "1"})
     assert set(conf.files) == set(SITE_FILES)
     assert {each.properties["dfs.blocksize"] for each in conf.files.values()} == {"64m"}
     assert conf.final() == {"b": "hdfs-site.xml"}
@@ -77,7 +77,7 @@ def test_a_trial_s_property_is_in_every_file_and_the_user_s_others_stay(tmp_path
 def test_a_final_property_is_not_overridden(tmp_path: Path) -> None:
     site(tmp_path, "hdfs-site.xml", entry("dfs.blocksize", "128m", "true"))
     with pytest.raises(UsageError, match="it is 128m, and final") as caught:
-        Configuration.read(tmp_path).with_properties({"dfs.blocksize": "64m"})
+        HadoopConfiguration.read(tmp_path).with_properties({"dfs.blocksize": "64m"})
     assert caught.value.where == "hdfs-site.xml"
 
 
@@ -116,13 +116,13 @@ def test_included_files_are_relative_to_the_including_file(tmp_path: Path) -> No
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "core-site.xml").write_text(text)
     with pytest.raises(UsageError, match=words) as caught:
-        Configuration.read(tmp_path)
+        HadoopConfiguration.read(tmp_path)
     assert caught.value.where.startswith(str(tmp_path))
 
 
 def test_a_folder_without_site_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="none of them"):
-        Configuration.read(tmp_path)
+        HadoopConfiguration.read(tmp_path)
 
 
 @pytest.mark.parametrize(

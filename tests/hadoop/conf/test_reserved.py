@@ -71,5 +71,5 @@ def test_properties_that_select_another_cluster_are_refused(name, why):
         "namenode.heap",
     ],
 )
-def test_what_a_study_may_give(name):
+def test_properties_that_a_study_may_set(name):
     assert explain_reserved(name) == ""

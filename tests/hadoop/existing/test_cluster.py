@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, UsageError
-from iostudy.hadoop.conf.configuration import Configuration, SiteFile
+from iostudy.hadoop.conf.configuration import HadoopConfiguration, SiteFile
 from iostudy.hadoop.existing import cluster as existing
 from iostudy.hadoop.existing import reachability
 from iostudy.hadoop.existing.cluster import ExistingCluster, find
@@ -113,7 +113,7 @@ def test_lost_resourcemanager_ends_a_job_in_seconds(cluster: Found) -> None:
     client = found.configured({}, restart=False)
     client.require_alive()
     site = SiteFile({RESOURCEMANAGER: "127.0.0.1:1"})
-    gone = Configuration({**found.access.configuration.files, "yarn-site.xml": site})
+    gone = HadoopConfiguration({**found.access.configuration.files, "yarn-site.xml": site})
     found.access = dataclasses.replace(found.access, configuration=gone)
     with pytest.raises(ClusterError, match="Connection refused"):
         found.verify()
@@ -160,7 +160,7 @@ def test_java_reads_the_krb5_conf_that_kinit_reads(
 def test_a_trial_has_its_properties_over_the_clusters_own(cluster: Found, tmp_path: Path) -> None:
     found = cluster(**{"dfs.blocksize": "128m", "dfs.replication": "2", "a.b": "own"})
     client = found.configured({"dfs.blocksize": "64m", "client.heap": "777m"}, restart=False)
-    properties = Configuration.read(client.conf).effective()
+    properties = HadoopConfiguration.read(client.conf).effective()
     assert (properties["dfs.blocksize"], properties["a.b"]) == ("64m", "own")
     assert properties["mapreduce.job.tags"] == client.tag == found.tag
     assert client.replication == 2
@@ -173,14 +173,14 @@ def test_a_trial_has_its_properties_over_the_clusters_own(cluster: Found, tmp_pa
         "client.heap": "777m",
         "dfs.replication": "2",
     }
-    Configuration.of({"dfs.blocksize": "1m"}).write(client.conf)
+    HadoopConfiguration.of({"dfs.blocksize": "1m"}).write(client.conf)
     assert found.read_back(("dfs.blocksize",)) == {"dfs.blocksize": "1m"}, "not what was requested"
 
 
 def test_the_next_trial_has_nothing_of_the_one_before(cluster: Found) -> None:
     found = cluster()
     found.configured({"dfs.blocksize": "64m"}, restart=False)
-    properties = Configuration.read(found.configured({}, restart=False).conf).effective()
+    properties = HadoopConfiguration.read(found.configured({}, restart=False).conf).effective()
     assert "dfs.blocksize" not in properties
 
 
@@ -200,7 +200,7 @@ def test_unset_properties_are_read_from_the_namenode(cluster: Found, namenode: N
 def test_the_local_runner_leaves_nothing_outside_the_studys_folder(cluster: Found) -> None:
     found = cluster()
     client = found.configured({}, restart=False)
-    properties = Configuration.read(client.conf).effective()
+    properties = HadoopConfiguration.read(client.conf).effective()
     assert not client.yarn
     assert properties["mapreduce.jobtracker.staging.root.dir"] == str(found.home / "tmp/staging")
     assert properties["mapreduce.cluster.local.dir"].startswith(str(found.home))
@@ -209,7 +209,7 @@ def test_the_local_runner_leaves_nothing_outside_the_studys_folder(cluster: Foun
 def test_yarn_jobs_keep_the_clusters_tags_and_add_one(cluster: Found) -> None:
     found = cluster(**{"mapreduce.framework.name": "yarn", "mapreduce.job.tags": "team"})
     client = found.configured({}, restart=False)
-    properties = Configuration.read(client.conf).effective()
+    properties = HadoopConfiguration.read(client.conf).effective()
     assert client.yarn
     assert properties["mapreduce.job.tags"] == f"team,{found.tag}"
     assert "mapreduce.jobtracker.staging.root.dir" not in properties
@@ -231,7 +231,7 @@ def test_yarn_job_files_are_in_the_study_folder_and_history_is_not(
     cluster: Found, given: dict[str, str], history: str
 ) -> None:
     found = cluster(**{"mapreduce.framework.name": "yarn", **given})
-    properties = Configuration.read(found.configured({}, restart=False).conf).effective()
+    properties = HadoopConfiguration.read(found.configured({}, restart=False).conf).effective()
     assert properties[STAGING] == f"{found.folder}/staging"
     assert properties[HISTORY] == history
 
@@ -239,9 +239,9 @@ def test_yarn_job_files_are_in_the_study_folder_and_history_is_not(
 def test_final_staging_directory_of_the_cluster_is_used(cluster: Found, tmp_path: Path) -> None:
     found = cluster(**{"mapreduce.framework.name": "yarn"})
     site = SiteFile({STAGING: "/user"}, frozenset({STAGING}))
-    own = Configuration({**found.access.configuration.files, "mapred-site.xml": site})
+    own = HadoopConfiguration({**found.access.configuration.files, "mapred-site.xml": site})
     found.access = dataclasses.replace(found.access, configuration=own)
-    properties = Configuration.read(found.configured({}, restart=False).conf).effective()
+    properties = HadoopConfiguration.read(found.configured({}, restart=False).conf).effective()
     assert properties[STAGING] == "/user"
 
 
@@ -277,7 +277,7 @@ def test_a_datanode_that_is_lost_is_named(cluster: Found, namenode: NameNode) ->
         found.verify()
 
 
-def test_it_waits_for_deletions(
+def test_pending_deletions_are_awaited(
     cluster: Found, namenode: NameNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = cluster()
@@ -323,7 +323,7 @@ def test_facts_without_http_are_partial(cluster: Found, namenode: NameNode) -> N
     json.dumps(facts)
 
 
-def test_its_facts_are_those_of_the_cluster(cluster: Found) -> None:
+def test_the_facts_are_those_of_the_cluster(cluster: Found) -> None:
     facts = cluster().facts()
     assert facts["version"] == "3.4.2"
     assert facts["datanodes"] == ["a:9866", "b:9866"]

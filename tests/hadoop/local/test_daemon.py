@@ -30,7 +30,7 @@ def test_without_errors_the_last_lines_are_quoted(tmp_path):
     assert daemon.log_end(tmp_path, "namenode") == ("INFO 6", "INFO 7", "INFO 8", "last words")
 
 
-def test_of_a_large_log_only_the_end_is_read(tmp_path):
+def test_only_the_end_of_a_large_log_is_read(tmp_path):
     (tmp_path / "namenode.log").write_text("ERROR old\n" + "INFO x\n" * 100_000)
     assert daemon.log_end(tmp_path, "namenode")[-1] == "INFO x"
 

@@ -11,10 +11,10 @@ from iostudy.errors import UsageError
 from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.hadoop.local import defaults
-from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, Daemon, Role
+from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, ClusterDaemon, Role
 from tests.hadoop.clusters import GIB, layout
 
-DATANODE, NODEMANAGER = Daemon(Role.DATANODE), Daemon(Role.NODEMANAGER)
+DATANODE, NODEMANAGER = ClusterDaemon(Role.DATANODE), ClusterDaemon(Role.NODEMANAGER)
 
 
 @pytest.mark.parametrize(("datanodes", "replicas"), [(1, "1"), (2, "2"), (3, "3"), (5, "3")])
@@ -55,9 +55,9 @@ def test_daemons_and_jobs_meet_at_the_same_addresses():
 def test_each_daemon_has_its_own_folders():
     cluster = layout(datanodes=2, yarn=True)
     for index in (0, 1):
-        datanode = defaults.daemon_properties(cluster, Daemon(Role.DATANODE, index))
+        datanode = defaults.daemon_properties(cluster, ClusterDaemon(Role.DATANODE, index))
         assert datanode["dfs.datanode.data.dir"] == str(cluster.data_dirs(index)[0])
-        node = defaults.daemon_properties(cluster, Daemon(Role.NODEMANAGER, index))
+        node = defaults.daemon_properties(cluster, ClusterDaemon(Role.NODEMANAGER, index))
         assert node["yarn.nodemanager.local-dirs"] == str(cluster.local_dirs(index)[0])
 
 

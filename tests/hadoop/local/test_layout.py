@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout, Role
+from iostudy.hadoop.local.layout import NAMENODE, ClusterDaemon, ClusterLayout, Role
 from tests.hadoop.clusters import layout
 
 OWN = "iostudy-hadoop-0123456789abcdef"
@@ -77,9 +77,9 @@ def test_every_daemon_has_addresses_of_its_own():
 
 @pytest.mark.parametrize("role", list(Role))
 def test_a_daemon_s_command(role):
-    command = layout(yarn=True).command(Daemon(role), "300m")
+    command = layout(yarn=True).command(ClusterDaemon(role), "300m")
     assert command[:4] == ("/jdk/bin/java", "--add-opens", "java.base/java.lang=X", "-Xmx300m")
-    name = Daemon(role).name
+    name = ClusterDaemon(role).name
     assert command[command.index("-cp") + 1] == f"/home/conf/{name}:/jars/*:/more/*"
     assert command[-1].lower().endswith(f".{role}")
     assert "-Dyarn.log.dir=/home/logs" in command
@@ -93,5 +93,5 @@ def test_an_hdfs_that_is_there_is_not_formatted_again():
 
 def test_saved_layout_is_loaded_unchanged():
     cluster = layout(datanodes=2, data_dirs=paths("/a"), properties={"dfs.blocksize": "1m"})
-    adapter = TypeAdapter(Layout)
+    adapter = TypeAdapter(ClusterLayout)
     assert adapter.validate_json(adapter.dump_json(cluster)) == cluster

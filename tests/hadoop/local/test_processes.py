@@ -107,7 +107,7 @@ def test_none_of_our_files_is_inherited_and_the_terminal_cannot_reach_it(cluster
 
 def test_another_process_of_the_same_pid_is_not_taken_for_it(cluster, tmp_path):
     child = start(cluster, tmp_path, "sleep", "600")
-    assert not processes.Process(child.pid, child.started_ticks - 1).runs()
+    assert not processes.DaemonProcess(child.pid, child.started_ticks - 1).runs()
 
 
 def test_a_missing_program_is_an_error_at_once(cluster, tmp_path):

@@ -31,7 +31,7 @@ def home(tmp_path):
     return tmp_path
 
 
-def test_its_version_and_the_folders_that_are_there(home):
+def test_the_version_and_folders_of_an_installation(home):
     found = installation.read(str(home))
     assert found.version == VERSION
     folders = ("common", "common/lib", "hdfs", "mapreduce", "yarn", "yarn/timelineservice")

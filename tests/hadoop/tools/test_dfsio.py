@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.hadoop.tools.dfsio import DfsioRun, Operation, parse
+from iostudy.hadoop.tools.dfsio import DfsioOperation, DfsioRun, parse
 from iostudy.hadoop.tools.results import NoResultError
 from iostudy.units import MIB
 from tests.hadoop.tools.samples import sample
 
-RUN = DfsioRun(Operation.WRITE, files=2, file_bytes=3 * MIB, buffer_bytes=1_000_000)
+RUN = DfsioRun(DfsioOperation.WRITE, files=2, file_bytes=3 * MIB, buffer_bytes=1_000_000)
 HEAD = "----- TestDFSIO ----- : "
 # Where TestDFSIO.java of 2.9 and 3.0 prints its "Total Throughput", with the value that it has.
 WITH_TOTAL = f"""\
@@ -40,7 +40,7 @@ def entry(version, operation):
 
 
 def test_a_result_has_its_own_figures():
-    result = RUN.result(entry("3.4.2", Operation.WRITE))
+    result = RUN.result(entry("3.4.2", DfsioOperation.WRITE))
     assert result.operation == "write"
     assert result.files == 2
     assert result.processed_mib == 6
@@ -55,30 +55,30 @@ def test_a_result_has_its_own_figures():
     ["write", "read", "append", "random read", "backward read"],
 )
 def test_every_operation_matches_the_request(operation):
-    replace(RUN, operation=Operation(operation)).result(entry("3.4.2", operation))
+    replace(RUN, operation=DfsioOperation(operation)).result(entry("3.4.2", operation))
 
 
 def test_a_truncation_processes_what_it_cuts_off():
-    cut = replace(RUN, operation=Operation.TRUNCATE, file_bytes=6 * MIB, left_bytes=MIB)
-    cut.result(entry("3.4.2", Operation.TRUNCATE))
+    cut = replace(RUN, operation=DfsioOperation.TRUNCATE, file_bytes=6 * MIB, left_bytes=MIB)
+    cut.result(entry("3.4.2", DfsioOperation.TRUNCATE))
     with pytest.raises(NoResultError, match=r"10\.0 MiB; requested was .* 4\.00"):
-        replace(cut, file_bytes=3 * MIB).result(entry("3.4.2", Operation.TRUNCATE))
+        replace(cut, file_bytes=3 * MIB).result(entry("3.4.2", DfsioOperation.TRUNCATE))
 
 
 def test_results_of_hadoop_2_have_the_same_form():
-    for operation in (Operation.WRITE, Operation.READ, Operation.RANDOM_READ):
+    for operation in (DfsioOperation.WRITE, DfsioOperation.READ, DfsioOperation.RANDOM_READ):
         replace(RUN, operation=operation).result(entry("2.10.2", operation))
     # Every second buffer of 3 MiB: 2 whole ones of each file.
-    skipping = replace(RUN, operation=Operation.SKIP_READ)
-    assert skipping.result(entry("2.10.2", Operation.SKIP_READ)).processed_mib == 3.81
+    skipping = replace(RUN, operation=DfsioOperation.SKIP_READ)
+    assert skipping.result(entry("2.10.2", DfsioOperation.SKIP_READ)).processed_mib == 3.81
     with pytest.raises(NoResultError, match=r"requested was .* 4\.09 MiB"):
         replace(skipping, skip_bytes=500_000).result(
-            entry("2.10.2", Operation.SKIP_READ).replace("3.81", "2.5")
+            entry("2.10.2", DfsioOperation.SKIP_READ).replace("3.81", "2.5")
         )
 
 
 def test_numbers_without_rounding_are_understood():
-    text = entry("2.10.2", Operation.WRITE).replace("120", "120.00000001")
+    text = entry("2.10.2", DfsioOperation.WRITE).replace("120", "120.00000001")
     text = text.replace("processed: 6", "processed: 6.0")
     assert RUN.result(text).throughput_mib_per_second == 120.00000001
 
@@ -96,12 +96,12 @@ def test_the_last_result_of_a_file_counts():
     [
         ({"files": 3}, "with 2 files"),
         ({"file_bytes": 4 * MIB}, "8.00 MiB"),
-        ({"operation": Operation.READ}, "requested was read"),
+        ({"operation": DfsioOperation.READ}, "requested was read"),
     ],
 )
 def test_a_result_of_another_run_is_refused(changes, message):
     with pytest.raises(NoResultError, match=message):
-        replace(RUN, **changes).result(entry("3.4.2", Operation.WRITE))
+        replace(RUN, **changes).result(entry("3.4.2", DfsioOperation.WRITE))
 
 
 @pytest.mark.parametrize("lost", ["Number of files", "Throughput mb/sec", "Test exec time sec"])
@@ -128,12 +128,16 @@ def test_arguments_are_those_of_the_tool():
         *("-bufferSize", "1000000", "-resFile", "/tmp/r"),
     )
     every = replace(
-        RUN, operation=Operation.SKIP_READ, skip_bytes=5, compression="a.B", storage_policy="HOT"
+        RUN,
+        operation=DfsioOperation.SKIP_READ,
+        skip_bytes=5,
+        compression="a.B",
+        storage_policy="HOT",
     ).arguments("/x", Path("r"))
     assert every[1:3] == ("-read", "-skip")
     assert every[7:] == (
         *("-bufferSize", "1000000", "-skipSize", "5B", "-compression", "a.B"),
         *("-storagePolicy", "HOT", "-resFile", "r"),
     )
-    cut = replace(RUN, operation=Operation.TRUNCATE, left_bytes=7).arguments("/x", Path("r"))
+    cut = replace(RUN, operation=DfsioOperation.TRUNCATE, left_bytes=7).arguments("/x", Path("r"))
     assert cut[cut.index("-size") + 1] == "7B"

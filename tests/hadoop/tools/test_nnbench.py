@@ -42,7 +42,7 @@ def test_result_of_a_good_run(operation: Operation) -> None:
     assert 0.9 < result.overlap(maps=2) <= 1
 
 
-def test_its_numbers() -> None:
+def test_the_figures_of_nnbench() -> None:
     result = parse(sample("nnbench-open-read-3.4.2"))
     assert result.transactions_per_second == 150
     assert result.mean_milliseconds == 12.645

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.errors import TargetError
-from iostudy.host.advice.facts import Space, is_storage
+from iostudy.host.advice.facts import FilesystemSpace, is_storage
 from iostudy.host.advice.gather import gather_facts, parse_kernel
 from iostudy.host.advice.registry import evaluate_rules
 from iostudy.host.topology import Topology
@@ -63,10 +63,10 @@ def test_sysctls_are_read_with_their_names(tmp_path: Path) -> None:
 
 
 def test_free_space_agrees_with_df() -> None:
-    space = Space(1000, free_bytes=150, available_bytes=100, inodes=0, free_inodes=0)
+    space = FilesystemSpace(1000, free_bytes=150, available_bytes=100, inodes=0, free_inodes=0)
     assert space.used == 850 / 950
     assert space.used_inodes == 0.0
-    assert Space(0, 0, 0, 0, 0).used == 0.0
+    assert FilesystemSpace(0, 0, 0, 0, 0).used == 0.0
 
 
 def test_network_file_systems_are_not_queried_for_space(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.host.advice.facts import Facts
-from iostudy.host.advice.finding import Certainty, Finding
+from iostudy.host.advice.finding import Certainty, DoctorFinding
 from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import RULES, evaluate_rules
 from tests.host import recorded
@@ -22,7 +22,7 @@ def facts_of(root: Path, **room: float) -> Facts:
     return gather_facts(root=root, statvfs=lambda _: recorded.room(**room))
 
 
-def found(facts: Facts, rule: str) -> dict[str, Finding]:
+def found(facts: Facts, rule: str) -> dict[str, DoctorFinding]:
     """What that rule finds, by subject."""
     return {finding.subject: finding for finding in evaluate_rules(facts) if finding.id == rule}
 
@@ -255,7 +255,7 @@ def test_options_of_nfs(old: Facts) -> None:
     }
 
 
-def options_of_command(finding: Finding) -> set[str]:
+def options_of_command(finding: DoctorFinding) -> set[str]:
     words = shlex.split(finding.command)
     assert words[:7] == ["umount", "/mnt/filer", "&&", "mount", "-t", "nfs", "-o"]
     return set(words[7].split(","))

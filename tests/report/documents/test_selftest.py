@@ -12,7 +12,7 @@ from iostudy.cli.selftest import study_on
 from iostudy.execution.session import prepare_session
 from iostudy.node.fake import FakeNode
 from iostudy.report.documents.selftest.build import build_selftest, build_selftest_table
-from iostudy.report.documents.selftest.values import Outcome, SelftestReport
+from iostudy.report.documents.selftest.values import ExpectationOutcome, SelftestReport
 from iostudy.report.render import json_
 from tests.json_schema import assert_conforms
 
@@ -30,7 +30,7 @@ def run_selftest(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
 
 def test_real_effects_are_found_and_no_others(tmp_path):
     found = run_selftest(tmp_path)
-    assert found.outcome is Outcome.PASSED
+    assert found.outcome is ExpectationOutcome.PASSED
     assert found.sentence.startswith("passed")
     assert [each.expected_change for each in found.expectations] == [0, -0.05, -0.1]
     assert all(each.holds for each in found.expectations)
@@ -38,10 +38,10 @@ def test_real_effects_are_found_and_no_others(tmp_path):
 
 def test_noisy_machine_decides_nothing_and_reports_its_power(tmp_path):
     found = run_selftest(tmp_path, noise=0.2)
-    assert found.outcome is Outcome.UNDECIDED
+    assert found.outcome is ExpectationOutcome.UNDECIDED
     assert "too noisy" in found.sentence and "noise" in found.sentence
     outcomes = {each.configuration: each.outcome for each in found.expectations}
-    assert outcomes["the same again"] is Outcome.PASSED
+    assert outcomes["the same again"] is ExpectationOutcome.PASSED
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_noisy_machine_decides_nothing_and_reports_its_power(tmp_path):
 )
 def test_wrong_verdicts_fail_the_selftest(tmp_path, effects, kinds):
     found = run_selftest(tmp_path, effects)
-    assert found.outcome is Outcome.FAILED
-    failed = [each for each in found.expectations if each.outcome is Outcome.FAILED]
+    assert found.outcome is ExpectationOutcome.FAILED
+    failed = [each for each in found.expectations if each.outcome is ExpectationOutcome.FAILED]
     assert [(each.configuration, each.sentence) for each in failed] == [kinds]
     assert "at most 5 %" in found.sentence
 

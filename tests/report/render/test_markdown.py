@@ -33,7 +33,7 @@ def test_telemetry_has_units_and_says_what_it_is_of() -> None:
     assert "%system" not in further.split("</details>")[0]
 
 
-def test_how_many_blocks_would_decide_is_explained_by_an_entry_of_the_table() -> None:
+def test_the_estimate_of_needed_blocks_is_explained_with_a_row_of_the_table() -> None:
     text = markdown.render(report(blocks=6))
     assert "| 6 of ≈7 |" in text
     assert "blocks: 6 of ≈7 means 6 run" in text

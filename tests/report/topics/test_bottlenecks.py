@@ -21,7 +21,7 @@ from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
 from iostudy.report.topics.bottlenecks.remedies import REMEDIES
 from iostudy.report.topics.bottlenecks.timeline import build_timeline
 from iostudy.report.topics.bottlenecks.trial_context import TrialContexts, build_trial_context
-from iostudy.report.topics.bottlenecks.values import Disturbance
+from iostudy.report.topics.bottlenecks.values import DisturbanceSource
 from iostudy.report.values import Report
 from iostudy.study.requests import build_request
 from iostudy.telemetry.samples import Samples
@@ -87,7 +87,7 @@ def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
     assert {(own.limit, own.of) for own in limits} == {limit}
 
 
-def test_what_is_mounted_twice_is_counted_once() -> None:
+def test_a_file_system_mounted_twice_is_counted_once() -> None:
     logs = ("/mnt/one", "/mnt/two", "/mnt/other")
     options = catalog.get("nnthroughput").options.model_validate({"logs": ", ".join(logs)})
     sources = ("server:/log", "server:/log", "server:/other")
@@ -289,7 +289,7 @@ def test_external_disturbance_is_flagged_and_the_trial_counts() -> None:
     trials[0] = replace(trials[0], summary=summary)
     report = build_report(experiment, study_row(experiment), trials)
     (own,) = report.disturbed
-    assert (own.disturbance, own.trials) == (Disturbance.STEAL, 1)
+    assert (own.disturbance, own.trials) == (DisturbanceSource.STEAL, 1)
     assert report.trials[0].counts
     assert "the hypervisor in 1 trial" in markdown.render(report)
     assert any("1 trial was disturbed by the hypervisor" in step.text for step in report.next_steps)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from iostudy.report.charts import palette
-from iostudy.report.topics.measurements.heat_map import Cell, build_heat_maps
+from iostudy.report.topics.measurements.heat_map import ColouredCell, build_heat_maps
 from iostudy.report.topics.measurements.values import PartsReport
 from tests.report.parted import JOBS, cells, parted_report
 from tests.report.topics.test_verdict_chart import luminance
@@ -18,7 +18,7 @@ def parts(labels=None) -> PartsReport:
     return own_parts
 
 
-def strength(cell: Cell) -> float:
+def strength(cell: ColouredCell) -> float:
     return float(re.fullmatch(r"rgb\(\d+ \d+ \d+ / ([\d.]+)\)", cell.shade)[1])
 
 

@@ -36,7 +36,7 @@ def test_every_cell_is_shown_once_in_its_row_and_column(labels):
     assert shown == numbers
 
 
-def test_it_is_laid_out_as_iozone_does_with_cells_that_may_be_missing():
+def test_the_matrix_has_the_layout_of_iozone_and_empty_cells():
     labels = cells(["write"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])
     (found,) = build_matrices((own, own["record_size"]) for own in labels)
     heads, rows = found.table(lambda text: f"<{text}>")

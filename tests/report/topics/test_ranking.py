@@ -78,7 +78,7 @@ def test_declared_weights_are_used_and_reported() -> None:
     assert "all workloads with equal weights" in html.render(equal)
 
 
-def test_where_less_is_better_less_ranks_higher() -> None:
+def test_a_lower_time_ranks_higher() -> None:
     experiment = study()
     by_time = tuple(
         replace(w, figure=replace(w.figure, name="exec_time", higher_is_better=False))

@@ -126,7 +126,7 @@ def test_without_any_trial_nothing_is_drawn() -> None:
     assert len(build_scaling_charts(own_curves, nothing)) == len(own_curves.published)
 
 
-def test_where_lower_is_better_a_curve_holds() -> None:
+def test_a_curve_of_times_is_stable_up_to_a_level() -> None:
     rising = dict.fromkeys(CURVES, (10.0, 10.0, 20.0, 50.0))
     scaling = curves(TIMES, curves=rising)
     assert not scaling.figure.higher_is_better

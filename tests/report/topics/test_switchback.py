@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.analysis.switchback.confirmation import Outcome
+from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.ledger.rows import (
     NO_SAMPLES,
@@ -142,7 +142,7 @@ def test_few_rounds_are_not_tested():
 def test_trials_confirm_a_slow_level_that_nobody_recommends():
     found = report(windows(levels={"bfq": -0.2}), trials=confirmation_trials(bfq=-0.18))
     (confirmed,) = own(found).confirmations
-    assert (confirmed.configuration, confirmed.outcome) == ("bfq", Outcome.AGREE)
+    assert (confirmed.configuration, confirmed.outcome) == ("bfq", ConfirmationOutcome.AGREE)
     assert confirmed.difference_interval.low <= confirmed.difference
     assert "low_latency" in confirmed.reason
     assert "trials and windows agree within the margin" in plain(found)
@@ -151,7 +151,7 @@ def test_trials_confirm_a_slow_level_that_nobody_recommends():
 def test_a_disagreement_is_the_first_sentence():
     found = report(windows(levels={"bfq": -0.2}), trials=confirmation_trials(bfq=0.0))
     (confirmed,) = own(found).confirmations
-    assert confirmed.outcome is Outcome.DISAGREE
+    assert confirmed.outcome is ConfirmationOutcome.DISAGREE
     assert confirmed.difference > 0.1
     assert found.headline.startswith(
         "Whole trials contradict the windows of scheduler=bfq on dfsio-write:"

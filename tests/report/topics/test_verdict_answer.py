@@ -50,7 +50,7 @@ def test_gains_come_before_costs_and_costs_before_the_rest() -> None:
     )
 
 
-def test_where_less_is_better_a_lower_figure_saves_and_a_higher_one_costs() -> None:
+def test_a_lower_time_saves_and_a_higher_time_costs() -> None:
     faster = result("bfq", Verdict.BETTER, change=-0.1, interval=span(-0.13, -0.07), by_margin=True)
     slower = result("kyber", Verdict.WORSE, change=0.2, interval=span(0.1, 0.31), by_margin=True)
     assert said(faster, slower, figure=TIME) == (

@@ -87,7 +87,7 @@ def test_open_study_is_resumed() -> None:
     assert only.command == "iostudy run schedulers.yaml --resume --out results/a"
 
 
-def test_where_nothing_differs_there_is_nothing_to_change() -> None:
+def test_equivalent_configurations_need_no_change() -> None:
     (only,) = steps_for()
     assert only == Step(text="Keep scheduler=none: nothing was shown to be better.")
 

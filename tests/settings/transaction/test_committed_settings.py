@@ -30,7 +30,7 @@ def rows(found: tuple[CommittedSetting, ...]) -> list[tuple[str, str, str]]:
     return [(h.name, h.value, h.device.name if h.device else "") for h in found]
 
 
-def test_what_is_held_by_name_with_the_last_value_of_each(loop: str) -> None:
+def test_held_settings_have_their_last_values(loop: str) -> None:
     assert read_committed_settings() == ()
     hold("block.read_ahead_kb", loop, "64")
     hold("block.scheduler", loop, "bfq")

@@ -88,7 +88,7 @@ def test_a_signal_while_restoring_comes_after_it(notes: list[Path], state_dir: P
     assert journal_paths(state_dir) == ()
 
 
-def test_what_was_not_restored_is_behind_the_signal(notes: list[Path], state_dir: Path) -> None:
+def test_a_failed_restore_is_the_context_of_the_signal(notes: list[Path], state_dir: Path) -> None:
     with pytest.raises(Ended) as caught, Transaction() as transaction:
         transaction.apply(*map(struck, notes))
         notes[1].write_text("theirs")

@@ -42,7 +42,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return journal.path.read_bytes()
 
 
-def test_what_was_announced_and_not_undone_is_pending(written: bytes) -> None:
+def test_an_announced_change_is_pending_until_undone(written: bytes) -> None:
     contents = parse_journal(written)
     assert [entry.record["path"] for entry in contents.pending] == ["/n0", "/n1", "/n3"]
     assert contents.pending[0] == JournalEntry(1, "note", NOTES[0].record())
@@ -287,7 +287,7 @@ def test_the_journal_of_somebody_else_is_not_carried_out(tmp_path: Path) -> None
         Journal.acquire(path)
 
 
-def test_what_is_no_file_is_no_journal(tmp_path: Path) -> None:
+def test_a_journal_must_be_a_regular_file(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_text("whole\nwithout an end")
     (tmp_path / "1.journal").symlink_to(target)

@@ -141,7 +141,7 @@ def test_a_folder_that_another_user_could_redirect_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "fifo", "folder"])
-def test_what_is_no_file_is_no_lock(tmp_path: Path, locks: Path, kind: str) -> None:
+def test_a_lock_must_be_a_regular_file(tmp_path: Path, locks: Path, kind: str) -> None:
     precious = tmp_path / "precious"
     with lock_directory(tmp_path):
         (file,) = locks.iterdir()

@@ -7,7 +7,7 @@ import pytest
 
 from iostudy.cli import stale_changes
 from iostudy.errors import RestoreError
-from iostudy.host.lock_holders import Process, find_users
+from iostudy.host.lock_holders import LockHolder, find_users
 from iostudy.settings import kinds, places
 from iostudy.settings.change import WHOLE_HOST, Change, ConflictPolicy
 from iostudy.settings.transaction.journal import Journal, JournalMode, journal_paths
@@ -54,7 +54,7 @@ def test_nothing_to_do(state_dir: Path) -> None:
     assert not state_dir.exists()
 
 
-def test_what_a_killed_owner_left_is_restored(note: Path, state_dir: Path) -> None:
+def test_changes_of_a_killed_owner_are_restored(note: Path, state_dir: Path) -> None:
     leave(state_dir, Note.prepare(note, "new"))
     recovery = restore_stale()
     assert recovery.undo_result.restored_values == ("note: new -> original",)
@@ -82,7 +82,7 @@ def test_a_live_owner_is_left_alone_and_named(note: Path, state_dir: Path) -> No
     journal.remove()
 
 
-def test_what_is_held_waits_for_restore(note: Path, state_dir: Path) -> None:
+def test_held_changes_wait_for_restore(note: Path, state_dir: Path) -> None:
     leave(state_dir, Note.prepare(note, "one"), mode=JournalMode.SET, commit=True)
     leave(state_dir, Note.prepare(note, "two"), mode=JournalMode.SET, commit=True)
     assert restore_stale() == Recovery()
@@ -145,7 +145,7 @@ def test_a_record_and_a_journal_of_another_version(note: Path, state_dir: Path) 
 
 
 @pytest.mark.root
-def test_what_is_held_on_a_device_with_a_study_at_work_is_left_alone(
+def test_held_changes_on_a_device_in_use_by_a_study_are_left_alone(
     note: Path, state_dir: Path, loop: str
 ) -> None:
     class Held(Note):
@@ -206,7 +206,7 @@ def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:
 
 
 @pytest.mark.root
-def test_what_came_between_is_undone_before_what_it_was_built_on(
+def test_later_changes_are_undone_before_earlier_ones(
     state_dir: Path, loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A set that ends just after the journals were listed, of the value that is held already."""
@@ -342,7 +342,7 @@ def test_a_lock_that_is_given_up_meanwhile_keeps_nothing_changed(
     """The command ends after the lock was tried, and before its users are listed."""
     command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 60)
 
-    def ended(path: Path) -> tuple[Process, ...]:
+    def ended(path: Path) -> tuple[LockHolder, ...]:
         command.kill()
         command.wait()
         return find_users(path)

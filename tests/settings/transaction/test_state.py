@@ -18,7 +18,7 @@ from iostudy.settings.transaction import state
         ({"IOSTUDY_STATE_DIR": "/own"}, 0, "/own"),
     ],
 )
-def test_where_state_is_kept(
+def test_the_state_folder_of_each_user(
     monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], euid: int, expected: str
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: euid)

@@ -36,7 +36,7 @@ def test_without_a_change_nothing_is_written(state_dir: Path) -> None:
     assert not state_dir.exists()
 
 
-def test_it_is_announced_before_it_is_done(notes: list[Path], state_dir: Path) -> None:
+def test_a_change_is_announced_before_it_is_applied(notes: list[Path], state_dir: Path) -> None:
     class Watched(Note):
         def apply(self) -> None:
             (path,) = journal_paths(state_dir)
@@ -89,7 +89,7 @@ def test_an_error_inside_restores(notes: list[Path], error: type[BaseException])
     assert texts(notes) == ["original"] * 3
 
 
-def test_what_somebody_else_changed_is_reported_and_the_rest_restored(
+def test_a_foreign_change_is_reported_and_the_rest_restored(
     notes: list[Path], state_dir: Path
 ) -> None:
     with pytest.raises(RestoreError) as caught, Transaction() as transaction:
@@ -111,7 +111,7 @@ def test_several_failures_are_one_error(notes: list[Path]) -> None:
     assert all(str(path) in str(caught.value) for path in notes[:2])
 
 
-def test_what_failed_is_tried_again_after_the_others(notes: list[Path], state_dir: Path) -> None:
+def test_a_failed_restore_is_retried_after_the_others(notes: list[Path], state_dir: Path) -> None:
     """As a folder on a read-only file system, which the undo of the disk destroys."""
 
     class OnAnother(Note):
@@ -126,7 +126,7 @@ def test_what_failed_is_tried_again_after_the_others(notes: list[Path], state_di
     assert journal_paths(state_dir) == ()
 
 
-def test_what_is_out_of_reach_waits_until_it_is_accepted(
+def test_an_unreachable_change_waits_until_it_is_accepted(
     notes: list[Path], state_dir: Path
 ) -> None:
     class Away(Note):

@@ -23,7 +23,7 @@ def dfsio(name, **options):
     return workload(f"hadoop.dfsio-{name}", **{**SMALL, **options})
 
 
-def test_what_is_written_can_be_read_in_every_order(on_cluster, in_hdfs):
+def test_written_files_can_be_read_in_every_order(on_cluster, in_hdfs):
     dfsio("read").prepare(on_cluster)
     for order, read_mib in (("read", 6), ("random-read", 6), ("backward-read", 6)):
         measured = dfsio(order).run(on_cluster)

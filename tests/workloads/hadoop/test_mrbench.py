@@ -27,7 +27,7 @@ def run(place, **options):
     return definition.make(given).run(place)
 
 
-def test_its_own_mean_and_what_the_single_times_say(make, calls):
+def test_the_mean_is_that_of_mrbench_and_of_the_single_jobs(make, calls):
     measured = run(make(f"cat {SAMPLE}"))
     assert measured.figures == {
         "job_time": 1.538,

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import UsageError, WorkloadError
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.workloads.hadoop.counter_figures import TASK_FIGURES
 from iostudy.workloads.hadoop.nnbench import HADOOP_NNBENCH
 from iostudy.workloads.option_text import format_options
@@ -29,7 +29,9 @@ def run(make, tmp_path):
     """A run of two maps with 100 files each that reports a sample, ``waited`` for in its log."""
 
     def run(sample, *, waited=2, status=0, properties=None, yarn=False, **options):
-        Configuration.of({AT_ONCE: "12"} if properties is None else properties).write(tmp_path)
+        HadoopConfiguration.of({AT_ONCE: "12"} if properties is None else properties).write(
+            tmp_path
+        )
         does = [f"cat {SAMPLES / sample} >> NNBench_results.log", *[WAITING] * waited]
         place = make("\n".join([*does, f"exit {status}"]), yarn=yarn)
         return workload(**options).run(place)
@@ -42,7 +44,7 @@ def workload(**options):
     return definition.make(definition.options.model_validate({"files": 100, **options}))
 
 
-def test_its_own_figures_are_given(run):
+def test_the_figures_are_those_of_nnbench(run):
     figures = run("nnbench-create-write-3.4.2").figures
     assert (figures["tps"], figures["exec_time"]) == (13, 29.116)
     assert figures["rate"] == pytest.approx(200 / 29.116)
@@ -75,7 +77,7 @@ def test_exceptions_are_an_error_whatever_the_exit_code_says(run, status):
 
 
 def test_failure_without_a_result_is_reported(make, tmp_path):
-    Configuration.of({AT_ONCE: "2"}).write(tmp_path)
+    HadoopConfiguration.of({AT_ONCE: "2"}).write(tmp_path)
     (tmp_path / "NNBench_results.log").write_text("of a run before\n")
     with pytest.raises(WorkloadError, match="exit code 1; it said: no such host"):
         workload().run(make("echo no such host >&2; exit 1"))
@@ -96,7 +98,7 @@ def test_one_map_alone_cannot_be_late(run):
 
 
 def test_files_are_made_by_maps_that_are_late(make, tmp_path):
-    Configuration.of({AT_ONCE: "2"}).write(tmp_path)
+    HadoopConfiguration.of({AT_ONCE: "2"}).write(tmp_path)
     made = SAMPLES / "nnbench-create-write-3.4.2"
     place = make(f"cat {made} >> NNBench_results.log")
     workload(operation="open_read").prepare(place)
@@ -169,7 +171,7 @@ def test_a_block_of_whole_checksums():
         workload(block_size="1MiB", bytes_per_checksum=1000)
 
 
-def test_its_options_as_a_study_has_them():
+def test_options_of_a_study_become_options_of_nnbench():
     written = format_options(workload(start_after="20s", bytes_to_write="1MiB").options)
     assert written["start_after"] == "20s"
     assert written["bytes_to_write"] == "1MiB"

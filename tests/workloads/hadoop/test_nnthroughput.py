@@ -48,7 +48,7 @@ def test_name_node_configuration_has_log_directories_and_sync_mode():
     assert properties["dfs.namenode.edits.asynclogging"] == "false"
 
 
-def test_it_needs_no_cluster_and_takes_the_options_of_the_native_one():
+def test_the_benchmark_needs_no_cluster_and_has_the_options_of_the_native_model():
     assert not HADOOP_NNTHROUGHPUT.needs_hadoop
     options = make(logs=["log", "/disk2/journal"], operations="create").options
     assert format_options(options)["logs"] == "log, /disk2/journal"

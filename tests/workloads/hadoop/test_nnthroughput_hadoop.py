@@ -54,7 +54,7 @@ def test_every_operation_has_its_figures_and_all_logs_are_removed(place, tmp_pat
     assert [path.name for path in elsewhere.iterdir()] == ["of somebody else"]
 
 
-def test_it_runs_with_the_log_kept_in_other_ways(place):
+def test_the_benchmark_runs_with_every_edit_log_layout(place):
     _, measured = carried_out(place, operations="create", sync="dsync", asynchronous=False)
     assert measured.figures["create_rate"] > 0
 

@@ -72,7 +72,7 @@ def test_missing_rows_are_reported(on_cluster):
 
 
 @pytest.mark.slow
-def test_what_is_stopped_is_killed_in_yarn(new_cluster, tmp_path):
+def test_a_stopped_job_is_killed_in_yarn(new_cluster, tmp_path):
     cluster = new_cluster(yarn=True)
     cluster.start()
     client = cluster.configured({}, restart=False)

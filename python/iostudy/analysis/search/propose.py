@@ -22,7 +22,7 @@ import numpy as np
 
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.race import Entrant, run_race
-from iostudy.analysis.search.space import Choices, Domain, Parameter, Point, Range, Space
+from iostudy.analysis.search.space import Choices, Domain, Parameter, Point, Range, SearchSpace
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -36,7 +36,11 @@ MAX_ENUMERATED_POINTS = 10_000
 
 
 def propose(
-    space: Space, candidates: Sequence[CandidateResult], wanted: int, seed: int, rules: SearchPolicy
+    space: SearchSpace,
+    candidates: Sequence[CandidateResult],
+    wanted: int,
+    seed: int,
+    rules: SearchPolicy,
 ) -> tuple[Point, ...]:
     """Propose new points; fewer than ``wanted`` only if the space has no more.
 
@@ -54,7 +58,7 @@ def propose(
     return tuple(islice(_new_points(space, points, taken), max(0, number)))
 
 
-def latin_hypercube(space: Space, points: int, seed: int) -> list[Point]:
+def latin_hypercube(space: SearchSpace, points: int, seed: int) -> list[Point]:
     """Return a Latin hypercube: each parameter's values spread over the points that have it."""
     # Imported here because it takes a third of a second, and most studies are not searches.
     from scipy.stats import qmc
@@ -70,7 +74,7 @@ def latin_hypercube(space: Space, points: int, seed: int) -> list[Point]:
 
 
 def _new_points(
-    space: Space, points: Iterator[Point], taken: set[tuple[tuple[str, str], ...]]
+    space: SearchSpace, points: Iterator[Point], taken: set[tuple[tuple[str, str], ...]]
 ) -> Iterator[Point]:
     """Yield each new point once."""
     taken = set(taken)
@@ -81,7 +85,7 @@ def _new_points(
             yield dict(form)
 
 
-def _random_points(space: Space, seed: int) -> Iterator[Point]:
+def _random_points(space: SearchSpace, seed: int) -> Iterator[Point]:
     """Yield random points: all points of a small space, an endless sequence of a large one."""
     draw = np.random.default_rng(seed)
     if space.size <= MAX_ENUMERATED_POINTS:
@@ -90,7 +94,7 @@ def _random_points(space: Space, seed: int) -> Iterator[Point]:
     return (_random_point(space, draw) for _ in count())
 
 
-def _random_point(space: Space, draw: np.random.Generator) -> Point:
+def _random_point(space: SearchSpace, draw: np.random.Generator) -> Point:
     point: dict[str, str] = {}
     for parameter in space.parameters:
         if parameter.is_active(point):
@@ -99,7 +103,7 @@ def _random_point(space: Space, draw: np.random.Generator) -> Point:
 
 
 def _parzen_points(
-    space: Space, candidates: Sequence[CandidateResult], seed: int, rules: SearchPolicy
+    space: SearchSpace, candidates: Sequence[CandidateResult], seed: int, rules: SearchPolicy
 ) -> Iterator[Point]:
     """Yield points of the tree-structured Parzen estimator without end."""
     # Slow to import, and only searches need it.
@@ -130,7 +134,7 @@ def _suggested(trial: Trial, parameter: Parameter) -> str:
 
 
 def _past_trials(
-    space: Space, candidates: Sequence[CandidateResult], rules: SearchPolicy
+    space: SearchSpace, candidates: Sequence[CandidateResult], rules: SearchPolicy
 ) -> list[FrozenTrial]:
     """Return all results as trials of Optuna.
 

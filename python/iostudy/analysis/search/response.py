@@ -25,7 +25,7 @@ from iostudy.analysis.search import surrogate
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy, stack_ratios
 from iostudy.analysis.search.estimates import estimate_candidates
 from iostudy.analysis.search.propose import latin_hypercube
-from iostudy.analysis.search.space import Parameter, Point, Space
+from iostudy.analysis.search.space import Parameter, Point, SearchSpace
 
 Array = NDArray[np.float64]
 VariedParameter = tuple[Parameter, tuple[str, ...]]
@@ -83,7 +83,7 @@ class ResponseModel:
 
 
 def estimate_response(
-    space: Space, candidates: Sequence[CandidateResult], rules: SearchPolicy, seed: int
+    space: SearchSpace, candidates: Sequence[CandidateResult], rules: SearchPolicy, seed: int
 ) -> ResponseModel | None:
     """Estimate curves and importance; None with too few candidates or without a variance.
 
@@ -113,7 +113,7 @@ def estimate_response(
     )
 
 
-def _varied_parameters(space: Space, points: Sequence[Point]) -> list[VariedParameter]:
+def _varied_parameters(space: SearchSpace, points: Sequence[Point]) -> list[VariedParameter]:
     """Return the parameters with at least two tried values, and the values of their curves."""
     return [
         (parameter, parameter.domain.spread(CURVE_POINTS))

@@ -127,7 +127,7 @@ Domain = Range | Choices
 
 
 @dataclass(frozen=True)
-class Condition:
+class ParameterCondition:
     """A condition: the parameter ``name`` has one of ``values``."""
 
     name: str
@@ -140,7 +140,7 @@ class Parameter:
 
     name: str
     domain: Domain
-    condition: Condition | None = None
+    condition: ParameterCondition | None = None
 
     def is_active(self, point: Point) -> bool:
         """Whether it is active, given the preceding parameters."""
@@ -149,7 +149,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Space:
+class SearchSpace:
     """Parameters, each after the one of its condition.
 
     Raises ValueError for duplicate names, or for a condition without an earlier choice.
@@ -190,7 +190,7 @@ class Space:
         return _points(self.parameters)
 
 
-def _check(name: str, condition: Condition, earlier: Mapping[str, Domain]) -> None:
+def _check(name: str, condition: ParameterCondition, earlier: Mapping[str, Domain]) -> None:
     domain = earlier.get(condition.name)
     if not isinstance(domain, Choices):
         raise ValueError(f"{name} depends on {condition.name}, no earlier choice")

@@ -47,7 +47,7 @@ class Rounds:
 
 
 @dataclass(frozen=True)
-class Effect:
+class CarryOverEffect:
     """The effect of the group with the smallest p value, as a log-ratio.
 
     ``p`` and the interval from ``low`` to ``high`` hold for all groups together.
@@ -75,24 +75,24 @@ class Drift:
     slope: float
     low: float
     high: float
-    bias: Effect
+    bias: CarryOverEffect
 
 
-def measure_position(rounds: Rounds) -> Effect | None:
+def measure_position(rounds: Rounds) -> CarryOverEffect | None:
     """Compare the windows of each position with the others; None with too few rounds."""
     count = rounds.logs.shape[1]
     indicators = (np.equal(rounds.positions, place) for place in range(count))
     return _strongest(_within_rounds(rounds.logs), indicators)
 
 
-def measure_previous(rounds: Rounds) -> Effect | None:
+def measure_previous(rounds: Rounds) -> CarryOverEffect | None:
     """Compare the windows after each configuration with the others; None with too few rounds."""
     count = rounds.logs.shape[1]
     indicators = (np.equal(rounds.previous, label) for label in range(count))
     return _strongest(_between_rounds(rounds.logs), indicators)
 
 
-def measure_residence(rounds: Rounds) -> Effect | None:
+def measure_residence(rounds: Rounds) -> CarryOverEffect | None:
     """Compare each configuration's windows after itself with its windows after others.
 
     A configuration that follows itself has been in place for longer. A difference shows a response
@@ -119,7 +119,7 @@ def measure_drift(rounds: Rounds, lags: Sequence[float]) -> Drift | None:
     group = int(np.argmax(np.abs(lags)))
     own = _effect(0, slope, error, _SERIES - 1, 1)
     low, high = sorted((own.low * lags[group], own.high * lags[group]))
-    bias = Effect(group, slope * lags[group], low, high, own.p)
+    bias = CarryOverEffect(group, slope * lags[group], low, high, own.p)
     return Drift(slope, own.low, own.high, bias)
 
 
@@ -151,7 +151,7 @@ def _between_rounds(logs: Array) -> Array:
 
 def _strongest(
     residuals: Array, indicators: Iterable[NDArray[np.bool_]], *, distinct: bool = False
-) -> Effect | None:
+) -> CarryOverEffect | None:
     """Return the group with the smallest p value, with its p value and interval over all groups.
 
     Two groups that are not ``distinct`` are the complements of each other: one test.
@@ -167,7 +167,7 @@ def _strongest(
     return min(filter(None, found), key=lambda own: own.p, default=None)
 
 
-def _regress(group: int, residuals: Array, indicator: Array, tests: int) -> Effect | None:
+def _regress(group: int, residuals: Array, indicator: Array, tests: int) -> CarryOverEffect | None:
     """Return the coefficient of an indicator, adjusted for configurations; None if it is constant.
 
     The degrees of freedom are those of Satterthwaite for the leverages of the rounds.
@@ -186,9 +186,9 @@ def _regress(group: int, residuals: Array, indicator: Array, tests: int) -> Effe
     return _effect(group, effect, error, freedom, tests)
 
 
-def _effect(group: int, effect: float, error: float, freedom: float, tests: int) -> Effect:
+def _effect(group: int, effect: float, error: float, freedom: float, tests: int) -> CarryOverEffect:
     if error == 0:
-        return Effect(group, effect, effect, effect, float(effect == 0))
+        return CarryOverEffect(group, effect, effect, effect, float(effect == 0))
     half = -float(t_quantile(freedom, (1 - CONFIDENCE) / (2 * tests))) * error
     p = min(1.0, 2 * tests * float(t_cdf(freedom, -abs(effect) / error)))
-    return Effect(group, effect, effect - half, effect + half, p)
+    return CarryOverEffect(group, effect, effect - half, effect + half, p)

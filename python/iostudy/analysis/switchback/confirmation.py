@@ -20,7 +20,7 @@ MOST_BLOCKS = 1000
 """Largest number of blocks that is searched for a decision."""
 
 
-class Outcome(StrEnum):
+class ConfirmationOutcome(StrEnum):
     """The result of a confirmation."""
 
     AGREE = "agree"
@@ -48,7 +48,7 @@ class Agreement:
     difference: float
     low: float
     high: float
-    outcome: Outcome
+    outcome: ConfirmationOutcome
     blocks_needed: int | None = None
 
 
@@ -58,14 +58,14 @@ def measure_agreement(trials: PairedMean, windows: PairedMean, margin: float) ->
     half = _half_width(trials, windows, trials.count)
     low, high = difference - half, difference + half
     if -margin <= low and high <= margin:
-        outcome = Outcome.AGREE
+        outcome = ConfirmationOutcome.AGREE
     elif low > 0 or high < 0:
-        outcome = Outcome.DISAGREE
+        outcome = ConfirmationOutcome.DISAGREE
     else:
         # An interval this narrow around the same difference excludes zero or is within the margin.
         decisive = max(margin - abs(difference), abs(difference))
         needed = _find_blocks(lambda count: _half_width(trials, windows, count) < decisive, trials)
-        return Agreement(difference, low, high, Outcome.UNDECIDED, needed)
+        return Agreement(difference, low, high, ConfirmationOutcome.UNDECIDED, needed)
     return Agreement(difference, low, high, outcome)
 
 

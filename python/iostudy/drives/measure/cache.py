@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from iostudy.drives.measure.layout import Layout, MeasuredZone
+from iostudy.drives.measure.layout import DiskLayout, MeasuredZone
 from iostudy.drives.measure.prober import Request
 from iostudy.drives.measure.session import Probe, Session
 
@@ -54,7 +54,7 @@ class _Held:
     end: int
 
 
-def measure_cache(session: Session, layout: Layout, period_ns: float) -> ReadCache:
+def measure_cache(session: Session, layout: DiskLayout, period_ns: float) -> ReadCache:
     """Measure the read cache on tracks of a known place."""
     segments, complete = _count_segments(session)
     prober = _CacheProber(session, period_ns)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from iostudy.drives.measure.cache import ReadCache
 from iostudy.drives.measure.hits import Hits
-from iostudy.drives.measure.layout import Layout, MeasuredZone
-from iostudy.drives.measure.result import Measurement
+from iostudy.drives.measure.layout import DiskLayout, MeasuredZone
+from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation
 from iostudy.drives.measure.seeks import SeekCurve, SeekPoint
 from iostudy.drives.measure.writes import Writes
@@ -28,7 +28,7 @@ class Origin:
     circumstances: str
 
 
-def format_drive_file(measured: Measurement, origin: Origin) -> str | None:
+def format_drive_file(measured: DriveMeasurement, origin: Origin) -> str | None:
     """Text of the drive file; None if the parameters of a disk were not measured."""
     rotation, layout = measured.rotation, measured.layout
     seeks, hits = measured.seeks, measured.hits
@@ -70,7 +70,7 @@ def _ms(nanoseconds: float) -> str:
     return f"{nanoseconds / 1e6:.6f}ms"
 
 
-def _layout_lines(layout: Layout) -> list[str]:
+def _layout_lines(layout: DiskLayout) -> list[str]:
     lines = [f"surfaces: {layout.heads}  # distance of the larger skews, in tracks", "zones:"]
     first = 0
     for zone, cylinders in zip(layout.zones, layout.zone_cylinders(), strict=True):
@@ -99,7 +99,7 @@ def _seek_line(point: SeekPoint) -> str:
     return f"  {point.cylinders}: {_ms(point.time_ns)}  # {low:.3f} to {high:.3f} ms"
 
 
-def _head_lines(layout: Layout) -> list[str]:
+def _head_lines(layout: DiskLayout) -> list[str]:
     skew = min(each.track_skew_ns for each in layout.zones)
     note = f"not measured; at most the skew between tracks, {skew / 1e6:.3f} ms"
     return [
@@ -109,7 +109,7 @@ def _head_lines(layout: Layout) -> list[str]:
 
 
 def _overhead_lines(
-    seeks: SeekCurve, hits: Hits, measured: Measurement, sector_ns: float
+    seeks: SeekCurve, hits: Hits, measured: DriveMeasurement, sector_ns: float
 ) -> list[str]:
     unit, writes = measured.unit, measured.writes
     transfer = unit * hits.block_ns
@@ -179,7 +179,7 @@ def _bound(*, complete: bool) -> str:
     return "at most: the drive writes meanwhile" if complete else "no write waited"
 
 
-def _queue_lines(measured: Measurement) -> list[str]:
+def _queue_lines(measured: DriveMeasurement) -> list[str]:
     queue = measured.queue
     gain = queue.gain if queue is not None else 1.0
     depth = queue.depth if queue is not None and gain > _LEAST_GAIN else 1

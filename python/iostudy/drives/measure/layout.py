@@ -73,7 +73,7 @@ class MeasuredZone:
 
 
 @dataclass(frozen=True)
-class Layout:
+class DiskLayout:
     """Layout of a disk."""
 
     surfaces: int | None
@@ -116,7 +116,7 @@ class Layout:
         return self.zones[min(bisect.bisect_right(ends, block), len(ends) - 1)]
 
 
-def measure_layout(session: Session, angles: Angles) -> Layout | None:
+def measure_layout(session: Session, angles: Angles) -> DiskLayout | None:
     """Find tracks over the whole drive, zone boundaries and skews. None if tracks are not found."""
     distance = session.prober.blocks / _REGIONS
     places = [(index + 0.5) * distance for index in range(_REGIONS)]
@@ -138,7 +138,7 @@ def measure_layout(session: Session, angles: Angles) -> Layout | None:
     # Skews across the end of a zone, or across spare sectors, show another pattern or none.
     skews = [each for each in skews if each.surfaces() == surfaces]
     zones = _zones(found, skews, session.prober.blocks, angles.period_ns)
-    return Layout(surfaces, tuple(zones), tuple(skews))
+    return DiskLayout(surfaces, tuple(zones), tuple(skews))
 
 
 def _differ(one: Track, other: Track) -> bool:

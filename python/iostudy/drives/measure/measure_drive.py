@@ -7,7 +7,7 @@ from iostudy.drives.measure.hits import measure_hits
 from iostudy.drives.measure.layout import measure_layout
 from iostudy.drives.measure.queue_gain import measure_queue
 from iostudy.drives.measure.rates import measure_rates
-from iostudy.drives.measure.result import Measurement
+from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation, measure_rotation
 from iostudy.drives.measure.seeks import measure_seeks
 from iostudy.drives.measure.session import Session, TimeLimitError
@@ -17,12 +17,12 @@ from iostudy.drives.measure.writes import measure_writes
 _RANDOM_READS = 500
 
 
-def measure_drive(session: Session, *, write: bool = False) -> Measurement:
+def measure_drive(session: Session, *, write: bool = False) -> DriveMeasurement:
     """Measure a drive; only with ``write`` its blocks are overwritten.
 
     What the time limit prevents is listed in the result.
     """
-    measured = Measurement(session.prober.blocks, session.prober.unit)
+    measured = DriveMeasurement(session.prober.blocks, session.prober.unit)
     try:
         _measure(session, measured, write=write)
     except TimeLimitError:
@@ -35,7 +35,7 @@ def measure_drive(session: Session, *, write: bool = False) -> Measurement:
     return measured
 
 
-def _measure(session: Session, measured: Measurement, *, write: bool) -> None:
+def _measure(session: Session, measured: DriveMeasurement, *, write: bool) -> None:
     measured.rotation = rotation = measure_rotation(session)
     session.begin("random reads")
     reads = session.run([session.random_read() for _ in range(_RANDOM_READS)])
@@ -53,7 +53,7 @@ def _measure(session: Session, measured: Measurement, *, write: bool) -> None:
 
 
 def _measure_mechanics(
-    session: Session, measured: Measurement, rotation: Rotation, *, write: bool
+    session: Session, measured: DriveMeasurement, rotation: Rotation, *, write: bool
 ) -> None:
     period = rotation.period_ns
     session.begin("hits")

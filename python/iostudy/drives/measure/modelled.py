@@ -14,7 +14,7 @@ _MOST_BLOCKS = 4096
 _MOST_DEPTH = 256
 
 
-class ModelledDrive:
+class ModelProber:
     """A new drive of the model; its clock continues from request to request."""
 
     def __init__(self, drive: Disk | Flash) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from iostudy.drives.measure.cache import ReadCache
 from iostudy.drives.measure.hits import Hits
-from iostudy.drives.measure.layout import Layout
+from iostudy.drives.measure.layout import DiskLayout
 from iostudy.drives.measure.queue_gain import QueueGain
 from iostudy.drives.measure.rates import RatePoint
 from iostudy.drives.measure.rotation import NoRotation, Rotation
@@ -15,7 +15,7 @@ from iostudy.drives.measure.writes import Writes
 
 
 @dataclass
-class Measurement:
+class DriveMeasurement:
     """Parameters found so far; None for what was not measured."""
 
     blocks: int
@@ -25,7 +25,7 @@ class Measurement:
     rates: tuple[RatePoint, ...] = ()
     queue: QueueGain | None = None
     hits: Hits | None = None
-    layout: Layout | None = None
+    layout: DiskLayout | None = None
     seeks: SeekCurve | None = None
     cache: ReadCache | None = None
     writes: Writes | None = None

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iostudy.drives.measure.layout import Layout, Skews
+from iostudy.drives.measure.layout import DiskLayout, Skews
 from iostudy.drives.measure.session import Probe, Session
 
 _STEPS = 10
@@ -51,7 +51,7 @@ class SeekCurve:
     points: tuple[SeekPoint, ...]
 
 
-def measure_seeks(session: Session, layout: Layout, period_ns: float) -> SeekCurve | None:
+def measure_seeks(session: Session, layout: DiskLayout, period_ns: float) -> SeekCurve | None:
     """Measure seeks over distances from one cylinder to the full stroke."""
     finder = _Finder(session, period_ns)
     still = [
@@ -102,7 +102,7 @@ def _same_track(session: Session, skews: Skews, share: float) -> tuple[int, int]
     return session.align(here), session.align(start + session.prober.unit - 1)
 
 
-def _pairs(session: Session, layout: Layout, distance: int) -> list[tuple[int, int]]:
+def _pairs(session: Session, layout: DiskLayout, distance: int) -> list[tuple[int, int]]:
     """Pairs of blocks at a distance, in both directions."""
     pairs = _near_pairs(layout, distance) if distance <= _NEAR else []
     while len(pairs) < _PAIRS:
@@ -116,12 +116,12 @@ def _pairs(session: Session, layout: Layout, distance: int) -> list[tuple[int, i
     return [(session.align(here), session.align(there)) for here, there in turned]
 
 
-def _block_in(session: Session, layout: Layout, cylinder: int) -> int:
+def _block_in(session: Session, layout: DiskLayout, cylinder: int) -> int:
     """Random block of a cylinder."""
     return layout.block_of(cylinder + session.random.random() * 0.99)
 
 
-def _near_pairs(layout: Layout, distance: int) -> list[tuple[int, int]]:
+def _near_pairs(layout: DiskLayout, distance: int) -> list[tuple[int, int]]:
     """Pairs on tracks in the middle of cylinders, in one zone."""
     pairs = []
     for skews in layout.skews:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iostudy.drives.measure.layout import Layout
+from iostudy.drives.measure.layout import DiskLayout
 from iostudy.drives.measure.prober import Request, Timing
 from iostudy.drives.measure.session import Session
 from iostudy.drives.measure.tracks import Angles
@@ -66,7 +66,7 @@ class Writes:
         return self.moved * 2 > self.compared > 0
 
 
-def measure_writes(session: Session, layout: Layout, angles: Angles) -> Writes:
+def measure_writes(session: Session, layout: DiskLayout, angles: Angles) -> Writes:
     """Overwrite random blocks of the drive."""
     session.begin("writes", 0.0)
     period = angles.period_ns
@@ -142,7 +142,7 @@ def _absorbed(session: Session, blocks: int, period_ns: float) -> tuple[int, boo
     return count, False
 
 
-def _count_moved(session: Session, layout: Layout, angles: Angles) -> tuple[int, int]:
+def _count_moved(session: Session, layout: DiskLayout, angles: Angles) -> tuple[int, int]:
     """Blocks whose angle changes when they are written, of those compared.
 
     Other writes follow, so that no cache holds the written blocks.

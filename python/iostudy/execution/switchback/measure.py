@@ -24,7 +24,7 @@ _LONGEST_LEAD_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Round:
+class RoundCounts:
     """The counts of the windows of a round, and the reasons why it does not count."""
 
     counts: list[WindowCount]
@@ -65,7 +65,7 @@ def open_bins(run: SwitchedRun, seconds: float, count: int) -> list[Window]:
             return opened
 
 
-def measure_round(run: SwitchedRun, order: Sequence[str], plan: WindowPlan) -> Round:
+def measure_round(run: SwitchedRun, order: Sequence[str], plan: WindowPlan) -> RoundCounts:
     """Switch every configuration in once, and count their windows in this order.
 
     The first configuration runs one discarded window longer. Its window therefore follows a period
@@ -83,7 +83,7 @@ def measure_round(run: SwitchedRun, order: Sequence[str], plan: WindowPlan) -> R
         run.wait(opened[-1].end)
         reasons += (f"{label}: {reason}" for reason in run.end_check())
         discarded = 0.0
-    return Round(collect(run, opened), tuple(reasons))
+    return RoundCounts(collect(run, opened), tuple(reasons))
 
 
 def collect(run: SwitchedRun, windows: list[Window]) -> list[WindowCount]:

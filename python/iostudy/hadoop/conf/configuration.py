@@ -47,18 +47,18 @@ class SiteFile:
 
 
 @dataclass(frozen=True)
-class Configuration:
+class HadoopConfiguration:
     """The site files of one conf folder, by name."""
 
     files: Mapping[str, SiteFile]
 
     @classmethod
-    def of(cls, properties: Properties) -> Configuration:
+    def of(cls, properties: Properties) -> HadoopConfiguration:
         """Return one with these properties in every file, for all of Hadoop's programs."""
         return cls(dict.fromkeys(SITE_FILES, SiteFile(properties)))
 
     @classmethod
-    def read(cls, folder: Path) -> Configuration:
+    def read(cls, folder: Path) -> HadoopConfiguration:
         """Read the existing site files; UsageError if there are none or one is unreadable."""
         paths = [folder / name for name in SITE_FILES if (folder / name).exists()]
         if not paths:
@@ -84,7 +84,7 @@ class Configuration:
         """Return the final names, each with the file that declares it."""
         return {name: file for file, site in self.files.items() for name in site.final}
 
-    def with_properties(self, properties: Properties) -> Configuration:
+    def with_properties(self, properties: Properties) -> HadoopConfiguration:
         """Return a copy in which these properties override all files.
 
         UsageError for a final property, unless it already has that value.
@@ -94,7 +94,7 @@ class Configuration:
             if properties.get(name, held[name]) != held[name]:
                 raise _is_final(name, properties[name], held[name], file)
         sites = {name: self.files.get(name, SiteFile()) for name in SITE_FILES}
-        return Configuration(
+        return HadoopConfiguration(
             {
                 name: SiteFile({**site.properties, **properties}, site.final)
                 for name, site in sites.items()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from iostudy.durable import replace_whole
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import HadoopConfiguration
 
 LOGGING = "log4j.properties"
 
 
-def write(folder: Path, configuration: Configuration, log: str | None = None) -> None:
+def write(folder: Path, configuration: HadoopConfiguration, log: str | None = None) -> None:
     """Write the conf folder of a daemon, which logs to the file ``log``, or of jobs, without one.
 
     Jobs log to stderr. Raises OSError.

@@ -16,7 +16,7 @@ from iostudy.hadoop import jmx
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.conf import folder
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.conf.heaps import CLIENT_HEAP, HEAPS
 from iostudy.hadoop.conf.variables import resolve_variables
 from iostudy.hadoop.existing import overview, reachability, resourcemanagers
@@ -51,7 +51,7 @@ class Access:
     """
 
     conf: Path
-    configuration: Configuration
+    configuration: HadoopConfiguration
     hdfs: Hdfs
     web: str | None
     java: Java
@@ -79,7 +79,7 @@ def find(
     starts.
     """
     conf = _conf(environ)
-    configuration = Configuration.read(conf)
+    configuration = HadoopConfiguration.read(conf)
     properties = resolve_variables(configuration.effective(), environ)
     hdfs = locate_hdfs(uri, properties, str(conf))
     _require_reachable(hdfs, properties)
@@ -150,7 +150,7 @@ class ExistingCluster:
     def read_back(self, names: tuple[str, ...]) -> Properties:
         """Return the values in the jobs' site files, else those of the NameNode."""
         jobs = resolve_variables(
-            Configuration.read(self.home / "conf" / "jobs").effective(), os.environ
+            HadoopConfiguration.read(self.home / "conf" / "jobs").effective(), os.environ
         )
         # It is no property, but stands on the command line of each program.
         heap = {CLIENT_HEAP: self._properties.get(CLIENT_HEAP)}

@@ -14,7 +14,7 @@ from iostudy.errors import ClusterError
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.conf import folder
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.local import (
     daemon,
     defaults,
@@ -24,8 +24,8 @@ from iostudy.hadoop.local import (
     read_back,
     status,
 )
-from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout, Machine
-from iostudy.hadoop.local.processes import Process
+from iostudy.hadoop.local.layout import NAMENODE, ClusterDaemon, ClusterLayout, MachineResources
+from iostudy.hadoop.local.processes import DaemonProcess
 from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java, process_options
 from iostudy.hadoop.spec import ClusterSpec, Properties
@@ -44,9 +44,9 @@ class LocalCluster:
     spec's directories, which `stop` removes. Any process can `attach` to the cluster.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ClusterLayout) -> None:
         self._layout = layout
-        self._running: dict[str, Process] = {}
+        self._running: dict[str, DaemonProcess] = {}
         self._properties: Properties = {}
 
     @classmethod
@@ -62,14 +62,14 @@ class LocalCluster:
         """Return a new cluster without side effects; UsageError for invalid properties."""
         defaults.require_allowed(spec.properties, fixed_addresses=True)
         memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        layout = Layout(
+        layout = ClusterLayout(
             identity=own_folder.new_identity(),
             spec=replace(spec, version=distribution.version),
             home=home.resolve(),
             storage=storage.resolve(),
             java=java,
             distribution=distribution,
-            machine=Machine(len(os.sched_getaffinity(0)), memory_bytes),
+            machine=MachineResources(len(os.sched_getaffinity(0)), memory_bytes),
         )
         return cls(layout)
 
@@ -84,7 +84,7 @@ class LocalCluster:
         return cluster
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> ClusterLayout:
         """The folders, ports and daemons of the cluster."""
         return self._layout
 
@@ -179,7 +179,7 @@ class LocalCluster:
             "properties": defaults.job_properties(layout, self._properties),
         }
 
-    def _fact(self, each: Daemon) -> Mapping[str, Any]:
+    def _fact(self, each: ClusterDaemon) -> Mapping[str, Any]:
         process = self._running.get(each.name)
         return {
             "pid": process.pid if process else None,
@@ -248,18 +248,18 @@ class LocalCluster:
                 reported = missing
             time.sleep(_LOOK_EVERY_SECONDS)
 
-    def _runs(self, each: Daemon) -> bool:
+    def _runs(self, each: ClusterDaemon) -> bool:
         process = self._running.get(each.name)
         return process is not None and process.runs()
 
-    def _keep(self, layout: Layout) -> None:
+    def _keep(self, layout: ClusterLayout) -> None:
         persistence.save(layout)
         self._layout = layout
 
     def _client(self) -> Client:
         layout = self._layout
         properties = defaults.job_properties(layout, self._properties)
-        folder.write(layout.job_conf, Configuration.of(properties))
+        folder.write(layout.job_conf, HadoopConfiguration.of(properties))
         scratch = layout.temporary / "jobs"
         scratch.mkdir(exist_ok=True)
         return Client(
@@ -282,7 +282,7 @@ class LocalCluster:
         return defaults.client_heap(self._layout, self._properties)
 
 
-def _daemons(layout: Layout) -> dict[str, Process]:
+def _daemons(layout: ClusterLayout) -> dict[str, DaemonProcess]:
     """Return the running daemons. Their children may carry the marker, but have other commands."""
     classes = {each.name: each.main_class for each in layout.daemons()}
     return {
@@ -296,7 +296,7 @@ def _texts(paths: Iterable[Path]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _not_ready(missing: str, layout: Layout) -> ClusterError:
+def _not_ready(missing: str, layout: ClusterLayout) -> ClusterError:
     return ClusterError(
         f"a cluster that serves within {_READY_WITHIN_SECONDS:.0f} s",
         found=f"it lacks {missing}",
@@ -305,7 +305,7 @@ def _not_ready(missing: str, layout: Layout) -> ClusterError:
     )
 
 
-def _no_room(layout: Layout) -> ClusterError:
+def _no_room(layout: ClusterLayout) -> ClusterError:
     return ClusterError(
         "free room for the NameNode: dfs.namenode.resource.du.reserved, by default 100 MiB",
         found="less, so that it stays in safe mode",
@@ -314,7 +314,7 @@ def _no_room(layout: Layout) -> ClusterError:
     )
 
 
-def _not_deleted(left: status.PendingDeletion, layout: Layout) -> ClusterError:
+def _not_deleted(left: status.PendingDeletion, layout: ClusterLayout) -> ClusterError:
     return ClusterError(
         "what was deleted in HDFS to be deleted on the disks",
         found=f"nothing more is, since {_GONE_WITHIN_SECONDS:.0f} s: {left.queued} blocks wait in "

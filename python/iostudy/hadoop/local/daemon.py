@@ -10,10 +10,10 @@ from pathlib import Path
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop.conf import folder
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.local import defaults, processes
-from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout
-from iostudy.hadoop.local.processes import Process
+from iostudy.hadoop.local.layout import NAMENODE, ClusterDaemon, ClusterLayout
+from iostudy.hadoop.local.processes import DaemonProcess
 
 _FORMAT_LIMIT_SECONDS = 60.0
 _TAIL_BYTES = 1 << 16
@@ -24,13 +24,13 @@ _FRAME = re.compile(r"\s+(at |\.\.\. \d+ more)")
 _NOISE = "RECEIVED SIGNAL"
 
 
-def configure(layout: Layout, daemon: Daemon) -> None:
+def configure(layout: ClusterLayout, daemon: ClusterDaemon) -> None:
     """Write the conf folder of a daemon. Raises OSError."""
-    configuration = Configuration.of(defaults.daemon_properties(layout, daemon))
+    configuration = HadoopConfiguration.of(defaults.daemon_properties(layout, daemon))
     folder.write(layout.conf(daemon.name), configuration, f"{daemon.name}.log")
 
 
-def start(layout: Layout, daemon: Daemon) -> Process:
+def start(layout: ClusterLayout, daemon: ClusterDaemon) -> DaemonProcess:
     """Start a configured daemon; ClusterError if Java itself does not start."""
     _put_aside(layout.logs, daemon)
     heap = defaults.heap(layout, layout.properties, daemon.role)
@@ -38,7 +38,7 @@ def start(layout: Layout, daemon: Daemon) -> Process:
     return processes.identify_child(child.pid, daemon.name)
 
 
-def format_namenode(layout: Layout) -> None:
+def format_namenode(layout: ClusterLayout) -> None:
     """Create an empty HDFS, unless there is one; ClusterError with the cause.
 
     Without -force, Hadoop refuses a folder that is not empty.
@@ -56,7 +56,7 @@ def format_namenode(layout: Layout) -> None:
         raise describe_exit(layout, NAMENODE.name, "its HDFS could not be formatted")
 
 
-def describe_exit(layout: Layout, name: str, found: str = "it has ended") -> ClusterError:
+def describe_exit(layout: ClusterLayout, name: str, found: str = "it has ended") -> ClusterError:
     """Describe a daemon that has ended: its name and the end of its log."""
     tail = " / ".join(log_end(layout.logs, name))
     return ClusterError(
@@ -85,7 +85,7 @@ def _tail(path: Path) -> Iterator[str]:
     yield from (line for line in text.splitlines() if line.strip() and not _FRAME.match(line))
 
 
-def _put_aside(logs: Path, daemon: Daemon) -> None:
+def _put_aside(logs: Path, daemon: ClusterDaemon) -> None:
     """Rename the previous logs, so that an old error is not reported as a new one."""
     for suffix in ("log", "out"):
         path = logs / f"{daemon.name}.{suffix}"
@@ -93,7 +93,9 @@ def _put_aside(logs: Path, daemon: Daemon) -> None:
             path.replace(path.with_suffix(f".{suffix}.previous"))
 
 
-def _spawn(layout: Layout, daemon: Daemon, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
+def _spawn(
+    layout: ClusterLayout, daemon: ClusterDaemon, command: tuple[str, ...]
+) -> subprocess.Popen[bytes]:
     try:
         return processes.start(
             command, _environment(layout, daemon), layout.logs, layout.logs / f"{daemon.name}.out"
@@ -107,7 +109,7 @@ def _spawn(layout: Layout, daemon: Daemon, command: tuple[str, ...]) -> subproce
         ) from error
 
 
-def _environment(layout: Layout, daemon: Daemon) -> Mapping[str, str]:
+def _environment(layout: ClusterLayout, daemon: ClusterDaemon) -> Mapping[str, str]:
     """Return iostudy's environment with the cluster's marker and the needs of YARN containers."""
     return {
         **os.environ,

@@ -22,8 +22,8 @@ from iostudy.hadoop.local.layout import (
     NAMENODE,
     RESOURCEMANAGER,
     SHUFFLE_PORT,
-    Daemon,
-    Layout,
+    ClusterDaemon,
+    ClusterLayout,
     Role,
 )
 from iostudy.hadoop.local.ports import LOOPBACK
@@ -53,7 +53,7 @@ def require_allowed(properties: Properties, *, fixed_addresses: bool = False) ->
             raise _refused(name, value, "a heap is a number of bytes, or of k, m or g: 512m")
 
 
-def heap(layout: Layout, properties: Properties, role: Role) -> str:
+def heap(layout: ClusterLayout, properties: Properties, role: Role) -> str:
     """Return the maximum heap of a daemon for -Xmx. The default suits some 100,000 files."""
     given = {**layout.spec.properties, **properties}
     match role:
@@ -67,7 +67,7 @@ def heap(layout: Layout, properties: Properties, role: Role) -> str:
             assert_never(unreachable)
 
 
-def client_heap(layout: Layout, properties: Properties) -> str:
+def client_heap(layout: ClusterLayout, properties: Properties) -> str:
     """Return the maximum heap of a job's process; the local runner runs one task per core in it.
 
     The sort buffer of one task takes 100 MiB (mapreduce.task.io.sort.mb).
@@ -77,7 +77,7 @@ def client_heap(layout: Layout, properties: Properties) -> str:
     return given.get(CLIENT_HEAP, f"{512 + 256 * tasks}m")
 
 
-def daemon_properties(layout: Layout, daemon: Daemon) -> dict[str, str]:
+def daemon_properties(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
     """Return all properties of a daemon, including those of its configuration."""
     own = {
         **_common(layout),
@@ -90,7 +90,7 @@ def daemon_properties(layout: Layout, daemon: Daemon) -> dict[str, str]:
     return _with_given(own, layout, layout.properties)
 
 
-def job_properties(layout: Layout, properties: Properties) -> dict[str, str]:
+def job_properties(layout: ClusterLayout, properties: Properties) -> dict[str, str]:
     """Return all properties of a job, including those of a trial."""
     own = {
         **_common(layout),
@@ -107,19 +107,21 @@ def job_properties(layout: Layout, properties: Properties) -> dict[str, str]:
     return _with_given(own, layout, properties)
 
 
-def cluster_tag(layout: Layout) -> str:
+def cluster_tag(layout: ClusterLayout) -> str:
     """Return the tag of all applications in YARN."""
     return f"iostudy-{layout.identity}"
 
 
-def _with_given(own: dict[str, str], layout: Layout, properties: Properties) -> dict[str, str]:
+def _with_given(
+    own: dict[str, str], layout: ClusterLayout, properties: Properties
+) -> dict[str, str]:
     given = {**layout.spec.properties, **properties}
     # The port may be a fixed one; then the cluster's own entry says the same.
     free = given.keys() - _ALL_ADDRESSES - set(HEAPS)
     return own | {name: given[name] for name in sorted(free)}
 
 
-def _common(layout: Layout) -> dict[str, str]:
+def _common(layout: ClusterLayout) -> dict[str, str]:
     """Return the properties that daemons and jobs share."""
     return {
         "fs.defaultFS": layout.default_fs,
@@ -132,7 +134,7 @@ def _common(layout: Layout) -> dict[str, str]:
     }
 
 
-def _yarn(layout: Layout) -> dict[str, str]:
+def _yarn(layout: ClusterLayout) -> dict[str, str]:
     """Return the properties that YARN's daemons and their clients share."""
     nodes = layout.spec.datanodes
     cores = -(-layout.machine.cores // nodes)
@@ -155,7 +157,7 @@ def _yarn(layout: Layout) -> dict[str, str]:
     }
 
 
-def _mapreduce(layout: Layout) -> dict[str, str]:
+def _mapreduce(layout: ClusterLayout) -> dict[str, str]:
     cores = str(layout.machine.cores)
     own = {
         "mapreduce.framework.name": "yarn" if layout.spec.yarn else "local",
@@ -184,7 +186,7 @@ def _mapreduce(layout: Layout) -> dict[str, str]:
     }
 
 
-def _of_role(layout: Layout, daemon: Daemon) -> dict[str, str]:
+def _of_role(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
     match daemon.role:
         case Role.NAMENODE:
             return _namenode(layout)
@@ -198,7 +200,7 @@ def _of_role(layout: Layout, daemon: Daemon) -> dict[str, str]:
             assert_never(unreachable)
 
 
-def _namenode(layout: Layout) -> dict[str, str]:
+def _namenode(layout: ClusterLayout) -> dict[str, str]:
     return {
         "dfs.namenode.name.dir": _joined(layout.name_dirs()),
         # Safe mode is left as soon as the blocks are reported; a cluster waits 30 s for more.
@@ -213,7 +215,7 @@ def _namenode(layout: Layout) -> dict[str, str]:
     }
 
 
-def _datanode(layout: Layout, index: int) -> dict[str, str]:
+def _datanode(layout: ClusterLayout, index: int) -> dict[str, str]:
     return {
         "dfs.datanode.data.dir": _joined(layout.data_dirs(index)),
         "dfs.datanode.hostname": LOOPBACK,
@@ -223,7 +225,7 @@ def _datanode(layout: Layout, index: int) -> dict[str, str]:
     }
 
 
-def _resourcemanager(layout: Layout) -> dict[str, str]:
+def _resourcemanager(layout: ClusterLayout) -> dict[str, str]:
     return {
         # A lost NodeManager is known as such after 15 s, not 10 minutes.
         "yarn.nm.liveness-monitor.expiry-interval-ms": "15000",
@@ -232,7 +234,7 @@ def _resourcemanager(layout: Layout) -> dict[str, str]:
     }
 
 
-def _nodemanager(layout: Layout, index: int) -> dict[str, str]:
+def _nodemanager(layout: ClusterLayout, index: int) -> dict[str, str]:
     shuffle = "mapreduce_shuffle"
     return {
         "yarn.nodemanager.hostname": LOOPBACK,
@@ -249,12 +251,12 @@ def _nodemanager(layout: Layout, index: int) -> dict[str, str]:
     }
 
 
-def _addresses(layout: Layout, daemon: Daemon) -> dict[str, str]:
+def _addresses(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
     """Return the addresses of a daemon and of its masters."""
     return {**_of_addresses(layout, NAMENODE), **_of_addresses(layout, daemon)}
 
 
-def _of_addresses(layout: Layout, daemon: Daemon) -> dict[str, str]:
+def _of_addresses(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
     ports = layout.ports[daemon.name]
     return {
         name: str(ports[name]) if name == SHUFFLE_PORT else layout.address(daemon, name)

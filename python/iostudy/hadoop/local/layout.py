@@ -70,7 +70,7 @@ _MAIN_CLASSES: Mapping[Role, str] = {
 
 
 @dataclass(frozen=True)
-class Daemon:
+class ClusterDaemon:
     """One process of the cluster; ``index`` counts the daemons of a role from 0."""
 
     role: Role
@@ -93,15 +93,15 @@ class Daemon:
         return _MAIN_CLASSES[self.role]
 
 
-NAMENODE = Daemon(Role.NAMENODE)
-RESOURCEMANAGER = Daemon(Role.RESOURCEMANAGER)
+NAMENODE = ClusterDaemon(Role.NAMENODE)
+RESOURCEMANAGER = ClusterDaemon(Role.RESOURCEMANAGER)
 
 Ports = Mapping[str, Mapping[str, int]]
 """The port of each of its ADDRESSES, by name of the daemon."""
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineResources:
     """Memory and cores that the cluster may use."""
 
     cores: int
@@ -109,7 +109,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ClusterLayout:
     """A cluster on this machine.
 
     ``home`` holds conf and logs. ``storage`` is the directory of all data for which the spec
@@ -123,7 +123,7 @@ class Layout:
     storage: Path
     java: Java
     distribution: Distribution
-    machine: Machine
+    machine: MachineResources
     ports: Ports = field(default_factory=dict)
     properties: Properties = field(default_factory=dict)
 
@@ -146,20 +146,20 @@ class Layout:
         """Return the conf folder of a daemon."""
         return self.home / "conf" / name
 
-    def daemons(self) -> tuple[Daemon, ...]:
+    def daemons(self) -> tuple[ClusterDaemon, ...]:
         """Return all daemons, the NameNode last: it waits until its file system is formatted."""
         indices = range(self.spec.datanodes)
-        datanodes = [Daemon(Role.DATANODE, index) for index in indices]
+        datanodes = [ClusterDaemon(Role.DATANODE, index) for index in indices]
         if not self.spec.yarn:
             return (*datanodes, NAMENODE)
-        nodemanagers = [Daemon(Role.NODEMANAGER, index) for index in indices]
+        nodemanagers = [ClusterDaemon(Role.NODEMANAGER, index) for index in indices]
         return (*datanodes, RESOURCEMANAGER, *nodemanagers, NAMENODE)
 
-    def address(self, daemon: Daemon, name: str) -> str:
+    def address(self, daemon: ClusterDaemon, name: str) -> str:
         """Return host and port of one of its ADDRESSES; KeyError without that address."""
         return f"{LOOPBACK}:{self.ports[daemon.name][name]}"
 
-    def web(self, daemon: Daemon) -> str:
+    def web(self, daemon: ClusterDaemon) -> str:
         """Return host and port of a daemon's HTTP server."""
         return self.address(daemon, _WEB[daemon.role])
 
@@ -205,7 +205,7 @@ class Layout:
         program, *rest = self.command(NAMENODE, heap)
         return (program, *short, *rest, "-format", "-nonInteractive")
 
-    def command(self, daemon: Daemon, heap: str) -> tuple[str, ...]:
+    def command(self, daemon: ClusterDaemon, heap: str) -> tuple[str, ...]:
         """Return the command of a daemon, with Java's default compiler and collector."""
         classpath = f"{self.conf(daemon.name)}:{self.distribution.classpath}"
         return (

@@ -18,20 +18,20 @@ from pydantic import TypeAdapter
 from iostudy import own_folder
 from iostudy.durable import write_whole
 from iostudy.errors import ClusterError, TargetError, UsageError
-from iostudy.hadoop.local.layout import FOLDER_PREFIX, Layout
+from iostudy.hadoop.local.layout import FOLDER_PREFIX, ClusterLayout
 
 FILE = "cluster.json"
 
-_LAYOUT = TypeAdapter(Layout)
+_LAYOUT = TypeAdapter(ClusterLayout)
 _PLAIN = re.compile(r"[\w./+@=~-]+")
 
 
-def save(layout: Layout) -> None:
+def save(layout: ClusterLayout) -> None:
     """Write the layout durably. Raises OSError."""
     write_whole(layout.home / FILE, _LAYOUT.dump_json(layout, indent=2) + b"\n")
 
 
-def load(home: Path) -> Layout:
+def load(home: Path) -> ClusterLayout:
     """Return the saved layout; ClusterError if it is missing or invalid."""
     path = home / FILE
     try:
@@ -43,13 +43,13 @@ def load(home: Path) -> Layout:
     return replace(layout, home=home)
 
 
-def to_record(layout: Layout) -> dict[str, Any]:
+def to_record(layout: ClusterLayout) -> dict[str, Any]:
     """Return the layout as plain JSON values."""
     plain: dict[str, Any] = _LAYOUT.dump_python(layout, mode="json")
     return plain
 
 
-def from_record(record: Mapping[str, Any]) -> Layout:
+def from_record(record: Mapping[str, Any]) -> ClusterLayout:
     """Return the layout of a record; ValueError if it is invalid or names foreign folders."""
     layout = _LAYOUT.validate_python(record)
     for folder in layout.folders():
@@ -62,7 +62,7 @@ def exists(home: Path) -> bool:
     return (home / FILE).exists()
 
 
-def make(layout: Layout) -> None:
+def make(layout: ClusterLayout) -> None:
     """Create its folders, all of them new; TargetError, ClusterError or OSError."""
     _require_plain(layout)
     layout.home.mkdir(parents=True, exist_ok=True)
@@ -88,13 +88,13 @@ def make(layout: Layout) -> None:
             ) from error
 
 
-def stored_bytes(layout: Layout) -> int:
+def stored_bytes(layout: ClusterLayout) -> int:
     """Return the space of its folders without logs and conf, as du(1) counts it."""
     paths = (path for folder in layout.folders() for path in folder.rglob("*"))
     return sum(path.lstat().st_blocks * 512 for path in paths)
 
 
-def remove(layout: Layout) -> None:
+def remove(layout: ClusterLayout) -> None:
     """Remove all its folders but logs and conf. RestoreError if that fails."""
     for folder in layout.folders():
         own_folder.remove_folder(own_folder.parse_recorded(str(folder), FOLDER_PREFIX))
@@ -103,7 +103,7 @@ def remove(layout: Layout) -> None:
         (layout.home / FILE).unlink(missing_ok=True)
 
 
-def _is_of_another(layout: Layout) -> bool:
+def _is_of_another(layout: ClusterLayout) -> bool:
     """Whether the home now belongs to another cluster; a file without a layout belongs to none."""
     try:
         return load(layout.home).identity != layout.identity
@@ -111,7 +111,7 @@ def _is_of_another(layout: Layout) -> bool:
         return False
 
 
-def _require_plain(layout: Layout) -> None:
+def _require_plain(layout: ClusterLayout) -> None:
     """Refuse paths with characters that have a meaning in Hadoop's lists of URIs."""
     for folder in (layout.home, *layout.folders()):
         if not _PLAIN.fullmatch(str(folder)):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from iostudy.errors import UsageError
 from iostudy.hadoop.local import ports
-from iostudy.hadoop.local.layout import ADDRESSES, SHUFFLE_PORT, Daemon, Layout, Ports
+from iostudy.hadoop.local.layout import ADDRESSES, SHUFFLE_PORT, ClusterDaemon, ClusterLayout, Ports
 
 
-def assign_ports(layout: Layout) -> Ports:
+def assign_ports(layout: ClusterLayout) -> Ports:
     """Return ports that are free now; another process may still take one.
 
     ClusterError if a fixed port is in use. UsageError if its address is not on the loopback
@@ -27,7 +27,7 @@ def assign_ports(layout: Layout) -> Ports:
     return chosen
 
 
-def _fixed(layout: Layout, daemon: Daemon, name: str) -> int:
+def _fixed(layout: ClusterLayout, daemon: ClusterDaemon, name: str) -> int:
     """Return the port that the properties fix; 0 for any."""
     value = layout.spec.properties.get(name)
     if value is None:

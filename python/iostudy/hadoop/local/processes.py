@@ -33,7 +33,7 @@ _children: list[subprocess.Popen[bytes]] = []
 
 
 @dataclass(frozen=True)
-class Process:
+class DaemonProcess:
     """A process, identified for all time by pid and start time.
 
     ``started_ticks`` is that of `iostudy.host.processes`, None for a process that has ended.
@@ -87,12 +87,12 @@ def reap() -> None:
     _children[:] = [child for child in _children if child.poll() is None]
 
 
-def identify_child(pid: int, daemon: str) -> Process:
+def identify_child(pid: int, daemon: str) -> DaemonProcess:
     """Return a child that was just started."""
-    return Process(pid, read_start_ticks(pid), daemon)
+    return DaemonProcess(pid, read_start_ticks(pid), daemon)
 
 
-def find_processes(cluster: str) -> tuple[Process, ...]:
+def find_processes(cluster: str) -> tuple[DaemonProcess, ...]:
     """Return all processes of the cluster whose environment this user may read."""
     marker = f"{CLUSTER}={cluster}".encode()
     found = []
@@ -124,7 +124,7 @@ def end_processes(cluster: str) -> None:
 
 def _signalled(cluster: str, number: signal.Signals, until: float) -> bool:
     """Signal all processes, including new ones; return whether all end in time."""
-    signalled: set[Process] = set()
+    signalled: set[DaemonProcess] = set()
     unseen = 0
     # A process that is becoming another program (execve(2)) has no environment for a moment.
     while unseen < 2:
@@ -140,7 +140,7 @@ def _signalled(cluster: str, number: signal.Signals, until: float) -> bool:
     return True
 
 
-def _signal(process: Process, number: signal.Signals) -> None:
+def _signal(process: DaemonProcess, number: signal.Signals) -> None:
     try:
         os.kill(process.pid, number)
     except ProcessLookupError:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, NAMENODE_HEAP
-from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout, Role
-from iostudy.hadoop.local.processes import Process
+from iostudy.hadoop.local.layout import NAMENODE, ClusterDaemon, ClusterLayout, Role
+from iostudy.hadoop.local.processes import DaemonProcess
 from iostudy.hadoop.spec import Properties
 
 _READERS: Mapping[str, Role] = {
@@ -30,7 +30,10 @@ _MAX_HEAP = "-Xmx"
 
 
 def read(
-    layout: Layout, running: Mapping[str, Process], client_heap: str, names: tuple[str, ...]
+    layout: ClusterLayout,
+    running: Mapping[str, DaemonProcess],
+    client_heap: str,
+    names: tuple[str, ...],
 ) -> Properties:
     """Return the effective values; ClusterError if daemons of one role differ.
 
@@ -38,14 +41,14 @@ def read(
     command lines. Other properties come from the jobs' conf folder, else from the NameNode. If
     the daemons were started with such a property, all of them must agree.
     """
-    jobs = Configuration.read(layout.job_conf).effective()
+    jobs = HadoopConfiguration.read(layout.job_conf).effective()
     values = {name: _value(layout, running, client_heap, jobs, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _value(
-    layout: Layout,
-    running: Mapping[str, Process],
+    layout: ClusterLayout,
+    running: Mapping[str, DaemonProcess],
     client_heap: str,
     jobs: Properties,
     name: str,
@@ -69,11 +72,13 @@ def _value(
     return jobs.get(name) or jmx.read_property(layout.web(NAMENODE), name)
 
 
-def _daemon_values(layout: Layout, daemons: Iterable[Daemon], name: str) -> dict[str, str | None]:
+def _daemon_values(
+    layout: ClusterLayout, daemons: Iterable[ClusterDaemon], name: str
+) -> dict[str, str | None]:
     return {each.name: jmx.read_property(layout.web(each), name) for each in daemons}
 
 
-def _heap(process: Process) -> str | None:
+def _heap(process: DaemonProcess) -> str | None:
     options = [each for each in process.arguments() if each.startswith(_MAX_HEAP)]
     return options[-1].removeprefix(_MAX_HEAP) if options else None
 

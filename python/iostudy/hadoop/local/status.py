@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
-from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, Layout, Role
+from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, ClusterLayout, Role
 
 NO_ROOM = "Resources are low"
 """The message of a safe mode that does not end because the NameNode's folders lack space."""
 
 
-def find_missing_services(layout: Layout) -> str:
+def find_missing_services(layout: ClusterLayout) -> str:
     """Return the missing services in words; empty when the cluster is ready.
 
     A ready cluster has left safe mode, every DataNode has reported its blocks, and every
@@ -28,7 +28,7 @@ def find_missing_services(layout: Layout) -> str:
         return f"an answer from {urlsplit(error.where).netloc} ({error.found})"
 
 
-def find_lost_services(layout: Layout) -> str:
+def find_lost_services(layout: ClusterLayout) -> str:
     """Return the lost services in words; empty without any. ClusterError if a master is silent."""
     state = jmx.read_bean(layout.web(NAMENODE), "NameNode", "FSNamesystemState")
     alive = state["NumLiveDataNodes"]
@@ -60,7 +60,7 @@ class PendingDeletion:
         return self == PendingDeletion(0, 0, 0)
 
 
-def read_pending_deletion(layout: Layout) -> PendingDeletion:
+def read_pending_deletion(layout: ClusterLayout) -> PendingDeletion:
     """Return the pending deletions now. ClusterError if a daemon does not answer.
 
     A block waits in the NameNode until its DataNode receives the order (PendingDeletionBlocks).
@@ -78,7 +78,7 @@ def read_pending_deletion(layout: Layout) -> PendingDeletion:
     return PendingDeletion(int(pending), in_transit, files)
 
 
-def _of_hdfs(layout: Layout) -> str:
+def _of_hdfs(layout: ClusterLayout) -> str:
     state = jmx.read_bean(layout.web(NAMENODE), "NameNode", "FSNamesystemState")
     if not state:
         return "a NameNode that has read its file system"
@@ -94,13 +94,13 @@ def _of_hdfs(layout: Layout) -> str:
     return ", ".join(name for name, web in _datanodes(layout) if not _registered(web))
 
 
-def _of_yarn(layout: Layout) -> str:
+def _of_yarn(layout: ClusterLayout) -> str:
     wanted = layout.spec.datanodes
     running = _running(layout)
     return f"{wanted - running} of {wanted} NodeManagers" if running < wanted else ""
 
 
-def _running(layout: Layout) -> int:
+def _running(layout: ClusterLayout) -> int:
     answer = jmx.fetch(layout.web(RESOURCEMANAGER), "/ws/v1/cluster/nodes")
     # Without any node the list is null (the REST API's way to write an empty object).
     nodes = (answer["nodes"] or {}).get("node", [])
@@ -125,7 +125,7 @@ def _pending_files(web: str) -> int:
     return int(jmx.read_bean(web, "DataNode", "FSDatasetState-*").get("PendingAsyncDeletions", 0))
 
 
-def _datanodes(layout: Layout) -> list[tuple[str, str]]:
+def _datanodes(layout: ClusterLayout) -> list[tuple[str, str]]:
     """Return names and HTTP addresses of the DataNodes."""
     return [
         (each.name, layout.web(each)) for each in layout.daemons() if each.role is Role.DATANODE

@@ -25,7 +25,7 @@ _FLOAT_ROUNDING = 1e-6
 """Totals are rounded to hundredths of a MiB, from a Java float of 24 bits."""
 
 
-class Operation(StrEnum):
+class DfsioOperation(StrEnum):
     """The operation on each file, under its name in results."""
 
     WRITE = "write"
@@ -38,13 +38,13 @@ class Operation(StrEnum):
 
 
 _OPTIONS = {
-    Operation.WRITE: ("-write",),
-    Operation.READ: ("-read",),
-    Operation.APPEND: ("-append",),
-    Operation.TRUNCATE: ("-truncate",),
-    Operation.RANDOM_READ: ("-read", "-random"),
-    Operation.BACKWARD_READ: ("-read", "-backward"),
-    Operation.SKIP_READ: ("-read", "-skip"),
+    DfsioOperation.WRITE: ("-write",),
+    DfsioOperation.READ: ("-read",),
+    DfsioOperation.APPEND: ("-append",),
+    DfsioOperation.TRUNCATE: ("-truncate",),
+    DfsioOperation.RANDOM_READ: ("-read", "-random"),
+    DfsioOperation.BACKWARD_READ: ("-read", "-backward"),
+    DfsioOperation.SKIP_READ: ("-read", "-skip"),
 }
 
 
@@ -68,7 +68,7 @@ class DfsioRun:
     ``skip_bytes`` 0 means the size of the buffer.
     """
 
-    operation: Operation
+    operation: DfsioOperation
     files: int
     file_bytes: int
     buffer_bytes: int
@@ -79,7 +79,7 @@ class DfsioRun:
 
     def arguments(self, base: str, results: Path) -> tuple[str, ...]:
         """Return the command line; ``base`` is its folder in HDFS."""
-        size = self.left_bytes if self.operation is Operation.TRUNCATE else self.file_bytes
+        size = self.left_bytes if self.operation is DfsioOperation.TRUNCATE else self.file_bytes
         options = {
             "-nrFiles": str(self.files),
             "-size": f"{size}B",
@@ -113,14 +113,14 @@ class DfsioRun:
         """Return the smallest and the largest possible total of bytes."""
         size, buffer = self.file_bytes, self.buffer_bytes
         match self.operation:
-            case Operation.WRITE | Operation.READ | Operation.APPEND:
+            case DfsioOperation.WRITE | DfsioOperation.READ | DfsioOperation.APPEND:
                 least = most = size
-            case Operation.TRUNCATE:
+            case DfsioOperation.TRUNCATE:
                 least = most = size - self.left_bytes
-            case Operation.RANDOM_READ | Operation.BACKWARD_READ:
+            case DfsioOperation.RANDOM_READ | DfsioOperation.BACKWARD_READ:
                 # Whole buffers until it is enough; less where one begins near the file's end.
                 least, most = size, size + buffer - 1
-            case Operation.SKIP_READ:
+            case DfsioOperation.SKIP_READ:
                 starts = range(0, size, buffer + (self.skip_bytes or buffer))
                 least = most = sum(min(buffer, size - start) for start in starts)
             case unreachable:

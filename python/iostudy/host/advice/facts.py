@@ -57,7 +57,7 @@ class DeviceFacts:
 
 
 @dataclass(frozen=True)
-class Space:
+class FilesystemSpace:
     """Space in a file system (statvfs(3)); ``free`` includes root's reserve."""
 
     size_bytes: int
@@ -119,7 +119,7 @@ class Facts:
 
     topology: Topology
     devices: tuple[DeviceFacts, ...]
-    space: Mapping[Path, Space]
+    space: Mapping[Path, FilesystemSpace]
     host: HostFacts
     configuration: ConfigurationFacts
     target: MountEntry | None

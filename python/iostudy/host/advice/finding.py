@@ -40,7 +40,7 @@ class Observation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     """An observation with the texts of its rule. ``setting`` is empty if iostudy has none."""
 
     id: str
@@ -68,10 +68,10 @@ class AdviceRule:
     check: Callable[[Facts], Iterable[Observation]]
     setting: str = ""
 
-    def findings(self, facts: Facts) -> Iterator[Finding]:
+    def findings(self, facts: Facts) -> Iterator[DoctorFinding]:
         """Yield the findings of the rule in these facts."""
         for observation in self.check(facts):
-            yield Finding(
+            yield DoctorFinding(
                 id=self.id,
                 title=self.title,
                 subject=observation.subject,

@@ -13,8 +13,8 @@ from iostudy.host.advice.facts import (
     ConfigurationFacts,
     DeviceFacts,
     Facts,
+    FilesystemSpace,
     HostFacts,
-    Space,
     is_storage,
 )
 from iostudy.host.daemons import read_daemons
@@ -121,7 +121,7 @@ def _device(node: DeviceNode, root: Path) -> DeviceFacts:
     )
 
 
-def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path, Space]:
+def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path, FilesystemSpace]:
     found = {}
     for place in topology.places:
         if place.devices and not place.is_network:
@@ -132,8 +132,8 @@ def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path
     return found
 
 
-def _build_space(status: os.statvfs_result) -> Space:
-    return Space(
+def _build_space(status: os.statvfs_result) -> FilesystemSpace:
+    return FilesystemSpace(
         size_bytes=status.f_blocks * status.f_frsize,
         free_bytes=status.f_bfree * status.f_frsize,
         available_bytes=status.f_bavail * status.f_frsize,

@@ -17,7 +17,7 @@ from iostudy.host.advice import (
     write_cache,
 )
 from iostudy.host.advice.facts import Facts
-from iostudy.host.advice.finding import AdviceRule, Finding
+from iostudy.host.advice.finding import AdviceRule, DoctorFinding
 
 RULES: tuple[AdviceRule, ...] = (
     *targets.RULES,
@@ -36,6 +36,6 @@ RULES: tuple[AdviceRule, ...] = (
 """In report order: first the problems that make measurements useless or unsafe."""
 
 
-def evaluate_rules(facts: Facts) -> tuple[Finding, ...]:
+def evaluate_rules(facts: Facts) -> tuple[DoctorFinding, ...]:
     """Return the findings of all rules."""
     return tuple(finding for rule in RULES for finding in rule.findings(facts))

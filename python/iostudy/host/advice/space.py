@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from iostudy.host.advice.commands import format_command
-from iostudy.host.advice.facts import Facts, Space
+from iostudy.host.advice.facts import Facts, FilesystemSpace
 from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
 from iostudy.units import format_percent
 
@@ -23,7 +23,9 @@ def _nearly_full(facts: Facts) -> Iterator[Observation]:
     yield from _space_observations(facts, lambda space: NEARLY_FULL <= space.used < FULL)
 
 
-def _space_observations(facts: Facts, predicate: Callable[[Space], bool]) -> Iterator[Observation]:
+def _space_observations(
+    facts: Facts, predicate: Callable[[FilesystemSpace], bool]
+) -> Iterator[Observation]:
     for point, space in _writable_space(facts):
         if predicate(space):
             yield Observation(
@@ -47,7 +49,7 @@ def _inodes(facts: Facts) -> Iterator[Observation]:
             )
 
 
-def _writable_space(facts: Facts) -> Iterator[tuple[Path, Space]]:
+def _writable_space(facts: Facts) -> Iterator[tuple[Path, FilesystemSpace]]:
     """Skip read-only images, which are always full."""
     for place in facts.writable:
         if place.mount.point in facts.space:

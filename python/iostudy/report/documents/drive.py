@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from iostudy.drives.measure.result import Measurement
+from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation
 from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.report.charts import palette
@@ -22,7 +22,7 @@ _BINS = 60
 _GB = 1e9
 
 
-def build_drive_document(measured: Measurement, name: str) -> Document:
+def build_drive_document(measured: DriveMeasurement, name: str) -> Document:
     """Document of a measurement."""
     builders = (_parameters, _seeks, _rates, _zones, _queue, _responses)
     sections = (build(measured) for build in builders)
@@ -33,7 +33,7 @@ def build_drive_document(measured: Measurement, name: str) -> Document:
     )
 
 
-def list_parameters(measured: Measurement) -> list[tuple[str, str]]:
+def list_parameters(measured: DriveMeasurement) -> list[tuple[str, str]]:
     """Measured parameters in words, with intervals."""
     found = [("capacity", format_rounded_size(measured.blocks * BLOCK_BYTES))]
     for part in (_rotation_facts, _layout_facts, _cache_facts, _write_facts):
@@ -44,7 +44,7 @@ def list_parameters(measured: Measurement) -> list[tuple[str, str]]:
     return found
 
 
-def _rotation_facts(measured: Measurement) -> Iterator[tuple[str, str]]:
+def _rotation_facts(measured: DriveMeasurement) -> Iterator[tuple[str, str]]:
     rotation = measured.rotation
     if isinstance(rotation, Rotation):
         interval = f"{rotation.rpm:.2f} rpm +- {rotation.rpm_error:.2f}, 95 %"
@@ -53,7 +53,7 @@ def _rotation_facts(measured: Measurement) -> Iterator[tuple[str, str]]:
         yield "rotation", f"none (p = {rotation.p_value:.2g} for the strongest of all periods)"
 
 
-def _layout_facts(measured: Measurement) -> Iterator[tuple[str, str]]:
+def _layout_facts(measured: DriveMeasurement) -> Iterator[tuple[str, str]]:
     layout, seeks = measured.layout, measured.seeks
     if layout is not None:
         surfaces = "unknown" if layout.surfaces is None else str(layout.surfaces)
@@ -71,7 +71,7 @@ def _layout_facts(measured: Measurement) -> Iterator[tuple[str, str]]:
         )
 
 
-def _cache_facts(measured: Measurement) -> Iterator[tuple[str, str]]:
+def _cache_facts(measured: DriveMeasurement) -> Iterator[tuple[str, str]]:
     cache = measured.cache
     if cache is None:
         return
@@ -82,7 +82,7 @@ def _cache_facts(measured: Measurement) -> Iterator[tuple[str, str]]:
     yield "read-ahead", f"{ahead}, end: {cache.read_ahead_end}"
 
 
-def _write_facts(measured: Measurement) -> Iterator[tuple[str, str]]:
+def _write_facts(measured: DriveMeasurement) -> Iterator[tuple[str, str]]:
     writes = measured.writes
     if writes is None:
         return
@@ -104,12 +104,12 @@ def _rate(bytes_per_second: float) -> str:
     return f"{format_significant(bytes_per_second / 1e6)} MB/s"
 
 
-def _parameters(measured: Measurement) -> Section:
+def _parameters(measured: DriveMeasurement) -> Section:
     table = TextTable("", ("parameter", "value"), list_parameters(measured), names=1, words=1)
     return Section("parameters", "Parameters", tables=(table,))
 
 
-def _seeks(measured: Measurement) -> Section | None:
+def _seeks(measured: DriveMeasurement) -> Section | None:
     if measured.seeks is None:
         return None
     rows = [
@@ -127,7 +127,7 @@ def _seeks(measured: Measurement) -> Section | None:
     )
 
 
-def _rates(measured: Measurement) -> Section | None:
+def _rates(measured: DriveMeasurement) -> Section | None:
     if not measured.rates:
         return None
     rows = [
@@ -145,7 +145,7 @@ def _rates(measured: Measurement) -> Section | None:
     )
 
 
-def _queue(measured: Measurement) -> Section | None:
+def _queue(measured: DriveMeasurement) -> Section | None:
     if measured.queue is None:
         return None
     rows = [
@@ -163,7 +163,7 @@ def _queue(measured: Measurement) -> Section | None:
     )
 
 
-def _zones(measured: Measurement) -> Section | None:
+def _zones(measured: DriveMeasurement) -> Section | None:
     if measured.layout is None:
         return None
     rows = [
@@ -179,7 +179,7 @@ def _zones(measured: Measurement) -> Section | None:
     return Section("zones", "Zones", folded=(TextTable("", heads, rows, names=1),))
 
 
-def _responses(measured: Measurement) -> Section | None:
+def _responses(measured: DriveMeasurement) -> Section | None:
     if not measured.responses_ns:
         return None
     milliseconds = np.array(measured.responses_ns) / 1e6

@@ -33,7 +33,7 @@ from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
 from iostudy.report.topics.bottlenecks.section import BUSY, LIMITS
 from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.measurements.chart import build_latency_charts
-from iostudy.report.topics.measurements.heat_map import Operation, build_heat_maps
+from iostudy.report.topics.measurements.heat_map import OperationMaps, build_heat_maps
 from iostudy.report.topics.measurements.section import LATENCY
 from iostudy.report.topics.reference.text import (
     explain_missing_figures,
@@ -106,7 +106,7 @@ class WorkloadPart:
     workload: WorkloadReport
     run_order: PlacedChart | None
     sections: tuple[PlacedSection, ...]
-    heats: Mapping[str, tuple[Operation, ...]]
+    heats: Mapping[str, tuple[OperationMaps, ...]]
 
     @property
     def charts(self) -> tuple[PlacedChart, ...]:

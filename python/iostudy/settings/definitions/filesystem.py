@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.settings.definition import Condition, Cost, Reach, SettingDefinition, Switching
+from iostudy.settings.definition import Cost, Reach, SettingCondition, SettingDefinition, Switching
 from iostudy.settings.values import Choice, Integer, NumberList, PowerOfTwoSize, TextLine
 
 TYPE = "filesystem.type"
@@ -61,7 +61,7 @@ JOURNAL = FilesystemSettingDefinition(
         "log."
     ),
     source="ext4(5), has_journal; mke2fs(8) -O",
-    condition=Condition(TYPE, ("ext4",)),
+    condition=SettingCondition(TYPE, ("ext4",)),
     values=Choice(("on", "off")),
 )
 RESERVED = FilesystemSettingDefinition(
@@ -73,7 +73,7 @@ RESERVED = FilesystemSettingDefinition(
         "fragmented free space unused."
     ),
     source="mke2fs(8) -m",
-    condition=Condition(TYPE, _EXT),
+    condition=SettingCondition(TYPE, _EXT),
     values=Integer(0, _PERCENT_MOST, "%"),
 )
 STRIPE_WIDTH = FilesystemSettingDefinition(
@@ -87,7 +87,7 @@ STRIPE_WIDTH = FilesystemSettingDefinition(
         "su and sw."
     ),
     source="mke2fs(8) -E stride, stripe_width; mkfs.xfs(8) -d su, sw; xfs(5) sunit, swidth",
-    condition=Condition(TYPE, (*_EXT, "xfs")),
+    condition=SettingCondition(TYPE, (*_EXT, "xfs")),
     values=NumberList(2, Integer(1, 1 << 20)),
 )
 OPTIONS = FilesystemSettingDefinition(

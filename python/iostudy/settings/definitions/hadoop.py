@@ -26,7 +26,7 @@ class Scope(StrEnum):
     DAEMONS = "the daemons, at their start"
 
 
-class Runner(StrEnum):
+class TaskRunner(StrEnum):
     """What runs the tasks of a job: containers of YARN, or one process."""
 
     YARN = "YARN"
@@ -63,7 +63,7 @@ class HadoopDefinition(SettingDefinition):
     scope: Scope
     shapes_data: bool = False
     native: bool = False
-    runner: Runner | None = None
+    runner: TaskRunner | None = None
     reach: Reach = Reach.CLUSTER
     switching: Switching = _SWITCHING
 
@@ -118,7 +118,7 @@ def definition(
     *,
     scope: Scope,
     shapes_data: bool = False,
-    runner: Runner | None = None,
+    runner: TaskRunner | None = None,
     native: bool = False,
 ) -> HadoopDefinition:
     """That of a property."""
@@ -157,7 +157,7 @@ def on_demand(name: str) -> HadoopDefinition:
         source="core-default.xml, hdfs-default.xml, mapred-default.xml, yarn-default.xml",
         scope=scope,
         cost=Cost.RESTART if scope is Scope.DAEMONS else Cost.CHEAP,
-        runner=Runner.YARN if key.startswith("yarn.") else None,
+        runner=TaskRunner.YARN if key.startswith("yarn.") else None,
         caution=_MISSPELT,
     )
 

@@ -7,8 +7,8 @@ from iostudy.settings.definitions.hadoop import (
     SWITCH,
     HadoopDefinition,
     HadoopSize,
-    Runner,
     Scope,
+    TaskRunner,
     definition,
 )
 from iostudy.settings.values import Fraction, Integer, TextLine, Values
@@ -26,7 +26,7 @@ def _job(
     documentation: str,
     source: str = _DEFAULTS,
     *,
-    runner: Runner | None = None,
+    runner: TaskRunner | None = None,
     native: bool = False,
 ) -> HadoopDefinition:
     return definition(
@@ -49,7 +49,7 @@ def _yarn(key: str, values: Values, default: str, documentation: str) -> HadoopD
         documentation,
         "yarn-default.xml",
         scope=Scope.DAEMONS,
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     )
 
 
@@ -121,14 +121,14 @@ _JOBS = (
         "5",
         "Number of map outputs that a reduce task fetches at once.",
         f"{_DEFAULTS}; Shuffle.java",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.job.reduce.slowstart.completedmaps",
         Fraction(),
         "0.05",
         "Fraction of completed map tasks at which reduce tasks start to fetch.",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.map.speculative",
@@ -136,35 +136,35 @@ _JOBS = (
         "true",
         "Whether a slow map task gets a second, parallel attempt. Such an attempt makes a trial "
         "invalid, so clusters that iostudy starts have it off.",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.reduce.speculative",
         SWITCH,
         "true",
         "Whether a slow reduce task gets a second, parallel attempt.",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.job.ubertask.enable",
         SWITCH,
         "false",
         "Whether a small job runs entirely in the container of its application master.",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.map.memory.mb",
         _MEBIBYTES,
         "1024, or as mapreduce.map.java.opts requires",
         "Container memory of a map task, which limits how many run at once.",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.reduce.memory.mb",
         _MEBIBYTES,
         "1024, or as mapreduce.reduce.java.opts requires",
         "Container memory of a reduce task.",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.map.java.opts",
@@ -172,7 +172,7 @@ _JOBS = (
         "a heap of 0.8 of the container",
         "Options of a map task's JVM. Its heap must fit in its container.",
         f"{_DEFAULTS}, mapreduce.job.heap.memory-mb.ratio",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.reduce.java.opts",
@@ -180,14 +180,14 @@ _JOBS = (
         "a heap of 0.8 of the container",
         "Options of a reduce task's JVM.",
         f"{_DEFAULTS}, mapreduce.job.heap.memory-mb.ratio",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "yarn.app.mapreduce.am.resource.mb",
         _MEBIBYTES,
         "1536",
         "Container memory of a job's application master.",
-        runner=Runner.YARN,
+        runner=TaskRunner.YARN,
     ),
     _job(
         "mapreduce.local.map.tasks.maximum",
@@ -196,7 +196,7 @@ _JOBS = (
         "Maximum number of concurrent map tasks. All share the heap of the client "
         "(hadoop.client.heap).",
         "LocalJobRunner.java; no file of defaults names it",
-        runner=Runner.LOCAL,
+        runner=TaskRunner.LOCAL,
     ),
     _job(
         "mapreduce.local.reduce.tasks.maximum",
@@ -204,7 +204,7 @@ _JOBS = (
         "1",
         "Maximum number of concurrent reduce tasks.",
         "LocalJobRunner.java; no file of defaults names it",
-        runner=Runner.LOCAL,
+        runner=TaskRunner.LOCAL,
     ),
 )
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 from iostudy.settings.definition import (
     FAST_RESPONSE_SECONDS,
     SLOW_RESPONSE_SECONDS,
-    Condition,
     Reach,
+    SettingCondition,
     SettingDefinition,
     Switching,
     UnseenResponse,
@@ -79,7 +79,7 @@ SCHEDULER = QueueSettingDefinition(
             values=frozenset({"bfq"}),
             reason="while low_latency is 1, bfq favours a new queue for 3 to 25 s or 59 MiB, "
             "which is longer than a pilot",
-            unless=Condition("block.bfq.low_latency", ("0",)),
+            unless=SettingCondition("block.bfq.low_latency", ("0",)),
         ),
     ),
 )

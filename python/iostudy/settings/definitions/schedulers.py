@@ -13,7 +13,7 @@ from typing import TypedDict
 
 from iostudy.settings.definition import (
     SLOW_RESPONSE_SECONDS,
-    Condition,
+    SettingCondition,
     Switching,
     UnseenResponse,
 )
@@ -78,7 +78,7 @@ def _definitions(
             unit=getattr(text["values"], "unit", ""),
             source=source,
             layer=Layer.SCHEDULING,
-            condition=Condition(SCHEDULER.name, (scheduler,)),
+            condition=SettingCondition(SCHEDULER.name, (scheduler,)),
             switching=exceptions.get(name, switching),
             **text,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.settings.definition import Condition, Cost, Reach, SettingDefinition, Switching
+from iostudy.settings.definition import Cost, Reach, SettingCondition, SettingDefinition, Switching
 from iostudy.settings.values import Choice, Integer, PowerOfTwoSize
 from iostudy.units import KIB, MIB
 
@@ -61,7 +61,7 @@ STRIPES = VolumeSettingDefinition(
         "of fewer stripes leaves the last disks unused."
     ),
     source="lvcreate(8) --stripes; mdadm(8) --raid-devices",
-    condition=Condition(KIND.name, _STRIPED),
+    condition=SettingCondition(KIND.name, _STRIPED),
     values=Integer(1, _MAX_STRIPES),
 )
 STRIPE_SIZE = VolumeSettingDefinition(
@@ -72,7 +72,7 @@ STRIPE_SIZE = VolumeSettingDefinition(
         "Bytes on one disk before the next disk follows; a power of two. md calls it the chunk."
     ),
     source="lvcreate(8) --stripesize; mdadm(8) --chunk",
-    condition=Condition(KIND.name, _STRIPED),
+    condition=SettingCondition(KIND.name, _STRIPED),
     values=PowerOfTwoSize(_MIN_STRIPE_BYTES, _MAX_STRIPE_BYTES),
 )
 LAYOUT = VolumeSettingDefinition(
@@ -84,7 +84,7 @@ LAYOUT = VolumeSettingDefinition(
         "offset, in the next stripe."
     ),
     source="md(4), RAID10; mdadm(8) --layout",
-    condition=Condition(KIND.name, ("md-raid10",)),
+    condition=SettingCondition(KIND.name, ("md-raid10",)),
     values=Choice(PLACEMENTS),
 )
 DEFINITIONS = (KIND, STRIPES, STRIPE_SIZE, LAYOUT)

@@ -33,7 +33,7 @@ _READS, _SECTORS_READ, _WRITES, _SECTORS_WRITTEN = 0, 2, 4, 6
 
 
 @dataclass(frozen=True)
-class Reading:
+class CounterReading:
     """Counters of some devices at a time of CLOCK_MONOTONIC, summed: completed since boot."""
 
     at: float
@@ -55,7 +55,7 @@ class DeviceCounters:
         counting = (each for top in tops for each in stack.devices_with_counters(top))
         return cls(tuple(devices.class_folder(each.name) / "stat" for each in counting))
 
-    def read(self) -> Reading:
+    def read(self) -> CounterReading:
         """Read all counters; the time is the middle of before and after.
 
         WorkloadError for a device that is gone.
@@ -65,7 +65,7 @@ class DeviceCounters:
             rows = [[int(word) for word in path.read_text().split()] for path in self.paths]
         except OSError as error:
             raise io_error("to read the counters of the devices", error, Path("/sys")) from error
-        return Reading(
+        return CounterReading(
             (before + time.monotonic()) / 2,
             sum(row[_READS] + row[_WRITES] for row in rows),
             _SECTOR_BYTES * sum(row[_SECTORS_READ] for row in rows),
@@ -73,7 +73,7 @@ class DeviceCounters:
         )
 
 
-def rates(start: Reading, end: Reading) -> dict[str, float]:
+def rates(start: CounterReading, end: CounterReading) -> dict[str, float]:
     """Bandwidths in MiB/s over the time between two readings, by the names of `FIGURES`."""
     mib_seconds = units.MIB * (end.at - start.at)
     read = (end.read_bytes - start.read_bytes) / mib_seconds
@@ -133,7 +133,7 @@ class DeviceMeter:
             figures = rates(start, end)
             self._completed.append(WindowCount(window, figures, operations))
 
-    def _read_at(self, seconds: float) -> Reading | None:
+    def _read_at(self, seconds: float) -> CounterReading | None:
         """Read the counters as soon as it is so late; None where the run ends before."""
         stopped = self._stopped.wait(max(0.0, seconds - time.monotonic()))
         return None if stopped else self._counters.read()

@@ -18,7 +18,7 @@ from iostudy.workloads.external import fio_job, fio_report, program
 from iostudy.workloads.external.assignments import format_assignments, parse_assignments
 from iostudy.workloads.external.device_windows import steady_program
 from iostudy.workloads.external.fio_job import JobFile
-from iostudy.workloads.external.fio_report import NoReportError, Report
+from iostudy.workloads.external.fio_report import FioReport, NoReportError
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty
 from iostudy.workloads.measurement import BYTES, Measurement
@@ -188,14 +188,14 @@ class Fio(Workload):
         most = limit if job.has_runtimes else limit * (1 + max(job.phases())) + _GRACE_SECONDS
         return Program((*given, *job.arguments(place.target)), place.directory, most)
 
-    def _limit_notes(self, job: JobFile, report: Report) -> Iterator[str]:
+    def _limit_notes(self, job: JobFile, report: FioReport) -> Iterator[str]:
         if job.has_runtimes or not report.runs_for(self.options.limit):
             return
         limit = format_seconds(self.options.limit)
         yield f"a job did not end by itself and ended at the limit of {limit}"
 
 
-def _report(ended: ProgramResult) -> Report:
+def _report(ended: ProgramResult) -> FioReport:
     try:
         report = fio_report.parse(ended.stdout.text)
     except NoReportError as error:
@@ -217,7 +217,7 @@ def _report(ended: ProgramResult) -> Report:
     return report
 
 
-def _require_phases(job: JobFile, report: Report) -> None:
+def _require_phases(job: JobFile, report: FioReport) -> None:
     groups = 1 + max(entry["groupid"] for entry in report.jobs)
     known = len(job.phases())
     if groups != known:

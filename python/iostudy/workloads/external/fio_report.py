@@ -31,7 +31,7 @@ class NoReportError(ValueError):
 
 
 @dataclass(frozen=True)
-class Report:
+class FioReport:
     """fio's report: an entry per job, or per group where the job file asks for that."""
 
     version: str
@@ -104,7 +104,7 @@ class Report:
         return tuple(found)
 
 
-def parse(text: str) -> Report:
+def parse(text: str) -> FioReport:
     """Parse the report in fio's output and ignore other text.
 
     NoReportError if it is missing or incomplete.
@@ -122,8 +122,8 @@ def parse(text: str) -> Report:
     raise NoReportError("no whole JSON document with jobs")
 
 
-def _valid(document: Mapping[str, Any]) -> Report:
-    report = Report(str(document.get("fio version", "fio of unknown version")), document["jobs"])
+def _valid(document: Mapping[str, Any]) -> FioReport:
+    report = FioReport(str(document.get("fio version", "fio of unknown version")), document["jobs"])
     if not report.jobs:
         raise NoReportError("a report without jobs")
     try:

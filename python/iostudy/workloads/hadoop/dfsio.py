@@ -12,7 +12,7 @@ from iostudy import units
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import dfsio
-from iostudy.hadoop.tools.dfsio import DfsioResult, DfsioRun, Operation
+from iostudy.hadoop.tools.dfsio import DfsioOperation, DfsioResult, DfsioRun
 from iostudy.hadoop.tools.results import NoResultError
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.hadoop import counter_figures, job
@@ -26,7 +26,7 @@ _MAX_BUFFER_BYTES = 1 << 30
 """TestDFSIO keeps one in memory, of a size that is a Java int."""
 
 
-class DfsioFiles(HadoopOptions):
+class HadoopDfsioFiles(HadoopOptions):
     """Options that all operations share."""
 
     files: Annotated[int, Field(ge=1, le=4096)] = Field(
@@ -44,7 +44,7 @@ class DfsioFiles(HadoopOptions):
     )
 
 
-class DfsioOptions(DfsioFiles):
+class HadoopDfsioOptions(HadoopDfsioFiles):
     """Options of those that move whole files."""
 
     compression: str | None = Field(
@@ -55,7 +55,7 @@ class DfsioOptions(DfsioFiles):
     )
 
 
-class DfsioSkipOptions(DfsioFiles):
+class HadoopDfsioSkipOptions(HadoopDfsioFiles):
     """Options of hadoop.dfsio-skip-read."""
 
     skip_size: Size | None = Field(
@@ -64,7 +64,7 @@ class DfsioSkipOptions(DfsioFiles):
     )
 
 
-class DfsioTruncateOptions(DfsioFiles):
+class HadoopDfsioTruncateOptions(HadoopDfsioFiles):
     """Options of hadoop.dfsio-truncate."""
 
     new_size: Size | None = Field(
@@ -72,7 +72,7 @@ class DfsioTruncateOptions(DfsioFiles):
     )
 
     @model_validator(mode="after")
-    def _shorter(self) -> DfsioTruncateOptions:
+    def _shorter(self) -> HadoopDfsioTruncateOptions:
         if not 0 < self.left < self.size:
             raise ValueError("new_size is not smaller than size; make it smaller")
         return self
@@ -84,11 +84,11 @@ class DfsioTruncateOptions(DfsioFiles):
 
 
 @dataclass(frozen=True)
-class Dfsio(HadoopWorkload):
+class HadoopDfsio(HadoopWorkload):
     """One operation on files that TestDFSIO itself has written."""
 
-    options: DfsioFiles
-    operation: Operation
+    options: HadoopDfsioFiles
+    operation: DfsioOperation
 
     def space_bytes(self) -> int:
         """Return the size of all files; compressed ones take at most this."""
@@ -121,15 +121,17 @@ class Dfsio(HadoopWorkload):
             files=options.files,
             file_bytes=options.size,
             buffer_bytes=options.record_size,
-            skip_bytes=(options.skip_size or 0) if isinstance(options, DfsioSkipOptions) else 0,
-            left_bytes=options.left if isinstance(options, DfsioTruncateOptions) else 0,
-            compression=options.compression if isinstance(options, DfsioOptions) else None,
+            skip_bytes=(options.skip_size or 0)
+            if isinstance(options, HadoopDfsioSkipOptions)
+            else 0,
+            left_bytes=options.left if isinstance(options, HadoopDfsioTruncateOptions) else 0,
+            compression=options.compression if isinstance(options, HadoopDfsioOptions) else None,
             storage_policy=options.storage_policy,
         )
 
     def write_files(self, place: Place) -> None:
         """Write all files anew."""
-        self._carry_out(place, replace(self.program_run(), operation=Operation.WRITE))
+        self._carry_out(place, replace(self.program_run(), operation=DfsioOperation.WRITE))
 
     def _carry_out(self, place: Place, program_run: DfsioRun) -> tuple[HadoopRun, DfsioResult]:
         results = job.require_client(place).scratch / _RESULTS
@@ -150,7 +152,7 @@ class Dfsio(HadoopWorkload):
 
 
 @dataclass(frozen=True)
-class DfsioWrite(Dfsio):
+class HadoopDfsioWrite(HadoopDfsio):
     """New files from start to end."""
 
     def reset(self, place: Place) -> None:
@@ -159,7 +161,7 @@ class DfsioWrite(Dfsio):
 
 
 @dataclass(frozen=True)
-class DfsioRead(Dfsio):
+class HadoopDfsioRead(HadoopDfsio):
     """Files that prepare has written in the same block, in some order."""
 
     def reads(self) -> bool:
@@ -169,7 +171,9 @@ class DfsioRead(Dfsio):
     def preparation(self) -> str:
         """Trials with the same files share them, for all record sizes."""
         return str(
-            replace(self.program_run(), operation=Operation.WRITE, buffer_bytes=1, skip_bytes=0)
+            replace(
+                self.program_run(), operation=DfsioOperation.WRITE, buffer_bytes=1, skip_bytes=0
+            )
         )
 
     def prepare(self, place: Place) -> None:
@@ -178,12 +182,12 @@ class DfsioRead(Dfsio):
 
 
 @dataclass(frozen=True)
-class DfsioChange(Dfsio):
+class DfsioChange(HadoopDfsio):
     """Files that are there are changed: appended to, or cut off."""
 
     def space_bytes(self) -> int:
         """Return the size of the existing files and of the appended data."""
-        return super().space_bytes() * (2 if self.operation is Operation.APPEND else 1)
+        return super().space_bytes() * (2 if self.operation is DfsioOperation.APPEND else 1)
 
     def reset(self, place: Place) -> None:
         """Write whole new files: what is changed lies the same way in every trial."""
@@ -222,8 +226,8 @@ _LEAVES_OUT = (
 def _definition(
     name: str,
     models: str,
-    options: type[DfsioFiles],
-    make: Callable[[Any], Dfsio],
+    options: type[HadoopDfsioFiles],
+    make: Callable[[Any], HadoopDfsio],
     *,
     of: str = "moved",
     differs: str = "",
@@ -249,43 +253,43 @@ _IN_ONE_CODEC = (
 WRITE = _definition(
     "write",
     "TestDFSIO -write on HDFS: every map task writes one file from start to end",
-    DfsioOptions,
-    lambda options: DfsioWrite(options, Operation.WRITE),
+    HadoopDfsioOptions,
+    lambda options: HadoopDfsioWrite(options, DfsioOperation.WRITE),
 )
 READ = _definition(
     "read",
     "TestDFSIO -read on HDFS: every map task reads one file from start to end",
-    DfsioOptions,
-    lambda options: DfsioRead(options, Operation.READ),
+    HadoopDfsioOptions,
+    lambda options: HadoopDfsioRead(options, DfsioOperation.READ),
 )
 APPEND = _definition(
     "append",
     "TestDFSIO -append on HDFS: every map task appends to one file. As much as is there already, "
     "and to files that are written anew, unmeasured, before each trial",
-    DfsioOptions,
-    lambda options: DfsioChange(options, Operation.APPEND),
+    HadoopDfsioOptions,
+    lambda options: DfsioChange(options, DfsioOperation.APPEND),
 )
 RANDOM_READ = _definition(
     "random-read",
     "TestDFSIO -read -random on HDFS: every map task reads one file at random positions. Until it "
     "has read as much as the file holds, or up to a record more",
-    DfsioFiles,
-    lambda options: DfsioRead(options, Operation.RANDOM_READ),
+    HadoopDfsioFiles,
+    lambda options: HadoopDfsioRead(options, DfsioOperation.RANDOM_READ),
     differs=f"{_IN_ONE_CODEC}; before Hadoop 3.3, files of 2 GiB and more fail",
 )
 BACKWARD_READ = _definition(
     "backward-read",
     "TestDFSIO -read -backward on HDFS: every map task reads one file from its end. Where the size "
     "is no multiple of record_size, the last record overlaps the one before",
-    DfsioFiles,
-    lambda options: DfsioRead(options, Operation.BACKWARD_READ),
+    HadoopDfsioFiles,
+    lambda options: HadoopDfsioRead(options, DfsioOperation.BACKWARD_READ),
     differs=_IN_ONE_CODEC,
 )
 SKIP_READ = _definition(
     "skip-read",
     "TestDFSIO -read -skip on HDFS: every map task reads records with gaps between them",
-    DfsioSkipOptions,
-    lambda options: DfsioRead(options, Operation.SKIP_READ),
+    HadoopDfsioSkipOptions,
+    lambda options: HadoopDfsioRead(options, DfsioOperation.SKIP_READ),
     differs=_IN_ONE_CODEC,
 )
 TRUNCATE = _definition(
@@ -293,8 +297,8 @@ TRUNCATE = _definition(
     "TestDFSIO -truncate on HDFS: every map task cuts one file off. The files are written anew, "
     "unmeasured, before each trial. Where the cut is inside a block, the task asks every 100 ms "
     "whether the DataNodes have shortened it",
-    DfsioTruncateOptions,
-    lambda options: DfsioChange(options, Operation.TRUNCATE),
+    HadoopDfsioTruncateOptions,
+    lambda options: DfsioChange(options, DfsioOperation.TRUNCATE),
     of="cut off",
 )
 

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from iostudy import units
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.conf.configuration import Configuration, size_bytes
+from iostudy.hadoop.conf.configuration import HadoopConfiguration, size_bytes
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import nnbench
 from iostudy.hadoop.tools.nnbench import (
@@ -200,7 +200,7 @@ def _folder(client: Client) -> str:
 
 def _require_possible(client: Client, wanted: NNBenchRun) -> None:
     """UsageError if a property forbids the blocks, or that all maps begin together."""
-    properties = Configuration.read(client.conf).effective()
+    properties = HadoopConfiguration.read(client.conf).effective()
     least = properties.get(_MIN_BLOCK, _MIN_BLOCK_DEFAULT)
     if wanted.block_bytes < size_bytes(least):
         raise UsageError(

@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.conf import folder
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java, process_options
@@ -236,10 +236,10 @@ class _NameNode:
 
         return program.run(requested, watch)
 
-    def _configuration(self, image: Path, logs: Sequence[Path]) -> Configuration:
+    def _configuration(self, image: Path, logs: Sequence[Path]) -> HadoopConfiguration:
         """Return the configuration: the workload's folders, and addresses on this host only."""
         options = self.options
-        return Configuration.of(
+        return HadoopConfiguration.of(
             {
                 "hadoop.tmp.dir": str(self.home / "tmp"),
                 "dfs.namenode.name.dir": image.as_uri(),

@@ -42,11 +42,11 @@ class _TeraOptions(HadoopOptions):
     )
 
 
-class TeraGenOptions(_TeraOptions):
+class HadoopTeraGenOptions(_TeraOptions):
     """Options of hadoop.teragen."""
 
 
-class TeraSortOptions(_TeraOptions):
+class HadoopTeraSortOptions(_TeraOptions):
     """Options of hadoop.terasort and hadoop.teravalidate."""
 
     reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
@@ -60,7 +60,7 @@ class TeraSortOptions(_TeraOptions):
 
 
 @dataclass(frozen=True)
-class _Tera(HadoopWorkload):
+class _HadoopTera(HadoopWorkload):
     """Base of all three."""
 
     options: _TeraOptions
@@ -108,7 +108,7 @@ class _Tera(HadoopWorkload):
 
 
 @dataclass(frozen=True)
-class TeraGen(_Tera):
+class HadoopTeraGen(_HadoopTera):
     """Make rows."""
 
     def space_bytes(self) -> int:
@@ -127,10 +127,10 @@ class TeraGen(_Tera):
 
 
 @dataclass(frozen=True)
-class TeraSort(_Tera):
+class HadoopTeraSort(_HadoopTera):
     """Sort rows that prepare has made in the same block."""
 
-    options: TeraSortOptions
+    options: HadoopTeraSortOptions
 
     def space_bytes(self) -> int:
         """The rows as they were made and as they are sorted, and what is spilled in between."""
@@ -166,7 +166,7 @@ class TeraSort(_Tera):
 
 
 @dataclass(frozen=True)
-class TeraValidate(TeraSort):
+class HadoopTeraValidate(HadoopTeraSort):
     """Check sorted rows that prepare has made in the same block."""
 
     def preparation(self) -> str:
@@ -253,7 +253,7 @@ _FIGURES = fixed_figures(
 
 
 def _definition(
-    name: str, models: str, options: type[_TeraOptions], make: Callable[[Any], _Tera]
+    name: str, models: str, options: type[_TeraOptions], make: Callable[[Any], _HadoopTera]
 ) -> WorkloadDefinition:
     return WorkloadDefinition(
         name=f"hadoop.{name.lower()}",
@@ -271,23 +271,23 @@ def _definition(
 GEN = _definition(
     "TeraGen",
     "TeraGen on HDFS: map tasks make rows with random keys, and write a file each",
-    TeraGenOptions,
-    TeraGen,
+    HadoopTeraGenOptions,
+    HadoopTeraGen,
 )
 SORT = _definition(
     "TeraSort",
     "TeraSort on HDFS: rows are sorted by map tasks, copied, and merged by reduce tasks. Sampling "
     "the keys is done before the job, and is in program_time alone. That as many rows come out as "
     "went in is checked; that they are in order is for hadoop.teravalidate to say",
-    TeraSortOptions,
-    TeraSort,
+    HadoopTeraSortOptions,
+    HadoopTeraSort,
 )
 VALIDATE = _definition(
     "TeraValidate",
     "TeraValidate on HDFS: sorted rows are read, and their order and checksum verified. The sum "
     "has to be that of the rows as they were made, and so has their number",
-    TeraSortOptions,
-    TeraValidate,
+    HadoopTeraSortOptions,
+    HadoopTeraValidate,
 )
 
 DEFINITIONS = (GEN, SORT, VALIDATE)

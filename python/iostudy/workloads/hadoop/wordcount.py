@@ -27,7 +27,7 @@ _THREADS = 2
 """The text is made by so many; what it is does not depend on that."""
 
 
-class WordcountOptions(HadoopOptions):
+class HadoopWordcountOptions(HadoopOptions):
     """Options of hadoop.wordcount."""
 
     size: Size = Field(units.GIB, description="size of the generated text, all files together")
@@ -46,10 +46,10 @@ class WordcountOptions(HadoopOptions):
 
 
 @dataclass(frozen=True)
-class Wordcount(HadoopWorkload):
+class HadoopWordcount(HadoopWorkload):
     """Count the words of a text that prepare has put into HDFS."""
 
-    options: WordcountOptions
+    options: HadoopWordcountOptions
 
     def space_bytes(self) -> int:
         """The text, as it is made and in HDFS, and what comes out: at most as large."""
@@ -145,7 +145,7 @@ WORDCOUNT = WorkloadDefinition(
     "mapreduce.local.map.tasks.maximum and mapreduce.local.reduce.tasks.maximum limit the "
     "concurrent tasks",
     source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
-    options=WordcountOptions,
+    options=HadoopWordcountOptions,
     figures=fixed_figures(
         job.JOB_TIME,
         Figure("rate", "MiB/s", "size of the text over job_time", True),
@@ -155,6 +155,6 @@ WORDCOUNT = WorkloadDefinition(
         *counter_figures.FIGURES,
     ),
     example={"size": "8MiB", "files": 2, "vocabulary": "10k"},
-    make=Wordcount,
+    make=HadoopWordcount,
     needs_hadoop=True,
 )

@@ -19,8 +19,8 @@ from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Histogram, Measurement, Part
 from iostudy.workloads.native.iozone_matrix import (
-    Cell,
-    Operation,
+    IozoneOperation,
+    MatrixCell,
     access_method,
     build_cells,
     build_job,
@@ -38,10 +38,10 @@ _RATE = "rate"
 class IozoneOptions(Options):
     """Options of iozone."""
 
-    operations: TextList[Operation] = Field(
-        tuple(Operation),
+    operations: TextList[IozoneOperation] = Field(
+        tuple(IozoneOperation),
         min_length=1,
-        description=f"what is timed (iozone: -i): {', '.join(Operation)}",
+        description=f"what is timed (iozone: -i): {', '.join(IozoneOperation)}",
     )
     min_file_size: Size = Field(64 * units.KIB, description="smallest file (iozone: -n)")
     max_file_size: Size = Field(
@@ -98,7 +98,7 @@ class IozoneOptions(Options):
             )
         return self
 
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[MatrixCell, ...]:
         """The matrix."""
         return tuple(
             build_cells(
@@ -114,7 +114,7 @@ class IozoneOptions(Options):
 class _Timed:
     """A cell with the rate of each thread in KiB/s, and of all by the clock of the whole job."""
 
-    cell: Cell
+    cell: MatrixCell
     thread_rates: tuple[float, ...]
     common_rate: float
     bytes: int
@@ -158,15 +158,15 @@ class Iozone(Workload):
         names = (f"iozone-{index:04d}" for index in range(self.options.threads))
         return tuple(str(place.directory / name) for name in names)
 
-    def _lay_down(self, place: Place, cell: Cell, done_bytes: int) -> int:
+    def _lay_down(self, place: Place, cell: MatrixCell, done_bytes: int) -> int:
         """Write, untimed, the files that an operation finds where no write is timed before it.
 
         Gives their bytes, which are the workload's own as well.
         """
-        spec = self._spec(place, replace(cell, operation=Operation.WRITE))
+        spec = self._spec(place, replace(cell, operation=IozoneOperation.WRITE))
         return self._job(place, spec, done_bytes).bytes
 
-    def _time(self, place: Place, cell: Cell, done_bytes: int) -> _Timed:
+    def _time(self, place: Place, cell: MatrixCell, done_bytes: int) -> _Timed:
         result = self._job(place, self._spec(place, cell), done_bytes)
         seconds = [self._seconds(phases) for phases in result.thread_phases]
         if min(seconds) <= 0:
@@ -186,7 +186,7 @@ class Iozone(Workload):
         _, records, sync, close = phases
         return records + sync + (close if self.options.include_close else 0.0)
 
-    def _spec(self, place: Place, cell: Cell) -> JobSpec:
+    def _spec(self, place: Place, cell: MatrixCell) -> JobSpec:
         plain = build_job(cell, self._paths(place), stride=self.options.stride, seed=place.seed)
         writes = plain.operation == "write"
         return replace(
@@ -201,7 +201,7 @@ class Iozone(Workload):
             return _native.FileJob(spec).run(lambda bytes_: place.tick(done_bytes + bytes_))
 
 
-def _too_short(cell: Cell, place: Place) -> WorkloadError:
+def _too_short(cell: MatrixCell, place: Place) -> WorkloadError:
     size, record = units.format_size(cell.file_bytes), units.format_size(cell.record_bytes)
     return WorkloadError(
         f"to time {cell.operation} of {size} by {record}",
@@ -260,7 +260,7 @@ def _figures(options: IozoneOptions) -> tuple[Figure, ...]:
         Figure(_MEAN, "KiB/s", "geometric mean of the rates of all cells", True),
         *(
             Figure(f"{each}_{_RATE}", "KiB/s", f"geometric mean over the cells of {each}", True)
-            for each in sorted(options.operations, key=list(Operation).index)
+            for each in sorted(options.operations, key=list(IozoneOperation).index)
         ),
         Figure(BYTES, "B", "bytes moved, most through the page cache unless direct", True),
     )

@@ -17,7 +17,7 @@ SMALLEST_RECORD_OF_LARGE_BYTES = 64 * units.KIB
 """From this file size on, -a skips smaller records, unless -z is given."""
 
 
-class Operation(StrEnum):
+class IozoneOperation(StrEnum):
     """The timed operations, in iozone's order."""
 
     WRITE = "write"
@@ -38,10 +38,10 @@ class Operation(StrEnum):
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """One operation with one file size and one record size."""
 
-    operation: Operation
+    operation: IozoneOperation
     file_bytes: int
     record_bytes: int
 
@@ -57,25 +57,25 @@ class AccessMethod:
 
 
 _ACCESS_METHODS = {
-    Operation.WRITE: AccessMethod(True, "seek", creates=True),
-    Operation.REWRITE: AccessMethod(True, "seek"),
-    Operation.READ: AccessMethod(False, "seek"),
-    Operation.REREAD: AccessMethod(False, "seek"),
-    Operation.RANDOM_READ: AccessMethod(False, "seek", "random"),
-    Operation.RANDOM_WRITE: AccessMethod(True, "seek", "random"),
-    Operation.BACKWARD_READ: AccessMethod(False, "seek", "reverse"),
-    Operation.RECORD_REWRITE: AccessMethod(True, "seek"),
-    Operation.STRIDED_READ: AccessMethod(False, "seek", "strided"),
-    Operation.FWRITE: AccessMethod(True, "stdio", creates=True),
-    Operation.FREWRITE: AccessMethod(True, "stdio"),
-    Operation.FREAD: AccessMethod(False, "stdio"),
-    Operation.FREREAD: AccessMethod(False, "stdio"),
-    Operation.PWRITE: AccessMethod(True, "psync", creates=True),
-    Operation.PREAD: AccessMethod(False, "psync"),
+    IozoneOperation.WRITE: AccessMethod(True, "seek", creates=True),
+    IozoneOperation.REWRITE: AccessMethod(True, "seek"),
+    IozoneOperation.READ: AccessMethod(False, "seek"),
+    IozoneOperation.REREAD: AccessMethod(False, "seek"),
+    IozoneOperation.RANDOM_READ: AccessMethod(False, "seek", "random"),
+    IozoneOperation.RANDOM_WRITE: AccessMethod(True, "seek", "random"),
+    IozoneOperation.BACKWARD_READ: AccessMethod(False, "seek", "reverse"),
+    IozoneOperation.RECORD_REWRITE: AccessMethod(True, "seek"),
+    IozoneOperation.STRIDED_READ: AccessMethod(False, "seek", "strided"),
+    IozoneOperation.FWRITE: AccessMethod(True, "stdio", creates=True),
+    IozoneOperation.FREWRITE: AccessMethod(True, "stdio"),
+    IozoneOperation.FREAD: AccessMethod(False, "stdio"),
+    IozoneOperation.FREREAD: AccessMethod(False, "stdio"),
+    IozoneOperation.PWRITE: AccessMethod(True, "psync", creates=True),
+    IozoneOperation.PREAD: AccessMethod(False, "psync"),
 }
 
 
-def access_method(operation: Operation) -> AccessMethod:
+def access_method(operation: IozoneOperation) -> AccessMethod:
     """Return the access method of an operation."""
     return _ACCESS_METHODS[operation]
 
@@ -90,18 +90,18 @@ def doubling_sizes(smallest: int, largest: int) -> tuple[int, ...]:
 
 
 def build_cells(
-    operations: tuple[Operation, ...],
+    operations: tuple[IozoneOperation, ...],
     file_sizes: tuple[int, ...],
     record_sizes: tuple[int, ...],
     *,
     all_records: bool,
-) -> Iterator[Cell]:
+) -> Iterator[MatrixCell]:
     """Return each cell in iozone's order: by file size, by record size, by operation."""
     for file_bytes in file_sizes:
         for record_bytes in record_sizes:
             if _fits(file_bytes, record_bytes, all_records=all_records):
-                for operation in sorted(operations, key=list(Operation).index):
-                    yield Cell(operation, file_bytes, record_bytes)
+                for operation in sorted(operations, key=list(IozoneOperation).index):
+                    yield MatrixCell(operation, file_bytes, record_bytes)
 
 
 def _fits(file_bytes: int, record_bytes: int, *, all_records: bool) -> bool:
@@ -109,10 +109,10 @@ def _fits(file_bytes: int, record_bytes: int, *, all_records: bool) -> bool:
     return record_bytes <= file_bytes and (all_records or not skipped)
 
 
-def build_job(cell: Cell, paths: tuple[str, ...], *, stride: int, seed: int) -> JobSpec:
+def build_job(cell: MatrixCell, paths: tuple[str, ...], *, stride: int, seed: int) -> JobSpec:
     """Return the engine's request of a cell: a thread per path, timed or not."""
     how = access_method(cell.operation)
-    again = cell.operation is Operation.RECORD_REWRITE
+    again = cell.operation is IozoneOperation.RECORD_REWRITE
     return JobSpec(
         threads=tuple((path,) for path in paths),
         operation="write" if how.writes else "read",

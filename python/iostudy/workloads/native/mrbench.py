@@ -19,7 +19,7 @@ from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figur
 from iostudy.workloads.file_removal import empty, remove
 from iostudy.workloads.measurement import Histogram, Measurement
 from iostudy.workloads.native.latency import histogram_readings, latency_figures, merge_buckets
-from iostudy.workloads.native.mrbench_job import INPUT, Job, JobTimes, Shape
+from iostudy.workloads.native.mrbench_job import INPUT, JobTimes, MrBenchJob, Shape
 from iostudy.workloads.native.mrbench_task import COMMIT, CREATE, READ
 from iostudy.workloads.option_types import Count, Options
 from iostudy.workloads.workload import Place, Workload
@@ -107,7 +107,7 @@ class Mrbench(Workload):
         shape = Shape(place.directory, options.maps, options.reduces, options.fsync, lines)
         with _core_errors(place):
             return _measured(
-                [Job(shape, n, _asking(place, done=n)).run() for n in range(options.jobs)]
+                [MrBenchJob(shape, n, _asking(place, done=n)).run() for n in range(options.jobs)]
             )
 
     def unsteady_reason(self) -> str:

@@ -66,7 +66,7 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class Job:
+class MrBenchJob:
     """The job of that number in its run; it calls ``ask`` while it waits, which raises to stop."""
 
     shape: Shape

@@ -9,7 +9,11 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.documents.selftest.values import ExpectationResult, Outcome, SelftestReport
+from iostudy.report.documents.selftest.values import (
+    ExpectationOutcome,
+    ExpectationResult,
+    SelftestReport,
+)
 from iostudy.report.finite import build_span
 from iostudy.report.formatting import format_change_interval, format_signed_change
 from iostudy.report.text_table import TextTable
@@ -27,7 +31,7 @@ def build_selftest(study: Study, final: Sequence[ComparisonResult], folder: str)
     true = {c.label: -parse_percent(c.options[OPTION]) for c in study.configurations()}
     expectations = tuple(_expectation(each, true[each.configuration]) for each in final)
     outcomes = {each.outcome for each in expectations}
-    outcome = next(each for each in reversed(Outcome) if each in outcomes)
+    outcome = next(each for each in reversed(ExpectationOutcome) if each in outcomes)
     noise = build_workload_power(study, final[0].workload, final)
     return SelftestReport(
         outcome=outcome,
@@ -75,39 +79,41 @@ def _expectation(result: ComparisonResult, true_change: float) -> ExpectationRes
     )
 
 
-def _judged(verdict: Verdict, *, holds: bool, same: bool) -> tuple[Outcome, str]:
+def _judged(verdict: Verdict, *, holds: bool, same: bool) -> tuple[ExpectationOutcome, str]:
     """Judge a verdict; the same configuration may be equivalent or undecided."""
     match verdict:
         case Verdict.INCONCLUSIVE if not same:
-            return Outcome.UNDECIDED, "not detected yet"
+            return ExpectationOutcome.UNDECIDED, "not detected yet"
         case Verdict.BETTER | Verdict.WORSE if same:
-            return Outcome.FAILED, "false positive"
+            return ExpectationOutcome.FAILED, "false positive"
         case Verdict.BETTER | Verdict.EQUIVALENT if not same:
-            return Outcome.FAILED, f"called {verdict}"
+            return ExpectationOutcome.FAILED, f"called {verdict}"
         case _ if not holds:
-            return Outcome.FAILED, "interval misses the expected change"
+            return ExpectationOutcome.FAILED, "interval misses the expected change"
         case Verdict.WORSE:
-            return Outcome.PASSED, "detected"
+            return ExpectationOutcome.PASSED, "detected"
         case Verdict.EQUIVALENT:
-            return Outcome.PASSED, "equivalent"
+            return ExpectationOutcome.PASSED, "equivalent"
         case Verdict.INCONCLUSIVE | Verdict.BETTER:
-            return Outcome.PASSED, "no difference"
+            return ExpectationOutcome.PASSED, "no difference"
         case unreachable:
             assert_never(unreachable)
 
 
-def _conclusion(outcome: Outcome, study: Study, noise: PowerEstimateReport | None) -> str:
+def _conclusion(
+    outcome: ExpectationOutcome, study: Study, noise: PowerEstimateReport | None
+) -> str:
     match outcome:
-        case Outcome.PASSED:
+        case ExpectationOutcome.PASSED:
             return "passed: known slow-downs were detected at their true size, and nothing else"
-        case Outcome.UNDECIDED:
+        case ExpectationOutcome.UNDECIDED:
             known = f" ({noise.sentence})" if noise else ""
             blocks = study.decide.max_blocks
             return (
                 f"undecided: this machine is too noisy for {blocks} blocks{known}. Reduce "
                 "its load and repeat the selftest; it found no error of iostudy"
             )
-        case Outcome.FAILED:
+        case ExpectationOutcome.FAILED:
             risk = format_percent(study.decide.risk)
             return (
                 f"FAILED: see the table. By chance this happens in at most {risk} of selftests: "

@@ -12,7 +12,7 @@ from iostudy.report.base import Span, Value
 from iostudy.report.topics.noise.values import PowerEstimateReport
 
 
-class Outcome(StrEnum):
+class ExpectationOutcome(StrEnum):
     """The outcome of an expectation, or of all of them."""
 
     PASSED = "passed"
@@ -37,7 +37,7 @@ class ExpectationResult(Value):
     """Verdict of the comparison."""
     blocks: int
     """Number of counted blocks."""
-    outcome: Outcome
+    outcome: ExpectationOutcome
     """Outcome of the expectation."""
     sentence: str = Field(serialization_alias="told")
     """The outcome in a sentence."""
@@ -50,7 +50,7 @@ class SelftestReport(Value):
         default="iostudy.selftest/1", serialization_alias="schema"
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
-    outcome: Outcome
+    outcome: ExpectationOutcome
     """Outcome of all expectations."""
     sentence: str = Field(serialization_alias="told")
     """The outcome in a sentence."""

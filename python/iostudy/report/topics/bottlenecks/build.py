@@ -23,8 +23,8 @@ from iostudy.report.topics.bottlenecks.timeline import (
 from iostudy.report.topics.bottlenecks.trial_context import TrialContexts
 from iostudy.report.topics.bottlenecks.values import (
     BottleneckReport,
-    Disturbance,
     DisturbanceReport,
+    DisturbanceSource,
     Timeline,
 )
 from iostudy.study.model import Study
@@ -36,9 +36,9 @@ MOST_TIMELINES = 40
 _MOST_SHARE = 0.75
 """Share of the trials below which a limit has low confidence."""
 _FROM_OUTSIDE = {
-    Bottleneck.FOREIGN: Disturbance.FOREIGN,
-    Bottleneck.STEAL: Disturbance.STEAL,
-    Bottleneck.HEAT: Disturbance.HEAT,
+    Bottleneck.FOREIGN: DisturbanceSource.FOREIGN,
+    Bottleneck.STEAL: DisturbanceSource.STEAL,
+    Bottleneck.HEAT: DisturbanceSource.HEAT,
 }
 
 Counted = Mapping[tuple[str, str], list[tuple[int, TrialRow]]]
@@ -177,16 +177,16 @@ def build_disturbances(
     )
 
 
-def _disturbances(rows: Iterable[TrialRow], found: Diagnoses) -> dict[Disturbance, list[str]]:
+def _disturbances(rows: Iterable[TrialRow], found: Diagnoses) -> dict[DisturbanceSource, list[str]]:
     """Return the sentences on disturbances, one per trial."""
-    said: dict[Disturbance, list[str]] = {}
+    said: dict[DisturbanceSource, list[str]] = {}
     for row in rows:
         for disturbance, sentence in _of_trial(found[row.id]):
             said.setdefault(disturbance, []).append(sentence)
     return said
 
 
-def _of_trial(diagnosis: Diagnosis) -> Iterator[tuple[Disturbance, str]]:
+def _of_trial(diagnosis: Diagnosis) -> Iterator[tuple[DisturbanceSource, str]]:
     for finding in diagnosis.findings[:1]:
         if finding.limit in _FROM_OUTSIDE and finding.confidence is Confidence.HIGH:
             yield _FROM_OUTSIDE[finding.limit], finding.sentence

@@ -15,7 +15,7 @@ from iostudy.report.topics.bottlenecks.values import BottleneckReport
 from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.trials import TelemetryReport
 from iostudy.report.values import Report, WorkloadReport
-from iostudy.telemetry.stack import Direction, Layer, build_flow
+from iostudy.telemetry.stack import Direction, StackLayer, build_flow
 
 LIMITS, BUSY = "limits", "busy"
 """The names of the sections, which have charts in the page."""
@@ -148,7 +148,7 @@ def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[Tex
 
 def _layers(
     direction: Direction, own: TelemetryReport, volume: str, below: Mapping[str, tuple[str, ...]]
-) -> tuple[Layer, ...]:
+) -> tuple[StackLayer, ...]:
     """Return the layers from the volume down; none without layers or such requests."""
     if volume not in below:
         return ()
@@ -160,7 +160,7 @@ def _layers(
     return found.layers if found is not None and found.layers[0].requests_in else ()
 
 
-def _layer(layer: Layer) -> tuple[str, ...]:
+def _layer(layer: StackLayer) -> tuple[str, ...]:
     figures = (layer.requests_in, layer.requests_out, layer.merge_factor)
     return (", ".join(layer.devices), *map(format_figure, figures))
 

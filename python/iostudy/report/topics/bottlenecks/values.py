@@ -72,7 +72,7 @@ class BottleneckReport(Value):
     """Why there is no timeline; empty with one, or if none was requested."""
 
 
-class Disturbance(StrEnum):
+class DisturbanceSource(StrEnum):
     """An external disturbance, not caused by the study's factors or workloads."""
 
     FOREIGN = "another process"
@@ -87,7 +87,7 @@ class DisturbanceReport(Value):
     """Label of the workload."""
     configuration: str
     """Label of the configuration."""
-    disturbance: Disturbance
+    disturbance: DisturbanceSource
     """The disturbance."""
     trials: int
     """Number of counted trials with it."""

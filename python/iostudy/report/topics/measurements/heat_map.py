@@ -22,7 +22,7 @@ _LEAST_CHANGE = 0.05
 
 
 @dataclass(frozen=True)
-class Cell:
+class ColouredCell:
     """A number as text, and the colour behind it as CSS; both empty where there is no part."""
 
     text: str
@@ -35,21 +35,21 @@ class HeatMap:
 
     title: str
     heads: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[ColouredCell, ...]], ...]
 
 
 @dataclass(frozen=True)
-class Operation:
+class OperationMaps:
     """All maps of one operation: the configurations' own, then their changes."""
 
     name: str
     maps: tuple[HeatMap, ...]
 
 
-def build_heat_maps(parts: PartsReport) -> tuple[Operation, ...]:
+def build_heat_maps(parts: PartsReport) -> tuple[OperationMaps, ...]:
     """One for each operation; none where the parts are no cells of a matrix."""
     return tuple(
-        Operation(matrix.operation, (*_values(matrix, parts), *_changes(matrix, parts)))
+        OperationMaps(matrix.operation, (*_values(matrix, parts), *_changes(matrix, parts)))
         for matrix in build_part_matrices(parts)
     )
 
@@ -64,9 +64,9 @@ def _values(matrix: Matrix[PartReport], parts: PartsReport) -> Iterator[HeatMap]
     ]
     low, high = min(logarithms, default=0.0), max(logarithms, default=0.0)
 
-    def cell(value: float) -> Cell:
+    def cell(value: float) -> ColouredCell:
         strength = (math.log(value) - low) / (high - low) if value > 0 and high > low else 0.0
-        return Cell(format_figure(value), _shade(palette.BLUE, strength))
+        return ColouredCell(format_figure(value), _shade(palette.BLUE, strength))
 
     for index, label in enumerate(parts.configurations):
         values = {key: part.values[index] for key, part in matrix.cells.items()}
@@ -81,10 +81,10 @@ def _changes(matrix: Matrix[PartReport], parts: PartsReport) -> Iterator[HeatMap
     if not parts.figure.higher_is_better:
         up, down = down, up
 
-    def cell(change: float) -> Cell:
+    def cell(change: float) -> ColouredCell:
         strength = min(1.0, abs(math.log1p(change)) / strongest)
         shade = _shade(up if change > 0 else down, strength)
-        return Cell(format_signed_change(change).removesuffix(" %"), shade)
+        return ColouredCell(format_signed_change(change).removesuffix(" %"), shade)
 
     for index, label in enumerate(parts.configurations[1:], 1):
         title = f"{label} {format_against(parts.configurations[0])}, %"
@@ -101,11 +101,11 @@ def _map(
     title: str,
     matrix: Matrix[PartReport],
     values: Mapping[tuple[str, str], float | None],
-    cell: Callable[[float], Cell],
+    cell: Callable[[float], ColouredCell],
 ) -> HeatMap:
-    def at(row: str, column: str) -> Cell:
+    def at(row: str, column: str) -> ColouredCell:
         value = values.get((row, column))
-        return Cell("", "") if value is None else cell(value)
+        return ColouredCell("", "") if value is None else cell(value)
 
     rows = tuple(
         (row, tuple(at(row, column) for column in matrix.record_sizes)) for row in matrix.file_sizes

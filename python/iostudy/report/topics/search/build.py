@@ -10,7 +10,7 @@ from iostudy.analysis.search.response import (
     ResponseModel,
     estimate_response,
 )
-from iostudy.analysis.search.space import Range, Space
+from iostudy.analysis.search.space import Range, SearchSpace
 from iostudy.ledger.search_result import SearchResult
 from iostudy.report.base import Span
 from iostudy.report.finite import finite
@@ -56,7 +56,7 @@ def _candidate(candidate: Candidate, entrant: Entrant) -> CandidateReport:
     )
 
 
-def _curves(space: Space, response: ResponseModel | None) -> tuple[MainEffectReport, ...]:
+def _curves(space: SearchSpace, response: ResponseModel | None) -> tuple[MainEffectReport, ...]:
     domains = {parameter.name: parameter.domain for parameter in space.parameters}
     return tuple(
         MainEffectReport(

@@ -8,8 +8,8 @@ import numpy as np
 
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.switchback.carry_over import (
+    CarryOverEffect,
     Drift,
-    Effect,
     Rounds,
     measure_drift,
     measure_position,
@@ -91,7 +91,9 @@ def _report_drift(
         )
 
 
-def _report(study: Study, source: CarryOver, own: Effect, names: Sequence[str]) -> CarryOverReport:
+def _report(
+    study: Study, source: CarryOver, own: CarryOverEffect, names: Sequence[str]
+) -> CarryOverReport:
     level = study.decide.risk / (len(CarryOver) * len(study.workloads))
     return CarryOverReport(
         source=source,

@@ -10,7 +10,7 @@ from iostudy.analysis.paired import Interval, as_fraction, log_ratios, mean_inte
 from iostudy.analysis.switchback.confirmation import (
     CONFIDENCE,
     Agreement,
-    Outcome,
+    ConfirmationOutcome,
     PairedMean,
     measure_agreement,
 )
@@ -57,7 +57,7 @@ def describe_disagreements(reports: Sequence[SwitchbackReport], factor: str = ""
     """
     for own in reports:
         for found in own.confirmations:
-            if found.outcome is Outcome.DISAGREE:
+            if found.outcome is ConfirmationOutcome.DISAGREE:
                 name = name_configuration(found.configuration, factor)
                 yield (
                     f"Whole trials contradict the windows of {name} on "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.analysis.switchback.confirmation import Outcome
+from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -165,8 +165,8 @@ def _confirmation_tables(report: Report) -> Iterator[TextTable]:
         yield TextTable("Confirmation by whole trials", heads, rows, names=2)
 
 
-def _outcome(outcome: Outcome) -> str:
-    return f"{outcome}s" if outcome is not Outcome.UNDECIDED else str(outcome)
+def _outcome(outcome: ConfirmationOutcome) -> str:
+    return f"{outcome}s" if outcome is not ConfirmationOutcome.UNDECIDED else str(outcome)
 
 
 def _run_tables(report: Report) -> Iterator[TextTable]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from iostudy.analysis.switchback.confirmation import MOST_BLOCKS, Outcome
+from iostudy.analysis.switchback.confirmation import MOST_BLOCKS, ConfirmationOutcome
 from iostudy.ledger.rows import PilotRow
 from iostudy.report.formatting import format_change_interval, format_count, format_interval
 from iostudy.report.topics.switchback.confirmation import RECOMMENDED
@@ -83,11 +83,11 @@ def describe_confirmation(workload: str, own: ConfirmationReport, factor: str = 
     reason = "it is recommended" if own.reason == RECOMMENDED else own.reason
     difference = format_interval(own.difference_interval)
     match own.outcome:
-        case Outcome.AGREE:
+        case ConfirmationOutcome.AGREE:
             found = f"agree within the margin (difference {difference} %)"
-        case Outcome.DISAGREE:
+        case ConfirmationOutcome.DISAGREE:
             found = f"disagree (difference {difference} %). {_USE_TRIALS.removesuffix('.')}"
-        case Outcome.UNDECIDED:
+        case ConfirmationOutcome.UNDECIDED:
             found = f"are too imprecise (difference {difference} %): {_needed(own)}"
         case _:
             assert_never(own.outcome)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import FiniteFloat
 
-from iostudy.analysis.switchback.confirmation import Outcome
+from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
 from iostudy.report.base import Span, Value
 from iostudy.report.topics.bottlenecks.diagnosis_values import DiagnosisReport
 from iostudy.telemetry.covariates import Covariate
@@ -97,7 +97,7 @@ class ConfirmationReport(Value):
     """Change in trials relative to that in windows, as a fraction."""
     difference_interval: Span
     """95 % confidence interval of ``difference``, from the standard errors of both."""
-    outcome: Outcome
+    outcome: ConfirmationOutcome
     """Whether trials and windows agree within the margin."""
     blocks_needed: int | None
     """Blocks of trials that would probably decide an undecided outcome; null if unknown."""
