@@ -40,7 +40,7 @@ def main() -> None:
         try:
             cluster.start()
             client = cluster.configured({}, restart=False)
-            Shell.of(client).make_folder(client.folder)
+            Shell.for_client(client).make_folder(client.folder)
             measured = [_round(cluster, client) for _ in range(rounds)]
         finally:
             cluster.stop()

@@ -14,7 +14,7 @@ from iostudy.settings.definitions.hadoop import (
     HadoopDefinition,
     Scope,
     TaskRunner,
-    on_demand,
+    define_property,
 )
 from iostudy.settings.values import AS_FOUND, Fraction
 
@@ -45,7 +45,7 @@ def test_a_name_alone_takes_no_property_of_daemons_for_one_of_jobs():
         for name in DESCRIBED
         if not name.endswith(".heap")
         if property_(name.removeprefix(PREFIX)).scope is Scope.DAEMONS
-        if on_demand(name).scope is Scope.JOB
+        if define_property(name).scope is Scope.JOB
     ]
     assert missed == ["hadoop.dfs.client.read.shortcircuit"]
 

@@ -53,7 +53,7 @@ def folder(java: Path, namenode: str, tmp_path: Path) -> HdfsFolder:
 def cluster(java: Path, namenode: str, tmp_path: Path) -> ExistingCluster:
     access = Access(
         conf=tmp_path / "conf",
-        configuration=HadoopConfiguration.of({"mapreduce.framework.name": "yarn"}),
+        configuration=HadoopConfiguration.with_all({"mapreduce.framework.name": "yarn"}),
         hdfs=Hdfs("hdfs://nn:8020/bench", (NameNode(namenode, ()),)),
         web=None,
         java=Java(java, "17", ()),

@@ -111,8 +111,8 @@ def test_the_history_of_a_device_has_gaps_where_it_was_gone():
     for second, util in enumerate((10.0, None, 30.0, 40.0)):
         utils = {} if util is None else {"sda": util}
         history.add(reading([disk("sda")], utils, second))
-    assert history.of("sda", "%util", 3) == (None, 30.0, 40.0)
-    assert history.of("sda", "w/s", 9) == (100.0, None, 300.0, 400.0)
+    assert history.last_values("sda", "%util", 3) == (None, 30.0, 40.0)
+    assert history.last_values("sda", "w/s", 9) == (100.0, None, 300.0, 400.0)
     assert history.scale("%util") == 100.0
     assert history.scale("w/s") == 400.0
 
@@ -121,7 +121,7 @@ def test_a_history_does_not_grow_without_end():
     history = History()
     for _ in range(5000):
         history.add(NOW)
-    assert 100 < len(history.of("sda", "%util", 5000)) < 1000
+    assert 100 < len(history.last_values("sda", "%util", 5000)) < 1000
 
 
 def test_bars():

@@ -47,7 +47,7 @@ def measure_balance(shares: Array, level: float) -> Balance | None:
 
     ``level`` only determines the number of random draws.
     """
-    blocks = [_Block.of(row) for row in shares]
+    blocks = [_Block.from_row(row) for row in shares]
     variances, observed = (np.zeros(shares.shape[1]) for _ in range(2))
     for block in blocks:
         variances[block.members] += block.variance
@@ -76,7 +76,7 @@ class _Block:
     variance: float
 
     @classmethod
-    def of(cls, row: Array) -> _Block:
+    def from_row(cls, row: Array) -> _Block:
         members = np.flatnonzero(~np.isnan(row))
         values = row[members]
         below = (values[:, None] > values[None, :]).sum(axis=1)

@@ -131,7 +131,7 @@ class _WorkloadMeans:
     vs_mean: _Means
 
     @classmethod
-    def of(cls, figures: Array) -> _WorkloadMeans:
+    def from_figures(cls, figures: Array) -> _WorkloadMeans:
         """Compute the means from blocks x configurations."""
         count = _common_blocks(figures)
         differences = figures[:, :, None] - figures[:, None, :]
@@ -164,7 +164,7 @@ def rank(workloads: Sequence[Array], weights: Sequence[float], rule: Rule) -> Ra
     ``weights`` are positive, and only their ratios matter. ``rule`` is that of the verdicts, and
     applies to the baseline's pairs on each workload. The combined order has its risk once more.
     """
-    parts = [_WorkloadMeans.of(_analysed(figures, rule)) for figures in workloads]
+    parts = [_WorkloadMeans.from_figures(_analysed(figures, rule)) for figures in workloads]
     shared = replace(rule, comparisons=_pair_count(workloads[0].shape[1]) * len(parts))
     alone = tuple(_order_on_workload(part, len(parts), rule, shared) for part in parts)
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)

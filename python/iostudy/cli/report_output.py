@@ -57,7 +57,7 @@ def read_recorded(folder: Path) -> RecordedStudy:
             ledger.study(),
             ledger.rows(),
             partial(read_samples, folder),
-            GivenUpWorkloadRecord(ledger).all(),
+            GivenUpWorkloadRecord(ledger).load(),
             WindowRecord(ledger).rows(),
             TimeLimitRecord(ledger).seconds(),
         )

@@ -117,11 +117,11 @@ class Runner:
         return self._schedule.comparisons(self._rows)
 
     def _require_workloads(self) -> None:
-        if failed := [own for own in self._given_up.all() if not own.disturbed]:
+        if failed := [own for own in self._given_up.load() if not own.disturbed]:
             raise _failed_workloads_error(failed, self._ledger)
 
     def _given_up_labels(self) -> frozenset[str]:
-        return frozenset(own.workload for own in self._given_up.all())
+        return frozenset(own.workload for own in self._given_up.load())
 
     def _complete(self, block: Block) -> None:
         """Attempt the block until an attempt counts; give up its workload after the last one.

@@ -55,7 +55,7 @@ class Shell:
     conf: Path
 
     @classmethod
-    def of(cls, client: Client) -> Self:
+    def for_client(cls, client: Client) -> Self:
         """Return a shell for the cluster of this client."""
         return cls(client.java, client.java_options, client.classpath, client.conf)
 

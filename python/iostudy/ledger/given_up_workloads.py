@@ -49,7 +49,7 @@ class GivenUpWorkloadRecord:
                 disturbed=given_up.disturbed,
             )
 
-    def all(self) -> tuple[GivenUpWorkload, ...]:
+    def load(self) -> tuple[GivenUpWorkload, ...]:
         """Return every workload given up, in order.
 
         A resumed study tries every workload again, so earlier records do not count.

@@ -90,7 +90,7 @@ def apply_pilots(study: Study, pilots: Sequence[PilotRow]) -> Study:
 def read_given_up_workloads(folder: Path) -> tuple[GivenUpWorkload, ...]:
     """Return the workloads that the study of an output folder gave up."""
     with open_ledger(folder) as ledger:
-        return GivenUpWorkloadRecord(ledger).all()
+        return GivenUpWorkloadRecord(ledger).load()
 
 
 def read_search(folder: Path) -> SearchResult | None:
@@ -107,7 +107,7 @@ def read_search(folder: Path) -> SearchResult | None:
             rows=ledger.rows(),
             candidates=candidates,
             outcome=record.outcome(),
-            given_up=GivenUpWorkloadRecord(ledger).all(),
+            given_up=GivenUpWorkloadRecord(ledger).load(),
             time_limit_seconds=TimeLimitRecord(ledger).seconds(),
         )
 

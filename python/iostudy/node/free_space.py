@@ -58,7 +58,7 @@ def require_space(
     Files are on the target, except in a cluster ``spec`` with its own data directories. Unknown
     space counts as sufficient.
     """
-    in_data_dirs = [own for own in requests if spec and spec.data_dirs and _in_hdfs(own)]
+    in_data_dirs = [own for own in requests if spec and spec.data_dirs and _uses_hdfs(own)]
     on_target = [own for own in requests if own not in in_data_dirs]
     _require(on_target, configurations, target, spec)
     if in_data_dirs and spec is not None:
@@ -77,7 +77,7 @@ def required_bytes(
 ) -> int:
     """Return the bytes of a trial's files with all replicas; 0 if unknown."""
     (own_bytes,) = space_bytes([request], [configuration])
-    return own_bytes * (replication(spec, configuration) if spec and _in_hdfs(request) else 1)
+    return own_bytes * (replication(spec, configuration) if spec and _uses_hdfs(request) else 1)
 
 
 def _require(
@@ -110,7 +110,7 @@ def _block_reserve_bytes(
 
     At least one file counts; the number of concurrent files depends on the workload.
     """
-    if spec is None or not _in_hdfs(request):
+    if spec is None or not _uses_hdfs(request):
         return 0
     block = _property(_BLOCK_SIZE, spec, configuration) or _DEFAULT_BLOCK
     return parse_size(block) * replication(spec, configuration)
@@ -122,5 +122,5 @@ def _property(name: str, spec: ClusterSpec, configuration: Configuration) -> str
     return spec.properties.get(name) if level == AS_FOUND else level
 
 
-def _in_hdfs(request: WorkloadRequest) -> bool:
+def _uses_hdfs(request: WorkloadRequest) -> bool:
     return catalog.get(request.name).needs_hadoop

@@ -29,7 +29,7 @@ class ExistingLine:
     wins: bool
 
     @property
-    def of_package(self) -> bool:
+    def is_packaged(self) -> bool:
         """Whether a package installed the file."""
         return self.line.file.parts[1] not in _ADMINISTRATOR_FOLDERS
 
@@ -94,7 +94,7 @@ def compare_with_existing(
     for setting in kept:
         said = others(setting)
         differing = [one for one in said if one.value.split() != setting.value.split()]
-        clashing = [one for one in differing if one.wins or not one.of_package]
+        clashing = [one for one in differing if one.wins or not one.is_packaged]
         if clashing:
             result += PersistencePlan(
                 conflicts=tuple(_build_conflict(setting, one) for one in clashing)
@@ -114,7 +114,7 @@ def compare_with_existing(
 def _build_conflict(setting: PersistedSetting, said: ExistingLine) -> Conflict:
     remedy = (
         f"put an empty file of its name into /etc/{said.line.file.parent.name} to mask it"
-        if said.of_package
+        if said.is_packaged
         else "remove that line, or give it this value"
     )
     return Conflict(setting.text, said.line.where, said.line.text, remedy)

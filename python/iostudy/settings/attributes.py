@@ -194,7 +194,8 @@ class AttributeChange:
     def describe(self) -> str:
         """``block.scheduler of loop0: none -> bfq``, all requested attributes in one line."""
         return ", ".join(
-            f"{self._of_owner(name)}: {self.before.get(name, 'not there')} -> {', '.join(values)}"
+            f"{self._describe_attribute(name)}: {self.before.get(name, 'not there')} -> "
+            f"{', '.join(values)}"
             for name, values in self.written.items()
         )
 
@@ -229,14 +230,16 @@ class AttributeChange:
         done, trouble = self._restore(ours)
         requested = self.owner.write_order(conflicts & self.written.keys())
         if policy is ConflictPolicy.ACCEPT:
-            done += tuple(f"{self._of_owner(n)}: left at {self.owner.read(n)}" for n in requested)
+            done += tuple(
+                f"{self._describe_attribute(n)}: left at {self.owner.read(n)}" for n in requested
+            )
         else:
             trouble |= dict.fromkeys(requested, _CHANGED_MEANWHILE)
         if trouble:
             raise self._not_restored(trouble)
         return done
 
-    def _of_owner(self, attribute: str) -> str:
+    def _describe_attribute(self, attribute: str) -> str:
         return f"{_setting_name(attribute, self.settings)} of {self.owner.name}"
 
     def _set(self, attribute: str, value: str) -> None:
@@ -246,7 +249,7 @@ class AttributeChange:
             offered = self.owner.available_values(attribute)
             offers = f"; it offers {', '.join(offered)}" if offered else ""
             raise SettingError(
-                f"to set {self._of_owner(attribute)} to {value}",
+                f"to set {self._describe_attribute(attribute)} to {value}",
                 found=f"the kernel refused ({error.strerror}){offers}",
                 where=self.owner.location(attribute),
                 remedy=self.owner.remedy(error, attribute, value),
@@ -256,7 +259,7 @@ class AttributeChange:
         found = self.owner.read(attribute)
         if found != value:
             raise SettingError(
-                f"to set {self._of_owner(attribute)} to {value}",
+                f"to set {self._describe_attribute(attribute)} to {value}",
                 found=f"the actual value is {found}",
                 where=self.owner.location(attribute),
                 remedy="choose a value that this kernel does not round or limit",
@@ -279,7 +282,7 @@ class AttributeChange:
             except OSError as error:
                 trouble[name] = f"the kernel refused to restore it ({error.strerror})"
             else:
-                done.append(RestoredValue(self._of_owner(name), found, original))
+                done.append(RestoredValue(self._describe_attribute(name), found, original))
         lost = [name for name in attributes if self.owner.read(name) != self.before[name]]
         return tuple(done), dict.fromkeys(lost, "the kernel did not keep it") | trouble
 

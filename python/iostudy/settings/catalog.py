@@ -65,5 +65,5 @@ def get(name: str) -> SettingDefinition:
     A sysctl's key alone is a name of it.
     """
     name = full_name(name)
-    demand = hadoop.on_demand if name.startswith(hadoop.PREFIX) else sysctl.on_demand
+    demand = hadoop.define_property if name.startswith(hadoop.PREFIX) else sysctl.define_key
     return _ALL.get(name) or demand(name)

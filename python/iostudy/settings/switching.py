@@ -86,7 +86,7 @@ class SwitchedAttributes(AttributeChange):
         for name, found in self.read_state().items():
             if found != expected[name]:
                 raise SettingError(
-                    f"{self._of_owner(name)} = {expected[name]} until the next switch",
+                    f"{self._describe_attribute(name)} = {expected[name]} until the next switch",
                     found=f"another process has changed it to {found}",
                     where=self.owner.location(name),
                     remedy="find out what changes it (TuneD, udev rules, another administrator)",

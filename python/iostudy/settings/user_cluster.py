@@ -53,7 +53,7 @@ def start(spec: ClusterSpec, on_progress: LineHandler) -> LocalCluster:
         with Transaction(mode=JournalMode.SET) as transaction:
             transaction.apply(StartedCluster(cluster, on_progress))
             client = cluster.configured({}, restart=False)
-            Shell.of(client).make_folder(f"{cluster.layout.default_fs}{WORK_FOLDER}")
+            Shell.for_client(client).make_folder(f"{cluster.layout.default_fs}{WORK_FOLDER}")
             transaction.commit()
     return cluster
 

@@ -98,7 +98,7 @@ def combinations(factors: Sequence[Factor]) -> tuple[Combination, ...]:
     """
     found: list[dict[str, Level]] = [{}]
     for factor in sorted(factors, key=lambda f: f.condition is not None):
-        found = [more for levels in found for more in _with(levels, factor, factors)]
+        found = [more for levels in found for more in _expand(levels, factor, factors)]
 
     def order(levels: Combination) -> list[int]:
         return [f.levels.index(levels[f.name]) if f.name in levels else 0 for f in factors]
@@ -134,7 +134,7 @@ def _hangs_on(factor: Factor, other: Factor) -> bool:
     return factor.condition is not None and factor.condition.name == other.name
 
 
-def _with(
+def _expand(
     levels: dict[str, Level], factor: Factor, factors: Sequence[Factor]
 ) -> list[dict[str, Level]]:
     if not is_active(factor, levels, factors):

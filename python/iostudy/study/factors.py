@@ -116,7 +116,7 @@ def _option(
         raise ValueError("an option of the workloads has no place of its own; leave on out")
     if levels == OFFERED:
         raise _nothing_offered(name)
-    parse = _of_option(name.removeprefix(OPTION_PREFIX), models)
+    parse = _build_option_parser(name.removeprefix(OPTION_PREFIX), models)
     return Factor(name, FactorKind.WORKLOAD_OPTION, _levels(levels, parse))
 
 
@@ -129,7 +129,7 @@ def _setting(definition: SettingDefinition, levels: Any, on: tuple[str, ...]) ->
     return Factor(
         definition.name,
         FactorKind.SETTING,
-        () if offered else _levels(levels, _of_setting(definition)),
+        () if offered else _levels(levels, _build_setting_parser(definition)),
         offered=offered,
         on=on,
         condition=definition.condition,
@@ -169,7 +169,7 @@ def _level(label: Any, value: Any, parse: Parser) -> Level:
     return Level(parse_label(label), parsed)
 
 
-def _of_setting(definition: SettingDefinition) -> Parser:
+def _build_setting_parser(definition: SettingDefinition) -> Parser:
     def parse(value: Any) -> str:
         text = scalar_text(value)
         if definition.choices and text not in (*definition.choices, AS_FOUND):
@@ -179,7 +179,7 @@ def _of_setting(definition: SettingDefinition) -> Parser:
     return parse
 
 
-def _of_option(option: str, models: Sequence[type[BaseModel]]) -> Parser:
+def _build_option_parser(option: str, models: Sequence[type[BaseModel]]) -> Parser:
     """By the type that the option has in each of the models that know it."""
     fields = [model.model_fields[option] for model in models if option in model.model_fields]
     adapters = [TypeAdapter[Any](field.rebuild_annotation()) for field in fields]

@@ -58,7 +58,7 @@ def check_factors(collector: ProblemCollector, path: KeyPath, study: Study) -> N
         elif not factor.on:
             message = _misplaced(study, definition.reach)
             if message:
-                collector.add((*path, factor.name), message, found=_where(study))
+                collector.add((*path, factor.name), message, found=_describe_storage(study))
 
 
 def _check_spec(collector: ProblemCollector, study: Study) -> None:
@@ -143,7 +143,7 @@ def _misplaced(study: Study, reach: Reach) -> str:
     return _NO_DATA if moved and not there and reach is Reach.DISK else ""
 
 
-def _where(study: Study) -> str:
+def _describe_storage(study: Study) -> str:
     if isinstance(study.target, HdfsTarget):
         return study.target.uri
     return f"data_dirs: {', '.join(map(str, study.hadoop.data_dirs))}"

@@ -48,13 +48,13 @@ def render_schema() -> str:
 
 def build_schema() -> Schema:
     """The schema of a whole study file: that of its model, with the names of the catalogs."""
-    whole = _for_editors(StudyFile.model_json_schema())
+    whole = _strip_for_editors(StudyFile.model_json_schema())
     definitions: dict[str, Schema] = {**whole.pop("$defs"), **_option_definitions()}
     levels = dict(_levels(definitions))
     definitions |= dict(_factors(levels))
     definitions |= {"factor": _factor(_levels_of(SCALAR)), "range": _range(), "places": _PLACES}
     definitions["factors"] = _by_name(levels, lambda factor: factor)
-    definitions["parameters"] = _by_name(levels, lambda f: {"anyOf": [_to("range"), f]})
+    definitions["parameters"] = _by_name(levels, lambda f: {"anyOf": [_reference("range"), f]})
     definitions["properties"] = _properties(levels)
     definitions["workload"] = _workload()
     return {
@@ -70,7 +70,7 @@ def _option_definitions() -> dict[str, Schema]:
     options = {name: workloads.get(name).options for name in workloads.names()}
     models = [(each, "validation") for each in {*options.values()}]
     refs, combined = models_json_schema(models)  # type: ignore[arg-type]
-    definitions: dict[str, Schema] = _for_editors(combined)["$defs"]
+    definitions: dict[str, Schema] = _strip_for_editors(combined)["$defs"]
     for name, model in options.items():
         shared = definitions[str(refs[model, "validation"]["$ref"]).removeprefix("#/$defs/")]
         definitions[f"options.{name}"] = _options(name, shared)
@@ -100,18 +100,18 @@ _OWN_OPTIONS: Mapping[str, Schema] = {
 }
 
 
-def _for_editors(schema: Any, *, named: bool = False) -> Any:
+def _strip_for_editors(schema: Any, *, named: bool = False) -> Any:
     """The schema without what is no documentation; the keys of a ``named`` mapping are all kept."""
     if isinstance(schema, list):
-        return [_for_editors(each) for each in schema]
+        return [_strip_for_editors(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     if CATALOG in schema:
-        schema = {**schema, **_to(schema[CATALOG])}
+        schema = {**schema, **_reference(schema[CATALOG])}
     return {
         key: " ".join(value.split())
         if key == _DESCRIPTION and isinstance(value, str)
-        else _for_editors(value, named=not named and key in ("properties", "$defs"))
+        else _strip_for_editors(value, named=not named and key in ("properties", "$defs"))
         for key, value in _without_null(schema).items()
         if named or key not in _NOT_DOCUMENTATION
     }
@@ -144,9 +144,9 @@ def _factors(levels: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
     """For each name a level, the levels, and the factor with its description."""
     for name, level in levels.items():
         yield f"level.{name}", {key: level[key] for key in level if key != _DESCRIPTION}
-        yield f"levels.{name}", _levels_of(_to(f"level.{name}"))
+        yield f"levels.{name}", _levels_of(_reference(f"level.{name}"))
         described = {_DESCRIPTION: level[_DESCRIPTION]}
-        yield f"factor.{name}", {**described, **_factor(_to(f"levels.{name}"))}
+        yield f"factor.{name}", {**described, **_factor(_reference(f"levels.{name}"))}
 
 
 def _setting_level(definition: SettingDefinition) -> Schema:
@@ -195,14 +195,14 @@ def _levels_of(level: Schema) -> Schema:
 
 
 def _factor(levels: Schema) -> Schema:
-    placed = _object({"levels": levels, "on": _to("places")}, required=("levels",))
+    placed = _object({"levels": levels, "on": _reference("places")}, required=("levels",))
     return {"anyOf": [levels, placed]}
 
 
 def _range() -> Schema:
     ends = {"from": SCALAR, "to": SCALAR}
     more: dict[str, Schema] = {"scale": {"enum": list(SCALES)}, "step": SCALAR}
-    return _object({**ends, **more, "on": _to("places")}, required=tuple(ends))
+    return _object({**ends, **more, "on": _reference("places")}, required=tuple(ends))
 
 
 def _by_name(names: Iterable[str], form: Callable[[Schema], Schema]) -> Schema:
@@ -211,15 +211,15 @@ def _by_name(names: Iterable[str], form: Callable[[Schema], Schema]) -> Schema:
         "type": "object",
         "minProperties": 1,
         "additionalProperties": False,
-        "properties": {name: form(_to(f"factor.{name}")) for name in names},
-        "patternProperties": {_ANY_SETTING: form(_to("factor"))},
+        "properties": {name: form(_reference(f"factor.{name}")) for name in names},
+        "patternProperties": {_ANY_SETTING: form(_reference("factor"))},
     }
 
 
 def _properties(levels: Mapping[str, Schema]) -> Schema:
     """Hadoop's properties by their own names."""
     named = {
-        name.removeprefix(HADOOP): _to(f"level.{name}")
+        name.removeprefix(HADOOP): _reference(f"level.{name}")
         for name in levels
         if name.startswith(HADOOP)
     }
@@ -231,7 +231,7 @@ def _workload() -> Schema:
     named: dict[str, Schema] = {
         name: {
             "description": f"It models {workloads.get(name).models}.",
-            "anyOf": [_to(f"options.{name}"), {"type": "null"}],
+            "anyOf": [_reference(f"options.{name}"), {"type": "null"}],
         }
         for name in workloads.names()
     }
@@ -249,5 +249,5 @@ def _object(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) ->
     }
 
 
-def _to(name: str) -> Schema:
+def _reference(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}

@@ -34,7 +34,7 @@ def parse_load(
     values = collector.source.values
     name, levels = next(iter(file.load.items()))
     path, option = (*KEY_PATH, name), str(name).removeprefix(OPTION_PREFIX)
-    having = [request for request in requests if _has(request, option)]
+    having = [request for request in requests if _has_option(request, option)]
     if not str(name).startswith(OPTION_PREFIX) or not having:
         if len(requests) == len(file.workloads or ()):  # else one that is wrong may have it
             options = sorted({OPTION_PREFIX + field for r in requests for field in _fields(r)})
@@ -53,7 +53,7 @@ def _fields(request: WorkloadRequest) -> Iterator[str]:
     return iter(type(request.options).model_fields)
 
 
-def _has(request: WorkloadRequest, option: str) -> bool:
+def _has_option(request: WorkloadRequest, option: str) -> bool:
     return option in _fields(request)
 
 
@@ -81,7 +81,9 @@ def _curve(
 ) -> tuple[WorkloadRequest, ...]:
     """The workload at each level that is right; what is wrong with the others is noted."""
     found = [
-        collector.attempt((*path, index), lambda text: _at(request, str(path[-1]), text), level)
+        collector.attempt(
+            (*path, index), lambda text: _apply_level(request, str(path[-1]), text), level
+        )
         for index, level in enumerate(levels)
     ]
     curve = tuple(each for each in found if each is not None)
@@ -93,7 +95,7 @@ def _curve(
     return curve
 
 
-def _at(request: WorkloadRequest, name: str, text: str) -> WorkloadRequest:
+def _apply_level(request: WorkloadRequest, name: str, text: str) -> WorkloadRequest:
     """The workload at one level; ValueError where that is no number, or goes with no other option.
 
     The text of the level is as the study file has it.

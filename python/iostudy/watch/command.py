@@ -89,11 +89,11 @@ def run(
         except BaseException:
             recorder.stop()
             raise
-        handed.to(child.pid)
+        handed.forward_to(child.pid)
         # Not yet reaped: the kernel still accounts its usage to it.
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         telemetry = recorder.stop()
-        handed.to(None)
+        handed.forward_to(None)
         status = child.wait()
     reading = watch.reading(telemetry.samples)
     if watch.selected is None:
@@ -137,7 +137,7 @@ class _SignalForwarder:
         elif number != signal.SIGINT or not _is_in_foreground():
             os.kill(self.pid, number)
 
-    def to(self, pid: int | None) -> None:
+    def forward_to(self, pid: int | None) -> None:
         """Forward to this process from now on, or to none; earlier signals are sent at once."""
         self.pid = pid
         if pid is not None:

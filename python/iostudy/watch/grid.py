@@ -67,7 +67,7 @@ class _Widths:
     history: int
 
     @property
-    def all(self) -> int:
+    def total(self) -> int:
         return self.name + self.history + _ALL_FIGURES
 
     @classmethod
@@ -150,7 +150,7 @@ class Grid(ScrollView, can_focus=True):
 
     def _measure(self) -> None:
         self._widths = _Widths.fitting(self._rows, self.scrollable_size.width)
-        self.virtual_size = Size(self._widths.all, len(self._rows) + 1)
+        self.virtual_size = Size(self._widths.total, len(self._rows) + 1)
 
     def render_line(self, y: int) -> Strip:
         """The heads, then the rows that have been scrolled to."""
@@ -193,7 +193,7 @@ class Grid(ScrollView, can_focus=True):
         yield cut.ljust(widths.name), under or _PLAIN
         yield " ", under or _PLAIN
         of = self._view.history_of
-        past = self._history.of(row.device.name, of, widths.history - 1)
+        past = self._history.last_values(row.device.name, of, widths.history - 1)
         yield sparkline(past, self._scale, widths.history - 1), "history"
         yield from _figure_cells(tuple(map(row.figures.get, COLUMNS)), under)
 

@@ -82,19 +82,19 @@ class History:
         self._past.append(reading.summary.devices)
         self._values.append(_values(reading.summary.devices, self._figure))
 
-    def of(self, device: str, figure: str, length: int) -> tuple[float | None, ...]:
+    def last_values(self, device: str, figure: str, length: int) -> tuple[float | None, ...]:
         """The last values of a figure, the newest last; None where the device was not there."""
-        past = self._of_all(figure)
+        past = self._figure_history(figure)
         return tuple([values.get(device) for values in list(past)[max(0, len(past) - length) :]])
 
     def scale(self, figure: str) -> float:
         """Value of a full bar: 100 for a percentage, else the maximum over all devices."""
         if figure.startswith(_PERCENT):
             return _FULL_PERCENT
-        values = (value for values in self._of_all(figure) for value in values.values())
+        values = (value for values in self._figure_history(figure) for value in values.values())
         return max(values, default=0.0)
 
-    def _of_all(self, figure: str) -> deque[Mapping[str, float]]:
+    def _figure_history(self, figure: str) -> deque[Mapping[str, float]]:
         """Return the figure of every reading, by device; cached, because it is read often."""
         if figure != self._figure:
             self._figure = figure

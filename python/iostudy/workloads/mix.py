@@ -86,7 +86,7 @@ class Member(Options):
         return options
 
     @model_serializer
-    def _as_written(self, info: SerializationInfo) -> dict[str, Any]:
+    def _serialize(self, info: SerializationInfo) -> dict[str, Any]:
         dumped = self.options.model_dump(mode="json", exclude_defaults=info.exclude_defaults)
         return {self.name: dumped}
 

@@ -31,7 +31,7 @@ def refuse_impossible(needed: int, what: str, instead: str = "") -> None:
     """
     _, hard = resource.getrlimit(_LIMIT)
     most = int(_MOST.read_text("ascii")) if os.geteuid() == 0 else hard
-    wanted = _in_all(needed)
+    wanted = _count_needed_files(needed)
     if _is_within(wanted, most):
         return
     bound = "the hard limit (ulimit -Hn, limits.conf)" if most == hard else "fs.nr_open"
@@ -46,7 +46,7 @@ def refuse_impossible(needed: int, what: str, instead: str = "") -> None:
 def require(needed: int, what: str, where: Path, instead: str = "") -> None:
     """WorkloadError unless the limit that holds now lets so many more files be open."""
     soft, _ = resource.getrlimit(_LIMIT)
-    wanted = _in_all(needed)
+    wanted = _count_needed_files(needed)
     if not _is_within(wanted, soft):
         raise WorkloadError(
             f"{needed} {what}, each with an open file",
@@ -68,7 +68,7 @@ def raise_soft_limit() -> Iterator[None]:
         resource.setrlimit(_LIMIT, (soft, hard))
 
 
-def _in_all(needed: int) -> int:
+def _count_needed_files(needed: int) -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir()) + needed + _SPARE
 
 

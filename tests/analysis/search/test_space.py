@@ -27,12 +27,12 @@ def test_a_range_finds_its_own_values_again(low: int, width: int, step: float):
         text = range_.text(multiple)
         assert low <= float(text) <= low + max(width, step)
         assert range_.multiple(text) == multiple
-        assert range_.at(range_.share(text)) == text
+        assert range_.quantile(range_.share(text)) == text
 
 
 @pytest.mark.parametrize(("range_", "middle"), [(Range(1, 1024), 512), (Range(1, 1024, True), 32)])
 def test_even_shares_meet_values_evenly_on_the_scale(range_: Range, middle: int):
-    found = [int(range_.at((place + 0.5) / 1000)) for place in range(1000)]
+    found = [int(range_.quantile((place + 0.5) / 1000)) for place in range(1000)]
     assert found == sorted(found)
     assert (found[0], found[-1]) == pytest.approx((1, 1024), rel=0.01)
     assert found[500] == pytest.approx(middle, rel=0.3)

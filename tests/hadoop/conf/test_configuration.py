@@ -52,7 +52,7 @@ def test_values_that_xml_cannot_hold_are_refused(name: str, value: str) -> None:
 
 
 def test_every_file_says_the_same(tmp_path: Path) -> None:
-    HadoopConfiguration.of({"dfs.blocksize": "64m"}).write(tmp_path)
+    HadoopConfiguration.with_all({"dfs.blocksize": "64m"}).write(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == set(SITE_FILES)
     read = HadoopConfiguration.read(tmp_path)
     assert all(site.properties == {"dfs.blocksize": "64m"} for site in read.files.values())

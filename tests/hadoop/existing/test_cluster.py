@@ -173,7 +173,7 @@ def test_a_trial_has_its_properties_over_the_clusters_own(cluster: Found, tmp_pa
         "client.heap": "777m",
         "dfs.replication": "2",
     }
-    HadoopConfiguration.of({"dfs.blocksize": "1m"}).write(client.conf)
+    HadoopConfiguration.with_all({"dfs.blocksize": "1m"}).write(client.conf)
     assert found.read_back(("dfs.blocksize",)) == {"dfs.blocksize": "1m"}, "not what was requested"
 
 

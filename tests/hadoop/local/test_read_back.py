@@ -23,7 +23,7 @@ def read(tmp_path, monkeypatch):
         cluster = layout(datanodes=2, properties={})
         cluster = replace(cluster, home=tmp_path, properties={BUFFER: "65536"})
         webs = {cluster.web(each): each.name for each in cluster.daemons()}
-        folder.write(cluster.job_conf, HadoopConfiguration.of(jobs))
+        folder.write(cluster.job_conf, HadoopConfiguration.with_all(jobs))
         monkeypatch.setattr(read_back.jmx, "read_property", lambda web, _: values.get(webs[web]))
         return read_back.read(cluster, {}, "1g", (name,))
 

@@ -27,5 +27,5 @@ def test_jobs_run_one_after_another_and_nothing_is_left(place):
     assert (figures["map_tasks"], figures["reduce_tasks"]) == (2, 2)
     assert "1 map tasks instead of the requested 2" in measured.notes[0]
     assert any((place.hadoop.scratch.parent / "staging").iterdir()), "it is in /tmp/hadoop"
-    Shell.of(place.hadoop).make_folder(f"{place.hadoop.folder}/mrbench")
+    Shell.for_client(place.hadoop).make_folder(f"{place.hadoop.folder}/mrbench")
     workload.clean(place)

@@ -29,7 +29,7 @@ def run(make, tmp_path):
     """A run of two maps with 100 files each that reports a sample, ``waited`` for in its log."""
 
     def run(sample, *, waited=2, status=0, properties=None, yarn=False, **options):
-        HadoopConfiguration.of({AT_ONCE: "12"} if properties is None else properties).write(
+        HadoopConfiguration.with_all({AT_ONCE: "12"} if properties is None else properties).write(
             tmp_path
         )
         does = [f"cat {SAMPLES / sample} >> NNBench_results.log", *[WAITING] * waited]
@@ -77,7 +77,7 @@ def test_exceptions_are_an_error_whatever_the_exit_code_says(run, status):
 
 
 def test_failure_without_a_result_is_reported(make, tmp_path):
-    HadoopConfiguration.of({AT_ONCE: "2"}).write(tmp_path)
+    HadoopConfiguration.with_all({AT_ONCE: "2"}).write(tmp_path)
     (tmp_path / "NNBench_results.log").write_text("of a run before\n")
     with pytest.raises(WorkloadError, match="exit code 1; it said: no such host"):
         workload().run(make("echo no such host >&2; exit 1"))
@@ -98,7 +98,7 @@ def test_one_map_alone_cannot_be_late(run):
 
 
 def test_files_are_made_by_maps_that_are_late(make, tmp_path):
-    HadoopConfiguration.of({AT_ONCE: "2"}).write(tmp_path)
+    HadoopConfiguration.with_all({AT_ONCE: "2"}).write(tmp_path)
     made = SAMPLES / "nnbench-create-write-3.4.2"
     place = make(f"cat {made} >> NNBench_results.log")
     workload(operation="open_read").prepare(place)

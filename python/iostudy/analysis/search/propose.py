@@ -69,7 +69,7 @@ def latin_hypercube(space: SearchSpace, points: int, seed: int) -> list[Point]:
         having = [index for index, point in enumerate(made) if parameter.is_active(point)]
         places = (column[having].argsort().argsort() + 0.5) / max(1, len(having))
         for index, place in zip(having, places, strict=True):
-            made[index][parameter.name] = parameter.domain.at(float(place))
+            made[index][parameter.name] = parameter.domain.quantile(float(place))
     return list(made)
 
 
@@ -98,7 +98,7 @@ def _random_point(space: SearchSpace, draw: np.random.Generator) -> Point:
     point: dict[str, str] = {}
     for parameter in space.parameters:
         if parameter.is_active(point):
-            point[parameter.name] = parameter.domain.at(draw.random())
+            point[parameter.name] = parameter.domain.quantile(draw.random())
     return point
 
 

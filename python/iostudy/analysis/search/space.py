@@ -70,7 +70,7 @@ class Range:
         scaled = [low + place * (high - low) for place in places]
         return tuple(dict.fromkeys(self.text(self._nearest(place)) for place in scaled))
 
-    def at(self, share: float) -> str:
+    def quantile(self, share: float) -> str:
         """Return the quantile ``share`` (0 to 1) of the range, on its scale."""
         low, high = self._scaled(self.first - 0.5), self._scaled(self.last + 0.5)
         return self.text(self._nearest(low + share * (high - low)))
@@ -118,7 +118,7 @@ class Choices:
         """Return the index of a name."""
         return float(self.names.index(name))
 
-    def at(self, share: float) -> str:
+    def quantile(self, share: float) -> str:
         """Return the quantile ``share`` (0 to 1) of the names."""
         return self.names[min(int(share * self.size), self.size - 1)]
 

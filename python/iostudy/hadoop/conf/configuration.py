@@ -53,7 +53,7 @@ class HadoopConfiguration:
     files: Mapping[str, SiteFile]
 
     @classmethod
-    def of(cls, properties: Properties) -> HadoopConfiguration:
+    def with_all(cls, properties: Properties) -> HadoopConfiguration:
         """Return one with these properties in every file, for all of Hadoop's programs."""
         return cls(dict.fromkeys(SITE_FILES, SiteFile(properties)))
 

@@ -142,7 +142,7 @@ class ExistingCluster:
         merged = {**self.base, **properties}
         self._require_serving()
         self._properties = merged
-        own = self.access.configuration.with_properties(self._of_jobs(merged))
+        own = self.access.configuration.with_properties(self._job_properties(merged))
         conf = self.home / "conf" / "jobs"
         folder.write(conf, own)
         return self._client(conf, resolve_variables(own.effective(), os.environ))
@@ -235,7 +235,7 @@ class ExistingCluster:
                 remedy="wait until it has left it; `hdfs dfsadmin -safemode get` shows it",
             )
 
-    def _of_jobs(self, properties: Properties) -> Properties:
+    def _job_properties(self, properties: Properties) -> Properties:
         """Return the properties of a trial's jobs, with their files in the study's folders."""
         own = self.access.configuration.effective()
         tags = ",".join(filter(None, (own.get(_TAGS), self.tag)))

@@ -259,7 +259,7 @@ class LocalCluster:
     def _client(self) -> Client:
         layout = self._layout
         properties = defaults.job_properties(layout, self._properties)
-        folder.write(layout.job_conf, HadoopConfiguration.of(properties))
+        folder.write(layout.job_conf, HadoopConfiguration.with_all(properties))
         scratch = layout.temporary / "jobs"
         scratch.mkdir(exist_ok=True)
         return Client(

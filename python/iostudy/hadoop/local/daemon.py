@@ -26,7 +26,7 @@ _NOISE = "RECEIVED SIGNAL"
 
 def configure(layout: ClusterLayout, daemon: ClusterDaemon) -> None:
     """Write the conf folder of a daemon. Raises OSError."""
-    configuration = HadoopConfiguration.of(defaults.daemon_properties(layout, daemon))
+    configuration = HadoopConfiguration.with_all(defaults.daemon_properties(layout, daemon))
     folder.write(layout.conf(daemon.name), configuration, f"{daemon.name}.log")
 
 

@@ -85,7 +85,7 @@ def daemon_properties(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str,
         "ipc.client.connect.max.retries": "300",
         "ipc.client.connect.retry.interval": "200",
         **_addresses(layout, daemon),
-        **_of_role(layout, daemon),
+        **_role_properties(layout, daemon),
     }
     return _with_given(own, layout, layout.properties)
 
@@ -153,7 +153,7 @@ def _yarn(layout: ClusterLayout) -> dict[str, str]:
         "yarn.scheduler.maximum-allocation-vcores": "${yarn.nodemanager.resource.cpu-vcores}",
         "yarn.application.classpath": classpath,
         "mapreduce.application.classpath": classpath,
-        **_of_addresses(layout, RESOURCEMANAGER),
+        **_address_properties(layout, RESOURCEMANAGER),
     }
 
 
@@ -186,7 +186,7 @@ def _mapreduce(layout: ClusterLayout) -> dict[str, str]:
     }
 
 
-def _of_role(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
+def _role_properties(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
     match daemon.role:
         case Role.NAMENODE:
             return _namenode(layout)
@@ -253,10 +253,10 @@ def _nodemanager(layout: ClusterLayout, index: int) -> dict[str, str]:
 
 def _addresses(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
     """Return the addresses of a daemon and of its masters."""
-    return {**_of_addresses(layout, NAMENODE), **_of_addresses(layout, daemon)}
+    return {**_address_properties(layout, NAMENODE), **_address_properties(layout, daemon)}
 
 
-def _of_addresses(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
+def _address_properties(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
     ports = layout.ports[daemon.name]
     return {
         name: str(ports[name]) if name == SHUFFLE_PORT else layout.address(daemon, name)

@@ -98,12 +98,12 @@ def remove(layout: ClusterLayout) -> None:
     """Remove all its folders but logs and conf. RestoreError if that fails."""
     for folder in layout.folders():
         own_folder.remove_folder(own_folder.parse_recorded(str(folder), FOLDER_PREFIX))
-    if exists(layout.home) and not _is_of_another(layout):
+    if exists(layout.home) and not _belongs_to_another_cluster(layout):
         own_folder.remove_folder(layout.temporary)
         (layout.home / FILE).unlink(missing_ok=True)
 
 
-def _is_of_another(layout: ClusterLayout) -> bool:
+def _belongs_to_another_cluster(layout: ClusterLayout) -> bool:
     """Whether the home now belongs to another cluster; a file without a layout belongs to none."""
     try:
         return load(layout.home).identity != layout.identity

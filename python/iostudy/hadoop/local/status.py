@@ -23,7 +23,9 @@ def find_missing_services(layout: ClusterLayout) -> str:
     NodeManager runs.
     """
     try:
-        return _of_hdfs(layout) or (_of_yarn(layout) if layout.spec.yarn else "")
+        return _explain_missing_hdfs(layout) or (
+            _explain_missing_yarn(layout) if layout.spec.yarn else ""
+        )
     except ClusterError as error:
         return f"an answer from {urlsplit(error.where).netloc} ({error.found})"
 
@@ -78,7 +80,7 @@ def read_pending_deletion(layout: ClusterLayout) -> PendingDeletion:
     return PendingDeletion(int(pending), in_transit, files)
 
 
-def _of_hdfs(layout: ClusterLayout) -> str:
+def _explain_missing_hdfs(layout: ClusterLayout) -> str:
     state = jmx.read_bean(layout.web(NAMENODE), "NameNode", "FSNamesystemState")
     if not state:
         return "a NameNode that has read its file system"
@@ -94,7 +96,7 @@ def _of_hdfs(layout: ClusterLayout) -> str:
     return ", ".join(name for name, web in _datanodes(layout) if not _registered(web))
 
 
-def _of_yarn(layout: ClusterLayout) -> str:
+def _explain_missing_yarn(layout: ClusterLayout) -> str:
     wanted = layout.spec.datanodes
     running = _running(layout)
     return f"{wanted - running} of {wanted} NodeManagers" if running < wanted else ""

@@ -56,11 +56,11 @@ def _every(report: Report) -> Iterator[tuple[str, Chart]]:
         for drawn in section.charts:
             yield f"{section.name} {_title(drawn)}", drawn
     for workload in report.workloads:
-        for what, drawn in _of(workload, report):
+        for what, drawn in _build_workload_charts(workload, report):
             yield f"{what} {workload.label} {_title(drawn)}", drawn
 
 
-def _of(workload: WorkloadReport, report: Report) -> Iterator[tuple[str, Chart]]:
+def _build_workload_charts(workload: WorkloadReport, report: Report) -> Iterator[tuple[str, Chart]]:
     alone = {
         "intervals": build_interval_chart(workload, report),
         "run order": build_run_order_chart(workload, report),

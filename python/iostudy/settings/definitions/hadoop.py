@@ -138,7 +138,7 @@ def definition(
     )
 
 
-def on_demand(name: str) -> HadoopDefinition:
+def define_property(name: str) -> HadoopDefinition:
     """The definition of any property, ``hadoop.dfs.image.compress``; KeyError for what is none."""
     key = name.removeprefix(PREFIX)
     begins = max((each for each in _SCOPES if key.startswith(each)), key=len, default=None)

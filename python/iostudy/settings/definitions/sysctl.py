@@ -59,7 +59,7 @@ class SysctlDefinition(SettingDefinition):
     caution: str = _WHOLE_HOST
 
 
-def on_demand(name: str) -> SysctlDefinition:
+def define_key(name: str) -> SysctlDefinition:
     """The definition of any key, ``sysctl.kernel.pid_max``; KeyError for what can be none."""
     try:
         key = path_key(key_path(name.removeprefix(PREFIX)))

@@ -106,11 +106,11 @@ def _mount(place: str) -> Mount:
 def _name(mount: Mount, place: str) -> str | None:
     """Return the name of its bdi; None if it belongs to a block device."""
     if mount.filesystem == "btrfs":
-        return _of_btrfs(place)
+        return _find_btrfs_bdi(place)
     return mount.device if mount.device.startswith(_ANONYMOUS) else None
 
 
-def _of_btrfs(place: str) -> str | None:
+def _find_btrfs_bdi(place: str) -> str | None:
     member = stack.find_devices(place)[0].name
     links = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{member}")
     return next((link.parent.parent.joinpath("bdi").resolve().name for link in links), None)

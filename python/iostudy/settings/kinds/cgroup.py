@@ -137,7 +137,7 @@ class TrialGroup:
         """Return a group with a unique name; TargetError if none can be created."""
         hierarchy = cgroups.io_hierarchy()
         parent = cgroups.group_for_children(hierarchy)
-        turned_on = hierarchy.version is CgroupVersion.V2 and _to_be_turned_on(parent)
+        turned_on = hierarchy.version is CgroupVersion.V2 and _needs_controller(parent)
         prefix = _TURNED_ON_PREFIX if turned_on else _PREFIX
         return cls(
             path=parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}",
@@ -296,7 +296,7 @@ def _weight_files(group: Path, version: CgroupVersion) -> tuple[Path, ...]:
     return tuple(p for p in (group / name for name in _WEIGHT_FILES[version]) if p.exists())
 
 
-def _to_be_turned_on(parent: Path) -> bool:
+def _needs_controller(parent: Path) -> bool:
     """Whether iostudy must enable the controller, or has done so: the last group disables it."""
     return CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL) or _needed(parent)
 

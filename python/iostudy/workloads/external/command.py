@@ -49,7 +49,7 @@ def _arguments(given: Any) -> Any:
     return tuple(map(parse_text, given))
 
 
-def _as_text(given: str | tuple[str, ...]) -> str:
+def _format_argument(given: str | tuple[str, ...]) -> str:
     return given if isinstance(given, str) else shlex.join(given)
 
 
@@ -66,7 +66,7 @@ Arguments = Annotated[
         _arguments,
         json_schema_input_type=str | tuple[str | float | bool, ...],
     ),
-    PlainSerializer(_as_text, return_type=str, when_used="json"),
+    PlainSerializer(_format_argument, return_type=str, when_used="json"),
 ]
 """A program with its arguments, as a list or as a text, which a level of a factor can be."""
 

@@ -146,7 +146,7 @@ class JobFile:
         """Return the directories of the jobs, relative to the trial's folder."""
         for name, value in self.parameters:
             if name == _DIRECTORY:
-                yield from (_on_target(path, target) for path in _paths(name, value))
+                yield from (_relocate(path, target) for path in _paths(name, value))
 
     def reads_device(self, target: TargetPaths) -> bool:
         """Whether a job reads the scratch device itself."""
@@ -158,7 +158,7 @@ class JobFile:
 
     def _parameters_on(self, target: TargetPaths) -> tuple[tuple[str, str], ...]:
         return tuple(
-            (name, ":".join(_escaped(_on_target(path, target)) for path in _paths(name, value)))
+            (name, ":".join(_escaped(_relocate(path, target)) for path in _paths(name, value)))
             if name == _DIRECTORY
             else (name, value)
             for name, value in self.parameters
@@ -184,7 +184,7 @@ class JobFile:
 
     def _path_refusals(self, name: str, path: str, target: TargetPaths) -> Iterator[str]:
         if name == _DIRECTORY:
-            path = _on_target(path, target)
+            path = _relocate(path, target)
         if name == _FILENAME and _is_device(path, target):
             if not self._reads_only:
                 yield (
@@ -271,7 +271,7 @@ def _leads_outside(path: str) -> bool:
     return path.startswith("/")
 
 
-def _on_target(path: str, target: TargetPaths) -> str:
+def _relocate(path: str, target: TargetPaths) -> str:
     """A directory below the target as one below the trial's folder; any other unchanged."""
     if target.directory is None or not path.startswith("/"):
         return path

@@ -110,13 +110,14 @@ class ProgramResult:
         said = why or self.stderr.last_lines() or self.stdout.last_lines()
         raise WorkloadError(
             "the program to end with exit code 0",
-            found=_how(self.status) + (f"; it said: {said}" if said else "; it said nothing"),
+            found=_describe_end(self.status)
+            + (f"; it said: {said}" if said else "; it said nothing"),
             where=str(self.program),
             remedy="run it by hand, and see what it lacks",
         )
 
 
-def _how(status: int) -> str:
+def _describe_end(status: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         return f"it was ended by {_signal(number)}"
@@ -135,7 +136,7 @@ def run(program: Program, tick: Tick = continue_run) -> ProgramResult:
     """
     with _guard(program) as (guarding, control):
         try:
-            return _Run(program, guarding, control).to_the_end(tick)
+            return _Run(program, guarding, control).wait(tick)
         finally:
             _end(guarding, control)
 
@@ -223,7 +224,7 @@ class _Run:
             guarding.stderr.fileno(): self._stderr,
         }
 
-    def to_the_end(self, tick: Tick) -> ProgramResult:
+    def wait(self, tick: Tick) -> ProgramResult:
         with suppress(ConnectionError):  # a guard that was killed sends no report either
             self._control.sendall(self._program.request())
         deadline = time.monotonic() + self._program.limit_seconds

@@ -96,7 +96,7 @@ class HadoopDfsio(HadoopWorkload):
 
     def clean(self, place: Place) -> None:
         """Remove all that TestDFSIO has made in HDFS."""
-        Shell.of(job.require_client(place)).remove(_base(place))
+        Shell.for_client(job.require_client(place)).remove(_base(place))
 
     def run(self, place: Place) -> Measurement:
         """Carry it out once. WorkloadError unless all files are processed whole."""

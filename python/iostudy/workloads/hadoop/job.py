@@ -214,7 +214,7 @@ def _kill_all(client: Client) -> str:
     """Kill what carries the client's tag; why that was not possible, empty if it was."""
     try:
         if client.yarn:
-            Shell.of(client).kill_jobs(client.tag)
+            Shell.for_client(client).kill_jobs(client.tag)
     except ClusterError as error:
         return f"and {error.wanted} was not possible: {error.found}"
     return ""

@@ -84,7 +84,7 @@ class HadoopMRBench(HadoopWorkload):
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder, in which a run that failed may have left something."""
         client = job.require_client(place)
-        Shell.of(client).remove(_folder(client))
+        Shell.for_client(client).remove(_folder(client))
 
 
 def _folder(client: Client) -> str:

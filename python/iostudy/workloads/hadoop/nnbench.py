@@ -172,7 +172,7 @@ class HadoopNNBench(HadoopWorkload):
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder with all that is in it."""
         client = job.require_client(place)
-        Shell.of(client).remove(_folder(client))
+        Shell.for_client(client).remove(_folder(client))
 
     def _carry_out(self, place: Place, operation: Operation) -> tuple[HadoopRun, NNBenchResult]:
         client = job.require_client(place)

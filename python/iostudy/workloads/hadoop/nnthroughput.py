@@ -148,7 +148,7 @@ class HadoopNNThroughput(HadoopWorkload):
 
     @property
     def _logs(self) -> EditLogs:
-        return EditLogs.of(self.options, _FOLDER)
+        return EditLogs.from_options(self.options, _FOLDER)
 
     def _namenode(self, place: Place) -> _NameNode:
         return _NameNode(self.options, _home(place), self._logs.folders(place))
@@ -239,7 +239,7 @@ class _NameNode:
     def _configuration(self, image: Path, logs: Sequence[Path]) -> HadoopConfiguration:
         """Return the configuration: the workload's folders, and addresses on this host only."""
         options = self.options
-        return HadoopConfiguration.of(
+        return HadoopConfiguration.with_all(
             {
                 "hadoop.tmp.dir": str(self.home / "tmp"),
                 "dfs.namenode.name.dir": image.as_uri(),

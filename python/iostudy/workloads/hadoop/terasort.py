@@ -71,7 +71,7 @@ class _HadoopTera(HadoopWorkload):
         self._remove(place, "")
 
     def _remove(self, place: Place, name: str) -> None:
-        Shell.of(job.require_client(place)).remove(_path(place, name))
+        Shell.for_client(job.require_client(place)).remove(_path(place, name))
 
     def _run(self, place: Place, main_class: str, *arguments: str, counter: str) -> HadoopRun:
         """Run one of the three; WorkloadError unless it has processed all rows."""

@@ -80,7 +80,7 @@ class HadoopWordcount(HadoopWorkload):
 
     def reset(self, place: Place) -> None:
         """Remove the output, so that every trial creates a new one."""
-        Shell.of(job.require_client(place)).remove(_path(place, "out"))
+        Shell.for_client(job.require_client(place)).remove(_path(place, "out"))
 
     def run(self, place: Place) -> Measurement:
         """Count all words once; WorkloadError unless as many are found as were written."""
@@ -103,7 +103,7 @@ class HadoopWordcount(HadoopWorkload):
         """Remove text and output."""
         for name in (_TEXT, _WORDS):
             remove(place.directory / name)
-        Shell.of(job.require_client(place)).remove(_path(place, ""))
+        Shell.for_client(job.require_client(place)).remove(_path(place, ""))
 
     def _text(self, folder: Path, seed: int) -> _native.ZipfText:
         options = self.options

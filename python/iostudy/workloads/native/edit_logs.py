@@ -133,7 +133,7 @@ class EditLogs:
     name: str
 
     @classmethod
-    def of(cls, options: NamespaceOptions, name: str) -> EditLogs:
+    def from_options(cls, options: NamespaceOptions, name: str) -> EditLogs:
         """Return the logs of the options; none for NO_LOG."""
         return cls(() if options.logs == (NO_LOG,) else options.logs, name)
 

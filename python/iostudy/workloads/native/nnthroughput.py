@@ -191,7 +191,7 @@ class NNThroughput(Workload):
 
     @property
     def _logs(self) -> EditLogs:
-        return EditLogs.of(self.options, _FOLDER)
+        return EditLogs.from_options(self.options, _FOLDER)
 
 
 def _verify(outcome: _native.NamespaceOutcome, place: Place) -> None:
@@ -234,11 +234,13 @@ def _readings(
     for phase in phases:
         readings |= latency_readings(phase.latencies, f"{phase.operation}_latency")
         if phase.operation not in READ_ONLY_OPERATIONS:
-            readings |= _of_log(phase, options)
+            readings |= _phase_log_figures(phase, options)
     return readings
 
 
-def _of_log(phase: _native.NamespacePhase, options: NNThroughputOptions) -> dict[str, float]:
+def _phase_log_figures(
+    phase: _native.NamespacePhase, options: NNThroughputOptions
+) -> dict[str, float]:
     """Return the log's figures in one phase."""
     own, wall = f"{phase.operation}_", phase.wall_seconds
     readings = _shares([phase], own, options)

@@ -38,7 +38,7 @@ class Content:
     values: int
 
     @classmethod
-    def of(cls, seed: int, columns: int, event_bytes: int) -> Content:
+    def with_event_size(cls, seed: int, columns: int, event_bytes: int) -> Content:
         """Content of about ``event_bytes`` for each event."""
         return cls(seed, columns, max(1, event_bytes // columns // _VALUE_BYTES))
 

@@ -148,7 +148,9 @@ class RootEvents(Workload):
         return self.options.file or place.directory / "events.root"
 
     def _content(self, place: Place) -> file.Content:
-        return file.Content.of(place.seed, self.options.columns, self.options.event_size)
+        return file.Content.with_event_size(
+            place.seed, self.options.columns, self.options.event_size
+        )
 
     def _shares(self, place: Place) -> list[range]:
         """Return the events of each job, in whole baskets of a generated file."""

@@ -66,7 +66,9 @@ def build_power(
         noise_causes=build_noise_decompositions(same.study, same.rows),
         folder=same.folder,
     )
-    return text.model_copy(update={"sentences": (*_of_search(planned.search), *_sentences(text))})
+    return text.model_copy(
+        update={"sentences": (*_explain_search(planned.search), *_sentences(text))}
+    )
 
 
 def build_power_table(report: PowerReport) -> TextTable:
@@ -144,7 +146,7 @@ def _within(
     return own, low, high
 
 
-def _of_search(search: Search | None) -> Iterator[str]:
+def _explain_search(search: Search | None) -> Iterator[str]:
     if search is not None:
         yield (
             "All figures are those of the search's confirmation, which gives the verdict; the "
@@ -167,11 +169,11 @@ def _sentences(report: PowerReport) -> Iterator[str]:
         f"and {most} at most ({report.max_blocks} blocks, {trials})."
     )
     if report.budget is not None:
-        yield _of_budget(report, report.budget)
-    yield _of_same(report)
+        yield _explain_budget(report, report.budget)
+    yield _explain_aa_comparison(report)
 
 
-def _of_budget(report: PowerReport, budget: BudgetReport) -> str:
+def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
     time, blocks = format_seconds(budget.seconds), format_count(budget.blocks, "block")
     if not budget.enough:
         return (
@@ -189,7 +191,7 @@ def _reached(workload: WorkloadPower) -> str:
     return f"{UNKNOWN if known is None else format_percent(known)} on {workload.label}"
 
 
-def _of_same(report: PowerReport) -> str:
+def _explain_aa_comparison(report: PowerReport) -> str:
     winners = [w for w in report.workloads if w.same.verdict in (Verdict.BETTER, Verdict.WORSE)]
     if not winners:
         return "The A/A comparison found no difference, as expected."

@@ -181,12 +181,12 @@ def _disturbances(rows: Iterable[TrialRow], found: Diagnoses) -> dict[Disturbanc
     """Return the sentences on disturbances, one per trial."""
     said: dict[DisturbanceSource, list[str]] = {}
     for row in rows:
-        for disturbance, sentence in _of_trial(found[row.id]):
+        for disturbance, sentence in _find_trial_disturbances(found[row.id]):
             said.setdefault(disturbance, []).append(sentence)
     return said
 
 
-def _of_trial(diagnosis: Diagnosis) -> Iterator[tuple[DisturbanceSource, str]]:
+def _find_trial_disturbances(diagnosis: Diagnosis) -> Iterator[tuple[DisturbanceSource, str]]:
     for finding in diagnosis.findings[:1]:
         if finding.limit in _FROM_OUTSIDE and finding.confidence is Confidence.HIGH:
             yield _FROM_OUTSIDE[finding.limit], finding.sentence

@@ -72,10 +72,10 @@ def _known(limited: Sequence[BottleneckReport], factor: str) -> Iterator[str]:
     short = [own for own in limited if own.no_timeline == TOO_SHORT]
     missing = [own for own in limited if own.no_timeline and own not in short]
     for without in filter(None, (short, missing)):
-        yield f"No timeline of {_which(without, factor)}: {without[0].no_timeline}."
+        yield f"No timeline of {_name_missing(without, factor)}: {without[0].no_timeline}."
 
 
-def _which(missing: Sequence[BottleneckReport], factor: str) -> str:
+def _name_missing(missing: Sequence[BottleneckReport], factor: str) -> str:
     if len(missing) > 1:
         return format_count(len(missing), "configuration")
     return name_configuration(missing[0].configuration, factor)
@@ -126,7 +126,7 @@ def _named(limit: Bottleneck, of: str = "") -> str:
 def _telling(group: MeterGroup, device: str) -> Iterator[tuple[str, list[str]]]:
     """The figures that say how busy a part was, as heads of columns with the columns."""
     for name, values in group.rows:
-        if _is_telling(group, name, device) and any(values):
+        if _is_key_meter(group, name, device) and any(values):
             figure, *unit = name.split(", ")
             of = figure if group.title == MACHINE else f"{figure} of {group.title}"
             yield ", ".join((of, *unit)), [format_figure(value) for value in values]
@@ -171,13 +171,13 @@ def _rest(groups: Sequence[MeterGroup], device: str, heads: tuple[str, ...]) -> 
         rows = [
             (name, *map(format_figure, values))
             for name, values in group.rows
-            if any(values) and not _is_telling(group, name, device)
+            if any(values) and not _is_key_meter(group, name, device)
         ]
         if rows:
             yield TextTable(f"further telemetry of {group.title}", ("figure", *heads), rows, 1)
 
 
-def _is_telling(group: MeterGroup, name: str, device: str) -> bool:
+def _is_key_meter(group: MeterGroup, name: str, device: str) -> bool:
     if group.title == MACHINE:
         return name.startswith(_OF_MACHINE)
     return group.title == device and name.startswith(_OF_DEVICE)

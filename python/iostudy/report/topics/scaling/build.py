@@ -54,25 +54,25 @@ def _curves(study: Study, found: ScalingResult) -> ScalingReport:
 
 
 def _curve(label: str, curve: CurveEstimate, loads: Sequence[float], sign: int) -> ScalingCurve:
-    def of(levels: Sequence[int]) -> tuple[float, ...]:
+    def loads_at(levels: Sequence[int]) -> tuple[float, ...]:
         return tuple(loads[level] for level in levels)
 
     return ScalingCurve(
         configuration=label,
         points=tuple(_point(curve, level, loads, sign) for level in range(len(loads))),
         rises=curve.rises,
-        knee=of(curve.knee),
-        pays_up_to=of(curve.saturates_at),
-        holds_up_to=of(curve.stable_up_to),
-        peak=of(curve.peak),
+        knee=loads_at(curve.knee),
+        pays_up_to=loads_at(curve.saturates_at),
+        holds_up_to=loads_at(curve.stable_up_to),
+        peak=loads_at(curve.peak),
     )
 
 
 def _point(curve: CurveEstimate, level: int, loads: Sequence[float], sign: int) -> ScalingPoint:
     """``sign`` is +1 where higher is better, else -1: estimates are of s ln y."""
-    value = _at(curve.values, level, sign)
-    step = _at(curve.gains, (level - 1, level), sign) if level else None
-    growth = _at(curve.gains, (0, level), sign) if level and sign > 0 else None
+    value = _extract_estimate(curve.values, level, sign)
+    step = _extract_estimate(curve.gains, (level - 1, level), sign) if level else None
+    growth = _extract_estimate(curve.gains, (0, level), sign) if level and sign > 0 else None
     ideal = math.log(loads[level] / loads[0])
     return ScalingPoint(
         load=loads[level],
@@ -93,7 +93,9 @@ class _Logarithm:
     interval: Interval
 
 
-def _at(estimates: IntervalEstimates, place: int | tuple[int, int], sign: int) -> _Logarithm:
+def _extract_estimate(
+    estimates: IntervalEstimates, place: int | tuple[int, int], sign: int
+) -> _Logarithm:
     """Return the estimate of the figure itself, whichever direction is better."""
     low, high = float(estimates.low[place]), float(estimates.high[place])
     interval = Interval(low, high) if sign > 0 else Interval(-high, -low)

@@ -25,9 +25,9 @@ def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart
     """The curve with its interval; each candidate a point, the larger the more blocks it ran."""
     best = max(curve.points, key=lambda own: own.change)
     rows = {
-        "curve": [_of_curve(own, curve) for own in curve.points],
+        "curve": [_build_curve_row(own, curve) for own in curve.points],
         "candidates": [
-            _of_candidate(own, own.change, curve)
+            _build_candidate_row(own, own.change, curve)
             for own in search.candidates
             if own.change is not None and curve.parameter in own.point
         ],
@@ -47,14 +47,16 @@ def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart
     )
 
 
-def _of_curve(own: MainEffectPoint, curve: MainEffectReport) -> dict[str, Any]:
+def _build_curve_row(own: MainEffectPoint, curve: MainEffectReport) -> dict[str, Any]:
     low, high = own.interval.low, own.interval.high
     figures = {"change": own.change, "low": low, "high": high}
     text = {name: drawing.round_value(value) for name, value in figures.items()}
     return {"value": _placed(own.value, curve), **text}
 
 
-def _of_candidate(own: CandidateReport, change: float, curve: MainEffectReport) -> dict[str, Any]:
+def _build_candidate_row(
+    own: CandidateReport, change: float, curve: MainEffectReport
+) -> dict[str, Any]:
     return {
         "candidate": own.label,
         "value": _placed(own.point[curve.parameter], curve),

@@ -136,10 +136,10 @@ def _won(whole: _Whole, winner: str) -> str:
         who += f"{whole.topic.name(winner)}, with the highest estimate,"
     rest = [name for name in own if name not in better]
     more = f", and {_no_worse(own, rest, whole)}" if rest else ""
-    return f"{who} {_by_how_much(own, better)}{more}"
+    return f"{who} {_describe_gains(own, better)}{more}"
 
 
-def _by_how_much(own: dict[str, Result], better: Sequence[str]) -> str:
+def _describe_gains(own: dict[str, Result], better: Sequence[str]) -> str:
     if len(better) > _MOST_NAMED:
         return f"on {len(better)} of {len(own)} workloads"
     return join_words([f"{_size(own[name])} on {name}" for name in better])
@@ -180,7 +180,7 @@ def _only_worse(whole: _Whole, worse: Sequence[str]) -> str:
     if len(whole.by_configuration) == 1:
         own = whole.by_configuration[worse[0]]
         places = [name for name, result in own.items() if result.verdict is Verdict.WORSE]
-        return f"{who}: {_by_how_much(own, places)}{_still_open(whole)}"
+        return f"{who}: {_describe_gains(own, places)}{_still_open(whole)}"
     return f"no {noun} is shown to be better, and {who}{_still_open(whole)}"
 
 
