@@ -171,7 +171,7 @@ class Problem:
     """One thing wrong in a study file.
 
     ``line`` counts from 1; ``path`` is the key path of the value: ``factors.block.scheduler``.
-    As text it is one line, whatever a file has in its keys and values: no value can forge a second.
+    As text it is one line: no key or value of a file can forge a second.
     """
 
     line: int

@@ -33,7 +33,7 @@ class JobSpec:
     ``io_uring`` io_uring(7) with ``depth`` records of each thread under way: it waits for
     ``submit_batch`` of them to end before it begins as many others with one system call. With
     ``sqpoll`` a thread of the kernel takes the records, with ``iopoll`` the device is polled until
-    they end. Where the kernel forbids io_uring it is psync, and the result's notes say so.
+    they end. If the kernel forbids io_uring it is psync, with a note in the result.
 
     ``direct`` is O_DIRECT, ``dsync`` O_DSYNC. ``sync`` ends every file with that call, inside the
     measured time, and calls it after every ``sync_every`` records that a thread has written, if

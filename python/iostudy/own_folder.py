@@ -1,6 +1,6 @@
 """Folders that iostudy creates, recognised by their names.
 
-Whoever undoes a change removes a folder because a journal says so. A journal can be wrong, so only
+Recovery removes a folder because a journal names it. A journal can be wrong, so only
 a name that iostudy gives, and nobody else, is believed, and no other file system is entered.
 """
 

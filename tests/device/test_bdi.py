@@ -92,7 +92,7 @@ def test_an_unmounted_file_system_is_reported(tmp_path: Path) -> None:
         change.apply()
     record = json.loads(json.dumps(change.record()))
     (said,) = kinds.rebuild_change(change.kind, record).undo(ConflictPolicy.OVERWRITE)
-    assert "it is not mounted any more" in said
+    assert "it is no longer mounted" in said
 
 
 def test_another_mount_got_the_number(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_another_mount_got_the_number(tmp_path: Path) -> None:
         record = json.loads(json.dumps(change.record()))
         record["owner"]["source"] = "another"
         (said,) = kinds.rebuild_change(change.kind, record).undo()
-        assert "it is not mounted any more" in said
+        assert "it is no longer mounted" in said
         assert path.read_text() == "1024\n"
 
 

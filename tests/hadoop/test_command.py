@@ -42,7 +42,7 @@ def test_a_command_has_the_given_environment_only(program):
 @pytest.mark.parametrize(
     ("text", "limits", "found"),
     [
-        ("sleep 3333", CommandLimits(60, 1), "it had said nothing more after 1.0 s"),
+        ("sleep 3333", CommandLimits(60, 1), "it had printed nothing more after 1.0 s"),
         (
             "while :; do echo; sleep 0.05; done",
             CommandLimits(1, 60),

@@ -117,7 +117,7 @@ def test_standard_error_is_read_only_on_request(place):
 
 def test_a_program_that_fails_has_no_figures(place):
     running = make(run=["sh", "-c", "echo n=1; echo disk on fire >&2; exit 3"])
-    with pytest.raises(WorkloadError, match="exit code 3; it said: disk on fire"):
+    with pytest.raises(WorkloadError, match="exit code 3; it printed: disk on fire"):
         running.run(place)
 
 

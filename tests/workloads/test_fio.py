@@ -182,7 +182,7 @@ def test_the_jobs_that_come_with_iostudy_run(place):
 def test_a_job_that_fails_has_no_figures_and_fios_words(make, place):
     workload = make("[x]\nrw=read\nsize=1m\nbs=64k\nverify=crc32c\n")
     workload.prepare(place)
-    with pytest.raises(WorkloadError, match=r"exit code 1; it said: .*verify"):
+    with pytest.raises(WorkloadError, match=r"exit code 1; it printed: .*verify"):
         workload.run(place)
 
 

@@ -191,7 +191,7 @@ def test_dead_task_is_reported(place, monkeypatch, tmp_path):
     dying.write_text("import sys; sys.exit('out of luck')")
     workload = begun(place, jobs=1)
     monkeypatch.setattr(mrbench_task, "__file__", str(dying))
-    with pytest.raises(WorkloadError, match="exit code 1; it said: out of luck"):
+    with pytest.raises(WorkloadError, match="exit code 1; it printed: out of luck"):
         workload.run(place)
 
 

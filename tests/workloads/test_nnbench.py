@@ -172,7 +172,7 @@ def test_vanished_directory_is_reported_and_cleaning_continues(place):
     shutil.rmtree(place.directory / "nnbench/thread-1")
     with pytest.raises(WorkloadError, match=r"No such file .*thread-1") as caught:
         workload.run(place)
-    assert "let nobody remove" in caught.value.remedy
+    assert "make sure that no other program removes" in caught.value.remedy
     workload.clean(place)
     assert not list(place.directory.iterdir())
 

@@ -86,14 +86,16 @@ def test_arguments_reach_the_program_as_they_are(make, tmp_path):
 
 def test_exit_code_is_reported_with_the_last_lines(make):
     ended = run(make("sh", "-c", "for i in 1 2 3 4 5 6 7; do echo line $i >&2; done; exit 7"))
-    with pytest.raises(WorkloadError, match=r"code 7; it said: line 3 .* line 7\n") as caught:
+    with pytest.raises(WorkloadError, match=r"code 7; it printed: line 3 .* line 7\n") as caught:
         ended.require_success()
     assert "line 2" not in caught.value.found
 
 
 def test_signal_is_reported_by_name(make):
     ended = run(make("sh", "-c", "kill -SEGV $$"))
-    with pytest.raises(WorkloadError, match=r"signal 11 \(Segmentation fault\); it said nothing"):
+    with pytest.raises(
+        WorkloadError, match=r"signal 11 \(Segmentation fault\); it printed nothing"
+    ):
         ended.require_success()
 
 
@@ -135,7 +137,7 @@ def test_huge_output_is_kept_within_bounds(make, monkeypatch):
 
 def test_a_time_limit_ends_the_whole_group_and_says_the_last_words(make, marker):
     program = make("sh", "-c", f"echo so far; sleep {marker} & sleep {marker}", limit=2.0)
-    with pytest.raises(WorkloadError, match=r"within 2\.0 s\n.*it had said: so far"):
+    with pytest.raises(WorkloadError, match=r"within 2\.0 s\n.*it had printed: so far"):
         run(program)
 
 

@@ -162,7 +162,8 @@ def rank(workloads: Sequence[Array], weights: Sequence[float], rule: Rule) -> Ra
     """Rank configurations by figures that are ``is_rankable``.
 
     ``weights`` are positive, and only their ratios matter. ``rule`` is that of the verdicts, and
-    applies to the baseline's pairs on each workload. The combined order has its risk once more.
+    applies to the baseline's pairs on each workload. The combined order has a further
+    risk of the same size.
     """
     parts = [_WorkloadMeans.from_figures(_analysed(figures, rule)) for figures in workloads]
     shared = replace(rule, comparisons=_pair_count(workloads[0].shape[1]) * len(parts))

@@ -91,7 +91,7 @@ def _explain_path_error(error: OSError) -> IostudyError | None:
 def _find_exhausted_resource(error: BaseException) -> int | None:
     """The error number of the resource that a limit denied; None if that is not the cause.
 
-    Python, the loader and the threads of Rust libraries say so in words alone. A panic of Rust
+    Python, the loader and the threads of Rust libraries report it as text only. A panic of Rust
     is pyo3's PanicException, which derives from BaseException.
     """
     if isinstance(error, OSError):

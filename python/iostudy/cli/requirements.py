@@ -1,7 +1,7 @@
 """Checks before a command starts: UTF-8 arguments, memory and threads.
 
 Libraries end the whole process where a limit denies them a thread or memory (OpenBLAS by SIGINT or
-exit code 1, Rust by SIGABRT), and no error can be reported any more. So both are tried beforehand.
+exit code 1, Rust by SIGABRT), and no error can be reported. So both are tried beforehand.
 """
 
 from __future__ import annotations

@@ -17,13 +17,13 @@ from iostudy.settings.transaction.state import state_directory
 def restore(
     force: Annotated[
         bool,
-        typer.Option("--force", help="Overwrite values that somebody else has changed since."),
+        typer.Option("--force", help="Overwrite values that another program has changed since."),
     ] = False,
     accept: Annotated[
         bool,
         typer.Option(
             "--accept",
-            help="Keep values that somebody else has changed or removed, and drop their records.",
+            help="Keep values that another program has changed or removed, and drop their records.",
         ),
     ] = False,
 ) -> None:
@@ -43,7 +43,7 @@ def restore(
 def _conflict_policy(*, force: bool, accept: bool) -> ConflictPolicy:
     if force and accept:
         raise UsageError(
-            "one policy for values that somebody else has changed",
+            "one policy for values that another program has changed",
             found="--force and --accept together",
             where="the command line",
             remedy="give --force to restore the originals, or --accept to keep the current values",

@@ -29,7 +29,7 @@ On = Annotated[
 
 
 def find_definition(name: str) -> SettingDefinition:
-    """Return the setting of that name; UsageError if there is none."""
+    """Return the setting of that name; UsageError if it is unknown."""
     try:
         return catalog.get(name)
     except KeyError:

@@ -13,7 +13,7 @@ from iostudy.settings.transaction.deferred_signals import run_or_defer
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _REPEAT_SECONDS = 2.0
-"""Signals that come so soon after another one say the same once more (`timeout`, a lost ssh)."""
+"""Signals that come so soon after another one repeat it (`timeout`, a lost ssh)."""
 
 
 class EndedBySignal(BaseException):

@@ -99,7 +99,7 @@ _COMPLAINTS = (
         "let the target's URI and fs.defaultFS name the same cluster in the same way",
     ),
     _known(r"UnknownHostException|Name or service not known", "there is no such host", _ADDRESS),
-    _known(r"Connection refused", "nobody listens at that address", _ADDRESS),
+    _known(r"Connection refused", "no server listens at that address", _ADDRESS),
     _known(
         r"No route to host|Network is unreachable",
         "no way through the network to that host",

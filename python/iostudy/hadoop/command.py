@@ -74,7 +74,7 @@ def run_command(
         try:
             return _listen(process, limits, on_line)
         except BaseException:
-            # It may have ended meanwhile, and nothing of it is left to be killed.
+            # It may have ended, and no process of it is left to be killed.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             raise
@@ -106,7 +106,7 @@ def _read(descriptor: int, limits: CommandLimits, until: float) -> bytes:
         return os.read(descriptor, 1 << 16)
     if left < limits.silence_seconds:
         raise _too_slow(limits.seconds, "it had not ended")
-    raise _too_slow(limits.silence_seconds, "it had said nothing more")
+    raise _too_slow(limits.silence_seconds, "it had printed nothing more")
 
 
 def _too_slow(seconds: float, what: str) -> CommandFailedError:

@@ -41,7 +41,7 @@ class CgroupHierarchy:
 
 
 def io_hierarchy(root: Path = ROOT) -> CgroupHierarchy:
-    """Find the hierarchy with the I/O controller; TargetError if there is none."""
+    """Find the hierarchy with the I/O controller; TargetError without one."""
     groups = parse_groups((root / "proc/self/cgroup").read_bytes())
     for mount in read_mounts(root):
         found = _hierarchy(mount, groups, root)
@@ -73,7 +73,7 @@ def parse_groups(data: bytes) -> dict[str, str]:
 def group_for_children(hierarchy: CgroupHierarchy) -> Path:
     """Find the nearest ancestor group that can limit the I/O of a child group.
 
-    TargetError if there is none.
+    TargetError without one.
     """
     own, top = hierarchy.own, hierarchy.top
     if hierarchy.version is CgroupVersion.V1:

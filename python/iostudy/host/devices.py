@@ -101,7 +101,7 @@ def device_exists(name: str, root: Path = ROOT) -> bool:
 
 
 def read_device(name: str, root: Path = ROOT) -> BlockDevice:
-    """The block device of that kernel name; FileNotFoundError if there is none."""
+    """Return the block device of that kernel name; FileNotFoundError if it is unknown."""
     folder = class_folder(name, root).resolve(strict=True)
     is_partition = (folder / "partition").exists()
     disk = folder.parent if is_partition else folder

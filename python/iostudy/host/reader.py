@@ -47,7 +47,7 @@ class Reader:
             return None
 
     def refuse(self, path: Path, error: OSError) -> None:
-        """Note that ``path`` could not be read. A process that has ended meanwhile is no matter."""
+        """Note that ``path`` could not be read. A process that has ended does not count."""
         if not isinstance(error, ProcessLookupError):
             self._refused[f"{path}: {error.strerror}"] = None
 
@@ -55,7 +55,7 @@ class Reader:
 def _text(path: Path) -> str | None:
     if not stat.S_ISREG(path.stat().st_mode):
         return None
-    # It may have become a pipe meanwhile, which would be waited for.
+    # It may have been replaced by a pipe, and opening a pipe waits.
     data = bytearray()
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
         while piece := file.read(_PIECE_BYTES):

@@ -19,7 +19,7 @@ _BELOW_DEBUGFS = Path("sys/kernel/debug/tracing")
 
 
 def find_tracefs(root: Path = ROOT) -> Path | None:
-    """Find its accessible mount point; None if there is none."""
+    """Find its accessible mount point, or None."""
     places = (root / DEFAULT_PATH, root / _BELOW_DEBUGFS)
     return next((place for place in places if os.access(place / "instances", os.X_OK)), None)
 

@@ -45,7 +45,7 @@ class DeviceMapping:
 
     @property
     def volume(self) -> LogicalVolume | None:
-        """The logical volume that it is, None if it is none."""
+        """Return the logical volume of the device, or None."""
         return parse_lvm_name(self.name) if self.uuid.startswith(_LVM) else None
 
 
@@ -58,7 +58,7 @@ def parse_lvm_name(name: str) -> LogicalVolume | None:
 
 
 def read_mapping(device: BlockDevice, root: Path = ROOT) -> DeviceMapping | None:
-    """What device-mapper says of the device, None if it is none of device-mapper's."""
+    """Return the attribute of device-mapper; None for another kind of device."""
     folder = root / "sys/class/block" / device.name / "dm"
     name = read_attribute(folder / "name")
     return DeviceMapping(name, read_attribute(folder / "uuid") or "") if name else None

@@ -90,7 +90,7 @@ def require_installable(rendered: PersistencePlan) -> None:
 
 
 def _require_own_file(artifact: Artifact) -> None:
-    """A file under one of iostudy's names that somebody else has written stays."""
+    """A file of another author under one of iostudy's names stays."""
     if artifact.path != fstab.FILE and artifact.before and MARK not in artifact.before:
         raise UsageError(
             f"to write {artifact.path}",
@@ -145,7 +145,7 @@ def _verification_error(command: tuple[str, ...], path: Path, complaint: str) ->
 
 
 def _write(changing: Sequence[Artifact], host: TargetHost) -> tuple[str, ...]:
-    """Write all of them; SettingError, and everything as it was, if one cannot be written."""
+    """Write all files; if one cannot be written, restore the others and raise SettingError."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     done: list[str] = []
     try:

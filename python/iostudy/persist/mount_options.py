@@ -36,7 +36,7 @@ def format_options(name: str, value: str) -> list[str]:
 
 
 def conflicting_options(option: str) -> str:
-    """A regular expression for the options that this one takes the place of, itself among them."""
+    """A regular expression for the options that this one replaces, itself among them."""
     words = option_names(_key(option))
     return "|".join((*map(re.escape, words), rf"{re.escape(_key(option))}=[^,\s]*"))
 

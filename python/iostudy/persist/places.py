@@ -80,7 +80,7 @@ def _build_setting(
 def _from_held(one: CommittedSetting, now: Inventory, *, named: bool) -> PersistedSetting:
     if one.device is None:
         return PersistedSetting(one.name, one.value, mount_point=one.mount_point)
-    # It is the disk that it was: what is held of one that has gone is not held any more.
+    # It is still the same disk: settings of a removed disk are no longer held.
     disk = replace(InventoryDisk.described(one.device.name, now, named=named), here=one.device.name)
     return PersistedSetting(one.name, one.value, disk)
 

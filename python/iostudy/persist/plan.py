@@ -67,7 +67,7 @@ class UnsupportedSetting:
 
 @dataclass(frozen=True)
 class Conflict:
-    """A line of somebody else that wants something else: ``where`` is ``FILE:LINE``."""
+    """A line of another author with another value: ``where`` is ``FILE:LINE``."""
 
     what: str
     where: str

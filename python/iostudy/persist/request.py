@@ -82,7 +82,7 @@ class InventoryDisk:
     def found_in(self, inventory: Inventory) -> InventoryDisk:
         """The same disk with the name that it has in the inventory of this host.
 
-        A disk without WWID and serial number is taken for the one of its name if it was named.
+        A disk without WWID and serial number matches by its kernel name if the user named it.
         """
         known, is_known = (self.wwid, self.serial, self.hidden), bool(self.wwid or self.serial)
         there = (InventoryDisk.described(name, inventory) for name in inventory)

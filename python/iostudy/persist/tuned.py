@@ -87,7 +87,7 @@ def _reason(setting: PersistedSetting) -> str:
     if setting.name in _OPTIONS or setting.name.startswith("sysctl."):
         return ""
     if setting.name not in _DISK_SETTINGS:
-        return "TuneD has no option for it that goes by what the device is and not by its name"
+        return "TuneD has no option for it that matches a device by identity instead of name"
     return _reason_of_disk(setting.disk)
 
 

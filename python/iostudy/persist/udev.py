@@ -48,7 +48,7 @@ _NAME_REMEDY = "name the disks that it is to hold for with --on"
 _CLASS_REMEDY = "give another --match"
 _MANUAL_REMEDY = "leave it, or write a rule of your own"
 _MULTIPATH_REMEDY = (
-    "start with nvme_core.multipath=N if the disk has but one path, and study it anew"
+    "start with nvme_core.multipath=N if the disk has only one path, and study it again"
 )
 _NAME_WARNING = "# Known by its name only: another disk may have it after the next start."
 
@@ -77,7 +77,7 @@ class UdevRule:
 
 @dataclass(frozen=True)
 class DiskRules:
-    """The rules about one disk or one class of disks, or a comment that says why there are none.
+    """The rules about a disk or a class of disks, or a comment with the reason for their absence.
 
     ``disks`` are those of the settings; ``here`` are the names of all disks of this host that the
     rules match.

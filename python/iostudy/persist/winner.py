@@ -140,7 +140,7 @@ def _build_request(
 def _bound_error(study: Study, label: str) -> UsageError:
     return UsageError(
         "a configuration that one may keep",
-        found=f"{label}, a bound: it shows what is possible, and is none to choose",
+        found=f"{label}, a bound: it shows what is possible, and is not for production",
         where=f"the study {study.name}",
         remedy=f"give one of: {'; '.join(own.label for own in study.choices())}",
     )

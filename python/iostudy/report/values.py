@@ -27,7 +27,7 @@ from iostudy.report.trials import TelemetryReport, TrialReport
 
 
 class Method(Value):
-    """The decision rule as it was fixed before the first trial, and in words."""
+    """The decision rule, fixed before the first trial, and its explanation."""
 
     margin: FiniteFloat
     """Equivalence margin, as a fraction."""

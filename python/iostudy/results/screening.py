@@ -56,7 +56,7 @@ def screen_interactions(
 ) -> tuple[ScreeningResult, ...]:
     """Estimate the two-factor interactions, if the design separates all of them; else none.
 
-    They have the study's risk once more among themselves, in addition to the main effects.
+    They share a risk of their own, as large as that of the main effects.
     """
     design, levels = _design(study)
     contrasts = designs.interactions(design.runs(study.factors), levels)

@@ -83,7 +83,7 @@ class ScratchIdentity:
 
     @classmethod
     def from_path(cls, path: Path) -> ScratchIdentity:
-        """Build from the device of the node ``path``; TargetError if there is none."""
+        """Build from the device of the node ``path``; TargetError without one."""
         (device,) = stack.find_devices(path)
         return cls.from_device(device)
 
@@ -186,7 +186,7 @@ class DiskIdentity:
 
     @classmethod
     def from_path(cls, path: Path) -> DiskIdentity:
-        """Build from the device of the node ``path``; TargetError if there is none."""
+        """Build from the device of the node ``path``; TargetError without one."""
         (device,) = stack.find_devices(path)
         return cls.from_device(device)
 

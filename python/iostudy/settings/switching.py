@@ -2,7 +2,7 @@
 
 The journal holds the originals and the values of all levels before the first switch. A switch
 writes directly from level to level: to restore the originals in between would double the writes,
-and would make a scheduler learn anew.
+and would reset what a scheduler has learnt.
 """
 
 from __future__ import annotations

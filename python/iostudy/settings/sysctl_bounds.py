@@ -11,11 +11,11 @@ from iostudy.settings.values import Integer, NumberList, Values
 
 _INT_MAX = (1 << 31) - 1
 _NEVER = Integer(0, 0)
-"""A panic ends the study and leaves the host as it was changed; a study may only rule it out."""
+"""A panic ends the study before it restores the host, so a study may only disable it."""
 
 BOUNDS: Mapping[str, Values] = {
     "kernel.pid_max": Integer(32_768, 1 << 22),  # the default of small hosts; PID_MAX_LIMIT
-    "kernel.threads-max": Integer(8192, _INT_MAX),  # of 20 threads, nobody can log in
+    "kernel.threads-max": Integer(8192, _INT_MAX),  # of 20 threads, no login is possible
     "vm.max_map_count": Integer(65_530, _INT_MAX),  # DEFAULT_MAX_MAP_COUNT, which a JVM exceeds
     "vm.min_free_kbytes": Integer(1024, 262_144),  # "subtly broken" below; the kernel's own most
     "vm.overcommit_memory": Integer(0, 1),  # with 2 each fork may fail

@@ -47,7 +47,7 @@ class TraceInstance:
 
     @classmethod
     def prepare(cls, devices: Sequence[BlockDevice]) -> TraceInstance:
-        """An instance of a name that nobody else has; UsageError where none can be made."""
+        """Create an instance with a unique name; UsageError where the kernel allows none."""
         folder = usable_tracefs()
         if not devices:
             raise _unavailable("no block device below the target", "name a target on a disk")

@@ -59,7 +59,7 @@ def start(spec: ClusterSpec, on_progress: LineHandler) -> LocalCluster:
 
 
 def find_cluster() -> LocalCluster | None:
-    """Return the started cluster, even if incomplete; None if there is none.
+    """Return the started cluster, even if incomplete; or None.
 
     ClusterError if its record is unreadable, UnsafePathError if another user could have written it.
     """

@@ -24,7 +24,7 @@ def build_aa_study(study: Study, folder: str, blocks: int) -> str:
     """The text of the study file; the same for the same study, folder and blocks.
 
     ``study`` is what its user can run, with the levels that the host offers. ``folder`` is the
-    output folder, which takes the place of a disk that only root can make.
+    output folder, which replaces a disk that only root can make.
     """
     written = plain(read(study.text, study.name).values)
     decide = study.decide

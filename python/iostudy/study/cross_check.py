@@ -37,7 +37,7 @@ VOLUME_SETTINGS = frozenset(definition.name for definition in volume.DEFINITIONS
 
 
 def cross_check(collector: ProblemCollector, study: Study) -> None:
-    """Note what does not go together in the study, and in what it is without root.
+    """Note contradictions in the study, and in its form without root.
 
     What depends on levels that the host has yet to offer waits for `resolve_offered_levels`.
     UsageError for a search without the extra `search`.

@@ -85,7 +85,7 @@ class Design:
                 assert_never(self.kind)
 
     def runs(self, factors: Sequence[Factor]) -> Runs:
-        """Runs x varied factors: the index of each one's level. ValueError where there is none."""
+        """Return the index of each level: runs x varied factors. ValueError without a design."""
         return _runs(self, tuple(len(factor.levels) for factor in varied(factors)))
 
     def combinations(self, factors: Sequence[Factor]) -> tuple[Combination, ...]:

@@ -214,7 +214,7 @@ class Study:
         return describe_target(self.target, self.factors)
 
     def awaiting_offer(self) -> tuple[Factor, ...]:
-        """The factors whose levels are whatever the host offers."""
+        """The factors whose levels are those that the host offers."""
         return tuple(factor for factor in self.factors if factor.offered and not factor.levels)
 
     def known(self) -> Study:
@@ -238,7 +238,7 @@ class Study:
         return replace(self, left_out=dict(refused), notes=(*self.notes, *notes))
 
     def without_root(self) -> Study:
-        """The study as its ``without_root`` section asks for it; itself where there is none."""
+        """Return the study with its ``without_root`` section applied; itself without one."""
         if self.fallback is None:
             return self
         wanted = ", ".join(factor.name for factor in self.factors)

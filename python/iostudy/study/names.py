@@ -40,7 +40,7 @@ def _nearest(name: str, names: Iterable[str]) -> list[str]:
 
 
 def require_known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -> str:
-    """The name itself; UsageError if it is none of ``names``. ``see`` says where they stand."""
+    """Return the name; UsageError unless it is one of ``names``, which ``see`` lists."""
     names = tuple(names)
     if name in names:
         return name

@@ -64,8 +64,8 @@ def list_root_requirements(study: Study) -> tuple[str, ...]:
 def needs_root_to_change(factor: Factor) -> bool:
     """Whether it is a setting that is not only read, and that only root may set and restore.
 
-    Anybody may move a soft limit below the hard one: setrlimit(2). Whether a level goes beyond that
-    is known when it is tried, before the first trial. A cluster is its user's own, or obeys any.
+    Every user may move a soft limit below the hard one: setrlimit(2). The preflight finds a level
+    beyond that. A cluster is its user's own, or obeys any.
     """
     if factor.kind is not FactorKind.SETTING:
         return False

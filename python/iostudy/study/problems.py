@@ -81,7 +81,7 @@ class ProblemCollector:
     def open_section(self, path: KeyPath, model: type[OpenT], values: Any) -> OpenT | None:
         """A section of which every key is validated on its own; None for no mapping.
 
-        Every problem is noted, and a key that is wrong is None until `finish` raises them.
+        Collects every problem; a wrong key is None until `finish` raises them all.
         """
         if not isinstance(values, Mapping):
             return self.model(path, model, values)

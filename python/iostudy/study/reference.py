@@ -35,7 +35,7 @@ class PublishedFigure(StudySection):
     load: PositiveFloat | None = None
 
     def is_of(self, workload: WorkloadRequest) -> bool:
-        """Whether a study's workload is the one that it was published of, whatever the load."""
+        """Whether it was published of this workload of a study; the load does not count."""
         return self.workload in (workload.label, workload.listed_as, workload.name)
 
     def is_by_hadoop(self, workload: WorkloadRequest) -> bool:
@@ -73,7 +73,7 @@ class Publication(StudySection):
     figures: tuple[PublishedFigure, ...]
 
     def baseline_value(self, figure: PublishedFigure) -> float | None:
-        """The same figure of the baseline; None where there is none."""
+        """Return the same figure of the baseline, or None."""
         return next(
             (
                 other.value

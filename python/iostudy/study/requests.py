@@ -27,7 +27,7 @@ def parse_requests(
 ) -> tuple[WorkloadRequest, ...]:
     """Every workload of the list that is right; what is wrong with the others is noted.
 
-    ``varied`` has the first level of every option among the factors. It stands for an option that
+    ``varied`` has the first level of every option among the factors. It replaces an option that
     a workload needs and its entry leaves out.
 
     An entry is a name, or a name with a mapping of options. Among these, ``label`` distinguishes
@@ -152,7 +152,7 @@ def explain_refusal(request: WorkloadRequest, configuration: Configuration) -> s
 def _lacks_disks(
     request: WorkloadRequest, configuration: Configuration, disks: Iterable[str]
 ) -> str:
-    """Message on requested disks that the study does not make; empty if there are none."""
+    """Return a message on requested disks that the study does not create, or ""."""
     wanted = catalog.get(request.name).make(apply_configuration(request, configuration)).disks()
     lacking = sorted(wanted.difference(disks))
     if not lacking:

@@ -36,9 +36,9 @@ def build_confirmation(study: Study, winner: str, seed: int, folder: Path) -> st
 
 
 def preview_confirmation(study: Study) -> Study:
-    """A search as its confirmation, before anybody knows the winner; any other study as it is.
+    """Return the confirmation of a search whose winner is unknown; any other study unchanged.
 
-    The winner stands for itself without values: the preview is of numbers alone.
+    The winner has no values yet: the preview has numbers only.
     """
     if study.search is None:
         return study

@@ -44,7 +44,7 @@ class StarterDevice:
 class StarterHost:
     """Facts of the host that choose factors and stand in comments.
 
-    ``device`` is below the target, None if there is none with a queue. ``root``: who runs this.
+    ``device`` is the one with a queue below the target, or None. ``root``: the user is root.
     """
 
     name: str

@@ -75,7 +75,7 @@ class SearchSection(OpenSection):
 
 
 class WithoutRootSection(OpenSection):
-    """What takes the place of the same keys without root."""
+    """Values that replace those of the same keys without root."""
 
     model_config = _FACTORS_OR_SEARCH
 
@@ -113,7 +113,7 @@ class StudyFile(OpenSection):
     baseline: Scalar | None = None
     """The label of the configuration that others are compared with; the first by default."""
     bounds: list[Scalar] = Field([], examples=[["no journal"]])
-    """Labels of configurations that show what is possible and that nobody would keep."""
+    """Labels of configurations that show what is possible, and are not for production."""
     workloads: list[Annotated[Any, from_catalog("workload")]] = Field(
         min_length=1, max_length=MAX_WORKLOADS, examples=[["dfsio-write", "dfsio-read"]]
     )
@@ -141,7 +141,7 @@ class StudyFile(OpenSection):
     refused: Annotated[str, one_of("way", _REFUSED)] = _REFUSED[0]
     """What becomes of configurations that the host refuses: the study stops, or leaves them out."""
     without_root: WithoutRootSection | None = None
-    """What takes the place of the same keys without root."""
+    """Values that replace those of the same keys without root."""
     seed: Annotated[int, whole(0, MAX_SEED)] | None = None
     """A whole number that fixes the order of trials and the data; drawn by default."""
     reference: Published | None = None

@@ -55,7 +55,7 @@ class DirectoryTarget:
     path: Path | None
 
     def describe(self) -> str:
-        """What it is, for a person."""
+        """Describe the target for a person."""
         return "a folder in the output folder" if self.path is None else str(self.path)
 
 
@@ -94,7 +94,7 @@ class LoopbackTarget:
     """file systems of further disks of that size, by names of your own"""
 
     def describe(self, filesystem: str = "") -> str:
-        """What it is, for a person, with its file system or what takes the place of that."""
+        """Describe the target for a person, with its file system or the replacement of it."""
         made = filesystem or self.filesystem
         further_disks = ", ".join(f"{name} ({kind})" for name, kind in self.further_disks.items())
         own = f"a loop-back disk of {units.format_size(self.size_bytes)} with {made}"
@@ -141,7 +141,7 @@ class DriveTarget:
         return tuple(f"drive{number}" for number in range(2, self.count + 1))
 
     def describe(self, filesystem: str = "") -> str:
-        """What it is, for a person, with its file system or what takes the place of that."""
+        """Describe the target for a person, with its file system or the replacement of it."""
         made, size = filesystem or self.filesystem, units.format_size(self.size_bytes)
         equal = "a modelled drive" if self.count == 1 else f"{self.count} modelled drives"
         others = ", ".join(f"{name} ({model})" for name, model in self.other_models.items())
@@ -161,7 +161,7 @@ class ScratchTarget:
     """file system that is made on it"""
 
     def describe(self, filesystem: str = "") -> str:
-        """What it is, for a person, with its file system or what takes the place of that."""
+        """Describe the target for a person, with its file system or the replacement of it."""
         return f"{self.device} formatted with {filesystem or self.filesystem}"
 
 
@@ -176,7 +176,7 @@ class HdfsTarget:
     uri: str
 
     def describe(self) -> str:
-        """What it is, for a person."""
+        """Describe the target for a person."""
         return f"a folder in {self.uri}"
 
 

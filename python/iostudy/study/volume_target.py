@@ -95,7 +95,7 @@ def _parse_members(value: Any) -> Members:
 class VolumeTarget:
     """A volume of LVM or md over several disks, formatted and mounted.
 
-    Volume and file system are made anew where the study varies one of them.
+    The study creates volume and file system again for each configuration that varies one of them.
     """
 
     __pydantic_config__ = STRICT_KEYS
@@ -145,7 +145,7 @@ class VolumeTarget:
         return len(self.members) if isinstance(self.members, tuple) else self.members.count
 
     def describe(self, filesystem: str = "") -> str:
-        """What it is, for a person, with its file system or what takes the place of that."""
+        """Describe the target for a person, with its file system or the replacement of it."""
         if isinstance(self.members, tuple):
             disks = ", ".join(map(str, self.members))
         else:

@@ -67,7 +67,7 @@ _KEYS = (
 def show(
     live: Live, interval: float, count: int | None, ending: Collection[signal.Signals]
 ) -> int | None:
-    """Show it until somebody quits; the number of the signal that ended it, None if none did.
+    """Show it until the user quits; return the number of the signal that ended it, or None.
 
     The caller's handlers of the ``ending`` signals do not hear of them: the event loop must end
     itself for the terminal to be put right. They are the default ones afterwards.
@@ -103,7 +103,7 @@ def _handle_hangup(
 
 
 class WatchApp(App[int]):
-    """Shows a reading every ``interval`` seconds, ``count`` of them or until somebody quits.
+    """Shows a reading every ``interval`` seconds, ``count`` of them or until the user quits.
 
     Its result is the number of the signal that ended it, None if none did.
     """

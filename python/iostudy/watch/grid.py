@@ -97,14 +97,14 @@ class Grid(ScrollView, can_focus=True):
     BINDINGS: ClassVar = [*KEYS]
 
     class Sorted(Message):
-        """Somebody clicked on the head of a column."""
+        """The user clicked on the head of a column."""
 
         def __init__(self, column: str) -> None:
             super().__init__()
             self.column = column
 
     class Folded(Message):
-        """Somebody wants a volume with or without its members."""
+        """The user folded or unfolded a volume."""
 
         def __init__(self, path: Path) -> None:
             super().__init__()

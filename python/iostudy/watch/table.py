@@ -108,7 +108,7 @@ def _values(devices: Mapping[str, Figures], figure: str) -> Mapping[str, float]:
 
 @lru_cache
 def sparkline(values: tuple[float | None, ...], scale: float, width: int) -> str:
-    """A bar for each value, at the right of ``width`` places; a blank where there is none.
+    """A bar for each value, right-aligned in ``width`` columns; a blank for an unknown value.
 
     Kept, as the history of one idle device is that of the others.
     """

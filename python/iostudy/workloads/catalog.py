@@ -60,5 +60,5 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> WorkloadDefinition:
-    """Return the definition of that name; KeyError if there is none."""
+    """Return the definition of that name; KeyError if it is unknown."""
     return _ALL[name]

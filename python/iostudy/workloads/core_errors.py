@@ -22,8 +22,8 @@ _REMEDIES = {
     errno.EMLINK: "its file system allows no more subdirectories in a directory (ext4 without "
     "dir_nlink 64998): give fewer files per directory",
     errno.ENAMETOOLONG: "give less depth, or a target with a shorter path",
-    errno.ENOENT: "let nobody remove the folder or its files while the workload runs",
-    errno.EEXIST: "remove what lies there, if nobody needs it: something of another run was left",
+    errno.ENOENT: "make sure that no other program removes the folder or its files during the run",
+    errno.EEXIST: "remove that file or folder if it is not needed: another run has left it",
     errno.EINVAL: "where direct I/O was requested, the file system may not have it (tmpfs before "
     "Linux 6.6), or only in larger multiples: turn direct off, or make record_size larger",
     errno.EOPNOTSUPP: "the file system does not support the request, such as fallocate(2): turn "

@@ -100,7 +100,7 @@ class WorkloadDefinition:
         return not getattr(options, "direct", False)
 
     def figure(self, name: str, options: BaseModel) -> Figure:
-        """Return the figure of that name; KeyError if there is none."""
+        """Return the figure of that name; KeyError if it is unknown."""
         return {figure.name: figure for figure in self.figures(options)}[name]
 
 

@@ -44,7 +44,7 @@ def own_folders(directories: Iterable[Path], place: Path, prefix: str) -> list[P
 
 
 def refuse_unfit(directories: Iterable[Path], purpose: str) -> None:
-    """TargetError for the first that is none, or cannot be written to.
+    """TargetError for the first that is no directory, or cannot be written to.
 
     ``purpose`` is such as "for the files of io".
     """

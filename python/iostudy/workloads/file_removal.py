@@ -20,7 +20,7 @@ def remove(path: Path) -> None:
         else:
             path.unlink(missing_ok=True)
     except OSError as error:
-        # What somebody else has removed meanwhile is removed, unless something is left of it.
+        # A file that another program removed in between counts as removed, unless a part is left.
         if not isinstance(error, FileNotFoundError) or os.path.lexists(path):
             raise io_error("to remove what a workload has made", error, path) from error
 

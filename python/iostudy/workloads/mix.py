@@ -124,7 +124,7 @@ class MixMember:
         )
 
     def prepare(self, place: Place) -> None:
-        """Make its folder and what its trials need. Heeds the tick of the mix."""
+        """Make its folder and prepare its trials. Obeys the tick of the mix."""
         folder = self.place(place, place.tick)
         folder.directory.mkdir(exist_ok=True)
         self.workload.prepare(folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 def drop_folder(directory: Path) -> None:
     """Drop the page cache of every file below ``directory``, by posix_fadvise(2).
 
-    The kernel heeds it for clean pages only. Symbolic links are not followed.
+    The kernel drops clean pages only. Symbolic links are not followed.
     """
     for folder, _, names in os.walk(directory):
         for name in names:

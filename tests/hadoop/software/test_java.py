@@ -100,7 +100,7 @@ def test_a_java_home_without_java_is_no_reason_to_take_another(environ, tmp_path
         ("echo no JVM; exit 6", "it ended with exit code 6, and said: no JVM"),
         ("echo gcj 4.9", "it ended with exit code 0, and said: gcj 4.9"),
         ("echo java.version = ; echo java.home = /", "said: java.version = / java.home = /"),
-        ("sleep 3333", "it had said nothing more after 2.0 s"),
+        ("sleep 3333", "it had printed nothing more after 2.0 s"),
     ],
     ids=["fails", "complains", "rubbish", "empty", "hangs"],
 )

@@ -104,7 +104,7 @@ def test_unreachable_repository_is_reported_in_one_line(fetch):
         ("exit 3", "Maven ended with exit code 3, and said: nothing"),
         ("echo The JAVA_HOME is not right; exit 1", "said: The JAVA_HOME is not right"),
         ("echo done", "Maven ended with exit code 0, and said: done"),
-        ("echo Downloading; sleep 3333", "Maven: it had said nothing more after 2.0 s"),
+        ("echo Downloading; sleep 3333", "Maven: it had printed nothing more after 2.0 s"),
     ],
     ids=["fails", "complains", "nothing", "hangs"],
 )

@@ -61,7 +61,7 @@ def test_error_of_each_comparison_is_reported(
 
 def test_weights_of_a_ranking_are_reported() -> None:
     assert (
-        "(all workloads have equal weights), and has the same risk once more"
+        "(all workloads have equal weights), with a further risk of the same size"
         in report().method.text
     )
     experiment = study()

@@ -54,14 +54,14 @@ def test_failure_quotes_the_first_exceptions(make):
         run(make(f"cat {LOGS}/log-failed-3.4.2-yarn >&2; exit 254"))
     found = caught.value.found
     assert found.startswith(
-        "it ended with exit code 254; it said: Error: java.io.FileNotFoundException: "
+        "it ended with exit code 254; it printed: Error: java.io.FileNotFoundException: "
         "File does not exist: /study/nodfsio/io_data/test_io_0 / Caused by: "
     )
     assert found.count("FileNotFoundException") == 2
 
 
 def test_failure_without_exceptions_quotes_the_last_lines(make):
-    with pytest.raises(WorkloadError, match="code 1; it said: no such thing"):
+    with pytest.raises(WorkloadError, match="code 1; it printed: no such thing"):
         run(make("echo no such thing >&2; exit 1"))
 
 

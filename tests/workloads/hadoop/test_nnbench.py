@@ -79,7 +79,7 @@ def test_exceptions_are_an_error_whatever_the_exit_code_says(run, status):
 def test_failure_without_a_result_is_reported(make, tmp_path):
     HadoopConfiguration.with_all({AT_ONCE: "2"}).write(tmp_path)
     (tmp_path / "NNBench_results.log").write_text("of a run before\n")
-    with pytest.raises(WorkloadError, match="exit code 1; it said: no such host"):
+    with pytest.raises(WorkloadError, match="exit code 1; it printed: no such host"):
         workload().run(make("echo no such host >&2; exit 1"))
 
 

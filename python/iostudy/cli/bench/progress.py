@@ -37,7 +37,7 @@ def _line(text: str) -> Text:
 
 @dataclass
 class ProgressLine:
-    """Counts begin anew with every phase: what was prepared is not what is measured."""
+    """Every phase starts its own counts: preparation is not measured."""
 
     definition: WorkloadDefinition
     show: Callable[[str], None]

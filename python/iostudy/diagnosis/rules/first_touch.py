@@ -2,8 +2,8 @@
 
 With free page reporting the guest gives free memory back to the host
 (Documentation/mm/free_page_reporting.rst). The host serves a later access in the middle of an
-instruction, so that the guest counts the time as system time of whoever allocates: a writer through
-the page cache looks as if it computed.
+instruction, so the guest counts the time as system time of the allocating process: a writer
+through the page cache looks as if it computed.
 """
 
 from __future__ import annotations

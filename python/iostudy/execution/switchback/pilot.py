@@ -56,7 +56,7 @@ _BIN_SECONDS = (0.02, 1.0)
 """Shortest and longest bin of the pilot."""
 _BIN_OPERATIONS = 10
 _SWITCH_SECONDS = 0.5
-"""Time of the first switch for which bins are added; a slow disk drains its queue meanwhile.
+"""Time of the first switch for which bins are added; a slow disk drains its queue in that time.
 
 Later switches get twice the time of the longest one so far.
 """

@@ -59,7 +59,7 @@ class HadoopConfiguration:
 
     @classmethod
     def read(cls, folder: Path) -> HadoopConfiguration:
-        """Read the existing site files; UsageError if there are none or one is unreadable."""
+        """Read the existing site files; UsageError without any, or if one is unreadable."""
         paths = [folder / name for name in SITE_FILES if (folder / name).exists()]
         if not paths:
             raise UsageError(
@@ -203,7 +203,7 @@ def _part(element: ElementTree.Element, part: str) -> str:
 def _is_final(name: str, wanted: str, found: str, file: str) -> UsageError:
     return UsageError(
         f"{name} = {wanted}",
-        found=f"it is {found}, and final: nobody may change it",
+        found=f"it is {found}, and final: no client may change it",
         where=file,
         remedy="leave it out of the study, or have <final> removed from the cluster's file",
     )

@@ -25,7 +25,7 @@ class Overview:
 
 
 def find_active(webs: Iterable[str]) -> str | None:
-    """Return the address at which the active NameNode answers; None if there is none.
+    """Return the address at which the active NameNode answers, or None.
 
     A cluster may close these addresses or require a password; then nothing is known about it.
     """

@@ -24,7 +24,7 @@ def addresses(properties: Properties) -> tuple[str, ...]:
 
 
 def _address(properties: Properties, suffix: str) -> str:
-    # Where nobody says, it is this machine: 0.0.0.0.
+    # The default is this machine: 0.0.0.0.
     host = properties.get(f"{_PREFIX}.hostname{suffix}", "0.0.0.0")
     address = properties.get(f"{_PREFIX}.address{suffix}", host).strip()
     return address if ":" in address else f"{address}:{_PORT}"

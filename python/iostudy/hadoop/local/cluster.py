@@ -202,7 +202,7 @@ class LocalCluster:
                 raise
             else:
                 return
-            on_progress("a port was taken by somebody else meanwhile: once more, with others")
+            on_progress("another program took a port: retry with others")
             self._keep(replace(self._layout, ports=port_assignment.assign_ports(self._layout)))
 
     def _start_all(self, on_progress: LineHandler) -> None:

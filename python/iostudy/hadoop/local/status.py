@@ -92,7 +92,7 @@ def _explain_missing_hdfs(layout: ClusterLayout) -> str:
     safe_mode = jmx.read_bean(layout.web(NAMENODE), "NameNode", "NameNodeInfo")["Safemode"]
     if safe_mode:
         return f"the end of safe mode: {safe_mode}"
-    # One that was started anew is still counted as it was before.
+    # A restarted daemon is still counted with its state before.
     return ", ".join(name for name, web in _datanodes(layout) if not _registered(web))
 
 

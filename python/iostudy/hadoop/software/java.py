@@ -110,7 +110,7 @@ def _version_and_home(
         raise _refused(str(error), str(program), hadoop_version) from error
     version, home = _property(output, "java.version"), _property(output, "java.home")
     if output.status or not re.match(r"\d", version) or not home:
-        found = f"it ended with exit code {output.status}, and said: {output.end() or 'nothing'}"
+        found = f"it ended with exit code {output.status}, and printed: {output.end() or 'nothing'}"
         raise _refused(found, str(program), hadoop_version)
     return version, Path(home)
 

@@ -39,7 +39,7 @@ def _quoted(word: str) -> str:
 
 
 def new_file_command(text: str, file: str | Path) -> str:
-    """Write a file; one that is there already is left alone, and the command fails."""
+    """Write a file; the command fails, and changes nothing, if the file exists."""
     lines, end = (text[:-1], "%s\\n") if text.endswith("\n") else (text, "%s")
     return f"(set -C; {format_command(['printf', end, lines])} > {format_command([file])})"
 
@@ -90,5 +90,5 @@ def comment_out_command(assignment: Assignment, folder: str) -> str:
 
 def _commented(assignment: Assignment, file: Path) -> str:
     lines = f"{assignment.first},{assignment.last}s/^/#/"
-    # Without it sed would put a file in the place of a link, and leave the other as it was.
+    # Without it sed would replace a link by a file, and leave the target of the link unchanged.
     return format_command(["sed", "--in-place", "--follow-symlinks", lines, file])

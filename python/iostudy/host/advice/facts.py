@@ -51,7 +51,7 @@ class DeviceFacts:
         return self.node.name
 
     def number(self, attribute: str) -> int | None:
-        """A queue attribute as a number, None where there is none."""
+        """Return a queue attribute as a number, or None."""
         text = self.queue.get(attribute, "")
         return int(text) if text.isdecimal() else None
 
@@ -96,7 +96,7 @@ class HostFacts:
     tuned_profile: str
 
     def sysctl(self, key: str) -> int | None:
-        """A sysctl of one whole number, None where this kernel has none or it is none."""
+        """Return a sysctl of one whole number, or None."""
         text = self.sysctls.get(key, "")
         return int(text) if text.isdecimal() else None
 

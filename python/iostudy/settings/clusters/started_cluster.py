@@ -34,7 +34,7 @@ class StartedCluster:
         return {"layout": persistence.to_record(self.cluster.layout)}
 
     def describe(self) -> str:
-        """What it is and where its logs are."""
+        """Describe the cluster and the folder of its logs."""
         layout = self.cluster.layout
         return f"Hadoop cluster {layout.identity}, with its logs in {layout.logs}"
 

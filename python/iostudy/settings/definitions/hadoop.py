@@ -139,7 +139,7 @@ def definition(
 
 
 def define_property(name: str) -> HadoopDefinition:
-    """The definition of any property, ``hadoop.dfs.image.compress``; KeyError for what is none."""
+    """Return the definition of any property, ``hadoop.dfs.image.compress``; otherwise KeyError."""
     key = name.removeprefix(PREFIX)
     begins = max((each for each in _SCOPES if key.startswith(each)), key=len, default=None)
     spelt = re.fullmatch(r"(?!hadoop\.(dfs|yarn|mapreduce|\w+\.heap))[\w.-]*\w", key, re.ASCII)

@@ -69,7 +69,7 @@ class BackingDevice(HostFiles):
         return (
             super().absence_reason()
             if find_process_with_mount(*mine)
-            else "it is not mounted any more"
+            else "it is no longer mounted"
         )
 
 

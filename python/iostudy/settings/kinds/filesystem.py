@@ -1,6 +1,6 @@
 """Read-only properties of existing file systems, which studies vary on scratch disks.
 
-A change takes a new file system, which destroys what is on the disk: there is none to be made here,
+A change takes a new file system, which destroys what is on the disk: no change exists here,
 see `iostudy.settings.scratch.new_filesystem`.
 """
 

@@ -1,6 +1,6 @@
 """Settings of a Hadoop cluster, which a study passes to its cluster and jobs.
 
-There is none on the host to read or to change, see `iostudy.hadoop.protocol`.
+The host has no value to read or to change, see `iostudy.hadoop.protocol`.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _FORGOTTEN = ("ro", "sync", "lazytime", "inode32", "noacl")
 """What not even these keep: ext4 and btrfs become writable, xfs goes back to inode64, btrfs back to
 acl, and ext4 of some kernels forgets lazytime."""
 _UNSAID = ("rw", "dirsync", "mand", "seclabel")
-"""What is shown but cannot be said, or changes nothing."""
+"""Options that the kernel shows but does not accept, or that change nothing."""
 
 _FSCONFIG, _FSPICK = 431, 433
 _FSPICK_CLOEXEC, _FSPICK_EMPTY_PATH = 1, 8

@@ -72,5 +72,5 @@ def read_instance(disk: str) -> int:
 def _inode(folder: Path) -> int:
     try:
         return folder.stat().st_ino
-    except FileNotFoundError:  # unmounted meanwhile
+    except FileNotFoundError:  # unmounted in between
         return 0

@@ -1,8 +1,8 @@
 """Process that serves a modelled drive as a file in the folder of a scratch disk.
 
 ``python -m iostudy.settings.scratch.drive_server FOLDER`` reads its request from standard input. It
-prints a line before it reads: from then on, its command line identifies it. So whoever undoes the
-disk finds every process that can mount something.
+prints a line before it reads: from then on, its command line identifies it. So recovery of the disk
+finds every process that can mount something.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _say(word: str) -> None:
 
 def _report_serving() -> None:
     _say(_SERVING)
-    # Nobody reads the outputs any more: a write would end the server.
+    # No process reads the outputs from now on: a write would end the server.
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)

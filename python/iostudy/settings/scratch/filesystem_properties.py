@@ -35,7 +35,7 @@ class ExtSuperblock:
 
     @classmethod
     def parse(cls, data: bytes) -> ExtSuperblock:
-        """From its 1024 bytes; ValueError if they are none."""
+        """Read a superblock from its 1024 bytes; ValueError if it is invalid."""
         if len(data) < _SUPERBLOCK_BYTES or struct.unpack_from("<H", data, 0x38)[0] != _MAGIC:
             raise ValueError("no superblock of an ext file system")
         low, reserved_low = struct.unpack_from("<II", data, 0x4)
@@ -59,7 +59,7 @@ def read_property(name: str, mount: Mount) -> str:
 
 
 def find_contradiction(requested: str, shown: Sequence[str]) -> str:
-    """Return the option that the kernel shows with another value; empty if there is none.
+    """Return the option that the kernel shows with another value, or "".
 
     Both are mount options. Undisplayed options are in force as well: the kernel refuses a mount
     with unknown options.

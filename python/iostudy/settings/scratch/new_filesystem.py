@@ -93,7 +93,7 @@ class NewFilesystem:
         return self.found.device.name
 
     def read_back(self) -> Mapping[str, str]:
-        """What it is, by label; SettingError if that is not what was wanted."""
+        """Return the properties by label; SettingError if one differs from the request."""
         mount = self._mount()
         found = {name: self._read(name, mount) for name in self.filesystem.wanted()}
         for name, value in self.filesystem.wanted().items():

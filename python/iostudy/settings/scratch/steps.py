@@ -51,7 +51,7 @@ def check_space(parent: Path, size_bytes: int) -> None:
 
 
 def check_unused(path: Path) -> None:
-    """TargetError unless ``path`` is a device that can be written to and that nobody uses."""
+    """TargetError unless ``path`` is a writable device that is not in use."""
     _check_unused(path, path)
 
 
@@ -172,7 +172,7 @@ def attach(image: int, path: Path, label: str) -> None:
 
 
 def unmount(point: Path, found: ScratchIdentity) -> None:
-    """Unmount whatever is on the folder, and what was mounted there before the folder was moved."""
+    """Unmount every file system on the folder, also one mounted before the folder was moved."""
 
     def act() -> None:
         for mount in reversed(_mounts_of_disk(point, found)):
@@ -200,7 +200,7 @@ def _mounts_of_disk(point: Path, found: ScratchIdentity) -> tuple[Mount, ...]:
 
 
 def unmount_all(point: Path) -> None:
-    """Unmount whatever is on the folder; its parent is no link."""
+    """Unmount every file system on the folder; its parent is no link."""
 
     def act() -> None:
         for _ in mounts.find_mounts_at(point):
@@ -226,7 +226,7 @@ def detach(image: Path, label: str) -> None:
 
 
 def find_loops(image: Path, label: str) -> tuple[BlockDevice, ...]:
-    """The loop devices with that label; where there is none, those of the image's path."""
+    """Return the loop devices with that label; without one, those of the image's path."""
     return loop.find_by_label(label) or devices.find_loop_devices(image)
 
 
@@ -272,7 +272,7 @@ def retry(act: Callable[[], T], where: Path | str) -> T:
 
 def _unsafe(path: Path, found: str, remedy: str) -> TargetError:
     return TargetError(
-        "a scratch device that nobody uses", found=found, where=str(path), remedy=remedy
+        "a scratch device that is not in use", found=found, where=str(path), remedy=remedy
     )
 
 

@@ -1,6 +1,6 @@
 """Exclusive locks on output folders, devices and the host.
 
-Only root's locks and the user's own count. Whoever may lock a file that root respects could keep
+Only root's locks and the user's own count. A user who may lock a file that root respects could keep
 root from its work for ever, so root locks in a folder of its own, and other users in theirs. Other
 users see what root has locked in /proc/locks, without a file that they could open and lock.
 """
@@ -35,7 +35,7 @@ _MOST_BYTES = 4096
 
 @contextmanager
 def lock_directory(folder: Path) -> Iterator[None]:
-    """Nobody else holds this folder meanwhile; BusyError names who does."""
+    """Hold this folder exclusively; BusyError names the holder."""
     status = folder.stat()
     with _lock(f"folder-{status.st_dev}:{status.st_ino}", str(folder)):
         yield
@@ -43,14 +43,14 @@ def lock_directory(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def lock_output_folder(folder: Path) -> Iterator[None]:
-    """Nobody else runs a study in this folder meanwhile; BusyError names who does.
+    """Lock this folder for one study; BusyError names the holder.
 
     The lock file lies in the folder, so that two lock folders (`LOCK_DIR`) cannot hide one process
     from another. UsageError where it cannot be opened.
     """
     path = folder / OUTPUT_LOCK
     try:
-        # Nobody else may open it: to hold a lock, flock(2) needs no more than to read the file.
+        # Only its owner may open it: flock(2) can lock every file that a process may read.
         descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, 0o600)
         os.fchmod(descriptor, 0o600)
     except OSError as error:
@@ -66,7 +66,7 @@ def lock_output_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def lock_devices(*places: str | Path) -> Iterator[None]:
-    """Nobody else holds a device below these places meanwhile; BusyError names who does.
+    """Lock the devices below these places; BusyError names the holder.
 
     All devices down to the disk are locked, so that two partitions of one disk, or a volume and its
     disk, are not studied at once. Of a place without a block device the whole file
@@ -83,7 +83,7 @@ def lock_devices(*places: str | Path) -> Iterator[None]:
 
 @contextmanager
 def lock_affected(touched: Iterable[str]) -> Iterator[None]:
-    """Nobody else works on what changes touch (see `Change.touches`), as far as it is there."""
+    """Lock the existing resources that the changes touch (see `Change.touches`)."""
     touched = set(touched)
     with ExitStack() as held:
         held.enter_context(lock_devices(*filter(device_exists, touched)))
@@ -172,7 +172,7 @@ def _busy(name: str, holder: str, path: Path) -> BusyError:
 
 
 def _is_free(descriptor: int) -> bool:
-    """Whether nobody had the lock; this process has it then."""
+    """Take the lock if it is free; return whether this process has it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -95,7 +95,7 @@ def require_restored(devices: AbstractSet[str], directory: Path | None = None) -
             affected = devices & set(step.change.affected_resources())
             if affected:
                 raise RestoreError(
-                    f"{', '.join(sorted(affected))} as it was before iostudy changed it",
+                    f"{', '.join(sorted(affected))} with the value before iostudy changed it",
                     found=f"not restored yet: {step.change.describe()}",
                     where=str(path),
                     remedy="run `iostudy restore` for instructions",

@@ -29,8 +29,8 @@ from iostudy.workloads.workload import Place, Tick, Workload, continue_run
 
 _WINDOW_LEAD_SECONDS = 0.1
 _UNSTEADY = (
-    "nobody knows whether the program repeats one load; steady: true says that it does, until it "
-    "is stopped"
+    "iostudy cannot know whether the program repeats one load; steady: true declares that it does, "
+    "until it is stopped"
 )
 _PLACEHOLDERS = {"{target}": "IOSTUDY_TARGET", "{seed}": "IOSTUDY_SEED"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
@@ -117,7 +117,7 @@ class CommandOptions(Options):
     steady: bool = Field(
         default=False,
         description="run repeats one load without an end until it is stopped, so that a study may "
-        "change settings meanwhile; its figures are those of the target's devices",
+        "change settings during the run; its figures are those of the target's devices",
     )
     duration: Annotated[Seconds, Field(gt=0)] = Field(
         10.0, description="with steady: how long a whole trial runs it"
@@ -179,7 +179,7 @@ def _split(given: str | tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Command(Workload):
-    """A user's program. Whatever it leaves in the trial's folder is removed."""
+    """A user's program. Everything that it leaves in the trial's folder is removed."""
 
     options: CommandOptions
 

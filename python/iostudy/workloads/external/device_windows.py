@@ -112,7 +112,7 @@ class DeviceMeter:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Count windows in a thread meanwhile."""
+        """Count windows in a thread until the context ends."""
         with ThreadPoolExecutor(1, thread_name_prefix="windows") as pool:
             future = pool.submit(self._count)
             try:

@@ -58,7 +58,7 @@ class Extract(Options):
         return Figure(name, self.unit, f"{way} in {self.stream}", self.higher_is_better)
 
     def reading(self, name: str, ended: ProgramResult) -> float:
-        """The number; WorkloadError where there is none, with what the output has instead."""
+        """Return the number; WorkloadError without one, with the output that was found."""
         output = ended.stdout if self.stream == "stdout" else ended.stderr
         if self.regex is not None:
             found, near = self._matched(output)

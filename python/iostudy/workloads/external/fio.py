@@ -91,7 +91,7 @@ class Fio(Workload):
         return 0
 
     def check(self) -> None:
-        """UsageError if fio is missing, or the job file is none that can be run."""
+        """UsageError if fio is missing, or the job file cannot be run."""
         Program(("fio",), Path("/"), self.options.limit).require_installed(_INSTALL)
         self._job()
 
@@ -110,7 +110,7 @@ class Fio(Workload):
             self._lay_out(place)
 
     def reset(self, place: Place) -> None:
-        """Lay out anew the files of jobs that change them; drop all files from the page cache.
+        """Lay out the files of jobs that change them again; drop all files from the page cache.
 
         These alone, and not the whole page cache: otherwise fio itself would be read in the trial.
         """

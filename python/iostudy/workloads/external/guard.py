@@ -177,7 +177,7 @@ def _end_all() -> int:
 
 
 def _require_child() -> None:
-    """ChildProcessError if there is none; to read /proc takes longer."""
+    """ChildProcessError without one; reading /proc takes longer."""
     os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
 
 

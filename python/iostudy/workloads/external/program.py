@@ -104,14 +104,14 @@ class ProgramResult:
     left_running: int
 
     def require_success(self, why: str = "") -> None:
-        """WorkloadError with exit code or signal, and why or the last said, unless that is 0."""
+        """WorkloadError with exit code or signal and the last output, unless the exit code is 0."""
         if self.status == 0:
             return
         said = why or self.stderr.last_lines() or self.stdout.last_lines()
         raise WorkloadError(
             "the program to end with exit code 0",
             found=_describe_end(self.status)
-            + (f"; it said: {said}" if said else "; it said nothing"),
+            + (f"; it printed: {said}" if said else "; it printed nothing"),
             where=str(self.program),
             remedy="run it by hand, and see what it lacks",
         )
@@ -164,7 +164,7 @@ def _guard(program: Program) -> Iterator[tuple[subprocess.Popen[bytes], socket.s
 
 
 def _end(guarding: subprocess.Popen[bytes], control: socket.socket) -> None:
-    """The guard ends all when its socket is closed; what hangs in the kernel, nobody can end."""
+    """The guard ends all when its socket is closed, except a process that hangs in the kernel."""
     control.close()
     try:
         guarding.wait(_KILLED_WITHIN_SECONDS)
@@ -255,7 +255,7 @@ class _Run:
             raise WorkloadError(
                 f"a program that ends within {limit}",
                 found="it was still running, and was ended"
-                + (f"; it had said: {said}" if said else ""),
+                + (f"; it had printed: {said}" if said else ""),
                 where=str(self._program),
                 remedy="give it a longer limit, or less to do",
             )
@@ -285,7 +285,7 @@ class _Run:
         how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
         return WorkloadError(
             "to run a program to its end",
-            found=f"its guard {how}" + (f"; it said: {said}" if said else ""),
+            found=f"its guard {how}" + (f"; it printed: {said}" if said else ""),
             where=str(self._program),
             remedy="run it again; the kernel's log (dmesg) says whether memory had run out",
         )

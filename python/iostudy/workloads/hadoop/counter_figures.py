@@ -117,7 +117,7 @@ def _sum(jobs: Sequence[Job], name: str) -> int | None:
 
 
 def _added(values: Sequence[int | None]) -> int | None:
-    """The sum; None if one is missing, or there is none."""
+    """Return the sum; None if a counter is missing, or without counters."""
     known = [value for value in values if value is not None]
     return sum(known) if values and len(known) == len(values) else None
 

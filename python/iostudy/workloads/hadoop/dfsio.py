@@ -130,7 +130,7 @@ class HadoopDfsio(HadoopWorkload):
         )
 
     def write_files(self, place: Place) -> None:
-        """Write all files anew."""
+        """Write all files again."""
         self._carry_out(place, replace(self.program_run(), operation=DfsioOperation.WRITE))
 
     def _carry_out(self, place: Place, program_run: DfsioRun) -> tuple[HadoopRun, DfsioResult]:
@@ -146,8 +146,8 @@ class HadoopDfsio(HadoopWorkload):
                 "the result of the requested run",
                 found=str(error),
                 where=str(ran.ended.program),
-                remedy="let nobody change its files meanwhile; give larger files if a rate is no "
-                "number, as then one took less than a millisecond",
+                remedy="make sure that no other program changes its files; give larger files if a "
+                "rate is no number: a file then took less than a millisecond",
             ) from error
 
 

@@ -176,7 +176,7 @@ class HadoopTeraValidate(HadoopTeraSort):
         return f"{super().preparation()}, {sorted_}"
 
     def prepare(self, place: Place) -> None:
-        """Make the rows and sort them; what was made first is not needed any more."""
+        """Make the rows and sort them; remove the unsorted rows."""
         self._generate(place)
         self._sort(place)
         self._remove(place, "in")
@@ -221,7 +221,7 @@ def _other_rows(wanted: str, found: str, place: Place) -> WorkloadError:
         found=found,
         where=_path(place, ""),
         remedy="check the devices of the DataNodes and their logs: data were changed or lost, or "
-        "somebody else works in that folder",
+        "another program works in that folder",
     )
 
 

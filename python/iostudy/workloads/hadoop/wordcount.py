@@ -24,7 +24,7 @@ from iostudy.workloads.workload import Place
 
 _TEXT, _WORDS = "hadoop-words-in", "hadoop-words-made"
 _THREADS = 2
-"""The text is made by so many; what it is does not depend on that."""
+"""Number of threads that make the text; the text does not depend on it."""
 
 
 class HadoopWordcountOptions(HadoopOptions):
@@ -127,7 +127,7 @@ class HadoopWordcount(HadoopWorkload):
                 found=f"{found} words",
                 where=_path(place, "in"),
                 remedy="check the devices of the DataNodes and their logs: data were changed or "
-                "lost, or somebody else works in that folder",
+                "lost, or another program works in that folder",
             )
         return found
 

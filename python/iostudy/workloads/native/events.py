@@ -77,7 +77,7 @@ class EventsOptions(Options):
         if self.reads > self.event_size:
             raise ValueError("more reads than the event has bytes; give fewer")
         if self.files is not None and self.files > self.jobs:
-            raise ValueError("more files than jobs, so that nobody would read some; give fewer")
+            raise ValueError("more files than jobs: no job would read some of them; give fewer")
         if self.direct and self.event_size % DIRECT_ALIGNMENT:
             raise ValueError(
                 f"direct I/O needs an event_size that is a multiple of {DIRECT_ALIGNMENT}"

@@ -174,7 +174,7 @@ class Io(Workload):
         return NamedPlaces(self.options.directories)
 
     def _make_folders(self, place: Place) -> None:
-        """Empty ones. Nothing that somebody else has put there in the meantime is taken for one."""
+        """Create empty directories. A directory of another program is never used as one."""
         self.clean(place)
         for folder in self.folders(place):
             try:

@@ -46,7 +46,7 @@ def run_job(spec: JobSpec, place: Place, doing: str) -> JobResult:
 def build_write_job(
     threads: tuple[tuple[str, ...], ...], size: int, seed: int, compressible: float
 ) -> JobSpec:
-    """A job that writes all of every file anew."""
+    """A job that rewrites every file as a whole."""
     return JobSpec(
         threads=threads,
         operation="write",
@@ -79,7 +79,7 @@ def require_present(paths: Iterable[Path], where: Path, size: int | None = None)
                 f"a file of {size} bytes",
                 found=f"{found} bytes ({path})",
                 where=str(where),
-                remedy="let nobody change the files while the workload runs",
+                remedy="make sure that no other program changes the files while the workload runs",
             )
 
 

@@ -81,7 +81,7 @@ def pool_histograms(histograms: Iterable[Histogram]) -> Histogram:
 
 
 def percentile_us(histogram: Histogram, percentile: float) -> float:
-    """The upper bound of the bucket in which a percentile of (0, 100] lies; not for an empty one.
+    """Return the upper bound of the bucket with a percentile of (0, 100]; not of an empty one.
 
     By rank: the smallest bound that at least so large a share of all latencies keeps within.
     """

@@ -191,9 +191,9 @@ def _report(
     said = complaint.decode(errors="replace").strip().rpartition("\n")[2]
     raise WorkloadError(
         "a task to end with exit code 0",
-        found=f"exit code {code}; it said: {said or 'nothing'}",
+        found=f"exit code {code}; it printed: {said or 'nothing'}",
         where=str(directory),
-        remedy="see the kernel's log (dmesg): a task may have been killed for want of memory",
+        remedy="see the kernel's log (dmesg): a task may have been killed because memory ran out",
     )
 
 

@@ -160,7 +160,7 @@ class TeraValidate(_Tera):
         return f"sorted {self.options.rows} in {self.options.reducers}"
 
     def prepare(self, place: Place) -> None:
-        """Make the rows and sort them; what was made first is not needed any more."""
+        """Make the rows and sort them; remove the unsorted rows."""
         rows, reducers = self.options.rows, self.options.reducers
         memory = max(256 * units.MIB, rows * ROW_BYTES // _SIZE_PER_MEMORY)
         options = {"rows": rows, "reducers": reducers, "memory": memory}

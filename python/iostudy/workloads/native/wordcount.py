@@ -206,8 +206,8 @@ def _text_errors(place: Place, *, own: bool) -> Iterator[None]:
                 "to count the words of your texts",
                 found=str(error),
                 where=str(place.directory),
-                remedy="let nobody change them meanwhile; leave out files that are no text, or "
-                "give more memory",
+                remedy="make sure that no other program changes them; leave out files that are no "
+                "text, or give more memory",
             ) from error
 
 

@@ -94,7 +94,7 @@ class RootEvents(Workload):
         return True
 
     def check(self) -> None:
-        """Refuse where uproot is missing, or the file is none; UsageError."""
+        """UsageError if uproot is missing, or the file is not a ROOT file."""
         require_extra("root", "read ROOT files", "the workload `events` models the same without")
         if self.options.file is not None:
             file.require_tree(self.options.file, self.options.tree)

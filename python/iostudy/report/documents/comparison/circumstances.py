@@ -29,7 +29,7 @@ _FIRST_TO_LAST: tuple[KeyPath, ...] = (
 """Keys by importance; all others follow."""
 
 _DISK_NUMBERS = ("number", "diskseq")
-"""Given out anew at each start or attachment; they say nothing about a device."""
+"""Assigned at each start or attachment, so they do not identify a device."""
 
 
 @dataclass(frozen=True)

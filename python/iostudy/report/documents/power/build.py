@@ -200,6 +200,6 @@ def _explain_aa_comparison(report: PowerReport) -> str:
     )
     return (
         f"The A/A comparison found a difference on {where}. By chance that happens in at most "
-        f"{format_percent(report.risk)} of cases: measure once more. If it persists, one trial of "
-        "a block affects the next, and verdicts of this study are not valid."
+        f"{format_percent(report.risk)} of cases: measure again. If it persists, one trial "
+        "of a block affects the next, and verdicts of this study are not valid."
     )

@@ -74,7 +74,7 @@ const drawCharts = async () => {
   document.body.append(script);
 };
 
-// On paper nothing can be opened, and thousands of rows are read by nobody.
+// A print cannot unfold a section, and thousands of rows have no reader.
 const openDetails = () => {
   for (const details of document.querySelectorAll("details:not([open]):not(.long)")) {
     details.open = true;

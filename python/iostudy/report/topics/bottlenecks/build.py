@@ -139,7 +139,7 @@ def _evidence_of(diagnosis: Diagnosis) -> Iterable[Evidence]:
 
 
 def _timeline(row: TrialRow, samples: ReadSamples | None) -> tuple[Timeline | None, str]:
-    """The timeline of a trial, or why there is none."""
+    """Return the timeline of a trial, or the reason for its absence."""
     if samples is None:
         return None, ""
     try:

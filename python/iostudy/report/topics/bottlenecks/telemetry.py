@@ -51,7 +51,7 @@ def group_counted_trials(
 
 
 def find_tested_device(rows: Sequence[TrialRow | RunRow]) -> str:
-    """The one that the trials name; empty if there is none.
+    """Return the device that the trials name, or "".
 
     Several where a loop-back disk has another name after --resume, or where configurations lie on
     different disks: ``loop1 or loop0``, each trial on its own.

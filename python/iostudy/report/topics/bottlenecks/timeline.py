@@ -12,7 +12,7 @@ from iostudy.telemetry.processors import tick_increments
 from iostudy.telemetry.samples import Samples, Values, counter_increments
 
 TOO_SHORT = "the trial was too short"
-"""Why there is none of a trial with samples that can be read."""
+"""Return the reason why a trial with readable samples has no timeline."""
 
 MOST_POINTS = 60
 _SHORTEST_SECONDS = 0.25

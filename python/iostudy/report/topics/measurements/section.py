@@ -39,7 +39,7 @@ _MOST_ROWS = 24
 
 
 def build_latency_table(workload: WorkloadReport) -> TextTable | None:
-    """Percentiles of every operation and configuration; None where there are none."""
+    """Build the percentiles of every operation and configuration, if any."""
     if not workload.latencies:
         return None
     first = workload.latencies[0]

@@ -35,7 +35,7 @@ def build_confirmations(
 ) -> dict[str, dict[str, ConfirmationReport | None]]:
     """Confirm the selected comparisons, by workload and configuration.
 
-    None stands for a comparison with fewer than two blocks of trials.
+    None: a comparison with fewer than two blocks of trials.
     """
     found: dict[str, dict[str, ConfirmationReport | None]] = {}
     recommended = recommend(study, compared)

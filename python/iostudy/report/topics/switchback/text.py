@@ -20,7 +20,7 @@ _USE_TRIALS = "Use whole trials (decide: {mode: trials})."
 
 
 def describe_plan(pilot: PilotRow) -> str:
-    """The chosen windows of a workload with their expected cost, or why there are none."""
+    """Describe the planned windows and their expected cost, or the reason for their absence."""
     plan = pilot.plan
     if plan is None:
         return f"whole trials decide: {pilot.reason}"

@@ -126,7 +126,7 @@ def build_sentences(predicates: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _places(names: Sequence[str]) -> str:
-    """Workloads by name, or counted where so many names would hide what is said of them."""
+    """Name the workloads, or count them if their names would hide the sentence."""
     if len(names) <= 2 * MOST_NAMED:
         return join_words(names)
     return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} others"
@@ -153,7 +153,7 @@ def _all_equivalent(baseline: Result, others: Sequence[Result], topic: AnswerCon
 def _clauses(
     verdict: Verdict, others: Sequence[Result], figure: FigureDescription, topic: AnswerContext
 ) -> list[str]:
-    """All that is said of the configurations with this verdict."""
+    """Yield the sentences about the configurations with this verdict."""
     chosen = [result for result in others if result.verdict is verdict]
     match verdict:
         case Verdict.BETTER | Verdict.WORSE:

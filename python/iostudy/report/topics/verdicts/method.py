@@ -23,7 +23,7 @@ from iostudy.telemetry.covariates import Covariate
 
 
 def build_method(study: Study, seed: int, trials: Sequence[TrialReport]) -> Method:
-    """The decision rule as it was fixed, and the paragraph that explains it."""
+    """The fixed decision rule, and the paragraph that explains it."""
     decide = study.decide
     return Method(
         margin=decide.margin,
@@ -193,7 +193,7 @@ def _ranking(study: Study) -> str:
         shares += ", each one's loads in equal parts"
     return (
         f"The combined ranking reads the same verdicts of all {pairs}, over all "
-        f"workloads together ({shares}), and has the same risk once more."
+        f"workloads together ({shares}), with a further risk of the same size."
     )
 
 

@@ -34,7 +34,7 @@ class VolumeManager(Protocol):
         """Make the volume of exactly these members, which carry no signature."""
 
     def find(self, name: str) -> BlockDevice | None:
-        """Return the device of the volume, None if there is none."""
+        """Return the device of the volume, or None."""
 
     def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:
         """Return the level of the volume, and the size of its stripes in bytes, 0 without any."""
