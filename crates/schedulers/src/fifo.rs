@@ -1,21 +1,7 @@
 //! Doubly linked list of requests, with its links in the pool.
 
 use crate::pool::RequestPool;
-use crate::request::RequestId;
-
-/// Neighbours of a request in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Links {
-    pub(crate) previous: Option<RequestId>,
-    pub(crate) next: Option<RequestId>,
-}
-
-impl Links {
-    pub(crate) const NONE: Self = Self {
-        previous: None,
-        next: None,
-    };
-}
+use crate::request::{Links, RequestId};
 
 /// List of requests in constant time per operation. A request is in at most one list.
 #[derive(Clone, Copy, Debug, Default)]

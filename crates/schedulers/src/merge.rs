@@ -1,8 +1,7 @@
 //! Index of mergeable requests: the last-merge cache and the hash of request ends.
 
-use crate::fifo::Links;
 use crate::pool::RequestPool;
-use crate::request::{Bio, Request, RequestId};
+use crate::request::{Bio, Links, Request, RequestId};
 
 const BUCKETS: u64 = 256;
 

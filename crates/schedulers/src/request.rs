@@ -3,7 +3,6 @@
 use std::num::NonZeroU32;
 
 use crate::clock::Nanos;
-use crate::fifo::Links;
 
 /// Kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,7 +78,7 @@ pub struct Bio {
     pub start: u64,
     /// Number of sectors.
     pub sectors: u32,
-    /// Whether somebody waits for this write (`O_SYNC`, `O_DIRECT`, fsync). Reads are always sync.
+    /// Whether a process waits for this write (`O_SYNC`, `O_DIRECT`, fsync). Reads are always sync.
     pub sync: bool,
     /// Process that issues it.
     pub process: ProcessId,
@@ -133,7 +132,7 @@ impl Bio {
         matches!(self.operation, Operation::Read)
     }
 
-    /// Whether somebody waits for it: a read, or a write marked sync.
+    /// Whether a process waits for it: a read, or a write marked sync.
     #[must_use]
     pub const fn is_sync(&self) -> bool {
         self.is_read() || self.sync
@@ -158,6 +157,20 @@ impl RequestId {
     pub const fn index(self) -> usize {
         self.0.get() as usize - 1
     }
+}
+
+/// Neighbours of a request in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Links {
+    pub(crate) previous: Option<RequestId>,
+    pub(crate) next: Option<RequestId>,
+}
+
+impl Links {
+    pub(crate) const NONE: Self = Self {
+        previous: None,
+        next: None,
+    };
 }
 
 /// A request of a queue: one or several adjacent bios.

@@ -5,25 +5,16 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use crate::counts::Counts;
-use crate::log::WindowLog;
+use crate::counts::{Counts, Snapshots};
+use crate::window::LoggedWindow;
 
 /// Later than the end of any job: a worker without a log never reaches a bound.
 const NEVER: Duration = Duration::from_secs(1 << 32);
 
-/// Counters of one worker at the start and the end of a window.
-#[derive(Debug)]
-pub(crate) struct Snapshots {
-    /// Index of the window in the log.
-    pub(crate) window: usize,
-    pub(crate) at_start: Arc<Counts>,
-    pub(crate) at_end: Arc<Counts>,
-}
-
 /// Position of one worker among the windows of a log.
 #[derive(Debug)]
 pub struct WindowCursor<'a> {
-    log: Option<(&'a WindowLog, Sender<Snapshots>)>,
+    log: Option<(&'a boxcar::Vec<LoggedWindow>, Sender<Snapshots>)>,
     /// Next bound. The log is searched for new windows at every completion after it.
     bound: Instant,
     /// Index of the current or next window.
@@ -33,9 +24,9 @@ pub struct WindowCursor<'a> {
 }
 
 impl<'a> WindowCursor<'a> {
-    pub(crate) fn new(log: &'a WindowLog, sender: Sender<Snapshots>) -> Self {
+    pub(crate) fn new(windows: &'a boxcar::Vec<LoggedWindow>, sender: Sender<Snapshots>) -> Self {
         Self {
-            log: Some((log, sender)),
+            log: Some((windows, sender)),
             bound: Instant::now(),
             window: 0,
             at_start: None,
@@ -64,12 +55,12 @@ impl<'a> WindowCursor<'a> {
 
     /// Take a snapshot for all bounds up to `now`.
     fn pass(&mut self, now: Instant, counts: impl FnOnce() -> Counts) {
-        let Some((log, sender)) = &self.log else {
+        let Some((windows, sender)) = &self.log else {
             return;
         };
         let snapshot = LazyCell::new(|| Arc::new(counts()));
         self.bound = now;
-        while let Some(logged) = log.windows.get(self.window) {
+        while let Some(logged) = windows.get(self.window) {
             let window = logged.window;
             if now < window.start {
                 self.bound = window.start;

@@ -5,22 +5,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::cursor::{Snapshots, WindowCursor};
+use crate::counts::Snapshots;
+use crate::cursor::WindowCursor;
 use crate::pending::{Pending, WindowCounts};
-use crate::window::{InvalidWindow, Window};
-
-/// Window as workers find it in the log.
-#[derive(Debug)]
-pub(crate) struct LoggedWindow {
-    pub(crate) window: Window,
-    /// Whether the window was published after its start, and has no exact counts.
-    pub(crate) late: AtomicBool,
-}
+use crate::window::{InvalidWindow, LoggedWindow, Window};
 
 /// Append-only log of windows. The driver's methods may be called from any thread.
 #[derive(Debug)]
 pub struct WindowLog {
-    pub(crate) windows: boxcar::Vec<LoggedWindow>,
+    windows: boxcar::Vec<LoggedWindow>,
     workers: AtomicUsize,
     sender: Sender<Snapshots>,
     driver: Mutex<Driver>,
@@ -62,7 +55,7 @@ impl WindowLog {
     /// Cursor of one worker. Every worker of the job needs one.
     #[must_use]
     pub fn cursor(&self) -> WindowCursor<'_> {
-        WindowCursor::new(self, self.sender.clone())
+        WindowCursor::new(&self.windows, self.sender.clone())
     }
 
     /// Publish a window to the workers.

@@ -3,10 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use crate::counts::{Counts, add, between};
-use crate::cursor::Snapshots;
-use crate::log::LoggedWindow;
-use crate::window::Window;
+use crate::counts::{Counts, Snapshots, add, between};
+use crate::window::{LoggedWindow, Window};
 
 /// Counts of a window that all workers have passed.
 #[derive(Debug, Clone)]

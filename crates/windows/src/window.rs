@@ -1,5 +1,6 @@
 //! Windows of time and reasons why one is refused.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use thiserror::Error;
@@ -11,6 +12,14 @@ pub struct Window {
     pub start: Instant,
     /// First instant after the window.
     pub end: Instant,
+}
+
+/// Window as workers find it in the log.
+#[derive(Debug)]
+pub(crate) struct LoggedWindow {
+    pub(crate) window: Window,
+    /// Whether the window was published after its start, and has no exact counts.
+    pub(crate) late: AtomicBool,
 }
 
 /// Reasons why a window is refused.

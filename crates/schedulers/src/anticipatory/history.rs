@@ -1,4 +1,4 @@
-//! What the anticipatory scheduler knows of processes (specification, sections 3.1 and 3.2).
+//! History of processes in the anticipatory scheduler (specification, sections 3.1 and 3.2).
 
 use crate::averages::{Average, decay, limit_seek};
 use crate::clock::{Hz, Jiffies};

@@ -1,4 +1,4 @@
-//! Whether to keep the device idle for a queue, for how long, and what to serve meanwhile
+//! Decision to keep the device idle for a queue, its duration, and the service in that time
 //! (specification, section 8.6).
 
 use crate::bfq::Bfq;
