@@ -12,7 +12,7 @@ from pathlib import Path
 _HEAVY = ("iostudy.cli.main", "iostudy.cli.study_runner", "iostudy.cli.bench.command")
 
 
-class Forked:
+class ForkedCommand:
     """A command that runs in ``directory``; all its streams are ``stream``."""
 
     def __init__(

@@ -12,7 +12,7 @@ draw = np.random.default_rng(1)
 QUIET = draw.standard_normal(40)
 
 
-class At(FamilyOfTests):
+class FixedLevel(FamilyOfTests):
     """A level of its own."""
 
     def __init__(self, level: float) -> None:
@@ -43,7 +43,7 @@ def test_the_trend_adjusted_for_groups_is_that_of_a_regression():
     beta, (square,), *_ = np.linalg.lstsq(design, values, rcond=None)
     error = np.sqrt(square / (12 - 4) * np.linalg.inv(design.T @ design)[3, 3])
     p = 2 * stats.t.sf(abs(beta[3]) / error, 12 - 4)
-    below, above = (At(factor * p) for factor in (0.999, 1.001))
+    below, above = (FixedLevel(factor * p) for factor in (0.999, 1.001))
     assert Flag.DRIFT not in flag_figures(values, groups, below)
     assert Flag.DRIFT in flag_figures(values, groups, above)
 
@@ -72,8 +72,12 @@ def test_skewed_differences():
 def test_the_test_of_skew_is_scipys(count: int):
     ratios = QUIET[:count] ** 3 + QUIET[:count]
     p = float(stats.skewtest(ratios).pvalue)
-    assert Flag.SKEWED_DIFFERENCES not in flag_pairs(np.zeros(count), ratios, At(p * (1 - 1e-9)))
-    assert Flag.SKEWED_DIFFERENCES in flag_pairs(np.zeros(count), ratios, At(p * (1 + 1e-9)))
+    assert Flag.SKEWED_DIFFERENCES not in flag_pairs(
+        np.zeros(count), ratios, FixedLevel(p * (1 - 1e-9))
+    )
+    assert Flag.SKEWED_DIFFERENCES in flag_pairs(
+        np.zeros(count), ratios, FixedLevel(p * (1 + 1e-9))
+    )
 
 
 def test_ranks_are_scipys_where_some_are_equal_too():

@@ -8,7 +8,7 @@ import pkgutil
 import sys
 
 from tests import attack
-from tests.attack.campaign import Count
+from tests.attack.campaign import AttackCount
 
 _FRAMEWORK = ("campaign", "__main__")
 _SHOWN_FAILURES = 5
@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="the bound of each campaign")
     parser.add_argument("--seed", type=int, default=1, help="of all random choices")
     arguments = parser.parse_args()
-    counts: list[Count] = []
+    counts: list[AttackCount] = []
     for name in arguments.campaigns or names():
         module = importlib.import_module(f"tests.attack.{name}")
         counts += module.run(arguments.seconds, arguments.seed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Count:
+class AttackCount:
     """Tries of one attack and the descriptions of those that succeeded."""
 
     attack: str

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from iostudy.host.mounts import read_mounts
 from tests import attacker
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 from tests.attacker import Watch
 from tests.fixtures_loop import MIB, loop_disk
-from tests.forked import Forked
+from tests.forked import ForkedCommand
 
 _MOST = 1000
 _LINKS = 20
@@ -39,7 +39,7 @@ validity: {{foreign_io: 100%, attempts: 10}}
 
 
 @dataclass(frozen=True)
-class Scene:
+class FolderScene:
     """A folder ``home`` of another user, and what is root's alone: a file, a folder, a device."""
 
     home: Path
@@ -67,16 +67,18 @@ class Attack:
     """What the owner of the folder does: once before the command, then again and again."""
 
     name: str
-    command: Callable[[Scene], list[str]]
-    plant: Callable[[Scene], None]
-    race: Callable[[Scene], object]
+    command: Callable[[FolderScene], list[str]]
+    plant: Callable[[FolderScene], None]
+    race: Callable[[FolderScene], object]
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Every attack in turn, on commands as they are, and on some that insist."""
     order = random.Random(seed)
     kinds = [(attack, options) for attack in ATTACKS for options in ((), ("--unsafe-folders",))]
-    counts = {kind: Count(f"folders: {kind[0].name} {' '.join(kind[1])}".strip()) for kind in kinds}
+    counts = {
+        kind: AttackCount(f"folders: {kind[0].name} {' '.join(kind[1])}".strip()) for kind in kinds
+    }
     with loop_disk(4 * MIB) as victim:
         for number in attempts(seconds, _MOST):
             if number % len(kinds) == 0:
@@ -99,11 +101,11 @@ def attempt(attack: Attack, options: tuple[str, ...], device: Path) -> str:
 
 
 @contextmanager
-def _scene(device: Path) -> Iterator[Scene]:
+def _scene(device: Path) -> Iterator[FolderScene]:
     with tempfile.TemporaryDirectory(prefix="iostudy-attack-") as name:
         base = Path(name)
         base.chmod(0o755)
-        scene = Scene(base / "home", base / "secret", base / "vault", device)
+        scene = FolderScene(base / "home", base / "secret", base / "vault", device)
         scene.vault.mkdir(0o700)
         scene.secret.touch(0o600)
         scene.secret.write_bytes(os.urandom(4096))
@@ -119,20 +121,20 @@ def _scene(device: Path) -> Iterator[Scene]:
             _clear(base, device)
 
 
-def _run(command: list[str], scene: Scene) -> None:
+def _run(command: list[str], scene: FolderScene) -> None:
     """Run the program until it was attacked, ask it to end, and let it restore what is left."""
     base, nowhere = scene.home.parent, os.open(os.devnull, os.O_RDWR)
     variables = {"IOSTUDY_STATE_DIR": str(base / "state")}
     try:
-        running = Forked(command, base, variables, nowhere)
+        running = ForkedCommand(command, base, variables, nowhere)
         _wait(running, scene)
         running.end(signal.SIGTERM)
-        Forked(["restore"], base, variables, nowhere).end(0)
+        ForkedCommand(["restore"], base, variables, nowhere).end(0)
     finally:
         os.close(nowhere)
 
 
-def _wait(running: Forked, scene: Scene) -> None:
+def _wait(running: ForkedCommand, scene: FolderScene) -> None:
     """Until it ends, or a little longer than until the attacker had a chance."""
     before, deadline = scene.state(), time.monotonic() + _LONGEST_SECONDS
     while running.poll() is None and time.monotonic() < deadline:
@@ -141,7 +143,7 @@ def _wait(running: Forked, scene: Scene) -> None:
         time.sleep(0.1)
 
 
-def _left(scene: Scene) -> list[str]:
+def _left(scene: FolderScene) -> list[str]:
     base = scene.home.parent
     mounted = [f"a mount was left: {point}" for point in _mounts(base)]
     loops = _loops(base, scene.device)
@@ -174,7 +176,7 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _swap(scene: Scene, prefix: str) -> None:
+def _swap(scene: FolderScene, prefix: str) -> None:
     """Put the prepared folder in the place of the first one of that name."""
     watch = Watch(scene.home)
     while scene.prepared.exists():
@@ -184,7 +186,7 @@ def _swap(scene: Scene, prefix: str) -> None:
             scene.prepared.rename(folder)
 
 
-def _swap_and_relink(scene: Scene, prefix: str) -> None:
+def _swap_and_relink(scene: FolderScene, prefix: str) -> None:
     """The same; then put a link in the place of every file that the workload removes."""
     if scene.prepared.exists():
         _swap(scene, prefix)
@@ -195,7 +197,7 @@ def _swap_and_relink(scene: Scene, prefix: str) -> None:
             link.rename(folder / "part-00000")
 
 
-def _move(scene: Scene, prefix: str, inside: str) -> None:
+def _move(scene: FolderScene, prefix: str, inside: str) -> None:
     """Move the folder away once that is in it."""
     for folder in scene.home.glob(f"{prefix}*"):
         if not _is_empty(scene, inside):
@@ -203,49 +205,49 @@ def _move(scene: Scene, prefix: str, inside: str) -> None:
     time.sleep(0.005)
 
 
-def _is_empty(scene: Scene, inside: str) -> bool:
+def _is_empty(scene: FolderScene, inside: str) -> bool:
     return not (
         _loops(scene.home.parent, scene.device) if inside == "image" else _mounts(scene.home)
     )
 
 
-def _nothing(_: Scene) -> None:
+def _nothing(_: FolderScene) -> None:
     time.sleep(0.1)
 
 
-def _loopback(scene: Scene) -> list[str]:
+def _loopback(scene: FolderScene) -> list[str]:
     return ["run", "study.yaml", "--out", str(scene.home)]
 
 
-def _bench(scene: Scene) -> list[str]:
+def _bench(scene: FolderScene) -> list[str]:
     return ["bench", "dfsio-write", "--target", str(scene.home), "-o", "files=1", "-o", "size=4MiB"]
 
 
-def _directory(scene: Scene) -> list[str]:
+def _directory(scene: FolderScene) -> list[str]:
     return ["run", "here.yaml", "--out", str(scene.home)]
 
 
-def _prepare(scene: Scene, name: str, target: Path) -> None:
+def _prepare(scene: FolderScene, name: str, target: Path) -> None:
     (scene.prepared / name).symlink_to(target)
 
 
-def _link(scene: Scene, name: str, target: Path) -> None:
+def _link(scene: FolderScene, name: str, target: Path) -> None:
     (scene.home / name).symlink_to(target)
 
 
-def _folder_of_links(scene: Scene) -> None:
+def _folder_of_links(scene: FolderScene) -> None:
     shutil.rmtree(scene.prepared)
     scene.prepared.symlink_to(scene.vault)
     os.chown(scene.prepared, attacker.UID, attacker.UID, follow_symlinks=False)
 
 
-def _hard_link(scene: Scene) -> None:
+def _hard_link(scene: FolderScene) -> None:
     """As fs.protected_hardlinks = 0 would let the attacker make them."""
     for number in range(_LINKS):
         (scene.prepared / f"link-{number}").hardlink_to(scene.secret)
 
 
-def _symbolic_link(scene: Scene) -> None:
+def _symbolic_link(scene: FolderScene) -> None:
     for number in range(_LINKS):
         _prepare(scene, f"link-{number}", scene.secret)
 

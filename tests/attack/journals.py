@@ -21,8 +21,8 @@ from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.committed_settings import read_committed_settings
 from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_all, restore_kinds, restore_stale
-from tests.attack.campaign import Count, attempts
-from tests.settings.note import Note
+from tests.attack.campaign import AttackCount, attempts
+from tests.settings.note import FileNote
 from tests.stranger import STRANGER, as_self
 
 BIT_FLIPS = 20_000
@@ -31,7 +31,7 @@ NOTES = 4
 NAME = "1-1.journal"
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Flips, cuts, kills and forgeries; each of them takes a part of the time."""
     draw = random.Random(seed)
     return [
@@ -42,7 +42,7 @@ def run(seconds: float, seed: int) -> list[Count]:
     ]
 
 
-class Ground:
+class KilledJournal:
     """Notes that a killed owner has changed, and the bytes of its journal."""
 
     def __init__(self, folder: Path) -> None:
@@ -51,7 +51,7 @@ class Ground:
         self.set_notes("before")
         journal = Journal.create(self.state, JournalMode.STUDY, "iostudy run old")
         for note in self.notes:
-            journal.log_changes([Note.prepare(note, "after")])
+            journal.log_changes([FileNote.prepare(note, "after")])
         journal.close()
         self.journal = journal.path.read_bytes()
         journal.path.unlink()
@@ -77,16 +77,16 @@ class Ground:
 
 
 @contextmanager
-def ground() -> Iterator[Ground]:
+def ground() -> Iterator[KilledJournal]:
     """In memory: ext4 brings each file that is written over to the disk."""
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=memory) as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setitem(kinds._CHANGES, Note.kind, Note.from_record)
-        yield Ground(Path(folder))
+        patch.setitem(kinds._CHANGES, FileNote.kind, FileNote.from_record)
+        yield KilledJournal(Path(folder))
 
 
-def flip_bits(seconds: float, most: int, draw: random.Random) -> Count:
-    count = Count("one bit of a journal flipped")
+def flip_bits(seconds: float, most: int, draw: random.Random) -> AttackCount:
+    count = AttackCount("one bit of a journal flipped")
     with ground() as place:
         for _ in attempts(seconds, most):
             bit = draw.randrange(8 * len(place.journal))
@@ -97,8 +97,8 @@ def flip_bits(seconds: float, most: int, draw: random.Random) -> Count:
     return count
 
 
-def cut(stride: int) -> Count:
-    count = Count("journal cut at a byte after its last announcement")
+def cut(stride: int) -> AttackCount:
+    count = AttackCount("journal cut at a byte after its last announcement")
     with ground() as place:
         for length in range(0, len(place.journal), stride):
             problem = place.restore(place.journal[:length])
@@ -106,9 +106,9 @@ def cut(stride: int) -> Count:
     return count
 
 
-def kill(seconds: float, most: int, draw: random.Random) -> Count:
+def kill(seconds: float, most: int, draw: random.Random) -> AttackCount:
     """SIGKILL at any moment of announcing: all is restored, and no damage is reported."""
-    count = Count("false alarms after kill -9 of an owner that announces")
+    count = AttackCount("false alarms after kill -9 of an owner that announces")
     with ground() as place:
         for _ in attempts(seconds, most):
             place.set_notes("before")
@@ -122,13 +122,13 @@ def kill(seconds: float, most: int, draw: random.Random) -> Count:
     return count
 
 
-def kill_owner(place: Ground, seconds: float) -> None:
+def kill_owner(place: KilledJournal, seconds: float) -> None:
     child = os.fork()
     if child == 0:
         journal = Journal.create(place.state, JournalMode.STUDY, "iostudy run killed")
         while True:
             for note in place.notes:
-                change = Note.prepare(note, f"after {time.monotonic_ns()}")
+                change = FileNote.prepare(note, f"after {time.monotonic_ns()}")
                 (number,) = journal.log_changes([change])
                 change.apply()
                 change.undo()
@@ -138,12 +138,12 @@ def kill_owner(place: Ground, seconds: float) -> None:
     os.waitpid(child, 0)
 
 
-def forge() -> Count:
+def forge() -> AttackCount:
     """A forged journal of every kind in a state directory of every kind, for every reader."""
-    count = Count("forged journal in a state directory")
+    count = AttackCount("forged journal in a state directory")
     for directory, file, reader in product(DIRECTORIES, FILES, READERS):
         with tempfile.TemporaryDirectory() as made, pytest.MonkeyPatch.context() as patch:
-            patch.setitem(kinds._CHANGES, Note.kind, Note.from_record)
+            patch.setitem(kinds._CHANGES, FileNote.kind, FileNote.from_record)
             problem = forge_one(Path(made), directory, file, reader)
             names = f"{directory.__name__}, {file.__name__}, {reader.__name__}"
             count.record(problem and f"{names}: {problem}")

@@ -33,7 +33,7 @@ from iostudy.report.render import json_, markdown
 from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan
 from iostudy.telemetry.samples import Samples
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 
 MOST_BYTES = 2000
 MOST_CUTS = 200
@@ -49,15 +49,15 @@ _FLAG = "No timeline of"
 _DATABASE = ("ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm", "ledger.seal")
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Changed bytes and cut files of a study that ended and of one whose process was killed."""
-    changed = Count("ledger: a byte of a file changed")
-    cut = Count("ledger: a file cut short")
-    lost = Count("ledger: a file removed")
+    changed = AttackCount("ledger: a byte of a file changed")
+    cut = AttackCount("ledger: a file cut short")
+    lost = AttackCount("ledger: a file removed")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        studies = [Damaged(folder, make_ended(folder / "ended"))]
-        studies.append(Damaged(folder, make_killed(folder / "killed", folder / "ended")))
+        studies = [DamagedCopies(folder, make_ended(folder / "ended"))]
+        studies.append(DamagedCopies(folder, make_killed(folder / "killed", folder / "ended")))
         draw = random.Random(seed)
         for number in attempts(seconds * 0.8, MOST_BYTES):
             changed.record(studies[number % 2].changed(draw))
@@ -69,7 +69,7 @@ def run(seconds: float, seed: int) -> list[Count]:
     return [changed, cut, lost]
 
 
-class NoisyNode(FakeNode):
+class LedgerNode(FakeNode):
     """The other level is faster by a little, so that a changed figure changes the verdict."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ def make_ended(folder: Path) -> Path:
     folder.mkdir()
     study = parse(_TEXT, where="study.yaml", name="study")
     prepare_session(study, folder, root=True, resume=False).execute(
-        NoisyNode(), root=True, seed=1, listeners=()
+        LedgerNode(), root=True, seed=1, listeners=()
     )
     return folder
 
@@ -117,7 +117,7 @@ def make_killed(folder: Path, ended: Path) -> Path:
     return folder
 
 
-class Damaged:
+class DamagedCopies:
     """Copies of an output folder with a single damage, and the report of each."""
 
     def __init__(self, folder: Path, whole: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.settings.transaction.locks import lock_directory, lock_host
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 from tests.stranger import STRANGER, as_self, as_stranger
 
 MOST_TRIES = 300
@@ -22,12 +22,12 @@ LOCK = "host.lock"
 LOCKED = "locked"
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Plant every kind of folder and file in random order; root tries to lock each time."""
     draw = random.Random(seed)
-    folders = Count("lock folder prepared by another user")
-    files = Count("lock file planted in root's lock folder")
-    held = Count("lock of root's held by another user")
+    folders = AttackCount("lock folder prepared by another user")
+    files = AttackCount("lock file planted in root's lock folder")
+    held = AttackCount("lock of root's held by another user")
     for _ in attempts(seconds, MOST_TRIES):
         with ground() as place:
             folders.record(attack_folder(place, draw.choice(FOLDERS), draw.choice(FILES)))

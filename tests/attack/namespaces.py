@@ -24,7 +24,7 @@ from iostudy.settings.transaction.state import STATE_DIR, state_directory
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from tests.attack import in_namespace
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 from tests.fixtures_loop import MIB, loop_disk, queue_state
 from tests.watchdogs import kill_watchdogs
 
@@ -273,14 +273,14 @@ WITH_STUDY: dict[str, Callable[[Host], str]] = {
 ATTACKS |= WITH_STUDY
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Every attack for an equal part of the time."""
     return [attack(name, seconds / len(ATTACKS), seed) for name in ATTACKS]
 
 
-def attack(name: str, seconds: float, seed: int, most: int = _MOST) -> Count:
+def attack(name: str, seconds: float, seed: int, most: int = _MOST) -> AttackCount:
     """One attack, at most so many times, on a file system of its own."""
-    count = Count(name)
+    count = AttackCount(name)
     with host(seed) as made:
         for _ in attempts(seconds, most):
             count.record(ATTACKS[name](made))

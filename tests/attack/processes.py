@@ -14,7 +14,7 @@ from pathlib import Path
 from iostudy.errors import WorkloadError
 from iostudy.workloads.external import guard, program
 from iostudy.workloads.external.program import Program
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 
 TRIES = 50
 VICTIMS = ("guard", "reaper")
@@ -28,10 +28,12 @@ _TREE = (
 )
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Kill guards from their start until they are well at work."""
     rng = random.Random(seed)
-    counts = [Count(f"the {victim} of a program killed at a random moment") for victim in VICTIMS]
+    counts = [
+        AttackCount(f"the {victim} of a program killed at a random moment") for victim in VICTIMS
+    ]
     for number in attempts(seconds, TRIES):
         mark = f"{3000 + number}.{os.getpid()}"
         for victim, count in zip(VICTIMS, counts, strict=True):

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from iostudy.study import library
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 
 MOST_RUNS = 10
 LEAST_SHARE, MOST_SHARE = 0.2, 0.4
@@ -36,9 +36,9 @@ while True:
 """
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Runs of the quickstart under load, and those without a whole report."""
-    count = Count("quickstart while others take 20-40 % of every CPU")
+    count = AttackCount("quickstart while others take 20-40 % of every CPU")
     draw = random.Random(seed)
     with _busy(draw):
         for _ in attempts(seconds, MOST_RUNS):

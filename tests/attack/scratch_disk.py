@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import attacker
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 from tests.fixtures_loop import MIB, loop_disk
-from tests.forked import Forked
+from tests.forked import ForkedCommand
 
 _MOST = 1000
 _RUN_SECONDS = 30.0
@@ -38,7 +38,7 @@ validity: {{foreign_io: 100%, attempts: 10}}
 
 
 @dataclass(frozen=True)
-class Scene:
+class DeviceScene:
     """A link of another user's, and the two devices that it can lead to."""
 
     base: Path
@@ -52,11 +52,11 @@ class Scene:
         new.rename(self.link)
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Both attacks in turn. ``seed`` is not needed: the kernel decides who is first."""
     del seed
-    waits = Count("scratch disk: the link is repointed while the prompt waits")
-    races = Count("scratch disk: the link is repointed all the time")
+    waits = AttackCount("scratch disk: the link is repointed while the prompt waits")
+    races = AttackCount("scratch disk: the link is repointed all the time")
     for number in attempts(seconds, _MOST):
         if number % 2:
             races.record(attempt_race())
@@ -84,7 +84,7 @@ def attempt_race() -> str:
         return _judged(scene, ["--out", "out", "--yes"], lambda: None)
 
 
-def _judged(scene: Scene, options: list[str], on_prompt: Callable[[], object]) -> str:
+def _judged(scene: DeviceScene, options: list[str], on_prompt: Callable[[], object]) -> str:
     before = {device.name: _digest(device) for device in scene.devices}
     output = _run(scene, options, on_prompt)
     confirmed = _CONFIRMED.findall(output)[:1]
@@ -94,7 +94,7 @@ def _judged(scene: Scene, options: list[str], on_prompt: Callable[[], object]) -
 
 
 @contextmanager
-def _scene() -> Iterator[Scene]:
+def _scene() -> Iterator[DeviceScene]:
     with (
         tempfile.TemporaryDirectory(prefix="iostudy-attack-") as name,
         loop_disk(_SIZE) as one,
@@ -105,7 +105,7 @@ def _scene() -> Iterator[Scene]:
         links = base / "links"
         links.mkdir()
         os.chown(links, attacker.UID, attacker.UID)
-        scene = Scene(base, links / "disk", (Path("/dev") / one, Path("/dev") / other))
+        scene = DeviceScene(base, links / "disk", (Path("/dev") / one, Path("/dev") / other))
         for device in scene.devices:
             device.write_bytes(os.urandom(MIB))
         scene.lead_to(scene.devices[0])
@@ -114,11 +114,11 @@ def _scene() -> Iterator[Scene]:
         yield scene
 
 
-def _run(scene: Scene, options: list[str], on_prompt: Callable[[], object]) -> str:
+def _run(scene: DeviceScene, options: list[str], on_prompt: Callable[[], object]) -> str:
     """Run the study on a terminal and type the device's name at the prompt; return its output."""
     ours, its = pty.openpty()
     variables = {"IOSTUDY_STATE_DIR": str(scene.base / "state")}
-    running = Forked(["run", "study.yaml", *options], scene.base, variables, its)
+    running = ForkedCommand(["run", "study.yaml", *options], scene.base, variables, its)
     os.close(its)
     try:
         return _talk(running, ours, str(scene.link), on_prompt)
@@ -127,7 +127,9 @@ def _run(scene: Scene, options: list[str], on_prompt: Callable[[], object]) -> s
         os.close(ours)
 
 
-def _talk(running: Forked, terminal: int, answer: str, on_prompt: Callable[[], object]) -> str:
+def _talk(
+    running: ForkedCommand, terminal: int, answer: str, on_prompt: Callable[[], object]
+) -> str:
     output, answered, deadline = "", False, time.monotonic() + _RUN_SECONDS
     while running.poll() is None and time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.1)[0]:

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 
 STDOUTS = ("full", "closed")
 COMPLETION = {"_IOSTUDY_COMPLETE": "complete_bash", "COMP_WORDS": "iostudy re", "COMP_CWORD": "1"}
@@ -32,7 +32,7 @@ validity: {foreign_io: 9999%, attempts: 20, steal: 99%}
 _NO_LIMIT: Callable[[], None] = lambda: None  # noqa: E731 - a value among others
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Every command with every stdout, then random commands under random limits."""
     with tempfile.TemporaryDirectory(prefix="iostudy-streams-") as folder:
         environment = {"IOSTUDY_STATE_DIR": f"{folder}/state"}
@@ -84,8 +84,8 @@ def _commands(folder: Path, environment: Mapping[str, str]) -> list[tuple[str, .
 
 def _full_and_closed(
     commands: Sequence[tuple[str, ...]], environment: Mapping[str, str], seconds: float
-) -> Count:
-    count = Count("a command with a full or closed stdout")
+) -> AttackCount:
+    count = AttackCount("a command with a full or closed stdout")
     cases = list(itertools.product(commands, STDOUTS))
     for number in attempts(seconds, len(cases)):
         count.record(attack(*cases[number], environment))
@@ -97,9 +97,9 @@ def _limited(
     environment: Mapping[str, str],
     seconds: float,
     rng: random.Random,
-) -> Count:
+) -> AttackCount:
     """Few open files, little memory; as these limits hold for root, too."""
-    count = Count("a command under limits on memory and open files")
+    count = AttackCount("a command under limits on memory and open files")
     for _ in attempts(seconds, 100):
         command = rng.choice(commands)
         limit, least, most = rng.choice(

@@ -15,7 +15,7 @@ from pathlib import Path
 from iostudy.cli.check import check
 from iostudy.errors import IostudyError
 from iostudy.study import library
-from tests.attack.campaign import Count, attempts
+from tests.attack.campaign import AttackCount, attempts
 
 MOST_MUTANTS = 4000
 MAX_SECONDS = 5.0
@@ -67,16 +67,16 @@ _VALUES = (
 Mutation = Callable[[random.Random, str, str], str]
 
 
-def run(seconds: float, seed: int) -> list[Count]:
+def run(seconds: float, seed: int) -> list[AttackCount]:
     """Mutants of the ready-made studies, then the files of `hostile`, each once."""
     chance = random.Random(seed)
     texts = [(library.FOLDER / f"{name}.yaml").read_text() for name in library.names()]
-    counts = {name: Count(f"studies: {name}") for name in MUTATIONS}
+    counts = {name: AttackCount(f"studies: {name}") for name in MUTATIONS}
     for _ in attempts(seconds * 0.8, MOST_MUTANTS):
         name = chance.choice(list(MUTATIONS))
         mutant = MUTATIONS[name](chance, chance.choice(texts), chance.choice(texts))
         counts[name].record(failure(mutant.encode("utf-8", "surrogateescape")))
-    fixed = Count("studies: hostile documents")
+    fixed = AttackCount("studies: hostile documents")
     for name, content in hostile():
         found = failure(content)
         fixed.record(f"{name}: {found}" if found else "")

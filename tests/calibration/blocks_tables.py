@@ -11,7 +11,7 @@ from scipy import stats
 from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.rows import Row, percent
-from tests.calibration.simulation import NOISE, SEED, Array, Outcomes, Shape, carry_out, noise
+from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, Outcomes, carry_out, noise
 from tests.calibration.verdict_tables import STUDIES
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
@@ -25,7 +25,9 @@ OF_A_PAIR = {"a pair": NOISE, "a trial": NOISE * math.sqrt(2)}
 def ratios(spread: float, difference: float, studies: int) -> Array:
     """Normal paired log-ratios of configurations whose figures differ by a fraction."""
     draw = np.random.default_rng([SEED, 7])
-    return spread * noise(Shape.NORMAL, draw, studies, RULE.max_blocks) + math.log1p(difference)
+    return spread * noise(NoiseShape.NORMAL, draw, studies, RULE.max_blocks) + math.log1p(
+        difference
+    )
 
 
 def right(outcomes: Outcomes, difference: float) -> float:

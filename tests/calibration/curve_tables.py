@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.calibration.rows import Row, percent
-from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, Scene, simulate
-from tests.calibration.simulation import Shape
+from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, CurveModel, simulate
+from tests.calibration.simulation import NoiseShape
 from tests.calibration.verdict_tables import REACHABLE
 
 STUDIES = 1000
@@ -16,9 +16,9 @@ def curve_rates() -> list[Row]:
     """Curves of three configurations at four loads, of which two touch, or cross."""
     heads = ("noise", "values missed", "gains missed", "knee missed", "made up")
     rows: list[Row] = [(*heads, "crossing found", "crossing missed")]
-    for shape in Shape:
+    for shape in NoiseShape:
         touching, crossed = (
-            simulate(shape, Scene.at_the_margin(effects, REACHABLE), STUDIES)
+            simulate(shape, CurveModel.at_the_margin(effects, REACHABLE), STUDIES)
             for effects in (TOUCHING, OVERTAKING)
         )
         of_touching = (touching.values, touching.gains, touching.knees, touching.made_up)
@@ -33,7 +33,7 @@ def knees_found() -> list[Row]:
     for noise in (0.005, 0.01, 0.02, 0.04):
         rates = (
             simulate(
-                Shape.NORMAL, Scene(EQUAL, rule, last_gain=0.0, noise=noise), STUDIES
+                NoiseShape.NORMAL, CurveModel(EQUAL, rule, last_gain=0.0, noise=noise), STUDIES
             ).single_knee
             for rule in (replace(REACHABLE, min_blocks=fewest) for fewest in (5, 15))
         )

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.series import FamilyOfTests, Flag, flag_figures, flag_pairs
 from iostudy.analysis.verdict import Rule, Verdict
-from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
+from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 
 RULE = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)
 ALONE = FamilyOfTests(series=1, pairs=1)
 
 
 @dataclass(frozen=True)
-class Flagged:
+class FlagRates:
     """Shares of studies: with any flag, and with each."""
 
     any: float
@@ -30,15 +30,15 @@ class Flagged:
         return self.each[flag] / self.studies
 
 
-def flagged(shape: Shape, studies: int) -> Flagged:
+def flagged(shape: NoiseShape, studies: int) -> FlagRates:
     """Studies of two equal configurations, each flagged once it has stopped."""
     found = list(_flags(shape, studies))
     each = Counter(flag for flags in found for flag in flags)
-    return Flagged(float(np.mean([bool(flags) for flags in found])), each, studies)
+    return FlagRates(float(np.mean([bool(flags) for flags in found])), each, studies)
 
 
-def _flags(shape: Shape, studies: int) -> Iterator[tuple[Flag, ...]]:
-    draw = np.random.default_rng([SEED, 8, list(Shape).index(shape)])
+def _flags(shape: NoiseShape, studies: int) -> Iterator[tuple[Flag, ...]]:
+    draw = np.random.default_rng([SEED, 8, list(NoiseShape).index(shape)])
     trials = noise(shape, draw, studies, 2 * RULE.max_blocks)
     in_run_order = NOISE * trials.reshape(studies, RULE.max_blocks, 2)
     groups = draw.permuted(np.broadcast_to([0, 1], in_run_order.shape), axis=2)
@@ -51,7 +51,7 @@ def _flags(shape: Shape, studies: int) -> Iterator[tuple[Flag, ...]]:
 
 
 @dataclass(frozen=True)
-class Marks:
+class MarkRates:
     """Shares: of studies that name a winner, of these and of all others that are marked."""
 
     wrong: float
@@ -59,13 +59,13 @@ class Marks:
     others_marked: float
 
 
-def unequal_variance_marks(shape: Shape, quiet: float, studies: int, most: int) -> Marks:
+def unequal_variance_marks(shape: NoiseShape, quiet: float, studies: int, most: int) -> MarkRates:
     """Configurations of equal mean, the one noisy, the other with ``quiet`` times a normal noise.
 
     Of the winners and of the others at most ``most`` each are looked at.
     """
-    draw = np.random.default_rng([SEED, 9, list(Shape).index(shape)])
-    mean = -0.5 if shape is Shape.SPIKES else 0.0
+    draw = np.random.default_rng([SEED, 9, list(NoiseShape).index(shape)])
+    mean = -0.5 if shape is NoiseShape.SPIKES else 0.0
     noisy = NOISE * (noise(shape, draw, studies, RULE.max_blocks) - mean)
     calm = quiet * NOISE * draw.standard_normal(noisy.shape)
     outcomes = carry_out(noisy - calm, RULE)
@@ -75,7 +75,7 @@ def unequal_variance_marks(shape: Shape, quiet: float, studies: int, most: int) 
         found = [_marked(calm[i], noisy[i], outcomes.blocks[i]) for i in _first(chosen, most)]
         return float(np.mean(found))
 
-    return Marks(float(wrong.mean()), marked(wrong), marked(~wrong))
+    return MarkRates(float(wrong.mean()), marked(wrong), marked(~wrong))
 
 
 def _first(chosen: NDArray[np.bool_], most: int) -> NDArray[np.int64]:

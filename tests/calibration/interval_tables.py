@@ -8,7 +8,7 @@ import numpy as np
 
 from iostudy.analysis.verdict import Rule
 from tests.calibration.rows import Row, percent
-from tests.calibration.simulation import SEED, Shape, carry_out, noise
+from tests.calibration.simulation import SEED, NoiseShape, carry_out, noise
 from tests.calibration.verdict_tables import STUDIES
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
@@ -26,7 +26,7 @@ PARTS = {"0": 0.0, "1/3": 1 / 3, "0.9": 0.9, "0.99": 0.99, "1": 1.0, "1.2": 1.2}
 def missed(rule: Rule, spread: float, part: float, studies: int) -> float:
     """The share of studies whose interval at the end does not contain the true difference."""
     draw = np.random.default_rng([SEED, 31])
-    drawn = spread * noise(Shape.NORMAL, draw, studies, rule.max_blocks)
+    drawn = spread * noise(NoiseShape.NORMAL, draw, studies, rule.max_blocks)
     truth = part * rule.delta
     return 1 - carry_out(drawn + truth, rule).covering(truth)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from iostudy.analysis.variance_shares import VarianceShare, measure_variance_shares
 from tests.calibration.rows import Row, percent
-from tests.calibration.simulation import SEED, Array, Shape, noise
+from tests.calibration.simulation import SEED, Array, NoiseShape, noise
 from tests.results.synthetic_noise import SITUATIONS, find_causes
 
 STUDIES, REPETITIONS = 1000, 100
@@ -23,15 +23,15 @@ def noise_causes_by_chance() -> list[Row]:
     """Figures and covariates without any relation, all with one shape of noise."""
     heads = (f"{blocks} blocks of {labels}" for blocks, labels in SIZES)
     rows: list[Row] = [("noise", *heads)]
-    for shape in Shape:
+    for shape in NoiseShape:
         rates = (named_by_chance(shape, *size, STUDIES) for size in SIZES)
         rows.append((shape, *map(percent, rates)))
     return rows
 
 
-def named_by_chance(shape: Shape, blocks: int, labels: int, studies: int) -> float:
+def named_by_chance(shape: NoiseShape, blocks: int, labels: int, studies: int) -> float:
     """The share of studies with any cause."""
-    draw = np.random.default_rng([SEED, 11, list(Shape).index(shape), labels])
+    draw = np.random.default_rng([SEED, 11, list(NoiseShape).index(shape), labels])
     named = 0
     for _ in range(studies):
         positions = _positions(draw, blocks, labels)

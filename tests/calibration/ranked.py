@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.ranking import Ranking, rank
 from iostudy.analysis.verdict import Rule, Verdict
-from tests.calibration.simulation import SEED, Array, Shape, carry_out, log_figures
+from tests.calibration.simulation import SEED, Array, NoiseShape, carry_out, log_figures
 
 STAIRCASE = (0.0, 0.04, 0.04, 0.08)
 """Two are equal; from step to step a difference that 30 blocks often find."""
@@ -39,7 +39,7 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Rates:
+class RankingRates:
     """Shares of studies with an error in the ranking, with or without stopping.
 
     ``wrong``: some configuration is put before one that is as good or better; ``uncovered``: a true
@@ -53,15 +53,15 @@ class Rates:
     split: float
 
 
-def simulate(shape: Shape, design: Design, studies: int) -> Rates:
+def simulate(shape: NoiseShape, design: Design, studies: int) -> RankingRates:
     """What became of many rankings."""
     judged = [_judged(ranking, design.truth) for ranking in _rankings(shape, design, studies)]
-    return Rates(*(float(share) for share in np.mean(judged, axis=0)))
+    return RankingRates(*(float(share) for share in np.mean(judged, axis=0)))
 
 
-def _rankings(shape: Shape, design: Design, studies: int) -> Iterator[Ranking]:
+def _rankings(shape: NoiseShape, design: Design, studies: int) -> Iterator[Ranking]:
     workloads, configurations = design.effects.shape
-    draw = np.random.default_rng([SEED, 6, list(Shape).index(shape)])
+    draw = np.random.default_rng([SEED, 6, list(NoiseShape).index(shape)])
     rule = replace(design.rule, comparisons=(configurations - 1) * workloads)
     figures = [
         stopped(log_figures(shape, draw, studies, rule.max_blocks, configurations) + own, rule)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.calibration.ranked import STAIRCASE, Design, simulate
 from tests.calibration.rows import Row, percent
-from tests.calibration.simulation import Shape
+from tests.calibration.simulation import NoiseShape
 from tests.calibration.verdict_tables import OPEN_ENDED
 
 STUDIES = 2000
@@ -16,7 +16,7 @@ def ranking_rates() -> list[Row]:
     """Rankings of four configurations, all equal or a staircase, on one workload and on nine."""
     heads = ("noise", "workloads", "equal: any wrong", "staircase: any wrong")
     rows: list[Row] = [(*heads, "ranks missed", "interval missed")]
-    for shape in Shape:
+    for shape in NoiseShape:
         for workloads in (1, 2, 9):
             equal, stairs = (
                 simulate(shape, Design.uniform(effects, workloads, OPEN_ENDED), STUDIES)
@@ -35,7 +35,7 @@ def ranking_sizes() -> list[Row]:
             Design.uniform((0.0, 0.06), workloads, replace(OPEN_ENDED, max_blocks=most))
             for most in (30, 60)
         )
-        missed = (simulate(Shape.NORMAL, design, STUDIES // 2).missed for design in designs)
+        missed = (simulate(NoiseShape.NORMAL, design, STUDIES // 2).missed for design in designs)
         rows.append((str(workloads), *map(percent, missed)))
     return rows
 

@@ -49,7 +49,7 @@ TOLERANCE = max(TOLERANCES) * math.log1p(MARGIN)
 
 
 @dataclass(frozen=True)
-class Level:
+class SimulatedLevel:
     """A configuration: its final log rate, and the response to a switch to it.
 
     The rate begins at ``start`` times the final one, and approaches it with ``constant`` seconds.
@@ -91,7 +91,7 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyOutcome:
     """The plan of a study, None for whole trials, and the verdict on every other level.
 
     ``seconds`` are those of the pilot without long stays and of the windows.
@@ -103,17 +103,19 @@ class Outcome:
     stay_seconds: float = 0.0
 
 
-def simulate_study(draw: np.random.Generator, levels: Sequence[Level], noise: Noise) -> Outcome:
+def simulate_study(
+    draw: np.random.Generator, levels: Sequence[SimulatedLevel], noise: Noise
+) -> StudyOutcome:
     """Simulate the pilot, the plan and all rounds of a study of one workload."""
     comparisons, delta = len(levels) - 1, math.log1p(MARGIN)
     risk = RISK * (1 - BOUND_SHARE)
     pilot, curves = _simulate_pilot(draw, levels, noise)
     plan = choose_windows(pilot, delta, risk / comparisons, SECONDS)
     if plan is None:
-        return Outcome(None)
+        return StudyOutcome(None)
     slow, stay_seconds = _check_slow(draw, levels, noise, plan, curves, pilot.rates)
     if slow:
-        return Outcome(None, stay_seconds=stay_seconds)
+        return StudyOutcome(None, stay_seconds=stay_seconds)
     planned = plan_blocks({"": plan})
     rule = Rule(MARGIN, risk, FIRST_LOOK, planned.max_blocks, comparisons, bias=plan.bias)
     logs = simulate_blocks(draw, levels, noise, plan, planned)
@@ -122,7 +124,7 @@ def simulate_study(draw: np.random.Generator, levels: Sequence[Level], noise: No
     ]
     (rounds,) = planned.rounds.values()
     blocks = max(int(own.blocks[0]) for own in ended)
-    return Outcome(
+    return StudyOutcome(
         plan,
         tuple(Verdict(str(own.verdicts[0])) for own in ended),
         pilot_seconds(levels) + blocks * rounds * plan.round_seconds,
@@ -145,7 +147,7 @@ def is_wrong(verdict: Verdict, difference: float) -> bool:
 
 def simulate_blocks(
     draw: np.random.Generator,
-    levels: Sequence[Level],
+    levels: Sequence[SimulatedLevel],
     noise: Noise,
     plan: WindowPlan,
     blocks: BlockPlan,
@@ -167,14 +169,14 @@ def simulate_blocks(
     return np.asarray(np.log(rates.mean(axis=1)))
 
 
-def pilot_seconds(levels: Sequence[Level]) -> float:
+def pilot_seconds(levels: Sequence[SimulatedLevel]) -> float:
     """Return the duration of a pilot without its long stays."""
     return STEADY_SECONDS + CURVES * sum(SWITCH + _curve_seconds(own) for own in levels)
 
 
 def _check_slow(
     draw: np.random.Generator,
-    levels: Sequence[Level],
+    levels: Sequence[SimulatedLevel],
     noise: Noise,
     plan: WindowPlan,
     curves: Sequence[Array],
@@ -200,7 +202,7 @@ def _check_slow(
 
 
 def _simulate_pilot(
-    draw: np.random.Generator, levels: Sequence[Level], noise: Noise
+    draw: np.random.Generator, levels: Sequence[SimulatedLevel], noise: Noise
 ) -> tuple[Pilot, list[Array]]:
     """Return the pilot and the curves of every level."""
     steady = _bins(STEADY_SECONDS)
@@ -235,7 +237,7 @@ def _simulate_pilot(
     return pilot, stacked
 
 
-def _curve_seconds(level: Level) -> float:
+def _curve_seconds(level: SimulatedLevel) -> float:
     return max(SHORTEST_CURVE_SECONDS, CURVE_CONSTANTS * level.declared)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from tests.calibration.response_studies import (
     MARGIN,
-    Level,
     Noise,
+    SimulatedLevel,
     is_wrong,
     simulate_study,
 )
@@ -21,17 +21,17 @@ STUDIES = 400
 QUIET, LOUD = Noise(0.03, 0.01), Noise()
 DELTA = math.log1p(MARGIN)
 CASES = {
-    "none": Level(),
-    "0.2 s, declared 0.25 s": Level(start=0.7, constant=0.2, declared=0.25),
-    "1.5 s, declared 1.5 s": Level(start=0.7, constant=1.5, declared=1.5),
-    "1.5 s, declared 1.5 s, final rate 5 % higher": Level(DELTA, 0.93, 1.5, declared=1.5),
-    "5 s, declared 5 s": Level(start=0.7, constant=5.0, declared=5.0),
-    "none, 8 times the noise of the baseline": Level(white=0.8),
-    "2 s, declared 0.25 s": Level(start=0.7, constant=2.0, declared=0.25),
-    "5 s, declared 1.5 s": Level(start=0.7, constant=5.0, declared=1.5),
-    "5 s, declared 0.02 s": Level(start=0.7, constant=5.0),
-    "2 s, declared 0.25 s, 7 % slower": Level(start=0.93, constant=2.0, declared=0.25),
-    "0.2 s, declared 0.02 s": Level(start=0.7, constant=0.2),
+    "none": SimulatedLevel(),
+    "0.2 s, declared 0.25 s": SimulatedLevel(start=0.7, constant=0.2, declared=0.25),
+    "1.5 s, declared 1.5 s": SimulatedLevel(start=0.7, constant=1.5, declared=1.5),
+    "1.5 s, declared 1.5 s, final rate 5 % higher": SimulatedLevel(DELTA, 0.93, 1.5, declared=1.5),
+    "5 s, declared 5 s": SimulatedLevel(start=0.7, constant=5.0, declared=5.0),
+    "none, 8 times the noise of the baseline": SimulatedLevel(white=0.8),
+    "2 s, declared 0.25 s": SimulatedLevel(start=0.7, constant=2.0, declared=0.25),
+    "5 s, declared 1.5 s": SimulatedLevel(start=0.7, constant=5.0, declared=1.5),
+    "5 s, declared 0.02 s": SimulatedLevel(start=0.7, constant=5.0),
+    "2 s, declared 0.25 s, 7 % slower": SimulatedLevel(start=0.93, constant=2.0, declared=0.25),
+    "0.2 s, declared 0.02 s": SimulatedLevel(start=0.7, constant=0.2),
 }
 """Levels that are compared with a baseline without a response."""
 _UNDECLARED = 5
@@ -68,7 +68,7 @@ def response_rates() -> list[Row]:
 def rates_of(name: str, noise: Noise, studies: int) -> Rates:
     """Simulate studies of a case."""
     level, draw = CASES[name], np.random.default_rng([SEED, 31, list(CASES).index(name)])
-    found = [simulate_study(draw, (Level(), level), noise) for _ in range(studies)]
+    found = [simulate_study(draw, (SimulatedLevel(), level), noise) for _ in range(studies)]
     wrong = [is_wrong(verdict, level.rate) for own in found for verdict in own.verdicts]
     windows = [own for own in found if own.plan is not None]
     seconds = sum(own.seconds for own in windows)

@@ -20,7 +20,7 @@ from iostudy.analysis.scaling import (
 )
 from iostudy.analysis.verdict import Rule
 from tests.calibration.ranked import stopped
-from tests.calibration.simulation import NOISE, SEED, Array, Shape, noise
+from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, noise
 
 LOADS = (1.0, 2.0, 4.0, 8.0)
 MEETING = float(np.sqrt(LOADS[1] * LOADS[2]))
@@ -38,7 +38,7 @@ OVERTAKING = _scene(-0.1, -0.05, 0.05, 0.1)
 
 
 @dataclass(frozen=True)
-class Scene:
+class CurveModel:
     """Curves that rise over three levels and then gain ``last_gain`` (log scale).
 
     ``effects``, levels x configurations, are added to that; ``noise`` is that of a trial.
@@ -56,13 +56,13 @@ class Scene:
         return np.asarray(curve[:, None] + self.effects)
 
     @classmethod
-    def at_the_margin(cls, effects: Array, rule: Rule) -> Scene:
+    def at_the_margin(cls, effects: Array, rule: Rule) -> CurveModel:
         """The last level gains just the margin: sets without it are wrong as often as can be."""
         return cls(effects, rule, last_gain=rule.delta)
 
 
 @dataclass(frozen=True)
-class Rates:
+class KneeRates:
     """Shares of studies. ``values``, ``gains``: some interval misses; ``knees``: some set does.
 
     ``single_knee``: the knee of the baseline is one level. ``made_up``: some crossing is shown
@@ -79,29 +79,29 @@ class Rates:
     missed: float
 
 
-def simulate(shape: Shape, scene: Scene, studies: int) -> Rates:
+def simulate(shape: NoiseShape, scene: CurveModel, studies: int) -> KneeRates:
     """What became of the curves of many studies."""
     levels, configurations = scene.effects.shape
     rule = replace(scene.rule, comparisons=(configurations - 1) * levels)
     figures = _figures(shape, scene, studies)
     run = np.stack([stopped(figures[:, level], rule) for level in range(levels)], axis=1)
     judged = [_judged(each, scene, rule) for each in run]
-    return Rates(*(float(share) for share in np.mean(judged, axis=0)))
+    return KneeRates(*(float(share) for share in np.mean(judged, axis=0)))
 
 
-def _figures(shape: Shape, scene: Scene, studies: int) -> Array:
+def _figures(shape: NoiseShape, scene: CurveModel, studies: int) -> Array:
     """Studies x levels x rounds x configurations."""
-    draw = np.random.default_rng([SEED, 8, list(Shape).index(shape)])
+    draw = np.random.default_rng([SEED, 8, list(NoiseShape).index(shape)])
     levels, configurations = scene.effects.shape
     size = (studies, scene.rule.max_blocks, levels, configurations)
-    mean = -0.5 if shape is Shape.SPIKES else 0.0
+    mean = -0.5 if shape is NoiseShape.SPIKES else 0.0
     in_run_order = noise(shape, draw, studies, int(np.prod(size[1:]))).reshape(size) - mean
     order = draw.random(size[:3]).argsort(axis=2)
     blocks = scene.noise * np.take_along_axis(in_run_order, order[..., None], axis=2)
     return np.asarray((draw.permuted(blocks, axis=3) + scene.truth).transpose(0, 2, 1, 3))
 
 
-def _judged(figures: Array, scene: Scene, rule: Rule) -> tuple[bool, ...]:
+def _judged(figures: Array, scene: CurveModel, rule: Rule) -> tuple[bool, ...]:
     found, truth = estimate_curves(figures, rule), scene.truth
     ranking = rank(list(figures), [1.0] * len(figures), rule)
     shown = [

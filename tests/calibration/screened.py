@@ -18,7 +18,7 @@ from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.design import Runs, main_effects, plackett_burman
 from iostudy.analysis.paired import t_bounds
 from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
-from tests.calibration.simulation import NOISE, SEED, Array, Shape, noise
+from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, noise
 
 FACTORS = 7
 FOLDED, ALONE = (plackett_burman(FACTORS, fold_over=fold_over) for fold_over in (True, False))
@@ -35,14 +35,14 @@ WORDS = {word: str(word) for word in Verdict}
 
 
 def log_figures(
-    shape: Shape, runs: Runs, studies: int, blocks: int, *, whole_plot: float | None = None
+    shape: NoiseShape, runs: Runs, studies: int, blocks: int, *, whole_plot: float | None = None
 ) -> Array:
     """Log figures without any effect: studies x blocks x runs, noise 6 % a trial.
 
     With ``whole_plot`` the first factor is hard to change: the runs of each of its levels follow
     one another, and share noise of their own, that many times as large as a trial's.
     """
-    draw = np.random.default_rng([SEED, 8, list(Shape).index(shape)])
+    draw = np.random.default_rng([SEED, 8, list(NoiseShape).index(shape)])
     number = len(runs)
     in_run_order = noise(shape, draw, studies, blocks * number).reshape(studies, blocks, number)
     if whole_plot is None:
@@ -64,7 +64,7 @@ def estimates(figures: Array, runs: Runs) -> Array:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ScreeningOutcome:
     """Where each study ended, by effect; ``ever`` has the differences found at any look."""
 
     words: NDArray[np.str_]
@@ -88,7 +88,7 @@ class Outcome:
         return float(missed.any(axis=1).mean())
 
 
-def carry_out(series: Array, rule: Rule) -> Outcome:
+def carry_out(series: Array, rule: Rule) -> ScreeningOutcome:
     """Look after every block, and stop when all effects of a study are decided."""
     counts = np.arange(rule.min_blocks, series.shape[1] + 1)
     n = counts[None, :, None]
@@ -107,7 +107,7 @@ def carry_out(series: Array, rule: Rule) -> Outcome:
     last = np.where(decided.any(axis=1), decided.argmax(axis=1), len(counts) - 1)
     looked = np.arange(len(counts))[None, :, None] <= last[:, None, None]
     each = np.arange(len(series))
-    return Outcome(
+    return ScreeningOutcome(
         words=words[each, last],
         by_interval=by_interval[each, last],
         low=low[each, last],

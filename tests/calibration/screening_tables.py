@@ -12,7 +12,7 @@ from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration import screened, simulation
 from tests.calibration.rows import Row, percent
 from tests.calibration.screened import ALONE, FACTORS, FOLDED, RULE, carry_out, estimates
-from tests.calibration.simulation import NOISE, SEED, Array, Shape
+from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape
 
 STUDIES = 5000
 STRONG = 0.10
@@ -24,7 +24,7 @@ def screening_rates() -> list[Row]:
     """False effects and missed truths among seven factors, with and without whole plots."""
     heads = ("noise", "of a whole plot", "none matters: any found", "three matter: any other found")
     rows: list[Row] = [(*heads, "any interval misses")]
-    for shape in Shape:
+    for shape in NoiseShape:
         for times in (None, 3):
             figures = screened.log_figures(
                 shape, FOLDED, STUDIES, RULE.max_blocks, whole_plot=times
@@ -50,7 +50,7 @@ def screening_power() -> list[Row]:
     heads = ("true effect", "found: design", "trials on average", "of the others any found")
     rows: list[Row] = [(*heads, "found: one at a time, as many trials")]
     for effect in (0.02, 0.03, 0.05):
-        figures = screened.log_figures(Shape.NORMAL, FOLDED, STUDIES, RULE.max_blocks)
+        figures = screened.log_figures(NoiseShape.NORMAL, FOLDED, STUDIES, RULE.max_blocks)
         rule = replace(RULE, margin=0.02)
         series = estimates(figures, FOLDED)
         series[:, :, 0] += math.log1p(effect)
@@ -76,7 +76,7 @@ def _one_at_a_time(effect: float, rule: Rule, trials: float) -> float:
     blocks = max(rule.min_blocks, round(trials / (FACTORS + 1)))
     spending = replace(rule, method=AnalysisMethod.ERROR_SPENDING)
     longer = replace(spending, max_blocks=max(blocks, rule.max_blocks))
-    ratios = simulation.pairs(Shape.NORMAL, longer, STUDIES, difference=math.log1p(effect))
+    ratios = simulation.pairs(NoiseShape.NORMAL, longer, STUDIES, difference=math.log1p(effect))
     outcome = simulation.carry_out(ratios[:, :blocks], replace(longer, max_blocks=blocks))
     return outcome.share(Verdict.BETTER)
 
@@ -87,7 +87,7 @@ def screening_interaction() -> list[Row]:
     for size in (0.0, 0.05, 0.10, 0.20):
         found = []
         for runs in (ALONE, FOLDED):
-            figures = screened.log_figures(Shape.NORMAL, runs, STUDIES, RULE.max_blocks)
+            figures = screened.log_figures(NoiseShape.NORMAL, runs, STUDIES, RULE.max_blocks)
             figures = figures + size * screened.together(runs, 0, 1)
             found.append(carry_out(estimates(figures, runs), RULE).any_difference(ALL))
         rows.append((f"{100 * size:.0f} %", *map(percent, found)))
@@ -101,9 +101,9 @@ def screening_single_runs() -> list[Row]:
     draw = np.random.default_rng([SEED, 9])
     series = {
         str(shape): simulation.noise(shape, draw, STUDIES, len(FOLDED))
-        for shape in (Shape.NORMAL, Shape.AR1)
+        for shape in (NoiseShape.NORMAL, NoiseShape.AR1)
     }
-    plots = screened.log_figures(Shape.NORMAL, FOLDED, STUDIES, 1, whole_plot=3)[:, 0] / NOISE
+    plots = screened.log_figures(NoiseShape.NORMAL, FOLDED, STUDIES, 1, whole_plot=3)[:, 0] / NOISE
     series["normal, one file system for each level of a factor"] = plots
     for name, figures in series.items():
         claimed = [

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.calibration import searched
 from tests.calibration.rows import Row, percent
-from tests.calibration.simulation import Shape
+from tests.calibration.simulation import NoiseShape
 from tests.calibration.verdict_tables import OPEN_ENDED, REACHABLE
 
 SEARCHES = 100
@@ -16,7 +16,7 @@ def search_claims() -> list[Row]:
     """Searches where nothing differs from the default."""
     rows: list[Row] = [("noise", "a win claimed", "the search's own estimate", "trials saved")]
     most = searched.CANDIDATES * searched.RULES.rungs[-1]
-    for shape in Shape:
+    for shape in NoiseShape:
         rates = searched.simulate(shape, searched.flat, OPEN_ENDED, searched.RULES, SEARCHES)
         saved = percent(1 - rates.trials / most)
         rows.append((str(shape), percent(rates.claimed), percent(rates.overstated), saved))
@@ -29,7 +29,7 @@ def search_finds() -> list[Row]:
     rows: list[Row] = [(*heads, "confirmation", "a win claimed", "trials")]
     ways = {"1, 2, 4 or 8": searched.RULES, "8": searched.TO_THE_END}
     for way, rules in ways.items():
-        rates = searched.simulate(Shape.NORMAL, searched.parabola, REACHABLE, rules, SEARCHES)
+        rates = searched.simulate(NoiseShape.NORMAL, searched.parabola, REACHABLE, rules, SEARCHES)
         gained = np.array([0, rates.overstated, rates.confirmed_off]) + rates.gained
         gains = (percent(float(own)) for own in np.expm1(gained))
         trials = f"{rates.trials:.0f}"

@@ -18,7 +18,7 @@ from iostudy.analysis.search.race import run_race
 from iostudy.analysis.search.response import CURVE_POINTS, estimate_response
 from iostudy.analysis.search.space import Parameter, Point, Range, SearchSpace
 from iostudy.analysis.verdict import Rule, Verdict
-from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
+from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(128, 32768, log=True, step=4))
 REQUESTS = Parameter("nr_requests", Range(32, 512, log=True))
@@ -48,7 +48,7 @@ def parabola(point: Point) -> float:
 
 
 @dataclass(frozen=True)
-class Searched:
+class SimulatedSearch:
     """One search and its confirmation; log-ratios to the default.
 
     ``truth`` is that of the winner, ``estimate`` what the search said of it, ``confirmed`` what its
@@ -63,7 +63,7 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class Machine:
+class SimulatedMachine:
     """Gives the blocks of one simulated study, with its noise in run order."""
 
     surface: Surface
@@ -78,7 +78,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Rates:
+class SearchRates:
     """What became of many searches; means of log-ratios, and shares of searches.
 
     ``claimed``: the confirmation called the winner better. ``near``: the winner is truly within 2 %
@@ -95,8 +95,8 @@ class Rates:
 
 
 def simulate(
-    shape: Shape, surface: Surface, rule: Rule, rules: SearchPolicy, searches: int
-) -> Rates:
+    shape: NoiseShape, surface: Surface, rule: Rule, rules: SearchPolicy, searches: int
+) -> SearchRates:
     """Many searches, each with noise and proposals of its own."""
     found = [search(shape, surface, rule, rules, number) for number in range(searches)]
     outcomes = [
@@ -110,23 +110,23 @@ def simulate(
         )
         for each in found
     ]
-    return Rates(*map(float, np.mean(outcomes, axis=0)))
+    return SearchRates(*map(float, np.mean(outcomes, axis=0)))
 
 
 def search(
-    shape: Shape, surface: Surface, rule: Rule, rules: SearchPolicy, number: int
-) -> Searched:
+    shape: NoiseShape, surface: Surface, rule: Rule, rules: SearchPolicy, number: int
+) -> SimulatedSearch:
     """The search of this number, until ``CANDIDATES`` have raced, with its confirmation."""
     machine = _machine(shape, surface, number)
     candidates = explored(machine, rules, number)
     found = run_race(candidates, rules)
     trials = sum(entrant.blocks for entrant in found.entrants)
     if found.incumbent is None:
-        return Searched(0.0, 0.0, 0.0, None, trials)
+        return SimulatedSearch(0.0, 0.0, 0.0, None, trials)
     winner = candidates[found.incumbent].point
     ratios = np.array([machine.block([winner])[0] for _ in range(rule.max_blocks)])
     outcome = carry_out(ratios[None], rule)
-    return Searched(
+    return SimulatedSearch(
         truth=surface(winner),
         estimate=found.entrants[found.incumbent].estimate,
         confirmed=float(ratios[: outcome.blocks[0]].mean()),
@@ -135,7 +135,7 @@ def search(
     )
 
 
-def explored(machine: Machine, rules: SearchPolicy, seed: int) -> list[CandidateResult]:
+def explored(machine: SimulatedMachine, rules: SearchPolicy, seed: int) -> list[CandidateResult]:
     """All candidates, when the last of them has been dropped or gone all the way."""
     points: list[Point] = []
     rows: list[Array] = []
@@ -161,7 +161,7 @@ def response_rates(surface: Surface, searches: int) -> tuple[float, float]:
     """
     missed, reported = [], []
     for number in range(searches):
-        candidates = explored(_machine(Shape.NORMAL, surface, number), RULES, number)
+        candidates = explored(_machine(NoiseShape.NORMAL, surface, number), RULES, number)
         found = estimate_response(SPACE, candidates, RULES, number)
         assert found is not None
         reported.append(bool(found.importance))
@@ -180,9 +180,9 @@ def true_curves(surface: Surface) -> list[Array]:
     return [table.mean(axis=1), table.mean(axis=0)]
 
 
-def _machine(shape: Shape, surface: Surface, number: int) -> Machine:
-    draw = np.random.default_rng([SEED, 8, list(Shape).index(shape), number])
-    return Machine(surface, iter(noise(shape, draw, 1, LONGEST)[0]), draw)
+def _machine(shape: NoiseShape, surface: Surface, number: int) -> SimulatedMachine:
+    draw = np.random.default_rng([SEED, 8, list(NoiseShape).index(shape), number])
+    return SimulatedMachine(surface, iter(noise(shape, draw, 1, LONGEST)[0]), draw)
 
 
 def _candidate_results(points: list[Point], rows: list[Array]) -> list[CandidateResult]:

@@ -31,7 +31,7 @@ NOISE = 0.06
 Array = NDArray[np.float64]
 
 
-class Shape(StrEnum):
+class NoiseShape(StrEnum):
     """How the noise of successive trials is distributed, and how it hangs together."""
 
     NORMAL = "normal"
@@ -42,21 +42,21 @@ class Shape(StrEnum):
     DRIFT = "drift of two sd over the study"
 
 
-def noise(shape: Shape, draw: np.random.Generator, studies: int, trials: int) -> Array:
+def noise(shape: NoiseShape, draw: np.random.Generator, studies: int, trials: int) -> Array:
     """Noise of about unit spread, one row a study, its trials in run order."""
     normal = draw.standard_normal((studies, trials))
     match shape:
-        case Shape.NORMAL:
+        case NoiseShape.NORMAL:
             return normal
-        case Shape.T3:
+        case NoiseShape.T3:
             return draw.standard_t(3, (studies, trials)) / math.sqrt(3)
-        case Shape.LOG_NORMAL:
+        case NoiseShape.LOG_NORMAL:
             return (np.exp(normal) - math.exp(0.5)) / math.sqrt(math.exp(2) - math.e)
-        case Shape.SPIKES:
+        case NoiseShape.SPIKES:
             return normal - 5 * (draw.random((studies, trials)) < 0.1)
-        case Shape.AR1:
+        case NoiseShape.AR1:
             return autocorrelated(normal, phi=0.9)
-        case Shape.DRIFT:
+        case NoiseShape.DRIFT:
             return normal + np.linspace(-1, 1, trials)
     assert_never(shape)
 
@@ -69,7 +69,7 @@ def autocorrelated(innovations: Array, phi: float) -> Array:
 
 
 def log_figures(
-    shape: Shape, draw: np.random.Generator, studies: int, blocks: int, configurations: int
+    shape: NoiseShape, draw: np.random.Generator, studies: int, blocks: int, configurations: int
 ) -> Array:
     """Log figures of equal configurations: studies x blocks x configurations, noise 6 %."""
     in_run_order = NOISE * noise(shape, draw, studies, blocks * configurations)
@@ -116,29 +116,29 @@ def carry_out(ratios: Array, rule: Rule) -> Outcomes:
     return Outcomes(words[each, last], counts[last], low[each, last], high[each, last])
 
 
-def pairs(shape: Shape, rule: Rule, studies: int, *, difference: float = 0.0) -> Array:
+def pairs(shape: NoiseShape, rule: Rule, studies: int, *, difference: float = 0.0) -> Array:
     """Paired log-ratios of two configurations that truly differ by ``difference`` (log scale)."""
-    draw = np.random.default_rng([SEED, list(Shape).index(shape)])
+    draw = np.random.default_rng([SEED, list(NoiseShape).index(shape)])
     figures = log_figures(shape, draw, studies, rule.max_blocks, configurations=2)
     return figures[:, :, 1] - figures[:, :, 0] + difference
 
 
-def unequal_variances(shape: Shape, rule: Rule, studies: int) -> Array:
+def unequal_variances(shape: NoiseShape, rule: Rule, studies: int) -> Array:
     """Ratios with a true mean of zero, where only the other configuration has any noise.
 
     Unlike those of equal configurations, which are symmetric whatever the noise, these are as
     skewed as the noise itself.
     """
-    draw = np.random.default_rng([SEED, 3, list(Shape).index(shape)])
-    mean = -0.5 if shape is Shape.SPIKES else 0.0
+    draw = np.random.default_rng([SEED, 3, list(NoiseShape).index(shape)])
+    mean = -0.5 if shape is NoiseShape.SPIKES else 0.0
     return NOISE * (noise(shape, draw, studies, rule.max_blocks) - mean)
 
 
 def families(
-    shape: Shape, rule: Rule, studies: int, *, configurations: int, workloads: int
+    shape: NoiseShape, rule: Rule, studies: int, *, configurations: int, workloads: int
 ) -> Array:
     """For each study of equal configurations whether any of its comparisons names a winner."""
-    draw = np.random.default_rng([SEED, 1, list(Shape).index(shape)])
+    draw = np.random.default_rng([SEED, 1, list(NoiseShape).index(shape)])
     wrong = np.zeros(studies, dtype=bool)
     for _ in range(workloads):
         figures = log_figures(shape, draw, studies, rule.max_blocks, configurations)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from iostudy.analysis.verdict import Rule, Verdict
-from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
+from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 
 PLOTS, EACH = 2, 3
 FAMILY = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30, comparisons=PLOTS * EACH - 1)
@@ -21,14 +21,14 @@ WITHIN, ACROSS = (0, 1), (1, 0)
 
 
 def log_figures(
-    shape: Shape, studies: int, blocks: int, whole_plot: float, *, made_once: bool = False
+    shape: NoiseShape, studies: int, blocks: int, whole_plot: float, *, made_once: bool = False
 ) -> Array:
     """Log figures of equal configurations: studies x blocks x file systems x configurations.
 
     ``whole_plot`` is the noise of making a file system, as a multiple of that of a trial; with
     ``made_once`` each is made once for all blocks.
     """
-    draw = np.random.default_rng([SEED, 5, list(Shape).index(shape)])
+    draw = np.random.default_rng([SEED, 5, list(NoiseShape).index(shape)])
     trials = noise(shape, draw, studies, blocks * PLOTS * EACH)
     formats = noise(shape, draw, studies, blocks * PLOTS).reshape(studies, blocks, PLOTS, 1)
     if made_once:

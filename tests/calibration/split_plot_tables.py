@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tests.calibration import split_plot
 from tests.calibration.rows import Row, percent
-from tests.calibration.simulation import Shape, carry_out
+from tests.calibration.simulation import NoiseShape, carry_out
 from tests.calibration.verdict_tables import OPEN_ENDED, STUDIES
 
 
 def split_plot_rates() -> list[Row]:
     """False winners where file systems vary, each made anew in every block."""
     rows = [("noise", "of making one", "within one", "across two", "any of 5 wrong")]
-    cases = [(Shape.NORMAL, 0), (Shape.NORMAL, 1), *((shape, 3) for shape in Shape)]
+    cases = [(NoiseShape.NORMAL, 0), (NoiseShape.NORMAL, 1), *((shape, 3) for shape in NoiseShape)]
     for shape, times in cases:
         figures = split_plot.log_figures(shape, STUDIES, OPEN_ENDED.max_blocks, times)
         achieved = (
@@ -28,8 +28,8 @@ def split_plot_mistakes() -> list[Row]:
     blocks, times = OPEN_ENDED.max_blocks, 3
     risk = OPEN_ENDED.risk
     pair = (split_plot.WITHIN, split_plot.ACROSS)
-    anew = split_plot.log_figures(Shape.NORMAL, STUDIES, blocks, times)
-    once = split_plot.log_figures(Shape.NORMAL, STUDIES, blocks, times, made_once=True)
+    anew = split_plot.log_figures(NoiseShape.NORMAL, STUDIES, blocks, times)
+    once = split_plot.log_figures(NoiseShape.NORMAL, STUDIES, blocks, times, made_once=True)
     ways = {
         "made anew in every block, pairs of each comparison": [
             carry_out(split_plot.ratios(anew, other), OPEN_ENDED).wrong for other in pair

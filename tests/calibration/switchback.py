@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.verdict import Rule, Verdict
-from tests.calibration.simulation import SEED, Array, Shape, autocorrelated, carry_out, noise
+from tests.calibration.simulation import SEED, Array, NoiseShape, autocorrelated, carry_out, noise
 
 ROUNDS = 3
 """Rounds of a block."""
@@ -39,7 +39,7 @@ def slow_noise(shape: SlowShape, draw: np.random.Generator, studies: int, window
         case SlowShape.WALK:
             return draw.standard_normal((studies, windows)).cumsum(axis=1)
         case SlowShape.DRIFT | SlowShape.SPIKES:
-            return noise(Shape(shape.value), draw, studies, windows)
+            return noise(NoiseShape(shape.value), draw, studies, windows)
     assert_never(shape)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from tests.calibration.blocks_tables import FIXED, OF_A_PAIR, RULE, ratios, right
-from tests.calibration.simulation import Shape, carry_out, pairs, standard_error
+from tests.calibration.simulation import NoiseShape, carry_out, pairs, standard_error
 from tests.calibration.test_calibration import each_shape, each_size
 
 MIRRORED = {
@@ -53,7 +53,7 @@ def test_the_definition_of_a_correct_decision():
 
 
 @each_shape
-def test_swapping_the_configurations_mirrors_every_study(shape: Shape):
+def test_swapping_the_configurations_mirrors_every_study(shape: NoiseShape):
     drawn = pairs(shape, RULE, 500, difference=0.03)
     one, other = carry_out(drawn, RULE), carry_out(-drawn, RULE)
     assert [MIRRORED[Verdict(str(word))] for word in one.verdicts] == list(other.verdicts)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.calibration.noise_cause_tables import found, named_by_chance
-from tests.calibration.simulation import Shape
+from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import allowed
 from tests.results.synthetic_noise import SITUATIONS, find_causes
 
@@ -16,9 +16,9 @@ each_size = pytest.mark.parametrize("studies", [60, pytest.param(1000, marks=pyt
 
 @each_size
 @pytest.mark.parametrize("labels", [2, 4])
-@pytest.mark.parametrize("shape", [Shape.NORMAL, Shape.SPIKES, Shape.AR1])
-def test_chance_names_no_more_causes_than_its_level(shape: Shape, labels: int, studies: int):
-    level = AUTOCORRELATED if shape is Shape.AR1 else LEVEL
+@pytest.mark.parametrize("shape", [NoiseShape.NORMAL, NoiseShape.SPIKES, NoiseShape.AR1])
+def test_chance_names_no_more_causes_than_its_level(shape: NoiseShape, labels: int, studies: int):
+    level = AUTOCORRELATED if shape is NoiseShape.AR1 else LEVEL
     assert named_by_chance(shape, 10, labels, studies) <= allowed(level, studies)
 
 

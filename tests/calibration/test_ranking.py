@@ -5,7 +5,7 @@ import pytest
 
 from iostudy.analysis.verdict import Rule
 from tests.calibration.ranked import STAIRCASE, Design, simulate
-from tests.calibration.simulation import Shape
+from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed, each_shape
 
 RULE = Rule(margin=0.005, risk=RISK, min_blocks=5, max_blocks=30)
@@ -18,7 +18,9 @@ each_number = pytest.mark.parametrize("workloads", [1, 2, pytest.param(9, marks=
 @each_size
 @each_shape
 @each_number
-def test_equal_configurations_are_hardly_ever_ranked(shape: Shape, workloads: int, studies: int):
+def test_equal_configurations_are_hardly_ever_ranked(
+    shape: NoiseShape, workloads: int, studies: int
+):
     rates = simulate(shape, Design.uniform([0.0] * 4, workloads, RULE), studies)
     assert rates.wrong <= allowed(RISK, studies)
     assert rates.uncovered <= allowed(RISK, studies)
@@ -28,7 +30,7 @@ def test_equal_configurations_are_hardly_ever_ranked(shape: Shape, workloads: in
 @each_size
 @each_shape
 @each_number
-def test_rank_sets_cover_a_staircase_with_ties(shape: Shape, workloads: int, studies: int):
+def test_rank_sets_cover_a_staircase_with_ties(shape: NoiseShape, workloads: int, studies: int):
     rates = simulate(shape, Design.uniform(STAIRCASE, workloads, RULE), studies)
     assert rates.uncovered <= allowed(RISK, studies)
     assert rates.wrong <= allowed(RISK, studies)
@@ -41,7 +43,7 @@ def test_many_workloads_that_all_stop_early(step: float, studies: int):
     # Each stops where chance helps, all in the same direction: the hardest case for the size of
     # the combined difference. See "Limitations" in docs/method.md.
     workloads = 9 if studies < 1000 else 20
-    rates = simulate(Shape.NORMAL, Design.uniform([0.0, step], workloads, RULE), studies)
+    rates = simulate(NoiseShape.NORMAL, Design.uniform([0.0, step], workloads, RULE), studies)
     assert rates.missed <= allowed(RISK, studies)
     assert rates.wrong == 0
 
@@ -49,6 +51,6 @@ def test_many_workloads_that_all_stop_early(step: float, studies: int):
 @each_size
 def test_places_that_change_are_found_and_none_are_made_up(studies: int):
     opposed = Design(np.array([[0.0, 0.15, 0.02], [0.0, -0.15, 0.02]]), RULE)
-    assert simulate(Shape.NORMAL, opposed, studies).split > 0.9
+    assert simulate(NoiseShape.NORMAL, opposed, studies).split > 0.9
     unlike = Design(np.array([[0.0, 0.15, 0.02], [0.0, 0.0, 0.0]]), RULE)
-    assert simulate(Shape.NORMAL, unlike, studies).split <= allowed(RISK, studies)
+    assert simulate(NoiseShape.NORMAL, unlike, studies).split <= allowed(RISK, studies)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.calibration.response_studies import Level, is_wrong, simulate_study
+from tests.calibration.response_studies import SimulatedLevel, is_wrong, simulate_study
 from tests.calibration.response_tables import CASES, DECLARED, LOUD, QUIET, SLOW, rates_of
 from tests.calibration.test_calibration import RISK, allowed
 
@@ -23,7 +23,7 @@ def test_verdicts_are_wrong_no_more_often_than_the_risk(name, noise, studies):
 @pytest.mark.slow
 def test_a_declared_slow_response_is_hardly_ever_misjudged(constant, start, noise):
     draw, studies = np.random.default_rng(41), 200
-    levels = (Level(), Level(start=start, constant=constant, declared=constant))
+    levels = (SimulatedLevel(), SimulatedLevel(start=start, constant=constant, declared=constant))
     found = [simulate_study(draw, levels, noise) for _ in range(studies)]
     wrong = [is_wrong(verdict, 0.0) for own in found for verdict in own.verdicts]
     assert sum(wrong) / studies <= allowed(RISK, studies)
@@ -46,7 +46,7 @@ def test_an_undeclared_slow_response_ends_in_whole_trials(name, noise, studies):
 def test_a_response_of_unknown_speed_is_hardly_ever_misjudged(constant, declared, noise):
     """Loud noise can hide one of 0.2 to 1 s: docs/method.md, "Limitations of windows"."""
     draw, studies = np.random.default_rng(47), 20
-    levels = (Level(), Level(start=0.7, constant=constant, declared=declared))
+    levels = (SimulatedLevel(), SimulatedLevel(start=0.7, constant=constant, declared=declared))
     found = [simulate_study(draw, levels, noise) for _ in range(studies)]
     wrong = [is_wrong(verdict, 0.0) for own in found for verdict in own.verdicts]
     assert sum(wrong) / studies <= allowed(RISK, studies)
@@ -56,7 +56,7 @@ def test_a_response_of_unknown_speed_is_hardly_ever_misjudged(constant, declared
 @each_noise
 def test_four_levels_share_the_risk(noise):
     draw, studies = np.random.default_rng(43), 400
-    levels = (Level(), *(CASES[name] for name in DECLARED[1:4]))
+    levels = (SimulatedLevel(), *(CASES[name] for name in DECLARED[1:4]))
     wrong = [
         any(
             is_wrong(verdict, level.rate)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.verdict import Rule
-from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, Scene, simulate
-from tests.calibration.simulation import Shape
+from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, CurveModel, simulate
+from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed, each_shape
 
 RULE = Rule(margin=0.05, risk=RISK, min_blocks=5, max_blocks=30)
@@ -17,9 +17,11 @@ each_size = pytest.mark.parametrize("studies", [60, pytest.param(1000, marks=pyt
 
 @each_size
 @each_shape
-def test_intervals_and_knees_hold_and_curves_that_touch_do_not_cross(shape: Shape, studies: int):
-    rates = simulate(shape, Scene.at_the_margin(TOUCHING, RULE), studies)
-    if shape is not Shape.LOG_NORMAL:  # a value has no partner; see docs/method.md, "Curves"
+def test_intervals_and_knees_hold_and_curves_that_touch_do_not_cross(
+    shape: NoiseShape, studies: int
+):
+    rates = simulate(shape, CurveModel.at_the_margin(TOUCHING, RULE), studies)
+    if shape is not NoiseShape.LOG_NORMAL:  # a value has no partner; see docs/method.md, "Curves"
         assert rates.values <= allowed(RISK, studies)
     assert rates.gains <= allowed(RISK, studies)
     assert rates.knees <= allowed(RISK, studies)
@@ -28,9 +30,9 @@ def test_intervals_and_knees_hold_and_curves_that_touch_do_not_cross(shape: Shap
 
 @each_size
 @each_shape
-def test_a_crossing_is_found_where_it_is(shape: Shape, studies: int):
-    rates = simulate(shape, Scene.at_the_margin(OVERTAKING, RULE), studies)
-    assert rates.found > (0.2 if shape is Shape.SPIKES else 0.9)
+def test_a_crossing_is_found_where_it_is(shape: NoiseShape, studies: int):
+    rates = simulate(shape, CurveModel.at_the_margin(OVERTAKING, RULE), studies)
+    assert rates.found > (0.2 if shape is NoiseShape.SPIKES else 0.9)
     assert rates.missed <= allowed(RISK, studies)
     assert rates.made_up <= allowed(RISK, studies)
 
@@ -39,7 +41,7 @@ def test_a_crossing_is_found_where_it_is(shape: Shape, studies: int):
 def test_a_knee_is_found_where_noise_allows_it(studies: int):
     rule = replace(RULE, min_blocks=15)  # comparisons that end early leave a knee few rounds
     quiet, loud = (
-        simulate(Shape.NORMAL, Scene(EQUAL, rule, last_gain=0.0, noise=noise), studies)
+        simulate(NoiseShape.NORMAL, CurveModel(EQUAL, rule, last_gain=0.0, noise=noise), studies)
         for noise in (0.01, 0.06)
     )
     assert quiet.single_knee > 0.9 > loud.single_knee

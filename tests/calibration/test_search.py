@@ -4,7 +4,7 @@ import pytest
 
 from tests.calibration.searched import CANDIDATES, OPTIMUM, RULES, flat, parabola, simulate
 from tests.calibration.searched import response_rates as of_responses
-from tests.calibration.simulation import Shape
+from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed
 from tests.calibration.verdict_tables import OPEN_ENDED, REACHABLE
 
@@ -13,9 +13,9 @@ slow = pytest.mark.slow
 
 @pytest.mark.parametrize(
     ("shape", "searches"),
-    [(Shape.NORMAL, 8), *(pytest.param(shape, 100, marks=slow) for shape in Shape)],
+    [(NoiseShape.NORMAL, 8), *(pytest.param(shape, 100, marks=slow) for shape in NoiseShape)],
 )
-def test_equal_configurations_rarely_have_a_winner(shape: Shape, searches: int) -> None:
+def test_equal_configurations_rarely_have_a_winner(shape: NoiseShape, searches: int) -> None:
     rates = simulate(shape, flat, OPEN_ENDED, RULES, searches)
     assert rates.claimed <= allowed(RISK, searches)
     # The winner's curse, for which the search itself claims nothing.
@@ -24,7 +24,7 @@ def test_equal_configurations_rarely_have_a_winner(shape: Shape, searches: int) 
 
 @pytest.mark.parametrize("searches", [8, pytest.param(100, marks=slow)])
 def test_an_optimum_is_found_and_the_race_saves_trials(searches: int) -> None:
-    rates = simulate(Shape.NORMAL, parabola, REACHABLE, RULES, searches)
+    rates = simulate(NoiseShape.NORMAL, parabola, REACHABLE, RULES, searches)
     assert rates.gained > 0.7 * OPTIMUM
     assert rates.claimed > 0.8
     assert rates.trials < 0.8 * CANDIDATES * RULES.rungs[-1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.calibration import split_plot
-from tests.calibration.simulation import Shape, carry_out, standard_error
+from tests.calibration.simulation import NoiseShape, carry_out, standard_error
 from tests.calibration.test_calibration import (
     OPEN_ENDED,
     REACHABLE,
@@ -20,7 +20,7 @@ TIMES = 3
 each_kind = pytest.mark.parametrize("other", [split_plot.WITHIN, split_plot.ACROSS])
 
 
-def figures(shape: Shape, studies: int, **more: bool) -> split_plot.Array:
+def figures(shape: NoiseShape, studies: int, **more: bool) -> split_plot.Array:
     return split_plot.log_figures(shape, studies, OPEN_ENDED.max_blocks, TIMES, **more)
 
 
@@ -28,7 +28,7 @@ def figures(shape: Shape, studies: int, **more: bool) -> split_plot.Array:
 @each_shape
 @each_kind
 def test_equal_configurations_within_and_across_file_systems(
-    shape: Shape, other: tuple[int, int], studies: int
+    shape: NoiseShape, other: tuple[int, int], studies: int
 ):
     outcomes = carry_out(split_plot.ratios(figures(shape, studies), other), OPEN_ENDED)
     assert outcomes.wrong <= allowed(RISK, studies)
@@ -40,21 +40,21 @@ def test_equal_configurations_within_and_across_file_systems(
 def test_the_interval_at_the_stop_covers_the_truth(
     other: tuple[int, int], difference: float, studies: int
 ):
-    ratios = split_plot.ratios(figures(Shape.NORMAL, studies), other) + difference
+    ratios = split_plot.ratios(figures(NoiseShape.NORMAL, studies), other) + difference
     assert 1 - carry_out(ratios, REACHABLE).covering(difference) <= allowed(RISK, studies)
 
 
 @pytest.mark.parametrize("studies", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
 @each_shape
 def test_any_wrong_winner_among_two_file_systems_with_three_configurations(
-    shape: Shape, studies: int
+    shape: NoiseShape, studies: int
 ):
     rule = split_plot.FAMILY
     assert split_plot.any_wrong(figures(shape, studies), rule).mean() <= allowed(RISK, studies)
 
 
 def test_the_noise_is_that_of_the_formulae():
-    drawn = figures(Shape.NORMAL, 2000)
+    drawn = figures(NoiseShape.NORMAL, 2000)
     spread = [split_plot.ratios(drawn, o).var() for o in (split_plot.WITHIN, split_plot.ACROSS)]
     ratio = spread[1] / spread[0]
     # Var across = 2 (W + E), within = 2 E, and W is 9 E here.
@@ -66,7 +66,7 @@ def test_the_noise_is_that_of_the_formulae():
 
 @each_size
 def test_file_systems_that_are_made_once_decide_the_study(studies: int):
-    once = figures(Shape.NORMAL, studies, made_once=True)
+    once = figures(NoiseShape.NORMAL, studies, made_once=True)
     across = carry_out(split_plot.ratios(once, split_plot.ACROSS), OPEN_ENDED)
     within = carry_out(split_plot.ratios(once, split_plot.WITHIN), OPEN_ENDED)
     assert across.wrong > 0.5
@@ -75,7 +75,7 @@ def test_file_systems_that_are_made_once_decide_the_study(studies: int):
 
 @each_size
 def test_the_error_of_the_other_kind_of_comparison_misleads(studies: int):
-    drawn = figures(Shape.NORMAL, studies)
+    drawn = figures(NoiseShape.NORMAL, studies)
     by_runs = split_plot.wrong_by_error_of_runs
     by_formats = split_plot.wrong_by_error_of_formats
     assert by_runs(drawn, split_plot.ACROSS, RISK) > 0.3

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from iostudy.analysis.series import FamilyOfTests, flag_figures
 from iostudy.analysis.unpaired import combine_rules, compare
 from iostudy.analysis.verdict import Rule, Verdict
-from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
+from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 
 RULE = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)
 TOGETHER = combine_rules(RULE, RULE, comparisons=2)
 
 
 @dataclass(frozen=True)
-class Side:
+class StudyModel:
     """One of the two studies: how its configurations differ, and how noisy it is, times 6 %."""
 
     difference: float = 0.0
@@ -40,9 +40,9 @@ class Claims:
     any: float
 
 
-def claims(shape: Shape, sides: tuple[Side, Side], pairs: int) -> Claims:
+def claims(shape: NoiseShape, sides: tuple[StudyModel, StudyModel], pairs: int) -> Claims:
     """How often two studies of the same are said to differ."""
-    draw = np.random.default_rng([SEED, 10, list(Shape).index(shape)])
+    draw = np.random.default_rng([SEED, 10, list(NoiseShape).index(shape)])
     studies = [_studies(shape, side, draw, pairs) for side in sides]
     found = [_claim(first, second, sides) for first, second in zip(*studies, strict=True)]
     wrong, clean = np.array(found).T
@@ -50,7 +50,7 @@ def claims(shape: Shape, sides: tuple[Side, Side], pairs: int) -> Claims:
 
 
 def _studies(
-    shape: Shape, side: Side, draw: np.random.Generator, studies: int
+    shape: NoiseShape, side: StudyModel, draw: np.random.Generator, studies: int
 ) -> list[tuple[Array, bool]]:
     """Log figures, blocks x configurations, as far as each study came; and whether it is clean."""
     trials = noise(shape, draw, studies, 2 * RULE.max_blocks)
@@ -73,7 +73,7 @@ def _flags(figures: Array, groups: NDArray[np.int64]) -> bool:
 
 
 def _claim(
-    first: tuple[Array, bool], second: tuple[Array, bool], sides: tuple[Side, Side]
+    first: tuple[Array, bool], second: tuple[Array, bool], sides: tuple[StudyModel, StudyModel]
 ) -> tuple[bool, bool]:
     """Whether any configuration is said to differ, and whether neither study has a flag."""
     shift = np.array([0.0, sides[0].difference - sides[1].difference])

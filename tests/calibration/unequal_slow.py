@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.series import FamilyOfTests, flag_pairs
 from iostudy.analysis.verdict import Rule, Verdict
-from tests.calibration.simulation import SEED, Array, Shape, autocorrelated, carry_out, noise
+from tests.calibration.simulation import SEED, Array, NoiseShape, autocorrelated, carry_out, noise
 
 ALONE = FamilyOfTests(series=1, pairs=1)
 BATCH = 1000
@@ -28,13 +28,13 @@ class Inequality:
     ``quiet`` times a normal noise of its own and the share ``passed`` of the slow noise.
     """
 
-    shape: Shape
+    shape: NoiseShape
     quiet: float
     passed: float
 
 
 @dataclass(frozen=True)
-class Winners:
+class WinnerRates:
     """Shares: of studies that name a winner, and of these with a flag on their pairs."""
 
     wrong: float
@@ -43,9 +43,9 @@ class Winners:
 
 def find_winners(
     inequality: Inequality, rule: Rule, phi: float, studies: int, most: int
-) -> Winners:
+) -> WinnerRates:
     """Return the false winners; of these at most ``most`` are examined for flags."""
-    draw = np.random.default_rng([SEED, 32, list(Shape).index(inequality.shape)])
+    draw = np.random.default_rng([SEED, 32, list(NoiseShape).index(inequality.shape)])
     wrong, flags = 0, list[bool]()
     for _ in range(studies // BATCH):
         first, second = _draw_figures(inequality, rule.max_blocks, phi, draw)
@@ -55,7 +55,7 @@ def find_winners(
         for study in _first(winners, most - len(flags)):
             counted = slice(ended.blocks[study])
             flags.append(bool(flag_pairs(first[study, counted], second[study, counted], ALONE)))
-    return Winners(wrong / studies, float(np.mean(flags)))
+    return WinnerRates(wrong / studies, float(np.mean(flags)))
 
 
 def _draw_figures(
@@ -65,7 +65,7 @@ def _draw_figures(
     size = (BATCH, blocks, 2)
     slow = autocorrelated(draw.standard_normal((BATCH, 2 * blocks)), phi).reshape(size)
     slow = draw.permuted(slow, axis=2)
-    mean = -0.5 if inequality.shape is Shape.SPIKES else 0.0
+    mean = -0.5 if inequality.shape is NoiseShape.SPIKES else 0.0
     own = noise(inequality.shape, draw, BATCH, blocks) - mean
     calm = inequality.quiet * draw.standard_normal((BATCH, blocks))
     return slow[:, :, 0] + own, inequality.passed * slow[:, :, 1] + calm

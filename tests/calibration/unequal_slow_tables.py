@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iostudy.analysis.verdict import Rule
 from tests.calibration.rows import Row, percent
-from tests.calibration.simulation import Shape
+from tests.calibration.simulation import NoiseShape
 from tests.calibration.unequal_slow import Inequality, find_winners
 
 TRIALS = Rule(margin=1e-6, risk=0.05, min_blocks=5, max_blocks=30)
@@ -27,7 +27,7 @@ def unequal_slow_rates() -> list[Row]:
             "of these flagged",
         )
     ]
-    for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
+    for shape in (NoiseShape.NORMAL, NoiseShape.SPIKES, NoiseShape.LOG_NORMAL):
         for quiet, name in ((0.25, "a quarter"), (0.0, "none")):
             for share, passed in SHARES.items():
                 own = Inequality(shape, quiet, passed)

@@ -16,7 +16,7 @@ from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import (
     NOISE,
     SEED,
-    Shape,
+    NoiseShape,
     carry_out,
     families,
     noise,
@@ -34,11 +34,11 @@ def usual_ways() -> list[Row]:
     """How often the ways this program avoids name a winner between equal configurations."""
     draw = np.random.default_rng([SEED, 4])
     rows = [("way", "false winner")]
-    for shape in (Shape.NORMAL, Shape.AR1, Shape.DRIFT):
+    for shape in (NoiseShape.NORMAL, NoiseShape.AR1, NoiseShape.DRIFT):
         series = noise(shape, draw, STUDIES, 60)
         found = stats.ttest_ind(series[:, :30], series[:, 30:], axis=1).pvalue < 0.05
         rows.append((f"30 runs of A, then 30 of B; {shape}", percent(float(found.mean()))))
-    differences = noise(Shape.NORMAL, draw, STUDIES, 20)
+    differences = noise(NoiseShape.NORMAL, draw, STUDIES, 20)
     looks = [stats.ttest_1samp(differences[:, :n], 0, axis=1).pvalue < 0.05 for n in range(5, 21)]
     found = np.any(looks, axis=0)
     rows.append(
@@ -86,7 +86,7 @@ def spending() -> list[Row]:
 def rates() -> list[Row]:
     """Achieved rates under every shape of noise."""
     rows = [("noise", "false winner", "false equivalent", "interval misses", "any of 6 wrong")]
-    for shape in Shape:
+    for shape in NoiseShape:
         at_margin = pairs(shape, REACHABLE, STUDIES, difference=REACHABLE.delta)
         family = families(shape, FAMILY, STUDIES // 4, configurations=4, workloads=2)
         beyond = carry_out(pairs(shape, REACHABLE, STUDIES, difference=0.02), REACHABLE)
@@ -106,7 +106,7 @@ def power() -> list[Row]:
     for most in (10, 30, 60):
         rule = Rule(margin=1e-9, risk=0.05, min_blocks=5, max_blocks=most)
         margin = minimum_detectable_effect(NOISE * math.sqrt(2), rule)
-        ratios = pairs(Shape.NORMAL, rule, STUDIES, difference=math.log1p(margin))
+        ratios = pairs(NoiseShape.NORMAL, rule, STUDIES, difference=math.log1p(margin))
         outcomes = carry_out(ratios, rule)
         found = percent(outcomes.share(Verdict.BETTER))
         rows.append((str(most), percent(margin), found, f"{outcomes.blocks.mean():.1f}"))
@@ -117,7 +117,7 @@ def unequal_variance_rates() -> list[Row]:
     """False winners where one configuration is noisy, the other quiet, and their means equal."""
     rows = [("noise of one side", "first analysis at 5 blocks", "first analysis at 10 blocks")]
     rules = [replace(OPEN_ENDED, min_blocks=fewest) for fewest in (5, 10)]
-    for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
+    for shape in (NoiseShape.NORMAL, NoiseShape.SPIKES, NoiseShape.LOG_NORMAL):
         wrong = [carry_out(unequal_variances(shape, rule, STUDIES), rule).wrong for rule in rules]
         rows.append((str(shape), *map(percent, wrong)))
     return rows

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.inside import Inside
+from tests.cli.inside import InProcessProgram
 from tests.cli.program import Program
 
 
@@ -15,6 +15,6 @@ from tests.cli.program import Program
 def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
     """In the process of the test; in processes of its own where the test is marked so."""
     marked = request.node.get_closest_marker("process") is not None
-    program = Program(tmp_path) if marked else Inside(tmp_path)
+    program = Program(tmp_path) if marked else InProcessProgram(tmp_path)
     yield program
     program.end()

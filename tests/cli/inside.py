@@ -23,7 +23,7 @@ from iostudy.cli.signals import TERMINATION_SIGNALS
 from tests.cli.program import Program
 
 
-class Inside(Program):
+class InProcessProgram(Program):
     """Called as a `Program` is, without watchdogs.
 
     What it lets through, no user should see: it fails the test.

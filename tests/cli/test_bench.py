@@ -42,7 +42,7 @@ from tests.report.parted import JOBS, cells
 from tests.workloads.test_latency import BUCKETS
 
 
-class Nested(Options):
+class NestedOptions(Options):
     """A workload with options that have parts."""
 
     text: str = Field("", description="a text")
@@ -51,7 +51,7 @@ class Nested(Options):
     numbers: dict[str, int] = Field({}, description="numbers by name")
 
 
-NESTED = replace(dfsio.READ, name="nested", options=Nested)
+NESTED = replace(dfsio.READ, name="nested", options=NestedOptions)
 RATE = Figure("rate", "KiB/s", "bytes over time of this part", True)
 
 

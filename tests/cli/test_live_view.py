@@ -25,7 +25,7 @@ from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
 from iostudy.workloads.native.io import Io
 from tests.cli.screen import Screen
-from tests.cli.test_progress import LIMITED, TEXT, WIDE, Watched, left_over
+from tests.cli.test_progress import LIMITED, TEXT, WIDE, ScreenListener, left_over
 
 WINDOWS = """
 question: Which?
@@ -46,7 +46,7 @@ def steady(monkeypatch):
     monkeypatch.setattr(Io, "unsteady_reason", lambda self: "")
 
 
-class Frames(Watched):
+class Frames(ScreenListener):
     """Keeps what the screen showed after each event."""
 
     def windows_measured(self, request, progress):
@@ -159,7 +159,7 @@ def test_windows_show_phase_blocks_and_time_left(tmp_path, monkeypatch, steady):
 
 
 def test_time_left_includes_later_workloads(tmp_path, monkeypatch, steady):
-    class Left(Listener):
+    class RemainingTimeListener(Listener):
         def __init__(self):
             self.left = {}
 
@@ -171,7 +171,7 @@ def test_time_left_includes_later_workloads(tmp_path, monkeypatch, steady):
                 assert progress.seconds_left == self.left[progress.block.workload][-1]
 
     second = WINDOWS.replace("duration: 1s}", "duration: 1s}\n  - io: {label: b, duration: 1s}")
-    left = Left()
+    left = RemainingTimeListener()
     show(tmp_path, monkeypatch, second, FakeNode(noise=0.02, base=20_000), also=[left])
     assert list(left.left) == ["io", "b"]
     assert min(left.left["io"]) > left.left["b"][0]
@@ -187,14 +187,14 @@ def test_confirmation_keeps_the_verdicts(tmp_path, monkeypatch, steady):
 
 
 def test_resumed_study_shows_what_is_known(tmp_path, monkeypatch):
-    class Stop(Listener):
+    class InterruptingListener(Listener):
         def block_ended(self, progress):
             if progress.block.index == 3:
                 raise KeyboardInterrupt
 
     node = FakeNode(noise=0.06)
     with pytest.raises(KeyboardInterrupt):
-        show(tmp_path, monkeypatch, TEXT, node, also=[Stop()])
+        show(tmp_path, monkeypatch, TEXT, node, also=[InterruptingListener()])
     _, frames = show(tmp_path, monkeypatch, TEXT, node, resume=True)
     assert re.search(r"measuring +3/8$", frames[0], re.MULTILINE)
 

@@ -32,7 +32,7 @@ ALL_BLOCKS = TEXT.replace(FEWEST, "blocks: [8, 8]")
 """A single analysis, so that no comparison ends before."""
 
 
-class Watched(Listener):
+class ScreenListener(Listener):
     """Keeps what the screen showed when each trial began."""
 
     def __init__(self, file: io.StringIO) -> None:
@@ -61,7 +61,7 @@ def show(folder, monkeypatch, *, terminal, text=TEXT, script=None, effects=None,
     monkeypatch.setattr(progress, "err", screen)
     study = parse(text, where="study.yaml", name="study")
     node = FakeNode(noise=0.06, script=script or {}, effects=effects or {})
-    watched = Watched(screen.file)
+    watched = ScreenListener(screen.file)
     with progress.show_progress() as listening:
         prepare_session(study, folder, root=True, resume=False).execute(
             node, root=True, seed=1, listeners=[listening, watched]
@@ -194,7 +194,7 @@ workloads: [dfsio-write]
 """
 
 
-class Higher(FakeNode):
+class ReadAheadNode(FakeNode):
     """More read-ahead is better; the kernel takes none above 2 MiB."""
 
     def run(self, request, configuration):
@@ -209,7 +209,7 @@ class Higher(FakeNode):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_search_prints_candidates_leader_and_budget(tmp_path, monkeypatch, terminal):
-    monkeypatch.setattr("tests.cli.test_progress.FakeNode", Higher)
+    monkeypatch.setattr("tests.cli.test_progress.FakeNode", ReadAheadNode)
     text, texts = show(tmp_path, monkeypatch, terminal=terminal, text=SEARCHING)
     assert "study: a search of 1 parameter for 14 trials, 1 workload, seed 1" in text
     assert re.search(r"left out: \d+: to set it: EINVAL", text)

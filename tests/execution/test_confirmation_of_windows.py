@@ -149,7 +149,7 @@ def test_an_interrupted_confirmation_is_resumed(tmp_path, capsys):
     """The rest of the trials run; what is recorded is called windows, then trials."""
     node = FakeNode(effects={"bfq": 0.2}, noise=0.02, base=20_000)
 
-    class Stopping(Listener):
+    class InterruptingListener(Listener):
         trials = 0
 
         def trial_ended(self, row):
@@ -158,7 +158,7 @@ def test_an_interrupted_confirmation_is_resumed(tmp_path, capsys):
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        conduct(tmp_path, node, listeners=[Stopping()])
+        conduct(tmp_path, node, listeners=[InterruptingListener()])
     study = parse(TEXT, where="study.yaml", name="study")
     assert prepare_session(study, tmp_path, root=True, resume=True).final_comparisons() is None
     assert read_report(tmp_path).switchback[0].unconfirmed == ("bfq",)

@@ -15,7 +15,7 @@ from tests.execution.test_runner import LIMITED, TEXT, conduct, failed, rows
 PATIENT = TEXT + "validity: {steal: 5%, attempts: 7}\n"
 
 
-class Busy(FakeNode):
+class DisturbedNode(FakeNode):
     """Its machine is disturbed, or breaks, while one of the workloads runs."""
 
     def __init__(self, disturbance, workload="dfsio-read", **options):
@@ -45,13 +45,15 @@ def verdicts(standings):
 
 def test_pauses_for_quiet_grow_up_to_a_minute(tmp_path, pauses):
     listener = RecordingListener()
-    conduct(tmp_path, Busy(Disturbance(steal=0.3)), text=PATIENT, listeners=[listener])
+    conduct(tmp_path, DisturbedNode(Disturbance(steal=0.3)), text=PATIENT, listeners=[listener])
     assert pauses == listener.pauses == [5, 10, 20, 40, 60, 60]
 
 
 def test_a_limit_that_cannot_be_met_ends_one_workload_and_no_study(tmp_path, pauses):
     listener = RecordingListener()
-    final = conduct(tmp_path, Busy(Disturbance(steal=0.3)), text=LIMITED, listeners=[listener])
+    final = conduct(
+        tmp_path, DisturbedNode(Disturbance(steal=0.3)), text=LIMITED, listeners=[listener]
+    )
     found = verdicts(final)
     assert found["dfsio-write", "bfq"] is Verdict.EQUIVALENT
     assert found["dfsio-read", "bfq"] is Verdict.INCONCLUSIVE
@@ -71,7 +73,7 @@ def test_a_study_with_limits_that_are_never_met_ends_without_an_error(tmp_path, 
 
 def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path, pauses):
     with pytest.raises(TrialError, match=r"dfsio-read: none of 3 attempts counts") as caught:
-        conduct(tmp_path, Busy(Disturbance(error=failed())))
+        conduct(tmp_path, DisturbedNode(Disturbance(error=failed())))
     assert caught.value.exit_code == 3
     assert pauses == []
     (own,) = read_given_up_workloads(tmp_path)
@@ -82,14 +84,14 @@ def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path
 
 
 def test_a_workload_that_cannot_be_prepared_is_given_up_with_the_reason(tmp_path):
-    class Full(FakeNode):
+    class FullDiskNode(FakeNode):
         def block(self, request, seed):
             if request.label == "dfsio-read":
                 raise failed()
             return super().block(request, seed)
 
     with pytest.raises(TrialError, match="no space left"):
-        conduct(tmp_path, Full(noise=0.005))
+        conduct(tmp_path, FullDiskNode(noise=0.005))
     (own,) = read_given_up_workloads(tmp_path)
     assert (own.workload, own.reason) == ("dfsio-read", "to write, but no space left")
     assert sum(r.counts for r in rows(tmp_path)) == 3 * 5
@@ -98,7 +100,7 @@ def test_a_workload_that_cannot_be_prepared_is_given_up_with_the_reason(tmp_path
 def test_a_resumed_study_tries_the_workload_again_and_decides_the_same(tmp_path, pauses):
     whole = verdicts(conduct(tmp_path / "whole", FakeNode(noise=0.005), text=LIMITED))
     busy = tmp_path / "busy"
-    conduct(busy, Busy(Disturbance(steal=0.3)), text=LIMITED)
+    conduct(busy, DisturbedNode(Disturbance(steal=0.3)), text=LIMITED)
     assert read_given_up_workloads(busy)
     resumed = conduct(busy, FakeNode(noise=0.005), text=LIMITED, resume=True, seed=None)
     assert verdicts(resumed) == whole

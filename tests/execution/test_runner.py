@@ -265,14 +265,14 @@ def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
     ],
 )
 def test_a_study_is_not_resumed_under_other_circumstances(tmp_path, now, what):
-    class Elsewhere(FakeNode):
+    class OtherHostNode(FakeNode):
         def circumstances(self):
             return now
 
     conduct(tmp_path, FakeNode())
     before = rows(tmp_path)
     with pytest.raises(UsageError, match=f"{what} was None"):
-        conduct(tmp_path, Elsewhere(), resume=True, seed=None)
+        conduct(tmp_path, OtherHostNode(), resume=True, seed=None)
     assert rows(tmp_path) == before
 
 

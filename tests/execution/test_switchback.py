@@ -83,7 +83,7 @@ def test_windows_decide(tmp_path):
     assert node.log.count("run io") == 2
 
 
-class ReachedAfter:
+class CountedTimeLimit:
     """A time limit that is reached when it was examined so many times."""
 
     seconds = 7200.0
@@ -99,7 +99,7 @@ class ReachedAfter:
 
 def test_no_block_of_windows_begins_after_the_limit(tmp_path):
     node = FakeNode(effects={"bfq": -0.2}, noise=0.02, base=20_000)
-    conduct(tmp_path, node, limit=ReachedAfter(3))
+    conduct(tmp_path, node, limit=CountedTimeLimit(3))
     _, _, windows, runs, _ = recorded(tmp_path)
     assert {row.block for row in windows} == {1, 2, 3}
     assert len(runs) == 2, "the pilot and the run, which ended in order"

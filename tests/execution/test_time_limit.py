@@ -7,11 +7,11 @@ from iostudy.cli.report_output import read_report
 from iostudy.execution.listeners import Listener
 from iostudy.execution.time_limit import TimeLimit
 from iostudy.node.fake import Disturbance, FakeNode
-from tests.execution.test_giving_up import Busy
+from tests.execution.test_giving_up import DisturbedNode
 from tests.execution.test_runner import LIMITED, conduct, rows
 
 
-class Elapsed(Listener):
+class EventTimeLimit(Listener):
     """A limit that is reached after so many trials, or so many events of the study."""
 
     seconds = 7200.0
@@ -31,7 +31,7 @@ class Elapsed(Listener):
 
 
 def test_no_block_begins_after_the_limit_and_no_trial_is_cut(tmp_path):
-    limit = Elapsed(trials=7)
+    limit = EventTimeLimit(trials=7)
     final = conduct(tmp_path, FakeNode(noise=0.005), listeners=[limit], limit=limit)
     done = rows(tmp_path)
     assert len(done) == 9, "the third block of three trials is completed"
@@ -45,7 +45,7 @@ def test_no_block_begins_after_the_limit_and_no_trial_is_cut(tmp_path):
 
 def test_resumption_reaches_the_same_verdicts(tmp_path):
     whole = conduct(tmp_path / "whole", FakeNode(effects={"bfq": -0.2}))
-    limit, node = Elapsed(trials=10), FakeNode(effects={"bfq": -0.2})
+    limit, node = EventTimeLimit(trials=10), FakeNode(effects={"bfq": -0.2})
     conduct(tmp_path / "cut", node, listeners=[limit], limit=limit)
     final = conduct(tmp_path / "cut", node, resume=True)
     assert [own.comparison.verdict for own in final] == [own.comparison.verdict for own in whole]
@@ -59,8 +59,8 @@ def test_an_ended_study_does_not_name_the_limit(tmp_path):
 
 
 def test_limit_ends_the_attempts_at_a_block_without_giving_it_up(tmp_path, pauses):
-    limit = Elapsed(trials=1)
-    node = Busy(Disturbance(steal=0.3), workload="dfsio-write")
+    limit = EventTimeLimit(trials=1)
+    node = DisturbedNode(Disturbance(steal=0.3), workload="dfsio-write")
     conduct(tmp_path, node, text=LIMITED, listeners=[limit], limit=limit)
     assert read_report(tmp_path).given_up == ()
     assert pauses == []

@@ -18,7 +18,7 @@ from tests.execution.test_runner import TEXT, conduct, rows
 RATE = Figure("rate", "MiB/s", "bytes over time", higher_is_better=True)
 
 
-class Forgetful(FakeNode):
+class MissingFigureNode(FakeNode):
     """Its second trial does not give the figure that verdicts use."""
 
     def run(self, request, configuration) -> TrialResult:
@@ -58,7 +58,7 @@ def test_a_study_of_such_figures_ends_with_the_reason(tmp_path, base):
 
 
 def test_a_block_with_a_missing_figure_is_run_again(tmp_path):
-    conduct(tmp_path, Forgetful(noise=0.005))
+    conduct(tmp_path, MissingFigureNode(noise=0.005))
     found = rows(tmp_path)
     assert found[1].status is TrialStatus.INVALID
     assert "gave no aggregate" in found[1].reason

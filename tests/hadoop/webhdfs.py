@@ -13,13 +13,13 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def write(cluster: LocalCluster, path: str, content: bytes) -> None:
-    class Kept(urllib.request.HTTPRedirectHandler):
+    class UnfollowedRedirect(urllib.request.HTTPRedirectHandler):
         """The NameNode names the DataNode that takes the content."""
 
         def redirect_request(self, req, fp, code, msg, headers, newurl):
             return urllib.request.Request(newurl, data=content, method="PUT")
 
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Kept)
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), UnfollowedRedirect)
     request = urllib.request.Request(_url(cluster, path, "CREATE"), method="PUT")
     opener.open(request, timeout=30).close()
 

@@ -195,6 +195,6 @@ def test_few_random_damages_are_never_silent(tmp_path):
     ended = campaign.make_ended(tmp_path / "ended")
     killed = campaign.make_killed(tmp_path / "killed", ended)
     draw = random.Random(2)
-    for study in (campaign.Damaged(tmp_path, folder) for folder in (ended, killed)):
+    for study in (campaign.DamagedCopies(tmp_path, folder) for folder in (ended, killed)):
         assert [study.changed(draw) for _ in range(4)] == [""] * 4
         assert study.cut(draw) == ""

@@ -50,7 +50,7 @@ def varying(*names: str) -> list[Factor]:
 
 
 @dataclass
-class OnCluster(Workload):
+class ClusterWorkload(Workload):
     """It records its calls in the cluster's log; ``fails`` is what its run ends with."""
 
     log: list[str]
@@ -107,7 +107,7 @@ class Bench:
 
     folder: Path
     cluster: FakeCluster
-    workload: OnCluster
+    workload: ClusterWorkload
     said: list[str] = field(default_factory=list)
 
     @property
@@ -134,7 +134,7 @@ def bench(tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> I
     folder = tmp_path / "out"
     folder.mkdir()
     cluster = FakeCluster(tmp_path)
-    workload = OnCluster(cluster.log)
+    workload = ClusterWorkload(cluster.log)
     definition = replace(dfsio.READ, make=lambda _: workload, needs_hadoop=True)
     monkeypatch.setitem(catalog._ALL, "dfsio-read", definition)
     monkeypatch.setattr(local_block.caches, "write_dirty_pages", lambda: cluster.log.append("sync"))
@@ -243,12 +243,16 @@ def test_a_job_that_fails_for_want_of_a_daemon_says_that(bench: Bench) -> None:
 
 
 def test_end_of_study_does_not_wait_for_files_of_the_cluster(bench: Bench) -> None:
-    class Ended(BaseException):
+    class SimulatedSignal(BaseException):
         pass
 
-    with pytest.raises(Ended), bench.node() as node, node.block(request(), seed=1) as session:
+    with (
+        pytest.raises(SimulatedSignal),
+        bench.node() as node,
+        node.block(request(), seed=1) as session,
+    ):
         session.trial(AS_IT_IS)
-        raise Ended
+        raise SimulatedSignal
     assert "clean" not in bench.log
     assert bench.log[-1] == "stop"
 

@@ -225,14 +225,14 @@ def test_data_are_made_once_a_block_and_removed_after_it(node):
 
 @pytest.mark.root
 def test_foreign_change_during_a_trial_is_reported_and_kept(node):
-    class Meddler(ProcRecorder):
+    class InterferingRecorder(ProcRecorder):
         def stop(self):
             scheduler.write_text("kyber")
             return super().stop()
 
     with node.block(request(), seed=1) as session:
         scheduler = Path(f"/sys/block/{session.devices[0]}/queue/scheduler")
-        meddled = replace(session, make_recorder=lambda: Meddler([session.devices[0]]))
+        meddled = replace(session, make_recorder=lambda: InterferingRecorder([session.devices[0]]))
         with pytest.raises(RestoreError, match="another process has changed it") as caught:
             meddled.trial(BFQ)
         assert "bfq for the whole trial" in str(caught.value.__context__)
@@ -243,7 +243,7 @@ def test_foreign_change_during_a_trial_is_reported_and_kept(node):
 @pytest.mark.root
 @pytest.mark.parametrize("where", ["the scratch disk", "the disk below it"])
 def test_foreign_io_is_noticed_on_every_device_of_the_stack(node, tmp_path, where):
-    class WithForeigner(ProcRecorder):
+    class ForeignIoRecorder(ProcRecorder):
         def stop(self):
             foreign = (mounted if where == "the scratch disk" else tmp_path) / "foreign"
             command = ["dd", "if=/dev/zero", f"of={foreign}", "bs=1M", "count=4", "oflag=direct"]
@@ -256,7 +256,7 @@ def test_foreign_io_is_noticed_on_every_device_of_the_stack(node, tmp_path, wher
         stack = [device.name for device in whole_stack(mounted)]
         if where != "the scratch disk" and len(stack) < 2:
             pytest.skip("the folder of this test lies on no block device")
-        disturbed = replace(session, make_recorder=lambda: WithForeigner(stack))
+        disturbed = replace(session, make_recorder=lambda: ForeignIoRecorder(stack))
         reason = explain_disturbance(disturbed.trial(AS_IT_IS), LIMITS)
     # What is written to the scratch disk arrives at the disk below it too.
     devices = stack if where == "the scratch disk" else stack[1:]
@@ -393,11 +393,11 @@ def test_progress_is_reported_and_can_end_a_trial(tmp_path, own_state):
 def test_missing_requirement_of_a_workload_fails_before_any_change(
     tmp_path, own_state, monkeypatch
 ):
-    class Lacking(dfsio.DfsioWrite):
+    class UnavailableWorkload(dfsio.DfsioWrite):
         def check(self):
             raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
 
-    definition = replace(dfsio.WRITE, make=Lacking)
+    definition = replace(dfsio.WRITE, make=UnavailableWorkload)
     monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
     with LocalNode(DirectoryTarget(tmp_path), tmp_path) as node:
         monkeypatch.setattr(node, "_begin", lambda _: pytest.fail("a level was applied"))
@@ -409,7 +409,7 @@ def test_missing_requirement_of_a_workload_fails_before_any_change(
 def test_written_data_are_verified_after_the_recording(tmp_path, own_state, monkeypatch, is_sound):
     calls = []
 
-    class Verified(dfsio.DfsioWrite):
+    class VerifiedWorkload(dfsio.DfsioWrite):
         def run(self, place):
             return replace(super().run(place), verify=self.verified)
 
@@ -418,18 +418,18 @@ def test_written_data_are_verified_after_the_recording(tmp_path, own_state, monk
             if not is_sound:
                 raise WorkloadError("it", found="other data", where="the file", remedy="look")
 
-    class Noted(ProcRecorder):
+    class LoggingRecorder(ProcRecorder):
         def stop(self):
             calls.append("recorded")
             return super().stop()
 
-    definition = replace(dfsio.WRITE, make=Verified)
+    definition = replace(dfsio.WRITE, make=VerifiedWorkload)
     monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
     with (
         LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,
         node.block(request(direct=False), seed=1) as session,
     ):
-        session.make_recorder = lambda: Noted(session.devices)
+        session.make_recorder = lambda: LoggingRecorder(session.devices)
         expectation = (
             nullcontext() if is_sound else pytest.raises(WorkloadError, match="other data")
         )
@@ -443,11 +443,11 @@ def test_latencies_parts_and_notes_of_a_workload_come_with_its_trial(
 ):
     part = Part({"file": "0"}, {"rate": 1.0})
 
-    class Parted(dfsio.DfsioWrite):
+    class PartsWorkload(dfsio.DfsioWrite):
         def run(self, place):
             return replace(super().run(place), parts=(part,), notes=("fell back to psync",))
 
-    definition = replace(dfsio.WRITE, make=Parted)
+    definition = replace(dfsio.WRITE, make=PartsWorkload)
     monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
     with (
         LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,

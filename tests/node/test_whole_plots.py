@@ -178,7 +178,7 @@ def test_a_workload_that_fails_ends_on_a_file_system_that_is_left(node: LocalNod
 
 
 def test_a_setting_read_back_at_the_end_of_the_trial(node: LocalNode) -> None:
-    class Remounter(ProcRecorder):
+    class RemountingRecorder(ProcRecorder):
         def stop(self):
             point = str(session.place.directory.parent)
             subprocess.run(["mount", "-o", "remount,atime,commit=9", point], check=True)
@@ -186,7 +186,7 @@ def test_a_setting_read_back_at_the_end_of_the_trial(node: LocalNode) -> None:
 
     slow = replace(configuration("ext4", "none", options="commit=30"), whole_plot="options")
     with node.block(request(), seed=1) as session:
-        meddled = replace(session, make_recorder=lambda: Remounter([session.devices[0]]))
+        meddled = replace(session, make_recorder=lambda: RemountingRecorder([session.devices[0]]))
         with pytest.raises(SettingError, match=r"options = commit=30") as caught:
             meddled.trial(slow)
     assert caught.value.found == "it is commit=9"

@@ -32,7 +32,7 @@ def _only_this(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "build_summary_sections", lambda _report: (SECTION,))
 
 
-class Texts(HTMLParser):
+class TextParser(HTMLParser):
     """The text of every element, by its name; and charts by their ids."""
 
     def __init__(self, text: str) -> None:
@@ -58,7 +58,7 @@ class Texts(HTMLParser):
 
 def test_the_page_has_its_charts_its_tables_and_an_entry_in_the_contents() -> None:
     text = html.render(report(blocks=2))
-    page = Texts(text)
+    page = TextParser(text)
     assert '<a href="#curves">Scaling curves</a>' in text
     assert "Scaling curves" in page.texts["h2"]
     assert page.labels["curves-1"] == "none rises to 400 MiB/s"

@@ -11,7 +11,7 @@ from iostudy.settings.change import ConflictPolicy
 
 
 @dataclass(frozen=True)
-class Note:
+class FileNote:
     """``path`` holds ``before`` and is to hold ``after``; ``refused`` is never taken."""
 
     kind: ClassVar[str] = "note"

@@ -12,7 +12,7 @@ _RATIOS = {ratio: amount for amount, ratio in PAIRS.items()}
 _LEAST = {"vm/dirty_bytes": 8192, "vm/dirty_background_bytes": 1}
 
 
-class Killed(BaseException):
+class SimulatedKill(BaseException):
     """What SIGKILL would be."""
 
 
@@ -32,7 +32,7 @@ class Kernel:
 
     def write(self, key: str, text: str) -> None:
         if self.lives == 0:
-            raise Killed
+            raise SimulatedKill
         self.lives = None if self.lives is None else self.lives - 1
         self.store(key, text.strip())
 

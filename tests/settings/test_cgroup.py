@@ -25,7 +25,7 @@ LIMITS = [control for control in Control if control is not Control.WEIGHT]
 WBPS = GroupLimit(Control.WBPS, "7:0", "1048576")
 
 
-class StandIn:
+class FakeCgroup:
     """As much of cgroup v2 as a group of a trial asks of it, in a folder."""
 
     def __init__(self, top: Path) -> None:
@@ -80,8 +80,8 @@ def _passed_on(path: Path, act: Callable[[Path], None]) -> None:
 
 
 @pytest.fixture
-def v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    kernel = StandIn(tmp_path / "cgroup")
+def v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCgroup:
+    kernel = FakeCgroup(tmp_path / "cgroup")
     hierarchy = CgroupHierarchy(CgroupVersion.V2, kernel.top, kernel.top)
     monkeypatch.setattr(cgroup.cgroups, "io_hierarchy", lambda: hierarchy)
     monkeypatch.setattr(cgroup, "write_attribute", kernel.write)
@@ -93,7 +93,7 @@ def v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     return kernel
 
 
-def test_version_2_turns_io_on_and_off_again(v2: StandIn) -> None:
+def test_version_2_turns_io_on_and_off_again(v2: FakeCgroup) -> None:
     change = TrialGroup.prepare([WBPS])
     change.apply()
     assert v2.handed_down == "io"
@@ -108,7 +108,7 @@ def test_version_2_turns_io_on_and_off_again(v2: StandIn) -> None:
     assert change.undo() == ()
 
 
-def test_io_that_the_host_hands_down_stays_on(v2: StandIn) -> None:
+def test_io_that_the_host_hands_down_stays_on(v2: FakeCgroup) -> None:
     v2.write(v2.top / "cgroup.subtree_control", "+io")
     change = TrialGroup.prepare([WBPS])
     change.apply()
@@ -116,7 +116,7 @@ def test_io_that_the_host_hands_down_stays_on(v2: StandIn) -> None:
     assert v2.handed_down == "io"
 
 
-def test_the_last_of_several_groups_turns_io_off(v2: StandIn) -> None:
+def test_the_last_of_several_groups_turns_io_off(v2: FakeCgroup) -> None:
     first, second = TrialGroup.prepare([WBPS]), TrialGroup.prepare([WBPS])
     first.apply()
     second.apply()
@@ -129,7 +129,7 @@ def test_the_last_of_several_groups_turns_io_off(v2: StandIn) -> None:
     assert v2.handed_down == ""
 
 
-def test_io_that_others_have_come_to_need_stays_on(v2: StandIn) -> None:
+def test_io_that_others_have_come_to_need_stays_on(v2: FakeCgroup) -> None:
     change = TrialGroup.prepare([WBPS])
     change.apply()
     v2.refused["cgroup.subtree_control"] = errno.EBUSY
@@ -137,7 +137,7 @@ def test_io_that_others_have_come_to_need_stays_on(v2: StandIn) -> None:
     assert v2.handed_down == "io"
 
 
-def test_undone_from_its_record_at_every_step(v2: StandIn) -> None:
+def test_undone_from_its_record_at_every_step(v2: FakeCgroup) -> None:
     """Killed before anything, after io was turned on, after the group was made, after it all."""
     change = TrialGroup.prepare([WBPS, GroupLimit(Control.RIOPS, "7:0", "max")])
     steps = (
@@ -155,14 +155,14 @@ def test_undone_from_its_record_at_every_step(v2: StandIn) -> None:
         assert [path for path in v2.top.iterdir() if path.is_dir()] == []
 
 
-def test_after_a_reboot_there_is_no_such_group(v2: StandIn) -> None:
+def test_after_a_reboot_there_is_no_such_group(v2: FakeCgroup) -> None:
     v2.write(v2.top / "cgroup.subtree_control", "+io")
     (said,) = replace(TrialGroup.prepare([WBPS]), turned_on=True, boot="another").undo()
     assert "rebooted" in said
     assert v2.handed_down == "io"
 
 
-def test_the_group_that_the_process_came_from_is_gone(v2: StandIn) -> None:
+def test_the_group_that_the_process_came_from_is_gone(v2: FakeCgroup) -> None:
     change = replace(TrialGroup.prepare([WBPS]), origin=v2.top / "session-1.scope")
     change.apply()
     change.undo()
@@ -170,7 +170,7 @@ def test_the_group_that_the_process_came_from_is_gone(v2: StandIn) -> None:
 
 
 @pytest.mark.parametrize("refused", ["cgroup.subtree_control", "io.max", "cgroup.procs"])
-def test_a_refused_limit_is_reported_and_undone(v2: StandIn, refused: str) -> None:
+def test_a_refused_limit_is_reported_and_undone(v2: FakeCgroup, refused: str) -> None:
     change = TrialGroup.prepare([WBPS])
     v2.refused[refused] = errno.EACCES
     with pytest.raises(SettingError, match="Permission denied") as caught:
@@ -181,7 +181,7 @@ def test_a_refused_limit_is_reported_and_undone(v2: StandIn, refused: str) -> No
     assert v2.handed_down == ""
 
 
-def test_a_group_that_somebody_stays_in(v2: StandIn) -> None:
+def test_a_group_that_somebody_stays_in(v2: FakeCgroup) -> None:
     change = TrialGroup.prepare([WBPS])
     change.apply()
     v2.refused["cgroup.procs"] = errno.EBUSY
@@ -191,7 +191,7 @@ def test_a_group_that_somebody_stays_in(v2: StandIn) -> None:
 
 
 def test_a_kernel_that_makes_something_else_of_it(
-    v2: StandIn, monkeypatch: pytest.MonkeyPatch
+    v2: FakeCgroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroup, "read_rule", lambda *_: "1")
     with pytest.raises(SettingError, match="the actual value is 1"):

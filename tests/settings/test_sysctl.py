@@ -15,7 +15,7 @@ from iostudy.settings import catalog, kinds, sysctl_keys
 from iostudy.settings.change import Change, ConflictPolicy, Setting
 from iostudy.settings.definitions.sysctl import DEFINITIONS, SysctlDefinition
 from iostudy.settings.kinds import host_files, sysctl
-from tests.settings.sysctl_kernel import PAIRS, Kernel, Killed
+from tests.settings.sysctl_kernel import PAIRS, Kernel, SimulatedKill
 
 NAMES = st.text("abcz-_.", min_size=1, max_size=40).filter(lambda name: name not in (".", ".."))
 FORMS = [
@@ -327,7 +327,7 @@ def killed(kernel: Kernel, lives: int, work) -> bool:  # type: ignore[no-untyped
     kernel.lives = lives
     try:
         work()
-    except Killed:
+    except SimulatedKill:
         return True
     finally:
         kernel.lives = None

@@ -96,13 +96,13 @@ def test_a_figure_that_some_configuration_does_not_have_is_a_problem(monkeypatch
 def test_a_workload_that_lacks_something_is_refused_once_for_all_its_options(monkeypatch):
     checked = []
 
-    class Lacking(dfsio.DfsioWrite):
+    class UnavailableWorkload(dfsio.DfsioWrite):
         def check(self):
             checked.append(self.options.direct)
             if self.options.direct:
                 raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
 
-    definition = replace(dfsio.READ, make=Lacking)
+    definition = replace(dfsio.READ, make=UnavailableWorkload)
     monkeypatch.setitem(catalog._ALL, READ, definition)
     factors = "[none, bfq]\n  workload.direct: [false, true]"
     study = read(GOOD.replace("[none, bfq]", factors))

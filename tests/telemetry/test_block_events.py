@@ -38,7 +38,7 @@ def counters(name: str) -> dict[str, int]:
 
 
 @dataclass
-class Both:
+class RequestPair:
     """Requests by tracepoints and by counters, over the same time."""
 
     requests: BlockRequests | None = None
@@ -46,9 +46,9 @@ class Both:
 
 
 @contextmanager
-def recorded(name: str, buffer_kib: int | None = None) -> Iterator[Both]:
+def recorded(name: str, buffer_kib: int | None = None) -> Iterator[RequestPair]:
     device = read_device(name)
-    both = Both()
+    both = RequestPair()
     with Transaction() as transaction:
         change = TraceInstance.prepare([device])
         with transaction.apply_temporarily(change):

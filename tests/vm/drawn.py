@@ -12,7 +12,7 @@ COLUMNS, LINES = 132, 26
 INTERVAL_SECONDS = 2.0
 
 
-class Counted(Live):
+class CountingLive(Live):
     """Counts the readings: how long one takes to be drawn differs by the machine."""
 
     taken = 0
@@ -25,7 +25,7 @@ class Counted(Live):
 
 async def svg(devices: list[str], readings: int) -> str:
     """What is drawn by then, sorted by %util."""
-    live = Counted(devices)
+    live = CountingLive(devices)
     app = WatchApp(live, INTERVAL_SECONDS)
     async with app.run_test(size=(COLUMNS, LINES)) as pilot:
         await pilot.press("greater_than_sign")

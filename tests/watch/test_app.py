@@ -273,14 +273,14 @@ def test_live_view_ends_after_the_requested_readings():
 def test_a_failure_of_the_table_is_an_internal_error(monkeypatch):
     """Textual would exit with 1, which is a verdict's."""
 
-    class Failing(FakeLive):
+    class FailingLive(FakeLive):
         def read(self):
             raise KeyError("sda")
 
     headless = partialmethod(WatchApp.run_async, headless=True)
     monkeypatch.setattr(WatchApp, "run_async", headless)
     with pytest.raises(InternalError):
-        show(Failing(reading(STACK, UTILS)), 0.1, None, ())
+        show(FailingLive(reading(STACK, UTILS)), 0.1, None, ())
 
 
 def test_no_device_at_all_is_no_error():

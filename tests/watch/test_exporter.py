@@ -18,14 +18,14 @@ from iostudy.watch.exporter import LOOPBACK, Server, write_textfile
 from tests.watch.test_openmetrics import DEVICES, SAMPLES
 
 
-class Ready:
+class ConstantReader:
     """Has the same counters each time."""
 
     def now(self):
         return SAMPLES, DEVICES
 
 
-class Ended:
+class InterruptedReader:
     """Is ended by a signal before there are any."""
 
     def now(self):
@@ -36,7 +36,7 @@ def test_no_file_that_a_link_of_the_folders_owner_leads_to_is_written(tmp_path):
     other = tmp_path / "other"
     other.write_text("kept")
     (tmp_path / f".a.prom.{os.getpid()}").symlink_to(other)
-    write_textfile(Ready(), tmp_path / "a.prom", 0.001, 2)
+    write_textfile(ConstantReader(), tmp_path / "a.prom", 0.001, 2)
     assert other.read_text() == "kept"
 
 
@@ -48,7 +48,7 @@ def test_node_exporter_may_read_it_whatever_the_umask_is(tmp_path):
 
     before = os.umask(0o077)
     try:
-        write_textfile(Ready(), path, 0.001, 2, look)
+        write_textfile(ConstantReader(), path, 0.001, 2, look)
     finally:
         os.umask(before)
     assert modes == [0o644]
@@ -59,16 +59,16 @@ def test_a_file_that_was_there_stays_where_nothing_was_written(tmp_path):
     path = tmp_path / "a.prom"
     path.write_text("of another")
     with pytest.raises(KeyboardInterrupt):
-        write_textfile(Ended(), path, 0.001, 1)
+        write_textfile(InterruptedReader(), path, 0.001, 1)
     assert path.read_text() == "of another"
 
 
 def test_missing_folder_is_refused(tmp_path):
     with pytest.raises(RecordError, match="No such file"):
-        write_textfile(Ready(), tmp_path / "none" / "a.prom", 0.001, 1)
+        write_textfile(ConstantReader(), tmp_path / "none" / "a.prom", 0.001, 1)
 
 
-class Held:
+class BlockedReader:
     """Has its counters when ``disconnected`` is set."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Held:
         return SAMPLES, DEVICES
 
 
-class Failing:
+class FailingReader:
     """Cannot take a sample."""
 
     def now(self):
@@ -111,7 +111,7 @@ def serving(server: Server) -> Iterator[list[BaseException]]:
 
 @pytest.mark.parametrize("path", ["/metrics", "/"])
 def test_a_scraper_that_resets_its_connection_leaves_no_trace(path, capfd):
-    live = Held()
+    live = BlockedReader()
     server = Server(live, (LOOPBACK, 0))
     with serving(server):
         for _ in range(20):
@@ -123,7 +123,7 @@ def test_a_scraper_that_resets_its_connection_leaves_no_trace(path, capfd):
 
 
 def test_a_failed_sample_ends_the_server_with_its_error(capfd):
-    server = Server(Failing(), (LOOPBACK, 0))
+    server = Server(FailingReader(), (LOOPBACK, 0))
     host, port = server.server_address
     with serving(server) as raised, pytest.raises(HTTPError, match="500"):
         urlopen(f"http://{host}:{port}/metrics")
@@ -132,7 +132,7 @@ def test_a_failed_sample_ends_the_server_with_its_error(capfd):
 
 
 def test_an_error_that_is_not_the_connections_is_raised():
-    server = Server(Ready(), (LOOPBACK, 0))
+    server = Server(ConstantReader(), (LOOPBACK, 0))
     with server, pytest.raises(RuntimeError, match="new thread"):
         try:
             raise RuntimeError("can't start new thread")

@@ -37,7 +37,7 @@ def test_a_reading_has_time_host_and_machine():
     assert reading.summary.seconds > 0
 
 
-class SeldomScanned:
+class SparseProcessReader:
     """A native reader, a second a sample, that has the processes in every third of them."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class SeldomScanned:
     def sample(self) -> None:
         self._second += 1
 
-    def take(self) -> SeldomScanned:
+    def take(self) -> SparseProcessReader:
         return self
 
     @property
@@ -71,7 +71,7 @@ def test_busiest_process_covers_the_time_between_scans(
     monkeypatch: pytest.MonkeyPatch,
 ):
     live = Live()
-    monkeypatch.setattr(live._reader, "_native", SeldomScanned())
+    monkeypatch.setattr(live._reader, "_native", SparseProcessReader())
     busiest = [live.read().busiest for _ in range(5)]
     assert busiest[:2] == [None, None]
     assert busiest[2] is not None

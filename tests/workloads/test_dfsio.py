@@ -158,11 +158,11 @@ def test_changed_data_are_found_with_file_and_offset(place):
 
 
 def test_the_figures_are_those_of_testdfsio(place):
-    class Timed:
+    class TimedResult:
         wall_seconds = 5.0
         thread_seconds = (1.0, 2.0, 4.0, 5.0)
 
-    figures = compute_readings(100 * MIB, Timed())
+    figures = compute_readings(100 * MIB, TimedResult())
     rates = [100, 50, 25, 20]
     assert figures["throughput"] == pytest.approx(400 / 12)
     assert figures["average_io_rate"] == pytest.approx(statistics.fmean(rates))

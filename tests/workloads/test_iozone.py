@@ -143,7 +143,7 @@ def test_a_stopped_run_leaves_no_files(tmp_path):
 
 
 def test_progress_continues_across_cells(tmp_path, monkeypatch):
-    class Ticking:
+    class TickingJob:
         def __init__(self, spec):
             self.job = FileJob(spec)
 
@@ -151,7 +151,7 @@ def test_progress_continues_across_cells(tmp_path, monkeypatch):
             tick(1)
             return self.job.run(tick)
 
-    monkeypatch.setattr("iostudy.workloads.native.iozone._native.FileJob", Ticking)
+    monkeypatch.setattr("iostudy.workloads.native.iozone._native.FileJob", TickingJob)
     ticks = []
     workload = iozone(max_file_size="64KiB", min_record_size="64KiB", operations="write, read")
     workload.run(Place(tmp_path, 1, tick=lambda done: ticks.append(done) or True))

@@ -76,7 +76,7 @@ class Colour(StrEnum):
     BLUE = "blue"
 
 
-class Inner(BaseModel):
+class InnerOptions(BaseModel):
     one: int
     two: int
 
@@ -100,7 +100,7 @@ class Model(Options):
     perhaps: Size | None = None
     several: tuple[Size, ...] = ()
     either: str | list[str] = ""
-    named: dict[str, Inner] = Field({})
+    named: dict[str, InnerOptions] = Field({})
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_allowed_values_are_words(name, words):
 
 
 def test_a_kind_without_words_is_an_error_of_whoever_adds_it():
-    class Odd(Options):
+    class UndescribedOptions(Options):
         value: Any = None
 
     with pytest.raises(TypeError, match="no words"):
-        describe_allowed(Odd.model_fields["value"])
+        describe_allowed(UndescribedOptions.model_fields["value"])

@@ -8,7 +8,7 @@ CURVES, STUDIES = 8, 200
 TOLERANCE = 0.0122
 
 
-class Level:
+class SwitchedLevel:
     """A level that is switched in again and again, with noise of a random walk.
 
     ``wander`` is the deviation of the log rate after a second, ``start`` the rate after a switch
@@ -42,17 +42,17 @@ def check(level, stays=1):
 @pytest.mark.parametrize(("wander", "stays"), [(0.0, 1.1), (0.05, 4.3), (0.1, 5.3)])
 def test_slow_noise_costs_a_few_long_stays(wander, stays):
     """The noise of the curves and that of a stay are far apart, so it is suspicious at first."""
-    levels = [Level(seed, wander) for seed in range(STUDIES)]
+    levels = [SwitchedLevel(seed, wander) for seed in range(STUDIES)]
     slow = [check(level) for level in levels]
     assert np.mean(slow) <= 0.05
     assert np.mean([level.stays for level in levels]) <= stays
 
 
 def test_a_slow_response_is_found_in_slow_noise():
-    assert np.mean([check(Level(seed, 0.03, 0.7, 2.0)) for seed in range(STUDIES)]) >= 0.9
+    assert np.mean([check(SwitchedLevel(seed, 0.03, 0.7, 2.0)) for seed in range(STUDIES)]) >= 0.9
 
 
 def test_a_level_without_a_suspicion_has_its_first_stays():
-    level = Level(1, 0.0)
+    level = SwitchedLevel(1, 0.0)
     assert not check(level, stays=2)
     assert level.stays == 2

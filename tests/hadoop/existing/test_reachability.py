@@ -74,7 +74,7 @@ def test_without_klist_the_ticket_is_not_checked(
     require_ticket({"PATH": str(tmp_path)})
 
 
-class Failing:
+class FailingProbe:
     def __init__(self, *failures: bool) -> None:
         self.failures = list(failures)
 
@@ -84,7 +84,7 @@ class Failing:
 
 
 def test_a_second_failure_in_a_row_counts() -> None:
-    pulse = LivenessCheck(Failing(True, False, True, True), every_seconds=0)
+    pulse = LivenessCheck(FailingProbe(True, False, True, True), every_seconds=0)
     for _ in range(3):
         pulse()
     with pytest.raises(ClusterError):
@@ -92,6 +92,6 @@ def test_a_second_failure_in_a_row_counts() -> None:
 
 
 def test_query_rate_is_limited() -> None:
-    pulse = LivenessCheck(Failing(False), every_seconds=600)
+    pulse = LivenessCheck(FailingProbe(False), every_seconds=600)
     for _ in range(1000):
         pulse()

@@ -17,7 +17,7 @@ from iostudy.hadoop.software import cache
 JARS = {"a.jar": b"first", "b.jar": b"second"}
 
 
-class Fetched:
+class JarFetcher:
     """Puts JARS into a folder, and counts."""
 
     def __init__(self):
@@ -31,7 +31,7 @@ class Fetched:
 
 @pytest.fixture
 def fetch():
-    return Fetched()
+    return JarFetcher()
 
 
 @pytest.fixture

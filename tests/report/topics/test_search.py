@@ -29,7 +29,7 @@ from iostudy.report.topics.search.values import (
 )
 from iostudy.report.values import Report
 from tests.execution.test_runner import conduct
-from tests.execution.test_search import SEARCH, Surface
+from tests.execution.test_search import SEARCH, ResponseSurfaceNode
 from tests.report.factory import report
 
 AHEAD, FIFTH = "read_ahead_kb=8192", "R5's optimum"
@@ -191,7 +191,7 @@ def test_every_form_of_the_report_has_it() -> None:
 
 
 def test_search_report_is_built_from_the_ledger(tmp_path: Path) -> None:
-    conduct(tmp_path, Surface(), text=SEARCH)
+    conduct(tmp_path, ResponseSurfaceNode(), text=SEARCH)
     found = read_search(tmp_path)
     assert found is not None
     assert found.outcome is not None

@@ -16,13 +16,13 @@ from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.search_report import build_search_report
 from iostudy.report.values import Report, State
 from tests.execution.test_runner import conduct
-from tests.execution.test_search import SEARCH, Refusing, Surface
+from tests.execution.test_search import SEARCH, RefusingNode, ResponseSurfaceNode
 
 GO_ON = "iostudy run study.yaml --resume --out DIR"
 TEXT = SEARCH.replace("60 trials", "30 trials") + "decide: {blocks: [5, 6]}\n"
 
 
-class Confirming(FakeNode):
+class ConfirmingNode(FakeNode):
     """The winner is as good as it looked."""
 
     def run(self, request, configuration):
@@ -30,7 +30,7 @@ class Confirming(FakeNode):
         return super().run(request, configuration)
 
 
-class Valley(Surface):
+class ValleyNode(ResponseSurfaceNode):
     """Nothing is better than the default."""
 
     def height(self, settings):
@@ -40,7 +40,7 @@ class Valley(Surface):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("search")
-    conduct(folder, Surface(), text=TEXT)
+    conduct(folder, ResponseSurfaceNode(), text=TEXT)
     return folder
 
 
@@ -48,7 +48,7 @@ def confirmed(folder) -> RecordedStudy:
     own = prepare_confirmation(folder, root=True)
     own.folder.mkdir(exist_ok=True)
     if own.recorded is None:
-        own.execute(Confirming(noise=0.005), root=True, seed=None, listeners=[])
+        own.execute(ConfirmingNode(noise=0.005), root=True, seed=None, listeners=[])
     again = prepare_confirmation(folder, root=True)
     assert again.final_comparisons() is not None
     return read_recorded(find_confirmation(folder))
@@ -107,7 +107,7 @@ def test_terminal_summary_has_the_search(folder):
 
 
 def test_search_without_a_winner_advises_the_default(tmp_path):
-    conduct(tmp_path, Valley(), text=TEXT)
+    conduct(tmp_path, ValleyNode(), text=TEXT)
     assert prepare_confirmation(tmp_path, root=True) is None
     report = build_search_report(read_search(tmp_path), None)
     assert report.state is State.COMPLETE
@@ -117,7 +117,7 @@ def test_search_without_a_winner_advises_the_default(tmp_path):
 
 
 def test_unfinished_search_is_reported(tmp_path):
-    stopped = Surface(script={12: Disturbance(error=KeyboardInterrupt())})
+    stopped = ResponseSurfaceNode(script={12: Disturbance(error=KeyboardInterrupt())})
     with pytest.raises(KeyboardInterrupt):
         conduct(tmp_path, stopped, text=TEXT)
     report = build_search_report(read_search(tmp_path), None)
@@ -128,7 +128,7 @@ def test_unfinished_search_is_reported(tmp_path):
 
 
 def test_refused_candidates_are_not_counted_as_tried(tmp_path):
-    conduct(tmp_path, Refusing(), text=TEXT)
+    conduct(tmp_path, RefusingNode(), text=TEXT)
     found = read_search(tmp_path)
     taken = [each for each in found.candidates if not each.refused]
     assert 0 < len(taken) < len(found.candidates)

@@ -14,7 +14,7 @@ from iostudy.settings.transaction.recovery import restore_all
 from iostudy.settings.transaction.transaction import Transaction
 from tests.device.mounted import mounted
 from tests.fixtures_loop import replace_loop
-from tests.settings.note import Note
+from tests.settings.note import FileNote
 
 pytestmark = pytest.mark.root
 
@@ -67,7 +67,7 @@ def test_nothing_is_held_on_a_device_that_is_gone(loop: str, tmp_path: Path) -> 
 
 def test_a_journal_that_lost_a_line_is_no_answer(tmp_path: Path) -> None:
     journal = Journal.create(tmp_path / "state", JournalMode.SET, "iostudy set")
-    journal.log_changes([Note("/n0", "before", "after")])
+    journal.log_changes([FileNote("/n0", "before", "after")])
     journal.commit()
     journal.close()
     journal.path.write_bytes(journal.path.read_bytes().replace(b"after", b"other"))

@@ -10,15 +10,15 @@ from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.deferred_signals import defer_signals, run_or_defer
 from iostudy.settings.transaction.journal import journal_paths
 from iostudy.settings.transaction.transaction import Transaction, restore_open
-from tests.settings.note import Note
+from tests.settings.note import FileNote
 
 
-class Ended(BaseException):
+class SimulatedSignal(BaseException):
     pass
 
 
 def end() -> None:
-    raise Ended
+    raise SimulatedSignal
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def notes(tmp_path: Path) -> list[Path]:
     return paths
 
 
-class Struck(Note):
+class SignalledNote(FileNote):
     """A signal comes while it is being undone, handed to another thread of the process."""
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
@@ -46,19 +46,19 @@ class Struck(Note):
         return super().undo(policy)
 
 
-def struck(path: Path) -> Struck:
-    return Struck(str(path), "original", "new")
+def struck(path: Path) -> SignalledNote:
+    return SignalledNote(str(path), "original", "new")
 
 
 def test_a_signal_waits_for_the_outermost_section() -> None:
     reached = []
-    with pytest.raises(Ended), defer_signals():
+    with pytest.raises(SimulatedSignal), defer_signals():
         with defer_signals():
             signal.raise_signal(signal.SIGTERM)
             reached.append("inner")
         reached.append("outer")
     assert reached == ["inner", "outer"]
-    with pytest.raises(Ended):
+    with pytest.raises(SimulatedSignal):
         signal.raise_signal(signal.SIGTERM)
 
 
@@ -74,7 +74,7 @@ def test_the_section_of_another_thread_holds_nothing_back() -> None:
     thread.start()
     entered.wait()
     try:
-        with pytest.raises(Ended):
+        with pytest.raises(SimulatedSignal):
             signal.raise_signal(signal.SIGTERM)
     finally:
         leave.set()
@@ -82,14 +82,14 @@ def test_the_section_of_another_thread_holds_nothing_back() -> None:
 
 
 def test_a_signal_while_restoring_comes_after_it(notes: list[Path], state_dir: Path) -> None:
-    with pytest.raises(Ended), Transaction() as transaction:
+    with pytest.raises(SimulatedSignal), Transaction() as transaction:
         transaction.apply(*map(struck, notes))
     assert [path.read_text() for path in notes] == ["original"] * 3
     assert journal_paths(state_dir) == ()
 
 
 def test_a_failed_restore_is_the_context_of_the_signal(notes: list[Path], state_dir: Path) -> None:
-    with pytest.raises(Ended) as caught, Transaction() as transaction:
+    with pytest.raises(SimulatedSignal) as caught, Transaction() as transaction:
         transaction.apply(*map(struck, notes))
         notes[1].write_text("theirs")
     assert isinstance(caught.value.__context__, RestoreError)
@@ -99,7 +99,7 @@ def test_a_failed_restore_is_the_context_of_the_signal(notes: list[Path], state_
 def test_a_transaction_that_was_never_left_is_left_at_the_end(notes: list[Path]) -> None:
     """A signal between the end of the body and the first line of leaving does that."""
     for path in notes:
-        Transaction().apply(Note.prepare(path, "new"))
+        Transaction().apply(FileNote.prepare(path, "new"))
     notes[1].write_text("theirs")
     with pytest.raises(RestoreError, match="theirs"):
         restore_open()

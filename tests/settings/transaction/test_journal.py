@@ -22,9 +22,9 @@ from iostudy.settings.transaction.journal import (
     read_journal,
     unfinished_paths,
 )
-from tests.settings.note import Note
+from tests.settings.note import FileNote
 
-NOTES = [Note(f"/n{index}", "before", "after") for index in range(4)]
+NOTES = [FileNote(f"/n{index}", "before", "after") for index in range(4)]
 
 
 def create(directory: Path) -> Journal:
@@ -229,7 +229,7 @@ def test_a_line_that_was_cut_short_before_its_sync_goes(tmp_path: Path) -> None:
 def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
     journal = create(tmp_path)
     name = os.fsdecode(b"/out/\xff")
-    journal.log_changes([Note(name, "a", "b")])
+    journal.log_changes([FileNote(name, "a", "b")])
     assert journal.contents().pending[0].record["path"] == name
     journal.remove()
 

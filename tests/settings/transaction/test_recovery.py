@@ -20,12 +20,12 @@ from iostudy.settings.transaction.recovery import (
 )
 from iostudy.settings.transaction.transaction import UndoResult
 from tests.fixtures_loop import loop_disk, queue_state
-from tests.settings.note import Note
+from tests.settings.note import FileNote
 
 
 @pytest.fixture(autouse=True)
 def _notes_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds._CHANGES, Note.kind, Note.from_record)
+    monkeypatch.setitem(kinds._CHANGES, FileNote.kind, FileNote.from_record)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_nothing_to_do(state_dir: Path) -> None:
 
 
 def test_changes_of_a_killed_owner_are_restored(note: Path, state_dir: Path) -> None:
-    leave(state_dir, Note.prepare(note, "new"))
+    leave(state_dir, FileNote.prepare(note, "new"))
     recovery = restore_stale()
     assert recovery.undo_result.restored_values == ("note: new -> original",)
     assert note.read_text() == "original"
@@ -65,7 +65,7 @@ def test_changes_of_a_killed_owner_are_restored(note: Path, state_dir: Path) -> 
 
 def test_killed_before_the_change_nothing_is_restored(note: Path, state_dir: Path) -> None:
     journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run old")
-    journal.log_changes([Note.prepare(note, "new")])
+    journal.log_changes([FileNote.prepare(note, "new")])
     journal.close()
     assert restore_stale() == Recovery()
     assert journal_paths(state_dir) == ()
@@ -73,7 +73,7 @@ def test_killed_before_the_change_nothing_is_restored(note: Path, state_dir: Pat
 
 def test_a_live_owner_is_left_alone_and_named(note: Path, state_dir: Path) -> None:
     journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run now")
-    change = Note.prepare(note, "new")
+    change = FileNote.prepare(note, "new")
     journal.log_changes([change])
     change.apply()
     for recovery in (restore_stale(), restore_all(policy=ConflictPolicy.OVERWRITE)):
@@ -83,8 +83,8 @@ def test_a_live_owner_is_left_alone_and_named(note: Path, state_dir: Path) -> No
 
 
 def test_held_changes_wait_for_restore(note: Path, state_dir: Path) -> None:
-    leave(state_dir, Note.prepare(note, "one"), mode=JournalMode.SET, commit=True)
-    leave(state_dir, Note.prepare(note, "two"), mode=JournalMode.SET, commit=True)
+    leave(state_dir, FileNote.prepare(note, "one"), mode=JournalMode.SET, commit=True)
+    leave(state_dir, FileNote.prepare(note, "two"), mode=JournalMode.SET, commit=True)
     assert restore_stale() == Recovery()
     assert note.read_text() == "two"
     assert restore_all().undo_result.restored_values == (
@@ -95,12 +95,12 @@ def test_held_changes_wait_for_restore(note: Path, state_dir: Path) -> None:
 
 
 def test_a_set_that_was_killed_before_it_committed_is_stale(note: Path, state_dir: Path) -> None:
-    leave(state_dir, Note.prepare(note, "new"), mode=JournalMode.SET)
+    leave(state_dir, FileNote.prepare(note, "new"), mode=JournalMode.SET)
     assert restore_stale().undo_result.restored_values == ("note: new -> original",)
 
 
 def test_a_foreign_change_is_reported_until_force_decides(note: Path, state_dir: Path) -> None:
-    leave(state_dir, Note.prepare(note, "new"))
+    leave(state_dir, FileNote.prepare(note, "new"))
     note.write_text("theirs")
     for _ in range(2):
         (failure,) = restore_stale().undo_result.failures
@@ -115,7 +115,7 @@ def test_damaged_lines_are_named_and_all_others_restored(tmp_path: Path, state_d
     notes = [tmp_path / name for name in ("a", "b", "c")]
     for note in notes:
         note.write_text("original")
-    path = leave(state_dir, *(Note.prepare(note, "new") for note in notes))
+    path = leave(state_dir, *(FileNote.prepare(note, "new") for note in notes))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:3], lines[3].replace(b"original", b"0riginal"), lines[4]]))
     recovery = restore_stale()
@@ -127,12 +127,12 @@ def test_damaged_lines_are_named_and_all_others_restored(tmp_path: Path, state_d
 
 
 def test_a_record_and_a_journal_of_another_version(note: Path, state_dir: Path) -> None:
-    class Richer(Note):
+    class ExtendedNote(FileNote):
         def record(self) -> dict[str, Any]:
             return {**super().record(), "news": 1}
 
-    leave(state_dir, Note.prepare(note, "new"))
-    leave(state_dir, Richer(str(note), "new", "newer"))
+    leave(state_dir, FileNote.prepare(note, "new"))
+    leave(state_dir, ExtendedNote(str(note), "new", "newer"))
     journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy of tomorrow")
     journal._append({"change": {"of": "another form"}}, sync=False)
     journal.close()
@@ -148,13 +148,13 @@ def test_a_record_and_a_journal_of_another_version(note: Path, state_dir: Path) 
 def test_held_changes_on_a_device_in_use_by_a_study_are_left_alone(
     note: Path, state_dir: Path, loop: str
 ) -> None:
-    class Held(Note):
+    class DeviceNote(FileNote):
         def affected_resources(self) -> tuple[str, ...]:
             return (loop, "gone")
 
-    change = Held.prepare(note, "new")
+    change = DeviceNote.prepare(note, "new")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(kinds._CHANGES, Note.kind, Held.from_record)
+        patch.setitem(kinds._CHANGES, FileNote.kind, DeviceNote.from_record)
         leave(state_dir, change, mode=JournalMode.SET, commit=True)
         with lock_devices(loop):
             recovery = restore_all(policy=ConflictPolicy.OVERWRITE)
@@ -180,12 +180,12 @@ def test_two_devices_on_one_disk_do_not_keep_each_other_from_being_restored(
 def test_settings_of_the_whole_host_wait_for_whoever_varies_them(
     note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class OfTheHost(Note):
+    class HostNote(FileNote):
         def affected_resources(self) -> tuple[str, ...]:
             return (WHOLE_HOST,)
 
-    monkeypatch.setitem(kinds._CHANGES, Note.kind, OfTheHost.from_record)
-    leave(state_dir, OfTheHost.prepare(note, "new"), mode=JournalMode.SET, commit=True)
+    monkeypatch.setitem(kinds._CHANGES, FileNote.kind, HostNote.from_record)
+    leave(state_dir, HostNote.prepare(note, "new"), mode=JournalMode.SET, commit=True)
     with lock_host():
         recovery = restore_all()
     assert recovery.undo_result == UndoResult()
@@ -194,10 +194,10 @@ def test_settings_of_the_whole_host_wait_for_whoever_varies_them(
 
 
 def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:
-    class Future(Note):
+    class Future(FileNote):
         kind = "from-the-future"
 
-    leave(state_dir, Note.prepare(note, "new"), Future(str(note), "new", "newer"))
+    leave(state_dir, FileNote.prepare(note, "new"), Future(str(note), "new", "newer"))
     note.write_text("new")
     (failure,) = restore_stale().undo_result.failures
     assert "from-the-future" in failure.wanted
@@ -232,7 +232,7 @@ def test_lost_lines_are_named_and_all_others_restored(tmp_path: Path, state_dir:
     notes = [tmp_path / name for name in ("a", "b", "c")]
     for note in notes:
         note.write_text("original")
-    path = leave(state_dir, *(Note.prepare(note, "new") for note in notes))
+    path = leave(state_dir, *(FileNote.prepare(note, "new") for note in notes))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:3]))
     (failure,) = restore_stale().undo_result.failures
@@ -242,7 +242,7 @@ def test_lost_lines_are_named_and_all_others_restored(tmp_path: Path, state_dir:
 
 
 def test_a_loss_is_named_also_where_a_change_cannot_be_undone(note: Path, state_dir: Path) -> None:
-    path = leave(state_dir, Note.prepare(note, "new"), Note.prepare(note, "newer"))
+    path = leave(state_dir, FileNote.prepare(note, "new"), FileNote.prepare(note, "newer"))
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
     note.write_text("theirs")
     found = [failure.found for failure in restore_stale().undo_result.failures]
@@ -294,7 +294,7 @@ def test_journals_of_another_pid_namespace_are_waited_for_once(
 ) -> None:
     """Their locks are held, and no process is visible that holds them."""
     monkeypatch.setattr("iostudy.settings.transaction.recovery.find_users", lambda _: ())
-    stale = leave(state_dir, Note.prepare(note, "new"))
+    stale = leave(state_dir, FileNote.prepare(note, "new"))
     held = [Journal.create(state_dir, JournalMode.STUDY, f"iostudy run {n}") for n in range(4)]
     recovery = restore_stale()
     assert len(recovery.skip_reasons) == len(held)
@@ -308,7 +308,7 @@ def test_journals_of_another_pid_namespace_are_waited_for_once(
 def test_a_journal_that_its_owner_removes_meanwhile_is_not_waited_for(
     note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
-    path = leave(state_dir, Note.prepare(note, "new"))
+    path = leave(state_dir, FileNote.prepare(note, "new"))
     monkeypatch.setattr(
         "iostudy.settings.transaction.recovery.journal_paths", lambda _: (path, state_dir / "gone")
     )
@@ -330,7 +330,7 @@ def leave_owner_dead(state_dir: Path, change: Change, seconds: float) -> subproc
 
 @pytest.mark.child
 def test_a_command_that_outlives_its_owner_is_waited_for(note: Path, state_dir: Path) -> None:
-    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 0.5)
+    command = leave_owner_dead(state_dir, FileNote.prepare(note, "new"), 0.5)
     assert restore_stale().undo_result.restored_values == ("note: new -> original",)
     assert command.wait() == 0
 
@@ -340,7 +340,7 @@ def test_a_lock_that_is_given_up_meanwhile_keeps_nothing_changed(
     note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command ends after the lock was tried, and before its users are listed."""
-    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 60)
+    command = leave_owner_dead(state_dir, FileNote.prepare(note, "new"), 60)
 
     def ended(path: Path) -> tuple[LockHolder, ...]:
         command.kill()
@@ -356,7 +356,7 @@ def test_a_command_that_goes_on_is_named_and_nothing_begins_before_its_end(
     note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("iostudy.settings.transaction.recovery.PATIENCE_SECONDS", 0.2)
-    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 60)
+    command = leave_owner_dead(state_dir, FileNote.prepare(note, "new"), 60)
     try:
         for program in ("run", "set"):
             with pytest.raises(RestoreError) as caught:
