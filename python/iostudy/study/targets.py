@@ -73,7 +73,7 @@ class DirectoriesTarget:
             raise ValueError(f"directory {', '.join(twice)} has two names")
 
     def describe(self) -> str:
-        """What it is, for a person."""
+        """Describe the target for a person."""
         return ", ".join(f"{name} ({path})" for name, path in self.directories.items())
 
 
