@@ -1,0 +1,62 @@
+"""The decision rule of a study of windows: its bias is in every interval, and takes risk."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from iostudy.analysis.switchback.window_plan import BOUND_SHARE, bound_level
+from iostudy.ledger.rows import BlockRow
+from iostudy.results.comparisons import compare_configurations, decision_rule
+from iostudy.study.parser import parse
+from tests.study.test_switchback import IO, TEXT
+
+BIAS = 0.01
+
+
+def study(mode, bias=0.0):
+    text = TEXT.replace("MODE", mode).replace("WORKLOAD", "{" + IO + "}")
+    return replace(parse(text, where="study.yaml", name="study"), bias=bias)
+
+
+def rows():
+    draw = random.Random(1)
+    return [
+        BlockRow("io", block, label, {"iops": 1000 * math.exp(draw.gauss(0, 0.05))})
+        for block in range(1, 21)
+        for label in ("none", "kyber", "bfq")
+    ]
+
+
+def ends(own):
+    interval = own.comparison.interval
+    return interval.low, interval.high
+
+
+def test_each_interval_is_wider_by_the_bias_on_both_sides():
+    plain, biased = (
+        compare_configurations(study("switchback", bias), rows()) for bias in (0.0, BIAS)
+    )
+    assert len(plain) == 2
+    for without, own in zip(map(ends, plain), map(ends, biased), strict=True):
+        assert own == pytest.approx((without[0] - BIAS, without[1] + BIAS))
+
+
+def test_bounds_and_comparisons_share_the_risk():
+    """The shares add up to the risk: one of all bounds, the rest of all comparisons."""
+    risk = study("trials").decide.risk
+    assert decision_rule(study("trials")).risk == risk
+    responses = 6
+    bounds = responses * bound_level(risk, responses)
+    assert bounds == pytest.approx(BOUND_SHARE * risk)
+    assert decision_rule(study("switchback")).risk + bounds == pytest.approx(risk)
+
+
+def test_auto_shares_the_risk_only_with_windows():
+    text = TEXT.replace("MODE", "auto").replace("WORKLOAD", "{terasort: {rows: 1000}}")
+    of_trials = parse(text, where="study.yaml", name="study")
+    assert decision_rule(of_trials).risk == of_trials.decide.risk
+    assert decision_rule(study("auto")).risk < of_trials.decide.risk
