@@ -191,14 +191,16 @@ impl Disk {
     }
 
     fn next_decision(&self) -> Option<Nanos> {
-        let command = self
-            .waiting
-            .iter()
-            .filter(|each| !each.for_room)
-            .map(|each| each.ready);
+        let command = || {
+            let waiting = self.waiting.iter().filter(|each| !each.for_room);
+            waiting.map(|each| each.ready)
+        };
+        if command().any(|ready| ready <= self.free_at) {
+            return Some(self.free_at);
+        }
         let flush = self.flushes.iter().map(|each| each.arrival);
         let write_back = (!self.dirty.is_empty()).then_some(self.dirty_since);
-        let earliest = command
+        let earliest = command()
             .chain(flush)
             .chain(write_back)
             .min()
@@ -240,9 +242,13 @@ impl Disk {
         if self.waiting.len() == 1 {
             return ready().next().map(|(index, _)| index);
         }
-        ready()
-            .min_by_key(|(_, each)| self.mechanism.positioning(self.arm, time, &each.target))
-            .map(|(at, _)| at)
+        let mut nearest = (None, Nanos::MAX);
+        for (index, each) in ready() {
+            let (mechanism, limit) = (&self.mechanism, nearest.1);
+            let found = mechanism.positioning_below(limit, self.arm, time, &each.target);
+            nearest = found.map_or(nearest, |positioning| (Some(index), positioning));
+        }
+        nearest.0
     }
 
     fn start_write_back(&mut self, time: Nanos) {

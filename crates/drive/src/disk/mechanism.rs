@@ -164,13 +164,28 @@ impl Mechanism {
         }
     }
 
-    /// Time from `time` until `target` begins to pass, for a new command.
+    /// Time from `time` until `target` begins to pass, for a new command; `None` if it is not
+    /// below `limit`.
     #[must_use]
-    pub fn positioning(&self, from: Arm, time: Nanos, target: &Target) -> Nanos {
+    pub fn positioning_below(
+        &self,
+        limit: Nanos,
+        from: Arm,
+        time: Nanos,
+        target: &Target,
+    ) -> Option<Nanos> {
+        // Most commands of a deep queue end here, without a look at the large table of seek times.
+        let bound = self.seek.bound(from.cylinder.abs_diff(target.arm.cylinder));
+        if bound.saturating_add_signed(self.write_settle.min(0)) >= limit {
+            return None;
+        }
         let movement = self.movement(from, target.arm, target.access, Progress::Start);
+        if movement >= limit {
+            return None;
+        }
         let angle = (time + movement) % self.period;
         let turn = if angle > target.angle { self.period } else { 0 };
-        movement + target.angle + turn - angle
+        Some(movement + target.angle + turn - angle).filter(|positioning| *positioning < limit)
     }
 
     /// First run of an access in block order: all of `range`, or its blocks on the first track.
