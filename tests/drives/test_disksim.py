@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import shutil
 from pathlib import Path
 
 import pytest
 from benches import drive_accuracy
 
+from iostudy.drives import disksim, drive_file
 from iostudy.drives.disksim_syntax import parse
 
 TRACES = Path(__file__).parents[3] / "shared" / "drives"
+DRIVES = sorted({path.stem.removesuffix("_validate") for path in TRACES.glob("*.model")})
 
 
 def test_blocks_and_lists_are_parsed():
@@ -28,6 +32,26 @@ def test_other_text_is_refused(text):
 @pytest.mark.parametrize("trace", sorted(TRACES.glob("*.trace")), ids=lambda path: path.stem)
 def test_the_demerit_is_at_most_8_percent(trace):
     assert drive_accuracy.replay(trace).demerit <= 0.08
+
+
+@pytest.mark.parametrize("suffix", ["", "_validate"])
+@pytest.mark.parametrize("name", DRIVES)
+def test_parameters_of_any_drive_suffice(name, suffix, tmp_path, capsys):
+    for path in TRACES.glob(f"{name}*"):
+        if path.suffix != ".trace":
+            shutil.copy(path, tmp_path)
+    blocks = drive_file.check(disksim.convert(tmp_path, name), name).size_bytes // 512
+    draw = random.Random(name)
+    lines = (
+        f"{draw.choice('RRW')} Miss {draw.randrange(blocks - 64)} {draw.choice((2, 8, 64))} "
+        f"{draw.randrange(5_000, 30_000)} {draw.randrange(30_000)}"
+        for _ in range(500)
+    )
+    (tmp_path / f"{name}{suffix}.trace").write_text("\n".join(lines))
+    assert drive_accuracy.main([str(tmp_path)]) == 0
+    words = capsys.readouterr().out.split()
+    assert words[:2] == [f"{name}{suffix}", "demerit"]
+    assert 1 < float(words[words.index("simulated") + 1]) < 50
 
 
 def test_a_line_has_the_demerit_and_the_means():

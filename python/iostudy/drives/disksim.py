@@ -19,14 +19,17 @@ DEFAULT_BLOCK_MS = 0.106
 """Transfer time of a block if the files give none: the median of the drives that give one."""
 
 _READ_AHEAD = {"0": "nowhere", "1": "track", "2": "segment", "3": "segment", "4": "segment"}
+_VALIDATION = "_validate"
 _SOURCE = "parameters extracted for the DiskSim validation, Carnegie Mellon University"
 
 
 def convert(folder: Path, name: str) -> dict[str, Any]:
     """Content of a drive file from ``NAME.diskspecs``, ``NAME.model`` and ``NAME.seek``.
 
-    Each may also be called ``NAME_validate``. UsageError names a file that is missing or wrong.
+    Each file, and ``name``, may end in ``_validate``. UsageError names a file that is missing or
+    wrong.
     """
+    name = name.removesuffix(_VALIDATION)
     specification, model = (_read(folder, name, suffix) for suffix in ("diskspecs", "model"))
     mechanics, layout = _section(model, "Mechanical Model"), _section(model, "Layout Model")
     surfaces = int(_text(model, "Number of data surfaces"))
@@ -51,7 +54,7 @@ def convert(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _find(folder: Path, name: str, suffix: str) -> Path:
-    paths = [folder / f"{name}{end}.{suffix}" for end in ("", "_validate")]
+    paths = [folder / f"{name}{end}.{suffix}" for end in ("", _VALIDATION)]
     for path in paths:
         if path.is_file():
             return path
