@@ -717,11 +717,16 @@ def beta_cdf(a: float, b: float, x: float) -> float:
     """P(X <= x) of the beta distribution."""
 
 def serve_drive(
-    parameters: str, mount_point: str, memory_limit: int, serving: Callable[[], None]
+    parameters: str,
+    mount_point: str,
+    socket: str | None,
+    memory_limit: int,
+    serving: Callable[[], None],
 ) -> None:
     """Serve a modelled drive on a mount point, through FUSE, until it is unmounted.
 
-    ``serving`` is called once the files ``drive`` and ``statistics`` are there. Data take at most
+    With a path ``socket``, clients of the NBD protocol can use it too. ``serving`` is called once
+    the files ``drive`` and ``statistics`` and the socket are there. Data take at most
     ``memory_limit`` bytes of memory. ValueError for wrong parameters, OSError if the kernel
-    refuses the mount.
+    refuses the mount or the socket.
     """

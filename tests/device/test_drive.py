@@ -121,7 +121,7 @@ def test_a_killed_server_hangs_nothing(tmp_path: Path) -> None:
 
 
 def test_kill_of_the_run(tmp_path: Path) -> None:
-    drive = ModelledDrive.prepare(tmp_path, MODEL, SIZE)
+    drive = ModelledDrive.prepare(tmp_path, MODEL, SIZE, nbd=True)
 
     def run() -> None:
         with Transaction() as transaction:
@@ -131,6 +131,7 @@ def test_kill_of_the_run(tmp_path: Path) -> None:
 
     fork(run)
     assert drive_server.find(drive.folder)
+    assert drive.socket.is_socket()
     assert not restore_stale().undo_result.failures
     assert gone(drive)
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
@@ -15,10 +15,11 @@ use fuser::{
 };
 use iostudy_drive::{BLOCK_BYTES, Drive, Operation};
 
+use crate::nbd::{self, Export};
 use crate::priority::{remove_timer_slack, request_realtime};
 use crate::statistics::Circumstances;
 use crate::store::Store;
-use crate::timed_drive::{Reply, TimedDrive};
+use crate::timed_drive::{Command, Reply, TimedDrive};
 
 /// Name of the drive's file.
 pub const FILE: &str = "drive";
@@ -35,34 +36,38 @@ const MAX_BACKGROUND: u16 = 1024;
 
 struct DriveFile {
     drive: Arc<TimedDrive>,
-    store: Store,
-    memory_limit: u64,
-    size: u64,
+    store: Arc<Store>,
     realtime: bool,
 }
 
-/// Serve the drive on `mount_point` until it is unmounted.
+/// Where and how a drive is served.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Mount point of the files.
+    pub mount_point: PathBuf,
+    /// Socket for clients of the NBD protocol.
+    pub socket: Option<PathBuf>,
+    /// Most bytes of memory that the data take.
+    pub memory_limit: u64,
+}
+
+/// Serve the drive until its mount point is unmounted.
 ///
-/// `serving` is called once the file is there. Data take at most `memory_limit` bytes.
+/// `serving` is called once the files and the socket are there.
 ///
 /// # Errors
 ///
-/// The kernel refuses the mount, or memory for the data.
-pub fn serve(
-    drive: Drive,
-    mount_point: &Path,
-    memory_limit: u64,
-    serving: impl FnOnce(),
-) -> io::Result<()> {
+/// The kernel refuses the mount, the socket, or memory for the data.
+pub fn serve(drive: Drive, place: &Place, serving: impl FnOnce()) -> io::Result<()> {
     let realtime = request_realtime();
     remove_timer_slack();
+    let rotational = matches!(drive, Drive::Disk(_));
     let size = drive.blocks() * BLOCK_BYTES;
     let timed = Arc::new(TimedDrive::new(drive));
+    let store = Arc::new(Store::new(size, place.memory_limit)?);
     let file = DriveFile {
         drive: Arc::clone(&timed),
-        store: Store::new(size, memory_limit)?,
-        memory_limit,
-        size,
+        store: Arc::clone(&store),
         realtime,
     };
     let mut options = Config::default();
@@ -71,8 +76,16 @@ pub fn serve(
         MountOption::NoSuid,
         MountOption::NoDev,
     ];
-    let session = Session::new(file, mount_point, &options)?;
+    let session = Session::new(file, &place.mount_point, &options)?;
     let session = session.spawn()?;
+    if let Some(socket) = &place.socket {
+        let export = Export {
+            drive: Arc::clone(&timed),
+            store,
+            rotational,
+        };
+        nbd::listen(socket, export)?;
+    }
     serving();
     thread::scope(|scope| {
         scope.spawn(|| timed.run());
@@ -86,7 +99,7 @@ impl DriveFile {
     fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
         let (kind, perm, size) = match inode {
             ROOT_INODE => (FileType::Directory, 0o500, 0),
-            FILE_INODE => (FileType::RegularFile, 0o600, self.size),
+            FILE_INODE => (FileType::RegularFile, 0o600, self.store.size()),
             STATISTICS_INODE => (FileType::RegularFile, 0o400, 0),
             _ => return None,
         };
@@ -118,7 +131,7 @@ impl DriveFile {
                     most_in_flight,
                     over_depth,
                     memory_bytes,
-                    memory_limit_bytes: self.memory_limit,
+                    memory_limit_bytes: self.store.limit(),
                     realtime: self.realtime,
                 })
             }))
@@ -143,11 +156,13 @@ fn answer<R: Send + 'static>(
     })
 }
 
-/// Blocks of a transfer; None if it does not consist of whole blocks.
-fn blocks(offset: u64, size: usize) -> Option<(u64, u32)> {
-    let whole = offset % BLOCK_BYTES == 0 && size as u64 % BLOCK_BYTES == 0;
-    let count = u32::try_from(size as u64 / BLOCK_BYTES).ok()?;
-    (whole && count > 0).then_some((offset / BLOCK_BYTES, count))
+/// A command through FUSE, which has no forced unit access.
+const fn command(operation: Operation, range: (u64, u32)) -> Command {
+    Command {
+        operation,
+        range,
+        fua: false,
+    }
 }
 
 impl Filesystem for DriveFile {
@@ -232,13 +247,13 @@ impl Filesystem for DriveFile {
                 Err(reason) => reply.error(reason.into()),
             };
         }
-        let Some(range) = blocks(offset, size as usize) else {
+        let Some(range) = self.store.blocks(offset, size as usize) else {
             return reply.error(Errno::EINVAL);
         };
         match self.store.read(offset, size as usize) {
             Ok(data) => {
                 let reply = answer(reply, move |own| own.data(&data), ReplyData::error);
-                self.drive.submit(Operation::Read, range, reply);
+                self.drive.submit(command(Operation::Read, range), reply);
             }
             Err(reason) => reply.error(reason.into()),
         }
@@ -256,7 +271,8 @@ impl Filesystem for DriveFile {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let Some(range) = blocks(offset, data.len()).filter(|_| inode == FILE_INODE) else {
+        let own = self.store.blocks(offset, data.len());
+        let Some(range) = own.filter(|_| inode == FILE_INODE) else {
             return reply.error(Errno::EINVAL);
         };
         let Ok(written) = u32::try_from(data.len()) else {
@@ -265,7 +281,7 @@ impl Filesystem for DriveFile {
         match self.store.write(offset, data) {
             Ok(()) => {
                 let reply = answer(reply, move |own| own.written(written), ReplyWrite::error);
-                self.drive.submit(Operation::Write, range, reply);
+                self.drive.submit(command(Operation::Write, range), reply);
             }
             Err(reason) => reply.error(reason.into()),
         }
@@ -278,7 +294,7 @@ impl Filesystem for DriveFile {
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let reply = answer(reply, ReplyEmpty::ok, ReplyEmpty::error);
-        self.drive.submit(Operation::Flush, (0, 0), reply);
+        self.drive.submit(command(Operation::Flush, (0, 0)), reply);
     }
 
     fn getxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, reply: ReplyXattr) {

@@ -4,14 +4,17 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
+use iostudy_drive::BLOCK_BYTES;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-const SECTOR_BYTES: u64 = 512;
+/// Unit of allocated space (stat(2)).
+const ALLOCATION_BYTES: u64 = 512;
 
 /// Sparse memory: blocks that were never written read as zeros and take no memory.
 #[derive(Debug)]
 pub struct Store {
     memory: File,
+    size: u64,
     limit: u64,
 }
 
@@ -20,12 +23,34 @@ impl Store {
     pub fn new(size: u64, limit: u64) -> io::Result<Self> {
         let memory = File::from(memfd_create("iostudy-drive", MemfdFlags::CLOEXEC)?);
         memory.set_len(size)?;
-        Ok(Self { memory, limit })
+        Ok(Self {
+            memory,
+            size,
+            limit,
+        })
+    }
+
+    /// Bytes that the store holds.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Most bytes that it allocates.
+    pub const fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Blocks of a transfer; None if it does not consist of whole blocks of the store.
+    pub fn blocks(&self, offset: u64, size: usize) -> Option<(u64, u32)> {
+        let end = offset.checked_add(size as u64)?;
+        let whole = offset % BLOCK_BYTES == 0 && end % BLOCK_BYTES == 0;
+        let count = u32::try_from(size as u64 / BLOCK_BYTES).ok()?;
+        (whole && count > 0 && end <= self.size).then_some((offset / BLOCK_BYTES, count))
     }
 
     /// Allocated bytes.
     pub fn allocated(&self) -> io::Result<u64> {
-        Ok(self.memory.metadata()?.blocks() * SECTOR_BYTES)
+        Ok(self.memory.metadata()?.blocks() * ALLOCATION_BYTES)
     }
 
     /// The bytes from `offset`.
@@ -55,6 +80,22 @@ mod tests {
         assert_eq!(store.read(1 << 39, 5).unwrap(), b"data\0");
         assert_eq!(store.read(0, 512).unwrap(), [0; 512]);
         assert!(store.allocated().unwrap() <= 1 << 16);
+    }
+
+    #[test]
+    fn transfers_are_whole_blocks_of_the_store() {
+        let store = Store::new(1 << 20, 1 << 20).unwrap();
+        assert_eq!(store.blocks(512, 1024), Some((1, 2)));
+        assert_eq!(store.blocks((1 << 20) - 512, 512), Some((2047, 1)));
+        for (offset, size) in [
+            (0, 0),
+            (0, 100),
+            (100, 512),
+            (1 << 20, 512),
+            (u64::MAX, 512),
+        ] {
+            assert_eq!(store.blocks(offset, size), None);
+        }
     }
 
     #[test]

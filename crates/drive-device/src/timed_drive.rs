@@ -17,6 +17,17 @@ const POLLED: Duration = Duration::from_micros(40);
 /// Answer to the host: success at the deadline, or a refusal at once.
 pub type Reply = Box<dyn FnOnce(Result<(), SubmitError>) + Send>;
 
+/// A command of the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// Kind of the command.
+    pub operation: Operation,
+    /// First block and number of blocks; 0 and 0 for a flush.
+    pub range: (u64, u32),
+    /// Whether a write waits for the medium.
+    pub fua: bool,
+}
+
 struct Pending {
     operation: Operation,
     arrival: Nanos,
@@ -58,16 +69,16 @@ impl TimedDrive {
     }
 
     /// Submit a command now; `reply` is called at its deadline, or at once if it is refused.
-    pub fn submit(&self, operation: Operation, (block, blocks): (u64, u32), reply: Reply) {
+    pub fn submit(&self, command: Command, reply: Reply) {
         let mut state = self.lock();
         let arrival = self.now();
         let id = state.next_id;
         let request = Request {
             id,
-            operation,
-            block,
-            blocks,
-            fua: false,
+            operation: command.operation,
+            block: command.range.0,
+            blocks: command.range.1,
+            fua: command.fua,
         };
         let before = state.queue.next_event();
         if let Err(reason) = state.queue.submit(arrival, request) {
@@ -76,7 +87,7 @@ impl TimedDrive {
         }
         state.next_id += 1;
         let pending = Pending {
-            operation,
+            operation: command.operation,
             arrival,
             reply,
         };
@@ -181,6 +192,14 @@ mod tests {
     use super::*;
     use crate::command_queue::tests::drive;
 
+    fn read(block: u64) -> Command {
+        Command {
+            operation: Operation::Read,
+            range: (block, 8),
+            fua: false,
+        }
+    }
+
     #[test]
     fn commands_complete_at_their_deadlines() {
         let timed = TimedDrive::new(drive());
@@ -192,7 +211,7 @@ mod tests {
             for block in [0, 8] {
                 let own = sender.clone();
                 let reply = move |outcome| own.send((outcome, begin.elapsed())).unwrap();
-                timed.submit(Operation::Read, (block, 8), Box::new(reply));
+                timed.submit(read(block), Box::new(reply));
             }
             let answers = [(); 2].map(|()| replies.recv_timeout(Duration::from_secs(20)));
             timed.end();
@@ -212,7 +231,7 @@ mod tests {
         let timed = TimedDrive::new(drive());
         let (sender, replies) = mpsc::channel();
         let reply = move |outcome| sender.send(outcome).unwrap();
-        timed.submit(Operation::Read, (1 << 40, 8), Box::new(reply));
+        timed.submit(read(1 << 40), Box::new(reply));
         assert!(replies.try_recv().unwrap().is_err());
     }
 }

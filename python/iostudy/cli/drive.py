@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -44,9 +45,12 @@ def up(
         str | None,
         typer.Option(help="Size, such as 8GiB; fewer cylinders.", show_default="the whole drive"),
     ] = None,
+    nbd: Annotated[
+        bool, typer.Option("--nbd", help="Also serve it through NBD, for virtual machines.")
+    ] = False,
 ) -> None:
     """Start a modelled drive, which runs until `iostudy drive down`. Data stay in memory."""
-    drive = user_drive.start(name, None if size is None else _parse_size(size))
+    drive = user_drive.start(name, None if size is None else _parse_size(size), nbd=nbd)
     print_line(f"{drive.device.path}: {drive.model}", style="bold")
     print_table(("", ""), list(_facts(drive).items()))
     print_command(f"fio --name=x --filename={drive.device.path} --rw=randread --direct=1 --bs=4k")
@@ -98,11 +102,17 @@ def _parse_size(text: str) -> int:
 
 def _facts(drive: ModelledDrive) -> dict[str, str]:
     scheduler = read_scheduler(drive.device)
-    return {
+    facts = {
         "size": format_rounded_size(drive.size_bytes),
         "scheduler": scheduler.current if scheduler else "none",
         "server": f"{drive.image}",
     }
+    return facts | ({"NBD": _nbd_uri(drive)} if drive.socket.exists() else {})
+
+
+def _nbd_uri(drive: ModelledDrive) -> str:
+    """Address of the server in the form of doc/uri.md of NetworkBlockDevice/nbd."""
+    return f"nbd+unix:///?socket={quote(str(drive.socket))}"
 
 
 def _statistics(drive: ModelledDrive) -> dict[str, str]:
@@ -131,6 +141,7 @@ def _as_json(drive: ModelledDrive) -> dict[str, Any]:
         "model": drive.model,
         "up": True,
         "device": device,
+        "nbd": _nbd_uri(drive) if drive.socket.exists() else None,
         "size_bytes": drive.size_bytes,
         "statistics": statistics,
     }

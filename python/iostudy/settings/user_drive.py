@@ -10,15 +10,15 @@ from iostudy.settings.transaction.recovery import Recovery, restore_kinds
 from iostudy.settings.transaction.transaction import Transaction
 
 
-def start(model: str, size_bytes: int | None) -> ModelledDrive:
-    """Start one; it runs until `stop`, or until `iostudy restore`.
+def start(model: str, size_bytes: int | None, *, nbd: bool = False) -> ModelledDrive:
+    """Start one, with ``nbd`` also an NBD server; it runs until `stop` or `iostudy restore`.
 
     Without a size it has that of the drive, and keeps written data while memory lasts. UsageError
     or TargetError if it cannot be started. After a failure or a crash, nothing of it remains.
     """
     folder = state.state_directory() / "drives"
     state.make_directory(folder)
-    drive = ModelledDrive.prepare(folder, model, size_bytes, sparse=True)
+    drive = ModelledDrive.prepare(folder, model, size_bytes, sparse=True, nbd=nbd)
     with Transaction(mode=JournalMode.SET) as transaction:
         transaction.apply(drive)
         transaction.apply(DriveQueue.prepare(drive))

@@ -30,13 +30,17 @@ from iostudy.settings.scratch.disk import MOUNT, PREFIX
 from iostudy.settings.scratch.drive_server import DriveRequest
 
 _SERVED = "fuse"
+_SOCKET = "nbd"
 _MEMORY_SHARE = 0.5
 """Largest share of the available memory that the data of a drive may take."""
 
 
 @dataclass(frozen=True)
 class ModelledDrive:
-    """A modelled drive as a block device. ``drive`` is None after a rebuild from the journal."""
+    """A modelled drive as a block device. ``drive`` is None after a rebuild from the journal.
+
+    With ``nbd`` it also listens on `socket`.
+    """
 
     kind: ClassVar[str] = "modelled-drive"
 
@@ -46,10 +50,17 @@ class ModelledDrive:
     drive: Disk | Flash | None = None
     memory_limit_bytes: int = 0
     place: FilesystemLocation | None = None
+    nbd: bool = False
 
     @classmethod
     def prepare(
-        cls, parent: Path, model: str, size_bytes: int | None = None, *, sparse: bool = False
+        cls,
+        parent: Path,
+        model: str,
+        size_bytes: int | None = None,
+        *,
+        sparse: bool = False,
+        nbd: bool = False,
     ) -> ModelledDrive:
         """Prepare one below ``parent``, of that size or of the whole drive.
 
@@ -64,7 +75,8 @@ class ModelledDrive:
         if not sparse:
             _require_memory(size)
         folder = own_folder.new_path(parent, PREFIX)
-        return cls(folder, model, size, drive, _memory_limit(), FilesystemLocation.find(folder))
+        place = FilesystemLocation.find(folder)
+        return cls(folder, model, size, drive, _memory_limit(), place, nbd)
 
     @classmethod
     def prepare_several(
@@ -109,6 +121,11 @@ class ModelledDrive:
         return self.served / drive_server.FILE
 
     @property
+    def socket(self) -> Path:
+        """Socket of the NBD server, only for root."""
+        return self.folder / _SOCKET
+
+    @property
     def mount_point(self) -> Path:
         """Mount point of the disk."""
         return self.folder / MOUNT
@@ -137,7 +154,9 @@ class ModelledDrive:
             pass
         with steps.create_folder(self.served):
             pass
-        request = DriveRequest(json.dumps(self.drive.parameters()), self.memory_limit_bytes)
+        parameters = json.dumps(self.drive.parameters())
+        socket = self.socket if self.nbd else None
+        request = DriveRequest(parameters, self.memory_limit_bytes, socket)
         drive_server.start(self.folder, self.served, request)
         image = os.open(self.image, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
@@ -162,6 +181,7 @@ class ModelledDrive:
         was_there = drive_server.kill(self.folder) or os.path.lexists(self.folder)
         steps.detach(self.image, self.folder.name)
         steps.unmount_all(self.served)
+        steps.remove_file(self.socket)
         for path in (self.served, self.mount_point, self.folder):
             steps.remove_folder(path)
         if not was_there and self.place is not None:

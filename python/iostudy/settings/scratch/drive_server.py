@@ -33,10 +33,14 @@ _children: list[subprocess.Popen[str]] = []
 
 @dataclass(frozen=True)
 class DriveRequest:
-    """A drive to be served: parameters of the model as JSON, and the limit of its memory."""
+    """A drive to be served: parameters of the model as JSON, and the limit of its memory.
+
+    ``socket`` is the path of an NBD server; None for no such server.
+    """
 
     parameters: str
     memory_limit_bytes: int
+    socket: Path | None = None
 
 
 def start(folder: Path, point: Path, request: DriveRequest) -> None:
@@ -61,13 +65,14 @@ def start(folder: Path, point: Path, request: DriveRequest) -> None:
                 "parameters": request.parameters,
                 "memory_limit": request.memory_limit_bytes,
                 "point": str(point),
+                "socket": None if request.socket is None else str(request.socket),
             }
             child.stdin.write(json.dumps(message))
             child.stdin.close()
             answer = child.stdout.readline()
         if answer.strip() != _SERVING:
             raise TargetError(
-                "to serve a modelled drive through FUSE",
+                "to serve a modelled drive",
                 found=(answer + child.stdout.read()).strip() or "the server has ended",
                 where=str(point),
                 remedy="run as root, on a kernel with FUSE (modprobe fuse; ls /dev/fuse)",
@@ -126,7 +131,11 @@ def main() -> None:
     _say(_STARTED)
     request = json.loads(sys.stdin.read())
     _native.serve_drive(
-        request["parameters"], request["point"], request["memory_limit"], _report_serving
+        request["parameters"],
+        request["point"],
+        request["socket"],
+        request["memory_limit"],
+        _report_serving,
     )
 
 
