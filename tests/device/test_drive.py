@@ -82,6 +82,15 @@ def test_a_drive_comes_and_goes(tmp_path: Path) -> None:
     assert queue(name) == before
 
 
+def test_the_end_of_a_drive_leaves_others_attached(tmp_path: Path) -> None:
+    with Transaction() as transaction:
+        other = ModelledDrive.prepare(tmp_path, MODEL, SIZE)
+        transaction.apply(other)
+        with Transaction() as inner:
+            inner.apply(ModelledDrive.prepare(tmp_path, MODEL, SIZE))
+        assert other.device.size_bytes == other.size_bytes
+
+
 @pytest.mark.parametrize("scheduler", ["none", "mq-deadline", "kyber", "bfq"])
 def test_never_more_in_flight_than_the_drive_takes(tmp_path: Path, scheduler: str) -> None:
     with Transaction() as transaction:

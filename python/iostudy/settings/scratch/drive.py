@@ -29,7 +29,6 @@ from iostudy.settings.scratch import drive_server, steps
 from iostudy.settings.scratch.disk import MOUNT, PREFIX
 from iostudy.settings.scratch.drive_server import DriveRequest
 
-_SERVED = "fuse"
 _SOCKET = "nbd"
 _MEMORY_SHARE = 0.5
 """Largest share of the available memory that the data of a drive may take."""
@@ -112,8 +111,11 @@ class ModelledDrive:
 
     @property
     def served(self) -> Path:
-        """Mount point of the server."""
-        return self.folder / _SERVED
+        """Mount point of the server, with a unique name.
+
+        A loop device without a label is found by the last two names of its backing file.
+        """
+        return self.folder / self.folder.name
 
     @property
     def image(self) -> Path:
