@@ -83,9 +83,15 @@ class DriveStatistics:
         }
 
     def invalid_reason(self) -> str:
-        """Return why a measurement over this interval does not count; empty if it does."""
+        """Return why a measurement over this interval does not count; empty if it does.
+
+        A drive without reads and writes cannot have delayed one: flushes of an empty cache take no
+        time, of which any lateness is more than a share.
+        """
         if self.over_depth:
             return f"{self.over_depth} commands found the queue of the modelled drive full"
+        if not self.reads + self.writes:
+            return ""
         late = self.lateness_percentile()
         limit = min(LATENESS_LIMIT_NS, LATENESS_LIMIT_SHARE * self.mean_service_ns)
         if late <= limit:
