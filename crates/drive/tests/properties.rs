@@ -215,6 +215,29 @@ fn a_weak_region_adds_its_retries() {
 }
 
 #[test]
+fn a_shingled_drive_cleans_bands_only_when_it_is_idle() {
+    let mut parameters = disk();
+    let shingling = Shingling {
+        band_blocks: 20_000,
+        cache_blocks: 60_000,
+        idle: 1000 * MS,
+    };
+    parameters.shingling = Some(shingling);
+    let durable: Vec<Request> = (0..100)
+        .flat_map(|id| {
+            let write = request(2 * id, Operation::Write, id * 7_919_317 % 800_000, 8);
+            [write, request(2 * id + 1, Operation::Flush, 0, 0)]
+        })
+        .collect();
+    let times = replay(&mut drive(parameters), &durable, 1);
+    // A band of 20,000 blocks takes 67 revolutions to read.
+    let slowest = times
+        .iter()
+        .map(|(submitted, completed)| completed - submitted);
+    assert!(slowest.max().expect("some") < 67 * 6 * MS);
+}
+
+#[test]
 fn a_full_persistent_cache_stalls_writes() {
     let mut parameters = disk();
     let shingling = Shingling {

@@ -219,7 +219,7 @@ impl Disk {
             }
         } else if !self.dirty.is_empty() && self.dirty_since <= time {
             self.start_write_back(time);
-        } else if self.waiting.is_empty() && self.flushes.is_empty() {
+        } else if self.is_idle() && self.cleaning_at().is_some_and(|at| at <= time) {
             self.clean_band(time);
         }
     }
