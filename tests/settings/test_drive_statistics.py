@@ -54,5 +54,10 @@ def test_late_against_a_short_service_time() -> None:
     assert "2 % of the mean service time (1000 us)" in late.invalid_reason()
 
 
+def test_a_drive_without_reads_and_writes_delays_none() -> None:
+    flushes = DriveStatistics(0, 0, flushes=3, service_ns=0, lateness_ns={40_000: 3}, over_depth=0)
+    assert flushes.invalid_reason() == ""
+
+
 def test_a_queue_that_was_full() -> None:
     assert "3 commands found the queue" in replace(ON_TIME, over_depth=3).invalid_reason()
