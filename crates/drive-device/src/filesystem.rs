@@ -16,7 +16,7 @@ use fuser::{
 use iostudy_drive::{BLOCK_BYTES, Drive, Operation};
 
 use crate::nbd::{self, Export};
-use crate::priority::{remove_timer_slack, request_realtime};
+use crate::priority::{Priority, remove_timer_slack, request_realtime};
 use crate::statistics::Circumstances;
 use crate::store::Store;
 use crate::timed_drive::{Command, Reply, TimedDrive};
@@ -59,7 +59,7 @@ pub struct Place {
 ///
 /// The kernel refuses the mount, the socket, or memory for the data.
 pub fn serve(drive: Drive, place: &Place, serving: impl FnOnce()) -> io::Result<()> {
-    let realtime = request_realtime();
+    let realtime = request_realtime(Priority::Commands);
     remove_timer_slack();
     let rotational = matches!(drive, Drive::Disk(_));
     let size = drive.blocks() * BLOCK_BYTES;
@@ -88,7 +88,11 @@ pub fn serve(drive: Drive, place: &Place, serving: impl FnOnce()) -> io::Result<
     }
     serving();
     thread::scope(|scope| {
-        scope.spawn(|| timed.run());
+        scope.spawn(|| {
+            // `realtime` already reports a kernel that refuses.
+            request_realtime(Priority::Completions);
+            timed.run();
+        });
         let ended = session.join();
         timed.end();
         ended

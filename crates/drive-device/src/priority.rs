@@ -1,11 +1,22 @@
 //! Real-time priority of the serving threads.
 
-/// Give this thread, and those that it starts, the lowest priority of `SCHED_FIFO`.
+/// Priority of `SCHED_FIFO` of a serving thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// Threads that take commands and copy data.
+    Commands = 1,
+    /// The thread that completes commands: copying does not delay it.
+    Completions = 2,
+}
+
+/// Give this thread, and those that it starts, a real-time priority.
 ///
 /// Returns whether the kernel allows it. Without it, a loaded host delays completions.
 #[allow(unsafe_code)]
-pub fn request_realtime() -> bool {
-    let parameters = libc::sched_param { sched_priority: 1 };
+pub fn request_realtime(priority: Priority) -> bool {
+    let parameters = libc::sched_param {
+        sched_priority: priority as libc::c_int,
+    };
     // SAFETY: the kernel only reads the structure; 0 is this thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0 }
 }
