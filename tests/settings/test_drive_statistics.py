@@ -51,7 +51,10 @@ def test_late_by_the_absolute_limit() -> None:
 
 def test_late_against_a_short_service_time() -> None:
     late = replace(ON_TIME, service_ns=1000 * MS, lateness_ns={30_000: 1000})
-    assert "2 % of the mean service time (1000 us)" in late.invalid_reason()
+    assert late.mean_lateness_ns == 30_000
+    assert "by 30.0 us on average, more than 2 % of the mean service" in late.invalid_reason()
+    longer = replace(late, lateness_ns={10_000: 950, 200_000: 50})
+    assert longer.invalid_reason() == ""
 
 
 def test_a_drive_without_reads_and_writes_delays_none() -> None:
