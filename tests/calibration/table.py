@@ -17,6 +17,7 @@ from tests.calibration import (
     blocks_tables,
     carry_over_tables,
     curve_tables,
+    fleet_tables,
     interval_tables,
     noise_cause_tables,
     ranking_tables,
@@ -54,6 +55,7 @@ TABLES: Mapping[str, Callable[[], list[Row]]] = {
         unequal_slow_tables,
         interval_tables,
         curve_tables,
+        fleet_tables,
         noise_cause_tables,
     )
     for table in module.TABLES

@@ -43,6 +43,16 @@ def test_inventory_of_a_host(root: Path) -> None:
     queue = found["block_devices"]["sda"]["queue"]
     assert queue["scheduler"] == SINGLE_QUEUE.strip()
     assert queue["iosched/read_expire"] == "500"
+    assert found["block_devices"]["sda"]["firmware"] is None
+
+
+def test_firmware_of_a_disk_and_of_its_partition(root: Path) -> None:
+    write(root / "sys/class/block/sda/device/rev", "SN04  \n")
+    found = host.collect_inventory(root=root)
+    assert found["block_devices"]["sda"]["firmware"] == "SN04"
+    write(root / "sys/class/block/sda/device/firmware_rev", "1.0\n")
+    found = host.collect_inventory(root=root)
+    assert found["block_devices"]["sda"]["firmware"] == "1.0"
 
 
 @pytest.mark.parametrize(

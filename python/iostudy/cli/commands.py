@@ -68,6 +68,7 @@ COMMANDS = (
     _command("run", "Run a study; write its report and its ledger."),
     _command("report", "Print the report of a study, or published figures."),
     _command("compare", "Compare two studies, of two days or two hosts."),
+    _command("fleet", "Pool the results of one study on several nodes.", "app"),
     _command("persist", "Keep settings permanently: print the files, or install them."),
     CommandEntry(
         "bench",

@@ -93,9 +93,16 @@ def detect_cgroup_version(mounted: Iterable[Mount]) -> str | None:
 
 
 def describe_device(device: BlockDevice, root: Path = ROOT) -> dict[str, Any]:
-    """A device's own values and every queue attribute as found."""
+    """A device's own values, its firmware and every queue attribute as found."""
     values = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(device).items()}
-    return {**values, "queue": read_queue(device, root)}
+    return {**values, "firmware": read_firmware(device, root), "queue": read_queue(device, root)}
+
+
+def read_firmware(device: BlockDevice, root: Path = ROOT) -> str | None:
+    """Return the firmware revision of the disk: of NVMe (nvme-sysfs), else of SCSI and ATA."""
+    folder = devices.class_folder(device.disk, root) / "device"
+    found = (read_attribute(folder / name) for name in ("firmware_rev", "rev"))
+    return next((text.strip() for text in found if text), None)
 
 
 def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:

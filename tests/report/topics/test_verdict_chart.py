@@ -9,10 +9,8 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.charts import palette
 from iostudy.report.section import Chart
 from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
-from iostudy.report.topics.verdicts.chart import (
-    build_interval_chart,
-    build_run_order_chart,
-)
+from iostudy.report.topics.verdicts.chart import build_run_order_chart
+from iostudy.report.topics.verdicts.interval_chart import build_interval_chart
 from iostudy.report.values import Report
 from tests.report.factory import (
     build_report,

@@ -18,10 +18,8 @@ from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
 from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.measurements.chart import build_latency_charts
 from iostudy.report.topics.measurements.section import build_measurement_sections
-from iostudy.report.topics.verdicts.chart import (
-    build_interval_chart,
-    build_run_order_chart,
-)
+from iostudy.report.topics.verdicts.chart import build_run_order_chart
+from iostudy.report.topics.verdicts.interval_chart import build_interval_chart
 from iostudy.report.values import Report, WorkloadReport
 
 WIDTH_PIXELS = 640

@@ -22,9 +22,9 @@ def render_compact(value: Value) -> str:
 def build_schema(of: type[Value] = Report) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a document.
 
-    Files: ``schema.json`` of report.json, ``bench``, ``comparison``, ``power``, ``selftest`` and
-    ``watched.schema.json`` in this package, ``check``, ``doctor`` and ``run.schema.json`` in
-    ``cli``.
+    Files: ``schema.json`` of report.json, ``bench``, ``comparison``, ``fleet``, ``power``,
+    ``selftest`` and ``watched.schema.json`` in this package, ``check``, ``doctor`` and
+    ``run.schema.json`` in ``cli``.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 
 import numpy as np
 from pydantic import JsonValue
@@ -24,6 +23,7 @@ from iostudy.report.documents.comparison.values import (
     PairingLoss,
     StudyComparison,
 )
+from iostudy.report.documents.folder_labels import label_folders
 from iostudy.report.finite import build_span, finite
 from iostudy.report.formatting import format_fact, format_fact_name, format_time
 from iostudy.report.recorded_study import RecordedStudy
@@ -53,7 +53,7 @@ def build_comparison(
         decision_rule(second.study),
         comparisons=len(found.workloads) * len(found.configurations),
     )
-    labels = _label_folders(first.place, second.place)
+    labels = label_folders([first.place, second.place])
     return StudyComparison(
         first=_side(first, labels[0]),
         second=_side(second, labels[1]),
@@ -69,15 +69,6 @@ def build_comparison(
         differences=_differences(first, second),
         study_difference=_study_difference(first, second),
     )
-
-
-def _label_folders(first: str, second: str) -> tuple[str, str]:
-    """As few of the last parts of each path as distinguish the two."""
-    ours, theirs = PurePath(first).parts, PurePath(second).parts
-    for count in range(1, max(len(ours), len(theirs)) + 1):
-        if ours[-count:] != theirs[-count:]:
-            return str(PurePath(*ours[-count:])), str(PurePath(*theirs[-count:]))
-    return first, second
 
 
 def _side(side: RecordedStudy, label: str) -> ComparedStudy:

@@ -34,7 +34,7 @@ def match_studies(
     """
     _refuse_mixed_tracing(first, second)
     for side in (first, second):
-        _refuse_without_configurations_of_its_own(side)
+        refuse_without_configurations(side, "two studies that compare configurations")
     reasons = dict(_workload_reasons(first.study, second.study))
     workloads = [w for w in first.study.workloads if w.label not in reasons]
     if not workloads:
@@ -54,7 +54,7 @@ def match_studies(
     )
 
 
-def _refuse_without_configurations_of_its_own(side: RecordedStudy) -> None:
+def refuse_without_configurations(side: RecordedStudy, expected: str) -> None:
     """Refuse a search or a screening, whose configurations are not chosen to be kept."""
     if side.study.search is None and side.study.design is None:
         return
@@ -62,9 +62,7 @@ def _refuse_without_configurations_of_its_own(side: RecordedStudy) -> None:
         found, remedy = "a search", "compare its confirmation, the folder `confirmation` in it"
     else:
         found, remedy = "a screening", "run the configurations that matter as a study of their own"
-    raise UsageError(
-        "two studies that compare configurations", found=found, where=side.place, remedy=remedy
-    )
+    raise UsageError(expected, found=found, where=side.place, remedy=remedy)
 
 
 def _refuse_mixed_tracing(first: RecordedStudy, second: RecordedStudy) -> None:

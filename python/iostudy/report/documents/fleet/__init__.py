@@ -1,0 +1,1 @@
+"""Report on a fleet: one study on several nodes."""
