@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -54,3 +55,22 @@ def test_large_writes_are_split_at_the_edges_of_chunks(machine: Machine) -> None
     )
     assert (chunks, copies) == (16.0, 2.0)
     assert merged > 2
+
+
+def find_misaligned(machine: Machine, *mkfs: str) -> list[str]:
+    """What doctor says of the stripes of a new file system on vg1/top."""
+    machine.run(*mkfs, "/dev/vg1/top")
+    machine.shell("mkdir -p /top; mount /dev/vg1/top /top")
+    document = json.loads(machine.iostudy("doctor", "/top", "--json", check=False).stdout)
+    machine.run("umount", "/top")
+    findings = document["findings"]
+    return [each["found"] for each in findings if each["id"] == "file-system-off-stripe"]
+
+
+@pytest.mark.usefixtures("tower")
+def test_doctor_compares_the_stripes_of_file_systems(machine: Machine) -> None:
+    """mkfs takes those of the volume, unless it is given others."""
+    ext4 = ("mkfs.ext4", "-q", "-F")
+    assert find_misaligned(machine, *ext4) == []
+    assert find_misaligned(machine, *ext4, "-E", "stride=4,stripe_width=4") == ["stripes of 16KiB"]
+    assert find_misaligned(machine, *ext4, "-E", "stride=0,stripe_width=0") == ["no stripe"]

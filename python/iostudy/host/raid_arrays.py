@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.files import ROOT, read_attribute, read_number
 
+_NO_BITMAP = "none"
 _PROGRESS = re.compile(r"(\d+) / (\d+)")
 
 
@@ -34,12 +35,21 @@ class SyncAction(StrEnum):
 
 
 @dataclass(frozen=True)
+class WriteBitmap:
+    """A write-intent bitmap: ``location`` as in sysfs, such as ``+8`` or ``file``."""
+
+    location: str
+    chunk_bytes: int
+
+
+@dataclass(frozen=True)
 class RaidArray:
     """An md array.
 
     ``action`` is None where the level has no redundancy to look after, or where the kernel has a
     word that md.rst does not know; ``missing`` counts the members that are not there; ``progress``
-    is the fraction done, None where nothing is under way or has begun.
+    is the fraction done, None where nothing is under way or has begun; ``bitmap`` is None where
+    the array has none.
     """
 
     level: str
@@ -47,6 +57,7 @@ class RaidArray:
     missing: int
     action: SyncAction | None
     progress: float | None
+    bitmap: WriteBitmap | None
 
 
 def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
@@ -61,7 +72,15 @@ def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
         missing=parse_count(read_attribute(folder / "degraded")),
         action=parse_action(read_attribute(folder / "sync_action")),
         progress=parse_progress(read_attribute(folder / "sync_completed") or ""),
+        bitmap=_read_bitmap(folder / "bitmap"),
     )
+
+
+def _read_bitmap(folder: Path) -> WriteBitmap | None:
+    location = (read_attribute(folder / "location") or _NO_BITMAP).strip()
+    if location == _NO_BITMAP:
+        return None
+    return WriteBitmap(location, read_number(folder / "chunksize") or 0)
 
 
 def parse_action(text: str | None) -> SyncAction | None:

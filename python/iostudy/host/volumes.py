@@ -7,6 +7,7 @@ and libdm-string.c of LVM2 for the form ``group-volume-layer`` with hyphens doub
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 
 _LVM = "LVM-"
+_IMAGE = re.compile(r"(?P<volume>.*)_[rm]image_\d+")
 _HYPHEN = "\0"
 """Stands for a doubled hyphen while a name is taken apart; no name holds it."""
 
@@ -55,6 +57,12 @@ def parse_lvm_name(name: str) -> LogicalVolume | None:
     if len(parts) not in (2, 3) or not all(parts):
         return None
     return LogicalVolume(*parts)
+
+
+def volume_of_image(name: str) -> str | None:
+    """Return ``vg0/home`` for ``vg0/home_rimage_0``, a copy or stripe of it; None for others."""
+    match = _IMAGE.fullmatch(name)
+    return match["volume"] if match else None
 
 
 def read_mapping(device: BlockDevice, root: Path = ROOT) -> DeviceMapping | None:

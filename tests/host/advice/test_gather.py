@@ -63,10 +63,12 @@ def test_sysctls_are_read_with_their_names(tmp_path: Path) -> None:
 
 
 def test_free_space_agrees_with_df() -> None:
-    space = FilesystemSpace(1000, free_bytes=150, available_bytes=100, inodes=0, free_inodes=0)
+    space = FilesystemSpace(
+        1000, free_bytes=150, available_bytes=100, inodes=0, free_inodes=0, block_bytes=4096
+    )
     assert space.used == 850 / 950
     assert space.used_inodes == 0.0
-    assert FilesystemSpace(0, 0, 0, 0, 0).used == 0.0
+    assert FilesystemSpace(0, 0, 0, 0, 0, 4096).used == 0.0
 
 
 def test_network_file_systems_are_not_queried_for_space(tmp_path: Path) -> None:

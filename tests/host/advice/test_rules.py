@@ -94,6 +94,74 @@ def test_an_array_at_rest(tmp_path: Path) -> None:
     assert found(facts_of(root), "raid-degraded") == {}
 
 
+def test_an_array_with_a_bitmap(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    bitmap = root / "sys/block/md127/md/bitmap"
+    write(bitmap / "location", "none\n")
+    write(bitmap / "chunksize", "67108864\n")
+    assert found(facts_of(root), "raid-write-bitmap") == {}
+    write(bitmap / "location", "+8\n")
+    finding = found(facts_of(root), "raid-write-bitmap")["md127"]
+    assert finding.found == "a bit for each 64MiB, at +8"
+    assert finding.command == "mdadm --grow --bitmap=none /dev/md127"
+
+
+def test_a_volume_of_unlike_disks(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    assert found(facts_of(root), "volume-mixed-members") == {}
+    write(root / "sys/block/sdb/queue/rotational", "0\n")
+    findings = found(facts_of(root), "volume-mixed-members")
+    assert list(findings) == ["dm-2", "md127"]
+    assert findings["md127"].found == "rotational disk HGST HUS726T4: sda; SSD HGST HUS726T4: sdb"
+    assert "sdc" in findings["dm-2"].found
+
+
+@pytest.fixture
+def striped(tmp_path: Path) -> Path:
+    """vg0/home with units of 64 KiB over four disks."""
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "sys/block/dm-2/queue/minimum_io_size", "65536\n")
+    write(root / "sys/block/dm-2/queue/optimal_io_size", "262144\n")
+    return root
+
+
+def mount_home(root: Path, filesystem: str, options: str) -> Facts:
+    line = f"30 29 253:2 / /home rw - {filesystem} /dev/mapper/vg0-home rw{options}\n"
+    write(root / "proc/self/mountinfo", f"29 1 8:33 / / rw - ext4 /dev/sdc1 rw\n{line}")
+    return facts_of(root)
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "options", "expected"),
+    [
+        ("ext4", "", "no stripe"),
+        ("ext4", ",stripe=64", None),
+        ("ext4", ",stripe=16", "stripes of 64KiB"),
+        ("xfs", ",attr2", "no stripe"),
+        ("xfs", ",sunit=128,swidth=512", None),
+        ("xfs", ",sunit=256,swidth=512", "stripes of 256KiB in units of 128KiB"),
+        ("btrfs", "", None),
+    ],
+)
+def test_a_file_system_off_the_stripe_of_its_volume(
+    striped: Path, filesystem: str, options: str, expected: str | None
+) -> None:
+    findings = found(mount_home(striped, filesystem, options), "file-system-off-stripe")
+    assert {place: finding.found for place, finding in findings.items()} == (
+        {"/home": expected} if expected else {}
+    )
+
+
+def test_remedies_for_a_file_system_off_the_stripe(striped: Path) -> None:
+    rule = "file-system-off-stripe"
+    finding = found(mount_home(striped, "ext4", ""), rule)["/home"]
+    assert finding.advised == "stripes of 256KiB in units of 64KiB"
+    assert finding.command == "tune2fs -E stride=16,stripe_width=64 /dev/dm-2"
+    assert found(mount_home(striped, "xfs", ""), rule)["/home"].command == "xfs_info /home"
+    write(striped / "sys/block/dm-2/queue/optimal_io_size", "0\n")
+    assert found(mount_home(striped, "xfs", ""), rule) == {}
+
+
 def test_schedulers_of_rotational_disks(old: Facts, md: Facts) -> None:
     assert {s: f.advised for s, f in found(old, "scheduler-rotational").items()} == {
         "sdb": "deadline"

@@ -58,13 +58,17 @@ class DeviceFacts:
 
 @dataclass(frozen=True)
 class FilesystemSpace:
-    """Space in a file system (statvfs(3)); ``free`` includes root's reserve."""
+    """Space in a file system (statvfs(3)); ``free`` includes root's reserve.
+
+    ``block_bytes`` is the size of its blocks.
+    """
 
     size_bytes: int
     free_bytes: int
     available_bytes: int
     inodes: int
     free_inodes: int
+    block_bytes: int
 
     @property
     def used(self) -> float:

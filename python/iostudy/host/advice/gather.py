@@ -139,6 +139,7 @@ def _build_space(status: os.statvfs_result) -> FilesystemSpace:
         available_bytes=status.f_bavail * status.f_frsize,
         inodes=status.f_files,
         free_inodes=status.f_ffree,
+        block_bytes=status.f_frsize,
     )
 
 

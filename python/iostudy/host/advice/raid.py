@@ -1,8 +1,7 @@
-"""Rules for RAID arrays that synchronise or are degraded."""
+"""Rules for RAID arrays that synchronise, are degraded, or keep a bitmap."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from iostudy.host.advice.commands import format_command
@@ -11,10 +10,10 @@ from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.raid_arrays import RaidArray
 from iostudy.host.topology import DeviceNode
-from iostudy.units import format_percent
+from iostudy.host.volumes import volume_of_image
+from iostudy.units import format_percent, format_size
 
 _MD = "Documentation/admin-guide/md.rst of the kernel"
-_LVM_LEG = re.compile(r"(?P<volume>.*)_[rm]image_\d+")
 
 
 def _moving_data(facts: Facts) -> Iterator[Observation]:
@@ -42,6 +41,20 @@ def _degraded(facts: Facts) -> Iterator[Observation]:
             )
 
 
+def _bitmap(facts: Facts) -> Iterator[Observation]:
+    for node, array in _arrays(facts):
+        if array.bitmap is not None:
+            path = str(node.device.path)
+            yield Observation(
+                subject=node.name,
+                found=f"a bit for each {format_size(array.bitmap.chunk_bytes)}, "
+                f"at {array.bitmap.location}",
+                advised="compare with the array without it",
+                evidence=f"/sys/block/{node.name}/md/bitmap/location and chunksize",
+                command=format_command(["mdadm", "--grow", "--bitmap=none", path]),
+            )
+
+
 def _lvm(facts: Facts) -> Iterator[Observation]:
     for name in dict.fromkeys(_mirrored(facts)):
         yield Observation(
@@ -60,9 +73,9 @@ def _arrays(facts: Facts) -> Iterator[tuple[DeviceNode, RaidArray]]:
 def _mirrored(facts: Facts) -> Iterator[str]:
     """Yield the mirrored volumes: ``vg0/home`` of ``vg0/home_rimage_0``."""
     for node in facts.topology.nodes:
-        match = _LVM_LEG.fullmatch(node.names[0]) if node.kind is DeviceKind.LVM else None
-        if match:
-            yield match["volume"]
+        volume = volume_of_image(node.names[0]) if node.kind is DeviceKind.LVM else None
+        if volume is not None:
+            yield volume
 
 
 RULES = (
@@ -83,6 +96,16 @@ RULES = (
         "those of the complete array, and the next failure may lose data.",
         source=f"{_MD}, degraded",
         check=_degraded,
+    ),
+    AdviceRule(
+        id="raid-write-bitmap",
+        title="An array has a write-intent bitmap",
+        certainty=Certainty.MEASURE,
+        why="The first write to a region waits until its bit is on the members, so scattered "
+        "synchronous writes cost more; a larger region costs less. Without a bitmap, all of the "
+        "array is synchronised after a crash: `mdadm --grow --bitmap=internal` adds it again.",
+        source="md(4), BITMAP WRITE-INTENT LOGGING; mdadm(8), --bitmap-chunk",
+        check=_bitmap,
     ),
     AdviceRule(
         id="lvm-raid-sync-unseen",
