@@ -71,6 +71,7 @@ calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistic
 crash: $(VENV)/.test $(VENV)/.built ## the long crash tests, as root
 	cargo test -p iostudy-namespace --release --locked --quiet -- --ignored
 	$(BIN)/pytest -m slow tests/crash
+	$(BIN)/pytest -m slow tests/vm
 
 attack: $(VENV)/.test $(VENV)/.built ## campaigns of hostile users and damaged files, with counts, as root
 	$(BIN)/python -m tests.attack
@@ -86,7 +87,7 @@ hadoop: $(VENV)/.test $(VENV)/.built ## the long tests of Hadoop's programs
 vm: $(VENV)/.test $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
 	tools/need $(TO_EMULATE)
 	PYTHON=$(PYTHON) tools/need-kernel target/vm
-	$(BIN)/pytest -m vm tests/vm
+	$(BIN)/pytest -m "vm and not slow" tests/vm
 
 wheel: $(VENV)/.dev $(VENV)/.built ## an abi3 wheel in dist/, and a test of it without Rust
 	rm -rf dist

@@ -11,24 +11,30 @@ import itertools
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import iostudy.settings
+from iostudy.hadoop.command import ignore_line
 from iostudy.host import mounts, tracefs
 from iostudy.host.devices import read_device
 from iostudy.host.files import ROOT, read_attribute
+from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Setting
+from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch.disk import LoopbackDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.settings.scratch.volume.volume import Volume, new_folder
 from iostudy.settings.switching import Switcher
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction import journal
@@ -39,6 +45,7 @@ from iostudy.settings.transaction.watchdog import start_watchdog
 from iostudy.settings.transaction.watchdog_reports import SUFFIX as REPORT_SUFFIX
 from iostudy.telemetry.block_events import BlockEvents
 from iostudy.workloads.native.latency import compact_histogram
+from iostudy.workloads.workload import continue_run
 from tests.fixtures_loop import MIB, queue_state
 
 SETTINGS = str(Path(iostudy.settings.__file__).parent)
@@ -68,10 +75,14 @@ KERNEL = (
     "proc/sys/vm/dirty_*",
     "proc/sys/vm/swappiness",
     "proc/sys/net/ipv4/tcp_rmem",
+    "proc/sys/dev/raid/speed_limit_*",
     "sys/kernel/mm/transparent_hugepage/enabled",
     "sys/kernel/mm/transparent_hugepage/defrag",
 )
-"""Files that VALUES concern, and that others may be disturbed with."""
+"""Files that the scenarios change, and that others may be disturbed with."""
+
+VOLUMES = "iostudy-"
+"""Beginning of the names of volumes."""
 
 INSTANCES = ROOT / tracefs.DEFAULT_PATH / "instances"
 
@@ -134,6 +145,17 @@ def use_scratch_disk(folder: Path) -> None:
                 wanted = dict.fromkeys(kinds.bind("block.scheduler", disk.mount_point), "kyber")
                 with transaction.apply_temporarily(*kinds.prepare_changes(wanted)):
                     (disk.mount_point / "file").write_bytes(bytes(MIB))
+
+
+def use_volume(folder: Path, disks: Sequence[str], kind: str) -> None:
+    """A volume with its first resync, and a file system on it."""
+    members = [ScratchIdentity.from_device(read_device(name)) for name in disks]
+    with Transaction() as transaction:
+        volume = Volume.prepare(new_folder(folder), VolumeLayout(kind), members)
+        with transaction.apply_temporarily(volume):
+            wait_for_sync(volume, transaction, continue_run, ignore_line)
+            with transaction.apply_temporarily(NewFilesystem.prepare(volume, Filesystem("ext4"))):
+                (volume.mount_point / "file").write_bytes(bytes(MIB))
 
 
 def trace_requests(loop: str) -> None:
@@ -257,6 +279,18 @@ def host_state(loop: str, folder: Path) -> dict[str, Any]:
     }
 
 
+def volume_remains(disks: Sequence[str]) -> dict[str, Any]:
+    """What a volume may leave: signatures of its disks, arrays and devices of device-mapper."""
+    probes = [["wipefs", "--noheadings", f"/dev/{name}"] for name in disks]
+    signatures = [subprocess.check_output(probe, text=True) for probe in probes]
+    mapped = (read_attribute(path) for path in Path("/sys/block").glob("dm-*/dm/name"))
+    return {
+        "signatures": "".join(signatures),
+        "arrays": sorted(path.parent.name for path in Path("/sys/block").glob("md*/md")),
+        "mapped": sorted(name for name in mapped if name and name.startswith(VOLUMES)),
+    }
+
+
 def free_loop_schedulers() -> dict[str, str]:
     """The scheduler of every loop device without a file; a detached one keeps its queue."""
     free = (each for each in Path("/sys/block").glob("loop*") if not (each / "loop").exists())
@@ -286,7 +320,7 @@ def duration_seconds(act: Act) -> float:
 def main() -> None:
     """Kill and rescue, point after point; the number of points on stdout."""
     parser = argparse.ArgumentParser()
-    scenarios = ("scheduler", "switch", "kinds", "scratch", "trace", "rescue", "watchdog")
+    scenarios = ("scheduler", "switch", "kinds", "scratch", "trace", "rescue", "watchdog", "volume")
     parser.add_argument("scenario", choices=scenarios)
     parser.add_argument("loop")
     parser.add_argument("folder", type=Path)
@@ -294,6 +328,8 @@ def main() -> None:
     parser.add_argument("--stride", type=int, default=1)
     parser.add_argument("--moments", type=int, default=0)
     parser.add_argument("--journal", action="store_true", help="at the lines of the journal alone")
+    parser.add_argument("--volume", default="", help="kind of volume")
+    parser.add_argument("--disks", nargs="*", default=[], help="disks of the volume, without data")
     arguments = parser.parse_args()
     loop, folder = arguments.loop, arguments.folder
     point = folder.parent / "mounted"
@@ -305,8 +341,13 @@ def main() -> None:
         "trace": lambda: trace_requests(loop),
         "rescue": rescue,
         "watchdog": lambda: change_scheduler_under_watchdog(loop),
+        "volume": lambda: use_volume(folder, arguments.disks, arguments.volume),
     }
-    before, schedulers = host_state(loop, folder), free_loop_schedulers()
+
+    def state() -> dict[str, Any]:
+        return host_state(loop, folder) | volume_remains(arguments.disks)
+
+    before, schedulers = state(), free_loop_schedulers()
     restore = rescue
     if arguments.scenario == "watchdog":
         restore = partial(await_watchdog, loop, folder, before)
@@ -316,7 +357,7 @@ def main() -> None:
             fork(lambda: leave_settings(loop))
         ended = kill()
         assert fork(restore)
-        changed = changes(before, host_state(loop, folder))
+        changed = changes(before, state())
         assert not changed, f"point {points}: {changed}"
         for name, scheduler in free_loop_schedulers().items():
             assert scheduler == schedulers.setdefault(name, scheduler), f"point {points}: {name}"

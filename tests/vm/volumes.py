@@ -6,10 +6,15 @@ from pathlib import Path
 
 from tests.vm.machine import Disk, Machine
 
+MEMBER_BYTES = 64 << 20
+"""So small that a resync takes seconds."""
 SPINDLES = tuple(f"spindle-{number}" for number in range(4))
 OF_ARRAY = tuple(f"array-{number}" for number in range(4))
 MEMBERS = tuple(f"member-{number}" for number in range(4))
-DISKS = tuple(map(Disk, (*SPINDLES, *OF_ARRAY, *MEMBERS)))
+DISKS = (
+    *map(Disk, (*SPINDLES, *OF_ARRAY)),
+    *(Disk(serial, size_bytes=MEMBER_BYTES) for serial in MEMBERS),
+)
 MODULES = "dm-mod dm-raid dm-mirror raid1 raid10 raid456"
 
 
