@@ -18,6 +18,7 @@ from iostudy.units import GIB, KIB
         ("lvm-striped", 0, 5, 5, 5),
         ("lvm-striped", 2, 5, 2, 2),
         ("lvm-raid1", 0, 3, 3, 1),
+        ("lvm-raid1-linear", 0, 5, 4, 2),
         ("lvm-raid10", 0, 36, 36, 18),
         ("lvm-raid10", 0, 5, 4, 2),
         ("lvm-raid10", 2, 12, 4, 2),

@@ -13,7 +13,7 @@ from iostudy.study.targets import (
     is_made,
     parse_target,
 )
-from iostudy.study.volume_target import VolumeTarget
+from iostudy.study.volume_target import DriveMembers, VolumeTarget
 from tests.study.files import GOOD, problems, read
 
 LOOPBACK = "{loopback: {size: 2GiB}}"
@@ -118,6 +118,16 @@ def test_the_disks_of_a_volume_are_made_or_those_of_the_user() -> None:
     assert (own.count, is_made(own)) == (3, False)
     assert destroyed_devices(own) == own.devices
     assert destroyed_devices(made) == ()
+
+
+def test_the_last_modelled_drive_of_a_volume_is_another() -> None:
+    drives = {"model": "sata-3tb", "size": "64MiB", "count": 3, "last": "failing-7k8"}
+    found = volume(devices={"drive": drives})
+    assert isinstance(found.members, DriveMembers)
+    assert found.members.models == ("sata-3tb", "sata-3tb", "failing-7k8")
+    assert "3 modelled drives sata-3tb of 64MiB, the last a failing-7k8" in found.describe()
+    with pytest.raises(ValueError, match="no modelled drive"):
+        volume(devices={"drive": {**drives, "last": "nothing"}})
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,17 @@ COMMAND_SECONDS = 300
 
 @dataclass(frozen=True)
 class Disk:
-    """A SCSI disk, or one on NVMe; SCSI disks that share an image are paths to one disk."""
+    """A SCSI disk, or one on NVMe; SCSI disks that share an image are paths to one disk.
+
+    With a ``device`` it has the data of that block device of the host.
+    """
 
     serial: str
     rotation_rate: int = 7200
     image: str = ""
     size_bytes: int = GIB
     is_nvme: bool = False
+    device: Path | None = None
 
     @property
     def file(self) -> str:
@@ -190,13 +194,20 @@ def _machine(folder: Path) -> list[str]:
 def _disks(disks: Sequence[Disk], folder: Path) -> list[str]:
     command = []
     for number, disk in enumerate(disks):
-        image = folder / disk.file
-        image.touch()
-        os.truncate(image, disk.size_bytes)
-        drive = f"if=none,format=raw,cache=unsafe,file.locking=off,id=drive{number},file={image}"
+        drive = f"if=none,format=raw,file.locking=off,id=drive{number},{_storage(disk, folder)}"
         command += ["-drive", drive]
         command += (_nvme if disk.is_nvme else _scsi)(disk, f"drive{number}")
     return command
+
+
+def _storage(disk: Disk, folder: Path) -> str:
+    """The file or device below a disk; a device gets all requests, past the page cache."""
+    if disk.device is not None:
+        return f"cache=none,file={disk.device}"
+    image = folder / disk.file
+    image.touch()
+    os.truncate(image, disk.size_bytes)
+    return f"cache=unsafe,file={image}"
 
 
 def _nvme(disk: Disk, drive: str) -> list[str]:

@@ -22,8 +22,8 @@ def prepare_members(
     match target.members:
         case LoopbackMembers(size=size, count=count):
             return tuple(LoopbackDisk.prepare_several(folder, size, count))
-        case DriveMembers(model=model, size=size, count=count):
-            return tuple(ModelledDrive.prepare_several(folder, [model] * count, size))
+        case DriveMembers(models=models, size=size):
+            return tuple(ModelledDrive.prepare_several(folder, models, size))
         case paths:
             prepared = tuple(map(prepare_device, paths))
             for path in paths:

@@ -54,10 +54,19 @@ class DriveMembers(StudySection):
     """size of each drive, such as 8GiB: fewer cylinders, with data in memory"""
     count: MemberCount
     """number of drives"""
+    last: DriveModel | None = None
+    """model of the last of them, such as failing-7k8"""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model of each drive."""
+        return (self.model,) * (self.count - 1) + (self.last or self.model,)
 
     def describe(self) -> str:
         """Describe the drives."""
-        return f"{self.count} modelled drives {self.model} of {units.format_size(self.size)}"
+        last = f", the last a {self.last}" if self.last else ""
+        size = units.format_size(self.size)
+        return f"{self.count} modelled drives {self.model} of {size}{last}"
 
 
 class MadeMembers(StudySection):

@@ -33,7 +33,8 @@ KIND = VolumeSettingDefinition(
     documentation=(
         "How the volume spreads data over its disks, and which software makes it. lvm-mirror is "
         "the dm-mirror target with stripes, as older LVM made RAID 10; lvm-raid10 is today's. "
-        "raid1 keeps a copy on every disk, raid10 two copies, raid5 one disk of parity, raid6 two."
+        "raid1 keeps a copy on every disk; lvm-raid1-linear two, each on half of the disks one "
+        "after the other. raid10 keeps two copies, raid5 one disk of parity, raid6 two."
     ),
     source="lvmraid(7), lvcreate(8) --type; mdadm(8) --level, md(4)",
     values=Choice(
@@ -41,6 +42,7 @@ KIND = VolumeSettingDefinition(
             "lvm-linear",
             "lvm-striped",
             "lvm-raid1",
+            "lvm-raid1-linear",
             "lvm-raid10",
             "lvm-raid5",
             "lvm-mirror",

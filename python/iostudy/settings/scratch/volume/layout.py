@@ -46,6 +46,9 @@ KINDS: Mapping[str, VolumeKind] = {
     "lvm-raid1": VolumeKind(
         Manager.LVM, "raid1", (*_DM_RAID, "raid1"), _MIRROR_MEMBERS, copies=0, striped=False
     ),
+    "lvm-raid1-linear": VolumeKind(
+        Manager.LVM, "raid1", (*_DM_RAID, "raid1"), 4, copies=2, striped=False
+    ),
     "lvm-raid10": VolumeKind(Manager.LVM, "raid10", (*_DM_RAID, "raid10"), 4, copies=2),
     "lvm-raid5": VolumeKind(Manager.LVM, "raid5", (*_DM_RAID, "raid456"), _RAID5_MEMBERS, parity=1),
     "lvm-mirror": VolumeKind(Manager.LVM, "mirror", ("dm_mod", "dm_mirror"), 4, copies=2),
@@ -112,7 +115,7 @@ class VolumeLayout:
         if not kind.striped:
             if self.stripes:
                 raise ValueError(f"{self.kind} has no stripes; leave stripes out")
-            return available
+            return available - available % (kind.copies or 1)
         group = kind.copies or 1
         stripes = self.stripes or (available - kind.parity) // group
         used = stripes * group + kind.parity
@@ -143,11 +146,9 @@ class VolumeLayout:
         Reads use every copy, and a linear volume one disk after the other.
         """
         kind = self.properties
-        if not kind.striped and kind.copies == 1:
-            return 1
-        if not writes:
-            return used - kind.parity
-        return (used - kind.parity) // (kind.copies or used)
+        copies = kind.copies or used
+        different = (used - kind.parity) // copies if kind.striped else 1
+        return different if writes else different * copies
 
     def describe(self) -> str:
         """Describe kind and stripes: ``lvm-raid10 with 6 stripes of 64KiB``."""

@@ -1,0 +1,73 @@
+"""Study ``raid10-or-not-smoke`` in the virtual machine, on drives that this host models.
+
+As root, ``python -m tests.vm.raid10_or_not FOLDER`` writes the guest's report to the folder,
+and what the drives served. The guest has SCSI disks, and QEMU passes their requests to the modelled
+drives of this host.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+import iostudy
+from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.settings.scratch.drive_queue import DriveQueue
+from iostudy.settings.scratch.drive_statistics import DriveStatistics
+from iostudy.settings.transaction.transaction import Transaction
+from iostudy.units import parse_size
+from tests.vm import machine as vm
+from tests.vm.machine import Disk, Machine
+from tests.vm.volumes import MODULES, by_id
+
+STUDY = Path(iostudy.__file__).parent / "studies/raid10-or-not-smoke.yaml"
+HOURS = 3 * 3600.0
+FORMATS = {"md": "report.md", "json": "report.json"}
+
+
+def main(folder: Path) -> None:
+    """Run the study in the guest, with the guest's disks in place of its drives."""
+    study = yaml.safe_load(STUDY.read_text())
+    drives = study["target"]["volume"]["devices"]["drive"]
+    with modelled_drives(**drives) as made:
+        disks = [Disk(f"drive-{n}", device=drive.device.path) for n, drive in enumerate(made)]
+        study["target"]["volume"]["devices"] = [by_id(disk.serial) for disk in disks]
+        with vm.booted(disks) as machine:
+            machine.run("modprobe", "--all", *MODULES.split())
+            run(machine, yaml.safe_dump(study, sort_keys=False), folder)
+        served = [DriveStatistics.from_json(drive.read_statistics()).figures() for drive in made]
+        (folder / "drives.json").write_text(json.dumps(served, indent=2))
+
+
+@contextmanager
+def modelled_drives(model: str, size: str, count: int) -> Iterator[list[ModelledDrive]]:
+    """Modelled drives as block devices, which end with this context."""
+    with tempfile.TemporaryDirectory(prefix="iostudy-drives-") as folder:
+        models, size_bytes = [model] * count, parse_size(size)
+        drives = ModelledDrive.prepare_several(Path(folder), models, size_bytes)
+        with Transaction() as transaction:
+            for drive in drives:
+                transaction.apply(drive)
+                transaction.apply(DriveQueue.prepare(drive))
+            yield drives
+
+
+def run(machine: Machine, study: str, folder: Path) -> None:
+    """Run the study, and keep its file, messages and reports."""
+    (folder / "study.yaml").write_text(study)
+    machine.run("sh", "-c", "cat >/tmp/study.yaml", text=study)
+    done = machine.iostudy("run", "/tmp/study.yaml", "--yes", "--out", "/tmp/out", seconds=HOURS)
+    (folder / "messages").write_text(done.stderr)
+    for form, name in FORMATS.items():
+        report = machine.iostudy("report", "/tmp/out", "--format", form)
+        (folder / name).write_text(report.stdout)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
