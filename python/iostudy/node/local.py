@@ -136,7 +136,7 @@ class LocalNode:
                 _make_disks(transaction, scratch)
                 self._notes = tuple(note for disk in scratch.disks for note in disk.notes())
                 if scratch.volume is not None:
-                    self._members = measure_members(disk.device for disk in scratch.disks)
+                    self._members = measure_members(scratch.disks)
             parent = scratch.mount_point if scratch else self._target_paths()[0]
             self._site = Site(
                 transaction,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -107,9 +108,11 @@ class LocalBlock:
             notes = self._reset_state(workload, options, devices, watch)
             watch.begin("run")
             drives = DriveWatch.begin(self.site.drives)
-            measured, telemetry = self._measure(workload)
-            drive_figures, late = drives.end()
-            faults = self.site.find_faults()
+            with self.site.watch_faults() as find_faults:
+                measured, telemetry = self._measure(workload)
+                drive_figures, late = drives.end()
+                faults = find_faults()
+            volume = None if self.site.volume is None else self.site.volume.device.path
             watch.begin("restore")
             settings = {
                 **self.site.read_back(),
@@ -119,7 +122,7 @@ class LocalBlock:
         return TrialResult(
             figures=measured.figures,
             settings=settings,
-            telemetry=_add_figures(telemetry, drive_figures),
+            telemetry=_add_stack(_add_figures(telemetry, drive_figures), volume),
             devices=devices,
             phases=watch.end(),
             notes=(*notes, *measured.notes, *measured.departures),
@@ -148,6 +151,7 @@ class LocalBlock:
                 devices,
                 notes,
                 self.site.drives,
+                self.site.watch_faults,
             )
             with run:
                 yield run
@@ -284,3 +288,11 @@ def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]])
     known = telemetry.summary.devices
     devices = {**known, **{name: {**known.get(name, {}), **own} for name, own in added.items()}}
     return replace(telemetry, summary=replace(telemetry.summary, devices=devices))
+
+
+def _add_stack(telemetry: Telemetry, volume: Path | None) -> Telemetry:
+    """The telemetry with the layers of the volume, which the next one may have otherwise."""
+    if volume is None:
+        return telemetry
+    below, titles = target_devices.stack_below(volume), target_devices.device_titles(volume)
+    return replace(telemetry, summary=replace(telemetry.summary, below=below, titles=titles))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from threading import Event, Thread
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import Self
 
 from iostudy.errors import WorkloadError
 from iostudy.node.drive_lateness import DriveWatch
+from iostudy.node.fault_watch import FaultWatch, FindFaults, watch_nothing
 from iostudy.node.levels import SwitchedLevels
 from iostudy.node.protocol import RunResult
 from iostudy.settings.scratch.drive import ModelledDrive
@@ -38,6 +40,7 @@ class LocalSwitchedRun:
         devices: tuple[str, ...],
         notes: tuple[str, ...],
         drives: Sequence[ModelledDrive] = (),
+        watch_faults: FaultWatch = watch_nothing,
     ) -> None:
         self._numbers = {each.label: number for number, each in enumerate(configurations)}
         self._configurations = configurations
@@ -47,6 +50,9 @@ class LocalSwitchedRun:
         self._notes = notes
         self._drives = drives
         self._watch = DriveWatch(())
+        self._watch_faults = watch_faults
+        self._checks = ExitStack()
+        self._find_faults: FindFaults = tuple
         self._tick = place.tick
         self._ended = Event()
         self._stopping = Event()
@@ -103,12 +109,14 @@ class LocalSwitchedRun:
             )
 
     def begin_check(self) -> None:
-        """Read the lateness of modelled drives."""
+        """Begin to watch modelled drives and the storage below the files."""
         self._watch = DriveWatch.begin(self._drives)
+        self._checks.close()
+        self._find_faults = self._checks.enter_context(self._watch_faults())
 
     def end_check(self) -> tuple[str, ...]:
-        """Return the modelled drives that were late since `begin_check`."""
-        return self._watch.end()[1]
+        """Return late drives and faults of the storage since `begin_check`."""
+        return (*self._watch.end()[1], *self._find_faults())
 
     def stop(self) -> RunResult:
         """End the run; return its telemetry and the settings read back."""
@@ -122,6 +130,7 @@ class LocalSwitchedRun:
         with defer_signals():
             self._stopping.set()
             self._thread.join()
+            self._checks.close()
             if self._telemetry is None:
                 self._telemetry = self._recorder.stop()
 

@@ -3,53 +3,85 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from iostudy.drives.measure.prober import Prober, Request
+from iostudy.drives.measure.prober import Operation, Prober, Request
 from iostudy.drives.quantities import BLOCK_BYTES
-from iostudy.host.devices import BlockDevice
 from iostudy.node.block_device_prober import open_prober
+from iostudy.settings.scratch import signatures, steps
+from iostudy.settings.scratch.new_filesystem import ScratchDisk
 from iostudy.units import KIB, MIB
 
 _SEQUENTIAL_BYTES = 32 * MIB
-_RANDOM_READS, _RANDOM_BYTES, _DEPTH = 200, 4 * KIB, 16
+_RANDOM_REQUESTS, _RANDOM_BYTES, _DEPTH = 200, 4 * KIB, 16
+_MARGIN_BYTES = MIB
+"""Bytes at both ends that are not touched: signatures are there, and random bytes may look so."""
+_FLUSH = Request("flush", 0, 0)
 
 
 @dataclass(frozen=True)
 class MemberSpeed:
-    """Read rates of a disk alone.
+    """Rates of a disk alone.
 
-    Sequential reads begin at its first block; random reads are of 4 KiB, with 16 in flight.
+    Sequential requests begin near its first block; random ones are of 4 KiB, with 16 in flight.
+    Writes include a flush at their end.
     """
 
     device: str
     read_bytes_per_second: float
     reads_per_second: float
+    write_bytes_per_second: float
+    writes_per_second: float
 
 
-def measure_members(members: Iterable[BlockDevice]) -> list[dict[str, Any]]:
-    """Read from each disk alone; TrialError if one cannot be read."""
-    return [asdict(_measure(member)) for member in members]
+def measure_members(disks: Iterable[ScratchDisk]) -> list[dict[str, Any]]:
+    """Read and write each disk alone.
+
+    TrialError if that fails; TargetError for another device in its place, or one with a signature.
+    """
+    return [asdict(_measure(disk)) for disk in disks]
 
 
-def _measure(device: BlockDevice) -> MemberSpeed:
-    with open_prober(device.path, device, write=False) as prober:
-        return MemberSpeed(device.name, _sequential_rate(prober), _random_rate(prober))
+def _measure(disk: ScratchDisk) -> MemberSpeed:
+    device = disk.device
+    with steps.open_verified(device.path, disk.found) as descriptor:
+        signatures.require_none(device.path)
+        node = steps.descriptor_path(descriptor)
+        with open_prober(node, device, write=False) as prober:
+            reads = _sequential_rate(prober, "read"), _random_rate(prober, "read")
+        with open_prober(node, device, write=True) as prober:
+            writes = _sequential_rate(prober, "write"), _random_rate(prober, "write")
+    return MemberSpeed(device.name, *reads, *writes)
 
 
-def _sequential_rate(prober: Prober) -> float:
-    size = prober.most_blocks
-    number = max(1, min(_SEQUENTIAL_BYTES // BLOCK_BYTES, prober.blocks) // size)
-    times = prober.run([Request("read", size * index, size) for index in range(number)], 1)
-    return number * size * BLOCK_BYTES * 1e9 / max(1, times[-1].end_ns - times[0].start_ns)
+def _sequential_rate(prober: Prober, operation: Operation) -> float:
+    """Return bytes per second, one request after the other."""
+    size, first, end = prober.most_blocks, *_span(prober)
+    number = max(1, min(_SEQUENTIAL_BYTES // BLOCK_BYTES, end - first) // size)
+    requests = [Request(operation, first + size * index, size) for index in range(number)]
+    return number * size * BLOCK_BYTES / _seconds(prober, requests, 1)
 
 
-def _random_rate(prober: Prober) -> float:
-    size = max(prober.unit, _RANDOM_BYTES // BLOCK_BYTES)
+def _random_rate(prober: Prober, operation: Operation) -> float:
+    """Return requests per second."""
+    size, first, end = max(prober.unit, _RANDOM_BYTES // BLOCK_BYTES), *_span(prober)
     draw = random.Random(1)
-    places = (draw.randrange(prober.blocks // size) * size for _ in range(_RANDOM_READS))
-    times = prober.run([Request("read", place, size) for place in places], _DEPTH)
+    places = [first + draw.randrange((end - first) // size) * size for _ in range(_RANDOM_REQUESTS)]
+    requests = [Request(operation, place, size) for place in places]
+    return _RANDOM_REQUESTS / _seconds(prober, requests, _DEPTH)
+
+
+def _span(prober: Prober) -> tuple[int, int]:
+    margin = _MARGIN_BYTES // BLOCK_BYTES
+    return margin, prober.blocks - margin
+
+
+def _seconds(prober: Prober, requests: Sequence[Request], depth: int) -> float:
+    """Return the time of the requests, for writes with a flush after them."""
+    times = prober.run(requests, depth)
+    if requests[0].operation == "write":
+        times += prober.run([_FLUSH], 1)
     span = max(each.end_ns for each in times) - min(each.start_ns for each in times)
-    return _RANDOM_READS * 1e9 / max(1, span)
+    return max(1, span) / 1e9

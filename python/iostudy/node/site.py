@@ -6,8 +6,9 @@ The data of a local cluster are on this file system and are removed with it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,6 +16,7 @@ from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.expected_mount import ExpectedMount
+from iostudy.node.fault_watch import FindFaults, watch_nothing
 from iostudy.node.levels import Levels
 from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings.scratch.disk import MOUNT
@@ -160,15 +162,14 @@ class Site:
             return {}
         return {**(self.volume.read_back() if self.volume else {}), **self._filesystem.read_back()}
 
-    def find_faults(self) -> tuple[str, ...]:
-        """Return why a trial that ends now does not count: resync or faults, or another mount."""
+    def watch_faults(self) -> AbstractContextManager[FindFaults]:
+        """Watch the storage; the result says why what ran since then does not count.
+
+        Reasons are resyncs and faults of the volume, or another mount.
+        """
         if self._mount is not None:
-            return self._mount.find_faults(self.directory)
-        if self.volume is None:
-            return ()
-        state = self.volume.read_state()
-        busy = () if state.progress is None else ("a resync of the volume was running",)
-        return (*(f"the volume is not whole: {fault}" for fault in state.faults), *busy)
+            return nullcontext(partial(self._mount.find_faults, self.directory))
+        return watch_nothing() if self.volume is None else self.volume.watch()
 
     def close(self) -> None:
         """Remove the folder and its file system."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from iostudy.errors import TargetError
-from iostudy.host import devices, stack
+from iostudy.host import devices, stack, volumes
 from iostudy.host.devices import BlockDevice
 from iostudy.settings.identity import DiskIdentity
 
@@ -36,6 +36,20 @@ def top_device_names(*places: Path) -> tuple[str, ...]:
 def _is_stacked_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
     below = stack.whole_stack(device.name)
     return any(other in below for other in others if other != device)
+
+
+def stack_below(place: Path) -> dict[str, tuple[str, ...]]:
+    """Return the devices directly below each device of the place that is built on others."""
+    found = {device.name: device.slaves for device in _stack(place)}
+    return {name: below for name, below in found.items() if below}
+
+
+def device_titles(place: Path) -> dict[str, str]:
+    """Return all names of each device of the place: ``253:2 = dm-2 = vg0/home``."""
+    return {
+        device.name: " = ".join((device.number, device.name, *volumes.find_aliases(device)[:1]))
+        for device in _stack(place)
+    }
 
 
 def device_identities(place: str | Path) -> list[str]:

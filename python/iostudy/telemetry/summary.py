@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iostudy.telemetry.block_requests import BlockRequests
@@ -33,7 +33,8 @@ class TelemetrySummary:
     ``devices`` has iostat's figures by device; ``machine`` shares of CPU time, pressure and
     memory; ``network`` sar's figures by interface; ``nfs`` nfsiostat's by mount; ``workload`` the
     figures of its own processes; ``foreign`` the busiest other processes, the busiest first;
-    ``requests`` the block requests, None unless they were traced.
+    ``requests`` the block requests, None unless they were traced. ``below`` has the devices
+    directly below each layer of a volume of the study, ``titles`` all names of these devices.
     """
 
     seconds: float
@@ -44,3 +45,5 @@ class TelemetrySummary:
     workload: Figures = field(default_factory=dict)
     foreign: tuple[ForeignProcess, ...] = ()
     requests: BlockRequests | None = None
+    below: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)

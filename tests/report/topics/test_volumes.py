@@ -28,11 +28,17 @@ DISKS = ("sda", "sdb", "sdc", "sdd")
 
 
 def circumstances(rates: Sequence[float] = (100, 110, 105, 102)) -> dict[str, Any]:
-    """Disks with these sequential rates in MiB/s, and as many random reads."""
+    """Disks with these sequential rates in MiB/s, and as many random requests; writes of half."""
     return {
         "target": {
             "members": [
-                {"device": name, "read_bytes_per_second": rate * MIB, "reads_per_second": rate}
+                {
+                    "device": name,
+                    "read_bytes_per_second": rate * MIB,
+                    "reads_per_second": rate,
+                    "write_bytes_per_second": rate * MIB / 2,
+                    "writes_per_second": rate / 2,
+                }
                 for name, rate in zip(DISKS, rates, strict=True)
             ]
         }
@@ -47,7 +53,13 @@ def trial(number: int, configuration: str) -> TrialRow:
     member = {**common, "w/s": 150.0, "wrqm/s": 150.0, "wkB/s": 75.0 * 1024}
     volume = {**common, "w/s": 300.0, "wkB/s": 150.0 * 1024, "r/s": 1.0, "rkB/s": 4.0}
     devices = {"dm-0": volume, **dict.fromkeys(DISKS, member)}
-    return replace(own, devices=("dm-0",), summary=replace(own.summary, devices=devices))
+    summary = replace(
+        own.summary,
+        devices=devices,
+        below={"dm-0": DISKS},
+        titles={"dm-0": "253:0 = dm-0 = iostudy-x/data", "sda": "8:0 = sda"},
+    )
+    return replace(own, devices=("dm-0",), summary=summary)
 
 
 ROWS = [trial(1, "lvm-raid10"), trial(2, "lvm-striped")]
@@ -58,9 +70,10 @@ def test_expected_and_observed_rates_of_each_layout() -> None:
     assert found is not None
     raid10, striped = found.rates
     assert (raid10.direction, raid10.disks) == ("write", 2)
-    assert (raid10.expected, raid10.observed) == (pytest.approx(200), pytest.approx(150))
+    assert (raid10.expected, raid10.observed) == (pytest.approx(100), pytest.approx(150))
+    assert raid10.expected_requests == pytest.approx(100)
     assert (raid10.requests, raid10.member_requests, raid10.completed) == (300, 1200, 600)
-    assert (striped.disks, striped.expected) == (4, pytest.approx(400))
+    assert (striped.disks, striped.expected) == (4, pytest.approx(200))
     assert not any(member.is_slow for member in found.members)
 
 
@@ -70,6 +83,7 @@ def test_expected_and_observed_rates_of_each_layout() -> None:
         ("lvm-linear", 1, 1),
         ("lvm-striped", 6, 6),
         ("lvm-raid1", 6, 1),
+        ("lvm-raid1-linear", 2, 1),
         ("lvm-raid10", 6, 3),
         ("md-raid5", 5, 5),
         ("md-raid6", 4, 4),
@@ -88,10 +102,17 @@ def test_the_section_names_a_slow_disk_and_the_effect_of_merging() -> None:
     assert section is not None
     text = " ".join(section.notes)
     assert "sdc is slower than 80 % of the median disk" in text
-    assert "writes moved 188 % of what 2 disks could" in text
-    assert "each request of the volume became 4.00 of its disks, which merged 2.00 into one" in text
+    assert "writes moved 375 % of what 2 disks could" in text
+    assert "Each of its 300 requests/s became 4.00 of its disks. Merging made one of 2.00. " in text
+    assert "The disks completed 600/s, 30.0 times the random writes of one disk alone." in text
     (table,) = section.tables
-    assert table.rows[0][:6] == ("dfsio-write", "lvm-raid10", "write", "2", "80.0", "150")
+    assert table.rows[0][:6] == ("dfsio-write", "lvm-raid10", "write", "2", "40.0", "150")
+    _, requests = section.folded
+    assert requests.rows[0][3:] == ("253:0 = dm-0 = iostudy-x/data", "300", "300", "1.00")
+    assert [row[3:] for row in requests.rows[1:3]] == [
+        ("8:0 = sda", "300", "150", "2.00"),
+        ("sdb", "300", "150", "2.00"),
+    ]
     assert '"volume": {' in json_.render(report)
 
 

@@ -7,17 +7,30 @@ from statistics import fmean, median
 from typing import Any
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.topics.volumes.values import MemberReport, VolumeRateReport, VolumeReport
+from iostudy.report.topics.volumes.values import (
+    DeviceRequests,
+    MemberReport,
+    VolumeRateReport,
+    VolumeReport,
+)
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.model import Study
 from iostudy.study.volume_target import VolumeTarget
-from iostudy.telemetry.summary import Figures
+from iostudy.telemetry.stack import Direction, build_flow
+from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.units import KIB, MIB
 
 _SLOW = 0.8
 """Share of the median speed below which a disk is slow."""
 _MIN_SHARE = 0.05
 """Share of all bytes from which a direction is reported."""
+_SPEEDS = (
+    "read_bytes_per_second",
+    "reads_per_second",
+    "write_bytes_per_second",
+    "writes_per_second",
+)
+"""The rates of a disk alone, by their names in the circumstances."""
 _PREFIXES = {"read": "r", "write": "w"}
 """iostat's prefix of each direction."""
 
@@ -34,17 +47,17 @@ def build_volume(
 
 
 def _members(measured: Sequence[Mapping[str, Any]]) -> tuple[MemberReport, ...]:
-    rates = [own["read_bytes_per_second"] / MIB for own in measured]
-    reads = [own["reads_per_second"] for own in measured]
-    usual_rate, usual_reads = median(rates), median(reads)
+    usual = {figure: median(own[figure] for own in measured) for figure in _SPEEDS}
     return tuple(
         MemberReport(
             device=own["device"],
-            read_rate=rate,
-            reads_per_second=count,
-            is_slow=rate < _SLOW * usual_rate or count < _SLOW * usual_reads,
+            read_rate=own["read_bytes_per_second"] / MIB,
+            reads_per_second=own["reads_per_second"],
+            write_rate=own["write_bytes_per_second"] / MIB,
+            writes_per_second=own["writes_per_second"],
+            is_slow=any(own[figure] < _SLOW * usual[figure] for figure in _SPEEDS),
         )
-        for own, rate, count in zip(measured, rates, reads, strict=True)
+        for own in measured
     )
 
 
@@ -81,8 +94,10 @@ def _rate(
     used: Sequence[MemberReport],
     direction: str,
 ) -> VolumeRateReport:
-    prefix = _PREFIXES[direction]
-    disks = layout.parallel_disks(len(used), writes=direction == "write")
+    prefix, writes = _PREFIXES[direction], direction == "write"
+    disks = layout.parallel_disks(len(used), writes=writes)
+    rates = [own.write_rate if writes else own.read_rate for own in used]
+    random_rates = [own.writes_per_second if writes else own.reads_per_second for own in used]
     names = [member.device for member in used]
     completed = sum(_mean(rows, f"{prefix}/s", name) for name in names)
     merged = sum(_mean(rows, f"{prefix}rqm/s", name) for name in names)
@@ -91,12 +106,42 @@ def _rate(
         configuration=rows[0].configuration,
         direction=direction,
         disks=disks,
-        expected=disks * min(member.read_rate for member in used),
+        expected=disks * min(rates),
+        expected_requests=disks * min(random_rates),
         observed=_mean(rows, f"{prefix}kB/s") * KIB / MIB,
         requests=_mean(rows, f"{prefix}/s"),
         member_requests=completed + merged,
         completed=completed,
+        devices=tuple(_devices(rows, Direction.WRITE if writes else Direction.READ)),
     )
+
+
+def _devices(rows: Sequence[TrialRow], direction: Direction) -> Iterator[DeviceRequests]:
+    """Yield each device from the volume down, by the trials whose devices have the same names."""
+    summaries = [row.summary for row in rows if row.summary is not None]
+    same = [own for own in summaries if own.below == summaries[-1].below]
+    means = _mean_figures(same, direction.figures)
+    flow = build_flow(direction, rows[-1].device, same[-1].below, means)
+    for name in (name for layer in (flow.layers if flow else ()) for name in layer.devices):
+        completed, merged = (means[name][figure] for figure in direction.figures)
+        yield DeviceRequests(
+            device=same[-1].titles.get(name, name),
+            requests_in=completed + merged,
+            requests_out=completed,
+        )
+
+
+def _mean_figures(
+    summaries: Sequence[TelemetrySummary], figures: Sequence[str]
+) -> Mapping[str, Figures]:
+    """Return the means of these figures by device."""
+    return {
+        name: {
+            figure: fmean(own.devices.get(name, {}).get(figure, 0.0) for own in summaries)
+            for figure in figures
+        }
+        for name in summaries[-1].devices
+    }
 
 
 def _mean(rows: Sequence[TrialRow], figure: str, device: str = "") -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.report.formatting import format_figure, join_words
+from iostudy.report.formatting import format_count, format_figure, join_words
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.volumes.values import MemberReport, VolumeRateReport, VolumeReport
@@ -12,10 +12,11 @@ from iostudy.report.values import Report
 from iostudy.units import format_percent
 
 _EXPLANATION = (
-    "Each disk was read alone before the volume was made. Expected is the sequential rate of the "
-    "slowest disk, times the disks that can work on different data at a time: all of them for "
-    "reads, without copies and parity for writes. Observed is the mean rate of the volume over "
-    "whole trials, so small or random requests and one reader explain lower shares."
+    "Each disk was read and written alone before the volume was made; writes include a flush. "
+    "Expected is the sequential rate of the slowest disk, times the disks that can work on "
+    "different data at a time: all of them for reads, without copies and parity for writes. "
+    "Observed is the mean rate of the volume over whole trials, so small or random requests and "
+    "one reader explain lower shares."
 )
 
 
@@ -29,7 +30,7 @@ def build_volume_section(report: Report) -> Section | None:
         title="Volume and disks",
         notes=(_EXPLANATION, *_slow_members(found), *(_sentence(rate) for rate in found.rates)),
         tables=(_rate_table(report.noun, found),),
-        folded=(_member_table(found.members),),
+        folded=(_member_table(found.members), _device_table(report.noun, found)),
     )
 
 
@@ -47,27 +48,32 @@ def _sentence(rate: VolumeRateReport) -> str:
     share = format_percent(rate.observed / rate.expected)
     return (
         f"{rate.workload}, {rate.configuration}: {rate.direction}s moved {share} of what "
-        f"{rate.disks} disks could, and {_describe_requests(rate)}."
+        f"{format_count(rate.disks, 'disk')} could. {_describe_requests(rate)}"
     )
 
 
 def _describe_requests(rate: VolumeRateReport) -> str:
+    """Say what copies, merging and the number of disks made of the requests of the volume."""
     copies = rate.member_requests / rate.requests if rate.requests else 0.0
     merged = rate.member_requests / rate.completed if rate.completed else 0.0
+    alone = rate.expected_requests / rate.disks
     return (
-        f"each request of the volume became {format_figure(copies)} of its disks, which merged "
-        f"{format_figure(merged)} into one"
+        f"Each of its {format_figure(rate.requests)} requests/s became {format_figure(copies)} of "
+        f"its disks. Merging made one of {format_figure(merged)}. The disks completed "
+        f"{format_figure(rate.completed)}/s, {format_figure(rate.completed / alone)} times the "
+        f"random {rate.direction}s of one disk alone."
     )
 
 
 def _rate_table(noun: str, found: VolumeReport) -> TextTable:
     heads = ("workload", noun, "direction", "disks", "expected, MiB/s", "observed, MiB/s")
-    requests = ("requests/s", "at the disks", "completed")
+    requests = ("requests/s", "at the disks", "completed", "one disk alone")
     rows = [
         (
             *(rate.workload, rate.configuration, rate.direction, str(rate.disks)),
             *map(format_figure, (rate.expected, rate.observed)),
             *map(format_figure, (rate.requests, rate.member_requests, rate.completed)),
+            format_figure(rate.expected_requests / rate.disks),
         )
         for rate in found.rates
     ]
@@ -76,8 +82,27 @@ def _rate_table(noun: str, found: VolumeReport) -> TextTable:
 
 def _member_table(members: tuple[MemberReport, ...]) -> TextTable:
     rows = [
-        (own.device, format_figure(own.read_rate), format_figure(own.reads_per_second))
+        (
+            own.device,
+            *map(format_figure, (own.read_rate, own.reads_per_second)),
+            *map(format_figure, (own.write_rate, own.writes_per_second)),
+        )
         for own in members
     ]
-    heads = ("disk", "sequential reads, MiB/s", "random reads/s")
+    sequential = ("sequential reads, MiB/s", "random reads/s")
+    heads = ("disk", *sequential, "sequential writes, MiB/s", "random writes/s")
     return TextTable("Disks alone", heads, rows, names=1)
+
+
+def _device_table(noun: str, found: VolumeReport) -> TextTable:
+    rows = [
+        (
+            *(rate.workload, rate.configuration, rate.direction, own.device),
+            *map(format_figure, (own.requests_in, own.requests_out)),
+            format_figure(own.requests_in / own.requests_out if own.requests_out else 1.0),
+        )
+        for rate in found.rates
+        for own in rate.devices
+    ]
+    heads = ("workload", noun, "direction", "device", "in/s", "out/s", "in per out")
+    return TextTable("Requests from the volume down to its disks", heads, rows, names=4)

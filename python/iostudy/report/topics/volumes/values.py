@@ -16,8 +16,23 @@ class MemberReport(Value):
     """Sequential reads, in MiB/s."""
     reads_per_second: FiniteFloat
     """Random reads of 4 KiB per second, with 16 in flight."""
+    write_rate: FiniteFloat
+    """Sequential writes with a flush at their end, in MiB/s."""
+    writes_per_second: FiniteFloat
+    """Random writes of 4 KiB per second, with 16 in flight and a flush at their end."""
     is_slow: bool
-    """Whether either rate is below 80 % of the median of all disks."""
+    """Whether a rate is below 80 % of the median of all disks."""
+
+
+class DeviceRequests(Value):
+    """Requests of one direction through one device."""
+
+    device: str
+    """All names of the device, such as ``253:2 = dm-2 = vg0/home``."""
+    requests_in: FiniteFloat
+    """Requests per second that reached it."""
+    requests_out: FiniteFloat
+    """Requests per second that it completed, after merging."""
 
 
 class VolumeRateReport(Value):
@@ -33,6 +48,8 @@ class VolumeRateReport(Value):
     """Number of disks that can work on different data of this direction at a time."""
     expected: FiniteFloat
     """Sequential rate of that many of the slowest disk, in MiB/s."""
+    expected_requests: FiniteFloat
+    """Random requests per second of that many of the slowest disk."""
     observed: FiniteFloat
     """Mean rate of the volume over the counted trials, in MiB/s."""
     requests: FiniteFloat
@@ -41,6 +58,8 @@ class VolumeRateReport(Value):
     """Requests per second that reached its disks."""
     completed: FiniteFloat
     """Requests per second that the disks completed, after merging."""
+    devices: tuple[DeviceRequests, ...]
+    """The volume, the layers below it and its disks, from the top."""
 
 
 class VolumeReport(Value):

@@ -7,7 +7,8 @@ file and no daemon outlives the volume. Source: lvm(8), lvmreport(7), lvmraid(7)
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ class Lvm:
         done = min(percents, default=100.0) / 100
         return VolumeState(None if done >= 1 else done, tuple(sorted(faults)))
 
+    @contextmanager
+    def watch(self, device: BlockDevice) -> Iterator[Callable[[], bool]]:
+        """Compare the number of events of the device-mapper device."""
+        before = _read_events(device)
+        yield lambda: _read_events(device) != before
+
     def remove(self, name: str, members: Sequence[Path]) -> bool:
         """Remove the group, and the labels of members that belong to no group."""
         _resume_suspended(name)
@@ -67,6 +74,11 @@ class Lvm:
         if labelled:
             _run("pvremove", "--yes", *labelled)
         return found or bool(labelled)
+
+
+def _read_events(device: BlockDevice) -> int:
+    columns = ("-c", "--noheadings", "-o", "events")
+    return int(commands.run("dmsetup", "info", *columns, str(device.path)))
 
 
 def _options(layout: VolumeLayout, members: int) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +22,18 @@ class VolumeState:
 
     progress: float | None = None
     faults: tuple[str, ...] = ()
+
+    def describe(self, *, was_disturbed: bool) -> tuple[str, ...]:
+        """Return why a trial that ends now does not count.
+
+        ``was_disturbed``: a resync or a failure began or ended within it.
+        """
+        found = [f"the volume is not whole: {fault}" for fault in self.faults]
+        if self.progress is not None:
+            found.append("a resync of the volume was running")
+        if was_disturbed and not found:
+            found.append("a resync or a check of the volume ended meanwhile")
+        return tuple(found)
 
 
 class VolumeManager(Protocol):
@@ -41,6 +54,9 @@ class VolumeManager(Protocol):
 
     def read_state(self, name: str, device: BlockDevice) -> VolumeState:
         """Return its background work and health."""
+
+    def watch(self, device: BlockDevice) -> AbstractContextManager[Callable[[], bool]]:
+        """Return a function that says whether a resync or a failure has begun or ended since."""
 
     def remove(self, name: str, members: Sequence[Path]) -> bool:
         """Remove the volume and its metadata on the members; return whether there was any.

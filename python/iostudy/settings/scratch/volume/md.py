@@ -6,7 +6,9 @@ Source: md(4), mdadm(8), Documentation/admin-guide/md.rst.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import select
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from iostudy.host import devices, raid_arrays
@@ -21,6 +23,8 @@ from iostudy.units import KIB
 _ANY_HOST = "any"
 """The host that an array belongs to: mdadm then names its node without a number."""
 _RAID10 = "10"
+_NOTIFYING = ("sync_action", "degraded")
+"""Attributes that the kernel reports to poll(2) when they change."""
 
 
 class Md:
@@ -67,6 +71,17 @@ class Md:
         faults = (f"{array.missing} of {array.members} members missing",) if array.missing else ()
         busy = array.action is not None and array.action.moves_data
         return VolumeState((array.progress or 0.0) if busy else None, faults)
+
+    @contextmanager
+    def watch(self, device: BlockDevice) -> Iterator[Callable[[], bool]]:
+        """Poll the attributes of background work and health; a level without copies has none."""
+        folder, poll = ROOT / "sys/block" / device.name / "md", select.poll()
+        with ExitStack() as stack:
+            for path in filter(Path.exists, (folder / name for name in _NOTIFYING)):
+                attribute = stack.enter_context(path.open())
+                attribute.read()  # changes from here on count
+                poll.register(attribute, select.POLLPRI)
+            yield lambda: bool(poll.poll(0))
 
     def remove(self, name: str, members: Sequence[Path]) -> bool:
         """Stop the array, and remove its metadata from the members that carry its name."""

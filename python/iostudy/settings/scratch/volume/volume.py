@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +143,21 @@ class Volume:
         device = self.device
         with self._explaining("its state"):
             return self._software.read_state(self.name, device)
+
+    @contextmanager
+    def watch(self) -> Iterator[Callable[[], tuple[str, ...]]]:
+        """Return a function that says why a trial since then does not count.
+
+        TargetError if the volume is gone.
+        """
+        with self._software.watch(self.device) as has_event:
+
+            def find_faults() -> tuple[str, ...]:
+                with self._explaining("its events"):
+                    happened = has_event()
+                return self.read_state().describe(was_disturbed=happened)
+
+            yield find_faults
 
     def affected_resources(self) -> tuple[str, ...]:
         """Return none: only its owner uses it, and undo follows the end of the owner."""
