@@ -80,6 +80,7 @@ class Machine:
 
         After ``seconds`` it is killed with SIGKILL.
         """
+        self.agent.socket.settimeout(BOOT_SECONDS + seconds)
         answer = self.agent.ask(argv=argv, seconds=seconds, text=text)
         result = Result(argv, **answer)
         assert not check or result.returncode == 0, str(result)
