@@ -28,7 +28,7 @@ from tests.vm.volumes import MODULES, by_id
 
 STUDY = Path(iostudy.__file__).parent / "studies/raid10-or-not-smoke.yaml"
 HOURS = 3 * 3600.0
-FORMATS = {"md": "report.md", "json": "report.json"}
+FORMATS = {"markdown": "report.md", "json": "report.json"}
 
 
 def main(folder: Path) -> None:
