@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from iostudy.drives.measure.prober import Operation, Prober, Request
@@ -14,8 +14,10 @@ from iostudy.settings.scratch import signatures, steps
 from iostudy.settings.scratch.new_filesystem import ScratchDisk
 from iostudy.units import KIB, MIB
 
-_SEQUENTIAL_BYTES = 32 * MIB
-_RANDOM_REQUESTS, _RANDOM_BYTES, _DEPTH = 200, 4 * KIB, 16
+_ROUNDS = 3
+"""Measurements of each disk, in turn. The best counts: a disturbance of the host only slows."""
+_SEQUENTIAL_BYTES = 16 * MIB
+_RANDOM_REQUESTS, _RANDOM_BYTES, _DEPTH = 100, 4 * KIB, 16
 _MARGIN_BYTES = MIB
 """Bytes at both ends that are not touched: signatures are there, and random bytes may look so."""
 _FLUSH = Request("flush", 0, 0)
@@ -25,7 +27,7 @@ _FLUSH = Request("flush", 0, 0)
 class MemberSpeed:
     """Rates of a disk alone.
 
-    Sequential requests begin near its first block; random ones are of 4 KiB, with 16 in flight.
+    Sequential requests are near its first block; random ones are of 4 KiB, with 16 in flight.
     Writes include a flush at their end.
     """
 
@@ -36,38 +38,51 @@ class MemberSpeed:
     writes_per_second: float
 
 
-def measure_members(disks: Iterable[ScratchDisk]) -> list[dict[str, Any]]:
+def measure_members(disks: Sequence[ScratchDisk]) -> list[dict[str, Any]]:
     """Read and write each disk alone.
 
     TrialError if that fails; TargetError for another device in its place, or one with a signature.
     """
-    return [asdict(_measure(disk)) for disk in disks]
+    rounds = [[_measure(disk, number) for disk in disks] for number in range(_ROUNDS)]
+    return [asdict(_best(own)) for own in zip(*rounds, strict=True)]
 
 
-def _measure(disk: ScratchDisk) -> MemberSpeed:
+def _best(measured: Sequence[MemberSpeed]) -> MemberSpeed:
+    device, *rates = zip(*map(astuple, measured), strict=True)
+    return MemberSpeed(device[0], *map(max, rates))
+
+
+def _measure(disk: ScratchDisk, number: int) -> MemberSpeed:
     device = disk.device
     with steps.open_verified(device.path, disk.found) as descriptor:
         signatures.require_none(device.path)
         node = steps.descriptor_path(descriptor)
         with open_prober(node, device, write=False) as prober:
-            reads = _sequential_rate(prober, "read"), _random_rate(prober, "read")
+            reads = _rates(prober, "read", number)
         with open_prober(node, device, write=True) as prober:
-            writes = _sequential_rate(prober, "write"), _random_rate(prober, "write")
+            writes = _rates(prober, "write", number)
     return MemberSpeed(device.name, *reads, *writes)
 
 
-def _sequential_rate(prober: Prober, operation: Operation) -> float:
+def _rates(prober: Prober, operation: Operation, number: int) -> tuple[float, float]:
+    """Return sequential bytes and random requests per second, in each round at other places."""
+    return _sequential_rate(prober, operation, number), _random_rate(prober, operation, number)
+
+
+def _sequential_rate(prober: Prober, operation: Operation, number: int) -> float:
     """Return bytes per second, one request after the other."""
     size, first, end = prober.most_blocks, *_span(prober)
-    number = max(1, min(_SEQUENTIAL_BYTES // BLOCK_BYTES, end - first) // size)
-    requests = [Request(operation, first + size * index, size) for index in range(number)]
-    return number * size * BLOCK_BYTES / _seconds(prober, requests, 1)
+    length = max(1, min(_SEQUENTIAL_BYTES // BLOCK_BYTES, end - first) // size)
+    regions = max(1, (end - first) // (size * length))
+    first += number % regions * length * size
+    requests = [Request(operation, first + size * index, size) for index in range(length)]
+    return length * size * BLOCK_BYTES / _seconds(prober, requests, 1)
 
 
-def _random_rate(prober: Prober, operation: Operation) -> float:
+def _random_rate(prober: Prober, operation: Operation, number: int) -> float:
     """Return requests per second."""
     size, first, end = max(prober.unit, _RANDOM_BYTES // BLOCK_BYTES), *_span(prober)
-    draw = random.Random(1)
+    draw = random.Random(number)
     places = [first + draw.randrange((end - first) // size) * size for _ in range(_RANDOM_REQUESTS)]
     requests = [Request(operation, place, size) for place in places]
     return _RANDOM_REQUESTS / _seconds(prober, requests, _DEPTH)
