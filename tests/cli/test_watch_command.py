@@ -76,12 +76,12 @@ def test_with_json_stdout_is_the_document_alone(program):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_is_forwarded_to_the_command(program, number):
     name = number.name.removeprefix("SIG")
-    script = f"trap 'echo heard; exit 5' {name}; echo ready; while :; do sleep 0.01; done"
+    script = f"trap 'echo caught; exit 5' {name}; echo ready; while :; do sleep 0.01; done"
     watching = program.start("watch", "--", "sh", "-c", script)
     with watching:
         assert watching.stdout.readline() == "ready\n"
         watching.send_signal(number)
-        assert watching.stdout.read() == "heard\n"
+        assert watching.stdout.read() == "caught\n"
         assert "exit code 5" in watching.stderr.read()
     assert watching.returncode == 5
 

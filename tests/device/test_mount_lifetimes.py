@@ -54,7 +54,7 @@ def test_a_foreign_change_is_left_alone_unless_forced(data: Path) -> None:
     ) as caught:
         rebuilt(options).undo()
     assert "--force" in caught.value.remedy
-    assert b"discard" not in shown(data), "what is ours was put back"
+    assert b"discard" not in shown(data), "our own options are restored"
     done = (
         *rebuilt(options).undo(ConflictPolicy.OVERWRITE),
         *rebuilt(flags).undo(ConflictPolicy.OVERWRITE),

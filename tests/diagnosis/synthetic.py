@@ -296,7 +296,7 @@ SITUATIONS = (
         **confined(16),
     ),
     Situation(
-        "the same beside others that compute on the cores that they may not use",
+        "the same with other processes that compute on forbidden cores",
         Bottleneck.CPU,
         **confined(16, foreign=15_000.0),
     ),
@@ -336,7 +336,7 @@ SITUATIONS = (
         context=make_context(concurrency=1),
     ),
     Situation(
-        "one thread computing, beside others that leave it its core",
+        "one thread computing, with other processes on the other cores",
         Bottleneck.CORE,
         machine=cpu(97) | {"%core": 99.0, "cpu_some": 90.0, "foreign_%cpu": 290.0},
         workload=spinning(1),
@@ -351,7 +351,7 @@ SITUATIONS = (
         context=make_context(concurrency=1),
     ),
     Situation(
-        "the same beside more than the cap, where it is not known what the group moved",
+        "the same with more than the cap, and unknown bytes of the group",
         Bottleneck.CORE,
         {DISK: disk(reads=5050, wait_ms=0.1, util=45, **{"cap_r/s": 500.0})},
         machine=cpu(25) | {"%core": 98.0},
@@ -365,7 +365,7 @@ SITUATIONS = (
         workload=spinning(1) | {"%thread": 50.0, "%cpu": 50.0},
     ),
     Situation(
-        "half a core of quota, beside others that compute on all cores",
+        "half a core of quota, with other processes that compute on all cores",
         Bottleneck.QUOTA,
         machine=cpu(97) | {"%quota": 50.0, "%core": 99.0, "foreign_%cpu": 340.0},
         workload=spinning(1) | {"%thread": 50.0, "%cpu": 50.0},
@@ -397,7 +397,7 @@ SITUATIONS = (
         consequences=frozenset({Bottleneck.RECLAIM}),
     ),
     Situation(
-        "a busy disk beside a container that thrashes at its own limit",
+        "a busy disk and a container that thrashes at its own limit",
         Bottleneck.DEVICE,
         {DISK: BUSY},
         machine={"memory_some": 85.0, "pswpin/s": 4000.0, "majflt/s": 2000.0},
@@ -405,7 +405,7 @@ SITUATIONS = (
         context=make_context(point(64, 10_200), concurrency=32),
     ),
     Situation(
-        "the same where it is known for what the workload's group stood still",
+        "the same with known stalls of the workload's group",
         Bottleneck.DEVICE,
         {DISK: BUSY},
         machine={"memory_some": 85.0, "group_memory_some": 0.4, "allocstall/s": 300.0},
@@ -584,7 +584,7 @@ SITUATIONS = (
         workload=waiting(1, 0.0) | {"waiting": 0.0},
     ),
     Situation(
-        "a device-bound run beside a process that computes on all cores",
+        "a device-bound run and a process that computes on all cores",
         Bottleneck.DEVICE,
         {DISK: BUSY},
         machine=cpu(90) | {"foreign_%cpu": 350.0},

@@ -49,10 +49,10 @@ def test_rare_readings_count_over_their_own_interval():
     assert mean_rates({}, at) == {}
 
 
-def test_the_time_in_which_one_of_several_began_anew_does_not_count_for_it_alone():
-    columns = {"goes on": np.array([0, 10, 20.0]), "began anew": np.array([90, 4, 14.0])}
+def test_the_interval_of_a_reset_does_not_count_for_the_reset_counter():
+    columns = {"continues": np.array([0, 10, 20.0]), "restarts": np.array([90, 4, 14.0])}
     rates = mean_rates(columns, np.array([0, 1.0, 3.0]))
-    assert rates == pytest.approx({"goes on": 20 / 3, "began anew": 5})
+    assert rates == pytest.approx({"continues": 20 / 3, "restarts": 5})
 
 
 def test_a_gauge_is_held_until_its_next_value():

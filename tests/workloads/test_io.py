@@ -321,10 +321,10 @@ ENDLESS = textwrap.dedent("""
     from iostudy.workloads.native.io import Io
     from iostudy.workloads.native.io_options import IoOptions
 
-    told = []
+    reported = []
     def tick(done):
-        if not told:
-            told.append(done)
+        if not reported:
+            reported.append(done)
             print("running", flush=True)
         return True
 

@@ -39,11 +39,11 @@ def init(
         str | None,
         typer.Option(
             help="A directory, a device whose data may be destroyed, or loopback.",
-            show_default="asked",
+            show_default="prompt",
         ),
     ] = None,
     workload: Annotated[
-        str | None, typer.Option(help="A workload of `iostudy workloads`.", show_default="asked")
+        str | None, typer.Option(help="A workload of `iostudy workloads`.", show_default="prompt")
     ] = None,
 ) -> None:
     """Write a commented study file for this host.
