@@ -46,7 +46,7 @@ def test_a_device_in_use_is_refused(program):
     )
     done = program("init", "mine.yaml", "--target", mounted, "--workload", "dfsio-read")
     assert done.returncode == 2
-    assert "a scratch device that nobody uses" in done.stderr
+    assert "a scratch device that is not in use" in done.stderr
     assert not (program.folder / "mine.yaml").exists()
 
 

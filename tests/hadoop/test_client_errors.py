@@ -24,7 +24,7 @@ SAID = {
         "mkdir: Call From vm/127.0.0.1 to localhost:18820 failed on connection exception: "
         "java.net.ConnectException: Connection refused; For more details see:  "
         "http://wiki.apache.org/hadoop/ConnectionRefused",
-        "nobody listens",
+        "no server listens",
         "whether the cluster runs",
     ),
     "unknown host": Case(

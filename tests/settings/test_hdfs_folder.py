@@ -145,7 +145,7 @@ def test_the_folder_goes_also_where_yarn_does_not_answer(folder: HdfsFolder, jav
     (java.parent / "says").write_text(
         'case "$*" in *-list*) echo "ConnectException: Connection refused"; exit 1; esac\n'
     )
-    with pytest.raises(RestoreError, match="nobody listens"):
+    with pytest.raises(RestoreError, match="no server listens"):
         replace(folder, yarn=True).undo()
     assert requests(java)[-1] == URI
 

@@ -96,10 +96,10 @@ def test_a_java_home_without_java_is_no_reason_to_take_another(environ, tmp_path
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("exit 1", "it ended with exit code 1, and said: nothing"),
-        ("echo no JVM; exit 6", "it ended with exit code 6, and said: no JVM"),
-        ("echo gcj 4.9", "it ended with exit code 0, and said: gcj 4.9"),
-        ("echo java.version = ; echo java.home = /", "said: java.version = / java.home = /"),
+        ("exit 1", "it ended with exit code 1, and printed: nothing"),
+        ("echo no JVM; exit 6", "it ended with exit code 6, and printed: no JVM"),
+        ("echo gcj 4.9", "it ended with exit code 0, and printed: gcj 4.9"),
+        ("echo java.version = ; echo java.home = /", "printed: java.version = / java.home = /"),
         ("sleep 3333", "it had printed nothing more after 2.0 s"),
     ],
     ids=["fails", "complains", "rubbish", "empty", "hangs"],

@@ -87,7 +87,7 @@ def test_unknown_version_is_reported_in_one_line(fetch):
         "Could not find artifact org.apache.hadoop:hadoop-common:jar:9.9.9 in central (https://x)"
     )
     error = refused(fetch, FAILS.format(f"A, B: {cause} -> [Help 1]"), version="9.9.9")
-    assert error.found == f"Maven ended with exit code 1, and said: {cause}"
+    assert error.found == f"Maven ended with exit code 1, and printed: {cause}"
     assert error.remedy.startswith("name a version that is there in full")
 
 
@@ -101,9 +101,9 @@ def test_unreachable_repository_is_reported_in_one_line(fetch):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("exit 3", "Maven ended with exit code 3, and said: nothing"),
-        ("echo The JAVA_HOME is not right; exit 1", "said: The JAVA_HOME is not right"),
-        ("echo done", "Maven ended with exit code 0, and said: done"),
+        ("exit 3", "Maven ended with exit code 3, and printed: nothing"),
+        ("echo The JAVA_HOME is not right; exit 1", "printed: The JAVA_HOME is not right"),
+        ("echo done", "Maven ended with exit code 0, and printed: done"),
         ("echo Downloading; sleep 3333", "Maven: it had printed nothing more after 2.0 s"),
     ],
     ids=["fails", "complains", "nothing", "hangs"],
