@@ -20,7 +20,7 @@ app = typer.Typer(
 )
 
 
-class Format(StrEnum):
+class FleetFormat(StrEnum):
     """Output format of the report on a fleet."""
 
     HTML = "html"
@@ -39,7 +39,9 @@ def report(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="Output folders of `run`, one a node.")
     ],
-    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TERMINAL,
+    form: Annotated[
+        FleetFormat, typer.Option("--format", help="Output format.")
+    ] = FleetFormat.TERMINAL,
 ) -> None:
     """Print the mean over nodes, the differences between nodes, and odd nodes.
 
@@ -55,13 +57,13 @@ def report(
     content = build_fleet_report([read_recorded(folder) for folder in folders])
     document = build_fleet_document(content)
     match form:
-        case Format.HTML:
+        case FleetFormat.HTML:
             print_utf8(html.render_page(f"iostudy fleet · {content.name}", document) + "\n")
-        case Format.MARKDOWN:
+        case FleetFormat.MARKDOWN:
             print_text(markdown.render_document(document))
-        case Format.JSON:
+        case FleetFormat.JSON:
             print_utf8(json_.render(content))
-        case Format.TERMINAL:
+        case FleetFormat.TERMINAL:
             print_document(document)
         case unreachable:
             assert_never(unreachable)

@@ -22,8 +22,8 @@ from iostudy.report.documents.fleet.values import (
     BaselineSpread,
     ClassMember,
     ClassReport,
-    Difference,
     FleetComparison,
+    FleetDifference,
     FleetReport,
     Heterogeneity,
     NodeReport,
@@ -140,8 +140,8 @@ def _comparison(effect: FleetEffect, nodes: Sequence[NodeReport], rule: Rule) ->
     )
 
 
-def _difference(found: EstimatedDifference) -> Difference:
-    return Difference(
+def _difference(found: EstimatedDifference) -> FleetDifference:
+    return FleetDifference(
         change=finite(found.change),
         interval=build_span(found.change_interval),
         verdict=found.verdict,

@@ -12,8 +12,8 @@ from iostudy.report.charts import palette
 from iostudy.report.charts.drawing import INK, make_chart
 from iostudy.report.documents.fleet.values import (
     BaselineSpread,
-    Difference,
     FleetComparison,
+    FleetDifference,
     FleetReport,
     NodeReport,
 )
@@ -59,7 +59,7 @@ def build_forest_chart(comparison: FleetComparison, report: FleetReport) -> Char
     )
 
 
-def _pooled_row(label: str, difference: Difference) -> Result:
+def _pooled_row(label: str, difference: FleetDifference) -> Result:
     return Result(
         configuration=label,
         baseline=False,

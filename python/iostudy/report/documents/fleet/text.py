@@ -7,8 +7,8 @@ from typing import assert_never
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.documents.fleet.values import (
-    Difference,
     FleetComparison,
+    FleetDifference,
     NodeReport,
     OddFinding,
 )
@@ -51,7 +51,7 @@ def _answer(comparisons: Sequence[FleetComparison], nodes: int, baseline: str) -
     return f"Of {len(comparisons)} comparisons on {nodes} nodes: {verdicts}."
 
 
-def _predicate(difference: Difference) -> str:
+def _predicate(difference: FleetDifference) -> str:
     match difference.verdict:
         case Verdict.BETTER:
             return "is better than"
@@ -73,12 +73,12 @@ def _name_nodes(nodes: Sequence[str]) -> str:
     return join_words(nodes) if len(nodes) <= _MOST_NAMED else format_count(len(nodes), "node")
 
 
-def format_change(difference: Difference) -> str:
+def format_change(difference: FleetDifference) -> str:
     """A change with its interval."""
     return format_change_interval(difference.change, difference.interval)
 
 
-def format_verdict(difference: Difference) -> str:
+def format_verdict(difference: FleetDifference) -> str:
     """The verdict in words."""
     return f"{difference.verdict}{' by ≥ margin' if difference.by_margin else ''}"
 

@@ -55,7 +55,7 @@ class NodeReport(Value):
     """Configurations that the host refused, with the reason."""
 
 
-class Difference(Value):
+class FleetDifference(Value):
     """A change against the baseline with its interval and verdict."""
 
     change: FiniteFloat | None
@@ -119,9 +119,9 @@ class FleetComparison(Value):
     """The compared figure."""
     nodes: int
     """Number of pooled nodes."""
-    mean: Difference
+    mean: FleetDifference
     """Mean over nodes of this kind."""
-    new_node: Difference
+    new_node: FleetDifference
     """The true effect on one more node of this kind: a prediction interval."""
     heterogeneity: Heterogeneity
     """How much the nodes differ."""
