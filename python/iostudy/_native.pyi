@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Literal, final
+from typing import Literal, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.job import JobSpec, SyncCall
+from iostudy.job import JobSpec, SimulationSetup, SyncCall
 
 class EngineError(OSError):
     """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set.
@@ -20,6 +20,32 @@ class VerificationError(Exception):
 
 class StoppedError(Exception):
     """The tick of a job stopped it before its end."""
+
+@final
+class SimulatedDisk:
+    """A modelled drive with files, below a simulated host. The files begin at ``first_block``."""
+
+    def __init__(self, model: DriveModel, first_block: int) -> None: ...
+    def size(self, path: str) -> int | None:
+        """Return the size of a file in whole pages; None if it is missing."""
+    def lay_out(self, job: FileJob) -> None:
+        """Make the files of a job without running it. ValueError without room."""
+    def check(self, setup: SimulationSetup) -> None:
+        """Raise ValueError for a scheduler or a tunable that does not exist."""
+    @overload
+    def run(
+        self, job: FileJob, setup: SimulationSetup, tick: Callable[[int], bool] | None = None
+    ) -> tuple[JobResult, list[tuple[str, float]]]:
+        """Run a job on the virtual clock, with an empty page cache and a new drive.
+
+        Returns its measurements and the counters of the disk: those of /proc/diskstats, the time in
+        which requests waited and the drive had none, and seeks. The tick gets numbers of events.
+        ValueError for a job that cannot be simulated.
+        """
+    @overload
+    def run(
+        self, job: EventJobs, setup: SimulationSetup, tick: Callable[[int], bool] | None = None
+    ) -> tuple[EventResult, list[tuple[str, float]]]: ...
 
 @final
 class DriveModel:

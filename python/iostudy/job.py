@@ -14,6 +14,28 @@ Arrival = Literal["closed", "even", "poisson"]
 
 
 @dataclass(frozen=True)
+class SimulationSetup:
+    """Host and request queue of a simulated disk.
+
+    ``scheduler`` and ``tunables`` have the names of sysfs, like the settings of the queue.
+    ``rotational``: the queue is that of a disk. The ratios are percent of ``memory_bytes``.
+    ``seed`` fixes start times and the deviations of processor times.
+    """
+
+    scheduler: str
+    rotational: bool
+    seed: int
+    nr_requests: int
+    max_sectors_kb: int
+    tunables: tuple[tuple[str, str], ...] = ()
+    read_ahead_kb: int = 128
+    nomerges: int = 0
+    memory_bytes: int = 4 << 30
+    dirty_background_ratio: int = 10
+    dirty_ratio: int = 20
+
+
+@dataclass(frozen=True)
 class JobSpec:
     """Records of files, moved by threads; each thread has its own files, all as many.
 

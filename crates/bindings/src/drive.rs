@@ -13,6 +13,12 @@ pub struct DriveModel {
     parameters: Parameters,
 }
 
+impl DriveModel {
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+}
+
 #[pymethods]
 impl DriveModel {
     #[new]

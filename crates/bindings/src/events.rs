@@ -82,6 +82,12 @@ impl EventJobs {
     }
 }
 
+impl EventJobs {
+    pub const fn workload(&self) -> &Workload {
+        &self.0
+    }
+}
+
 fn parse_compute(name: &str, time: Duration) -> PyResult<Compute> {
     match name {
         "burn" => Ok(Compute::Burn(time)),
@@ -93,6 +99,12 @@ fn parse_compute(name: &str, time: Duration) -> PyResult<Compute> {
 /// Measurements of the jobs, in seconds.
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct EventResult(EngineResult);
+
+impl From<EngineResult> for EventResult {
+    fn from(result: EngineResult) -> Self {
+        Self(result)
+    }
+}
 
 #[pymethods]
 impl EventResult {

@@ -108,6 +108,12 @@ impl FileJob {
     }
 }
 
+impl FileJob {
+    pub const fn job(&self) -> &Job {
+        &self.job
+    }
+}
+
 impl Spec {
     fn into_job(self) -> PyResult<Job> {
         Ok(Job {

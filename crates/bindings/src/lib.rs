@@ -17,6 +17,7 @@ mod phase;
 mod records_error;
 mod records_result;
 mod sampler;
+mod simulated;
 mod terasort;
 mod truncation;
 mod value_error;
@@ -55,6 +56,8 @@ mod _native {
     use super::records_result::RecordsResult;
     #[pymodule_export]
     use super::sampler::{Reader, Sampler, Samples};
+    #[pymodule_export]
+    use super::simulated::SimulatedDisk;
     #[pymodule_export]
     use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
     #[pymodule_export]

@@ -126,7 +126,8 @@ impl Workload {
     }
 
     /// Unit of pieces and gaps in bytes.
-    pub(crate) fn unit_bytes(&self) -> usize {
+    #[must_use]
+    pub fn unit_bytes(&self) -> usize {
         if self.direct { PAGE_BYTES } else { 1 }
     }
 
@@ -144,7 +145,8 @@ impl Workload {
     }
 
     /// Index of the file that a job reads.
-    pub(crate) fn file_index(&self, job: usize) -> usize {
+    #[must_use]
+    pub fn file_index(&self, job: usize) -> usize {
         job % self.paths.len()
     }
 
@@ -153,7 +155,8 @@ impl Workload {
     }
 
     /// First event of a job in its file.
-    pub(crate) fn first_event(&self, job: usize) -> u64 {
+    #[must_use]
+    pub fn first_event(&self, job: usize) -> u64 {
         (job / self.paths.len()) as u64 * self.events_per_job
     }
 }

@@ -1,70 +1,83 @@
 //! Figures of a simulation.
 
+use iostudy_latency::{IoStats, Latencies, empty_latencies};
 use iostudy_schedulers::Nanos;
 
-/// Figures of a process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProcessFigures {
-    /// Sectors of its completed requests.
+/// Figures of a thread after the ramp.
+#[derive(Clone, Debug)]
+pub struct ThreadFigures {
+    /// Read operations.
+    pub read: IoStats,
+    /// Write operations.
+    pub write: IoStats,
+    /// Latencies of syncs in nanoseconds.
+    pub sync: Latencies,
+    /// Bytes moved, those of the ramp included.
+    pub moved: u64,
+    /// Time of the start, or the end of the ramp if that is later.
+    pub started: Nanos,
+    /// Time of the end of the last operation.
+    pub ended: Nanos,
+    /// Time of the end of the last operation that is no sync.
+    pub records_ended: Nanos,
+    /// Processor time.
+    pub processor: Nanos,
+}
+
+impl ThreadFigures {
+    pub(crate) fn new(started: Nanos) -> Self {
+        Self {
+            read: IoStats::new(),
+            write: IoStats::new(),
+            sync: empty_latencies(),
+            moved: 0,
+            started,
+            ended: started,
+            records_ended: started,
+            processor: 0,
+        }
+    }
+}
+
+/// Completed requests of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirectionCounters {
+    /// Requests that the drive completed.
+    pub requests: u64,
+    /// Bios that joined a request.
+    pub merged: u64,
+    /// Sectors.
     pub sectors: u64,
-    /// Times from submission to completion, sorted.
-    latencies: Vec<Nanos>,
+    /// Sum of the times from allocation to completion.
+    pub waited: Nanos,
 }
 
-impl ProcessFigures {
-    /// Completed requests.
-    #[must_use]
-    pub fn requests(&self) -> usize {
-        self.latencies.len()
-    }
-
-    /// Latency that `percent` of the requests do not exceed; none without requests.
-    #[must_use]
-    pub fn percentile(&self, percent: usize) -> Option<Nanos> {
-        let rank = (self.latencies.len() * percent.min(100))
-            .div_ceil(100)
-            .max(1);
-        self.latencies.get(rank - 1).copied()
-    }
-
-    pub(crate) fn add(&mut self, sectors: u32, latency: Nanos) {
-        self.sectors += u64::from(sectors);
-        self.latencies.push(latency);
-    }
-
-    pub(crate) fn sort(&mut self) {
-        self.latencies.sort_unstable();
-    }
-}
-
-/// Figures of a simulation after its warm-up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// Figures of each process.
-    pub processes: Vec<ProcessFigures>,
-    /// Measured time.
-    pub duration: Nanos,
-    /// Requests that the device received.
-    pub dispatched: u64,
-    /// Of these, requests that do not begin at the end of the previous one.
-    pub seeks: u64,
-    /// Submitted requests that joined another one.
-    pub merges: u64,
-    /// Time in which requests were queued and the device had none.
+/// Counters of the device, like those of `/proc/diskstats`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCounters {
+    /// Reads.
+    pub read: DirectionCounters,
+    /// Writes.
+    pub write: DirectionCounters,
+    /// Flush commands.
+    pub flushes: u64,
+    /// Time with at least one request.
+    pub busy: Nanos,
+    /// Time in which requests were queued and the drive had none.
     pub idle: Nanos,
+    /// Requests that do not begin at the end of the previous one.
+    pub seeks: u64,
 }
 
-impl Figures {
-    /// Sectors that all processes moved.
-    #[must_use]
-    pub fn sectors(&self) -> u64 {
-        self.processes.iter().map(|process| process.sectors).sum()
-    }
-
-    /// Throughput of all processes in bytes per second.
-    #[must_use]
-    pub fn bytes_per_second(&self) -> u64 {
-        let bytes = u128::from(self.sectors()) * 512 * 1_000_000_000;
-        u64::try_from(bytes / u128::from(self.duration.max(1))).unwrap_or(u64::MAX)
-    }
+/// Figures of a simulation.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// Figures of each thread, in their order.
+    pub threads: Vec<ThreadFigures>,
+    /// Counters of the device, from the start to the end of the last thread.
+    pub device: DeviceCounters,
+    /// Time from the start to the end of the last thread.
+    pub duration: Nanos,
+    /// Events that the simulation processed.
+    pub events: u64,
 }

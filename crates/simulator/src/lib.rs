@@ -1,14 +1,37 @@
-//! Processes, an I/O scheduler and a drive in a closed loop on a virtual clock.
+//! Threads, a page cache, an I/O scheduler and a drive in a closed loop on a virtual clock.
 //!
-//! Each process submits its next request a think time after one of its requests has completed, so
-//! a slow choice of the scheduler delays later arrivals. All requests that processes submit at one
-//! instant are inserted before the scheduler dispatches: this is the effect of plugging. Nothing
-//! reads a clock, so equal calls give equal figures.
+//! A thread begins an operation when its previous one has ended, so a slow choice of the scheduler
+//! delays later arrivals. Requests that are submitted at one instant are inserted before the
+//! scheduler dispatches: this is the effect of plugging. Nothing reads a clock, so equal calls give
+//! equal figures.
+//!
+//! # Choices of the model
+//!
+//! - A page cache as large as its files: it evicts nothing. Every simulation begins with it empty.
+//! - Writers wait while dirty pages and pages under write-back exceed `dirty_ratio`; the kernel
+//!   slows them down gradually. One flusher thread writes files in turn, [`CHUNK_PAGES`] of each,
+//!   while dirty pages exceed `dirty_background_ratio` or are older than `dirty_expire`.
+//! - A sync writes the dirty pages of its file as sync requests of the caller, waits for all
+//!   write-back of the file, and sends a flush to the drive. There is no journal.
+//! - A file is one extent. A write of part of a page reads nothing.
+//! - Each thread has a processor of its own.
 
+mod device;
 mod figures;
-mod process;
+mod flusher;
+mod host;
+mod lane;
+mod page_cache;
+mod range_set;
+mod read_ahead;
+mod records;
 mod simulation;
+mod thread;
 
-pub use figures::{Figures, ProcessFigures};
-pub use process::{Pattern, Process};
-pub use simulation::{Experiment, SimulationError};
+pub use device::SimulationError;
+pub use figures::{DeviceCounters, DirectionCounters, Figures, ThreadFigures};
+pub use flusher::CHUNK_PAGES;
+pub use host::{Host, PAGE_BYTES};
+pub use records::{Direction, Length, Records};
+pub use simulation::{Experiment, File};
+pub use thread::{Kind, Operation, Source, Thread};

@@ -1,39 +1,38 @@
-//! The closed loop of processes, request queue and drive.
+//! The closed loop of threads, page cache and device.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
-use iostudy_drive::{Drive, Operation, Parameters, Request, SubmitError};
-use iostudy_schedulers::{
-    Bio, Nanos, ProcessId, RequestId, RequestQueue, SchedulerBuilder, Settings, Submission,
-    TunableError,
-};
+use iostudy_drive::Parameters;
+use iostudy_pattern::nth;
+use iostudy_schedulers::{Nanos, SchedulerBuilder, Settings};
 
-use crate::figures::{Figures, ProcessFigures};
-use crate::process::Process;
+use crate::device::{Completed, Device, Purpose, SimulationError};
+use crate::figures::{Figures, ThreadFigures};
+use crate::flusher::Flusher;
+use crate::host::{Host, PAGE_SECTORS};
+use crate::lane::Lane;
+use crate::page_cache::PageCache;
+use crate::thread::Thread;
 
 /// Time at which a simulation begins: some schedulers compute times before now.
 const START: Nanos = 100_000_000_000;
+/// Events between two calls of the caller's tick.
+const EVENTS_PER_TICK: u64 = 10_000;
+/// Largest deviation of a processor time from its nominal value, in permille.
+const JITTER_PERMILLE: u64 = 100;
 
-/// Error of a simulation.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SimulationError {
-    /// The drive refused a request of the scheduler.
-    #[error("the drive refused a request: {0}")]
-    Drive(#[from] SubmitError),
-    /// A tunable that the scheduler does not have, or a text that is not a number.
-    #[error(transparent)]
-    Tunable(#[from] TunableError),
-    /// Processes wait, and no event can wake them.
-    #[error("no event follows {time} ns, and requests wait; the scheduler holds them for ever")]
-    Stalled {
-        /// Time of the last event from the start.
-        time: Nanos,
-    },
+/// A file: one extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct File {
+    /// First sector.
+    pub start: u64,
+    /// Size in pages.
+    pub pages: u64,
 }
 
 /// What a simulation runs.
-#[derive(Clone, Debug)]
 pub struct Experiment {
     /// The scheduler.
     pub scheduler: SchedulerBuilder,
@@ -43,229 +42,206 @@ pub struct Experiment {
     pub tunables: Vec<(String, String)>,
     /// The drive.
     pub drive: Parameters,
-    /// The processes.
-    pub processes: Vec<Process>,
+    /// The host.
+    pub host: Host,
+    /// The files.
+    pub files: Vec<File>,
+    /// The threads.
+    pub threads: Vec<Thread>,
     /// Discarded time at the start.
-    pub warm_up: Nanos,
-    /// Measured time after it.
-    pub duration: Nanos,
+    pub ramp: Nanos,
+    /// Seed of the deviations of processor times.
+    pub seed: u64,
 }
 
 impl Experiment {
-    /// Run the simulation.
+    /// Run the simulation until all threads have ended.
+    ///
+    /// `tick` gets the number of events now and then, and returns false to stop.
     ///
     /// # Errors
     ///
     /// A [`SimulationError`].
-    pub fn run(&self) -> Result<Figures, SimulationError> {
-        let mut simulation = Simulation::new(self);
+    pub fn run(&mut self, tick: &mut dyn FnMut(u64) -> bool) -> Result<Figures, SimulationError> {
+        let mut device = Device::new(self.settings, START, self.scheduler, &self.drive);
         for (name, text) in &self.tunables {
-            simulation.queue.write_tunable(name, text)?;
+            device.write_tunable(name, text)?;
         }
-        let end = START + self.warm_up + self.duration;
-        loop {
-            let time = simulation.next_event()?;
-            simulation.account_idle(time.min(end));
-            if time > end {
-                return Ok(simulation.finish());
+        let mut simulation = Simulation::new(self, device);
+        while simulation.running > 0 {
+            if simulation.events % EVENTS_PER_TICK == 0 && !tick(simulation.events) {
+                return Err(SimulationError::Stopped);
             }
-            simulation.step(time)?;
+            simulation.step()?;
         }
+        Ok(simulation.finish())
     }
 }
 
-/// A submitted bio.
-#[derive(Clone, Copy)]
-struct Issued {
-    process: usize,
-    time: Nanos,
-}
-
-struct Simulation<'a> {
-    experiment: &'a Experiment,
-    queue: RequestQueue,
-    drive: Drive,
-    now: Nanos,
-    /// Times at which processes submit, in order of their creation at equal times.
-    submissions: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
-    /// Bios for which no request could be allocated.
-    waiting: VecDeque<Bio>,
-    /// Requests submitted by each process.
-    numbers: Vec<u64>,
-    issued: HashMap<u64, Issued>,
-    in_device: HashMap<u64, RequestId>,
-    last_end: u64,
-    order: u64,
-    figures: Figures,
+pub(crate) struct Simulation<'a> {
+    pub(crate) experiment: &'a mut Experiment,
+    pub(crate) device: Device,
+    pub(crate) cache: PageCache,
+    pub(crate) flusher: Flusher,
+    pub(crate) now: Nanos,
+    pub(crate) lanes: Vec<Lane>,
+    /// Lanes that have not ended.
+    pub(crate) running: usize,
+    /// Lanes that wait until fewer pages are dirty.
+    pub(crate) throttled: VecDeque<usize>,
+    pub(crate) figures: Vec<ThreadFigures>,
+    /// Times at which lanes continue, in order of their planning at equal times.
+    wake_ups: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
+    next_check: Nanos,
+    planned: u64,
+    events: u64,
 }
 
 impl<'a> Simulation<'a> {
-    fn new(experiment: &'a Experiment) -> Self {
-        let processes = experiment.processes.len();
+    fn new(experiment: &'a mut Experiment, device: Device) -> Self {
+        let threads = &experiment.threads;
+        let measured = START + experiment.ramp;
+        let figures = threads
+            .iter()
+            .map(|thread| measured.max(START + thread.start));
+        let lanes = threads.iter().enumerate().flat_map(|(index, thread)| {
+            (0..thread.outstanding.max(1)).map(move |_| Lane::new(index))
+        });
         let mut simulation = Self {
-            experiment,
-            queue: RequestQueue::new(experiment.settings, START, experiment.scheduler),
-            drive: Drive::new(experiment.drive.clone()),
+            device,
+            cache: PageCache::new(experiment.files.len()),
+            flusher: Flusher::default(),
             now: START,
-            submissions: BinaryHeap::new(),
-            waiting: VecDeque::new(),
-            numbers: vec![0; processes],
-            issued: HashMap::new(),
-            in_device: HashMap::new(),
-            last_end: 0,
-            order: 0,
-            figures: Figures {
-                processes: vec![ProcessFigures::default(); processes],
-                duration: experiment.duration,
-                ..Figures::default()
-            },
+            figures: figures.map(ThreadFigures::new).collect(),
+            lanes: lanes.collect(),
+            running: 0,
+            throttled: VecDeque::new(),
+            wake_ups: BinaryHeap::new(),
+            next_check: START + experiment.host.dirty_writeback,
+            planned: 0,
+            events: 0,
+            experiment,
         };
-        for (index, process) in experiment.processes.iter().enumerate() {
-            for _ in 0..process.outstanding {
-                simulation.plan(START, index);
-            }
+        simulation.running = simulation.lanes.len();
+        for lane in 0..simulation.lanes.len() {
+            let start = simulation.experiment.threads[simulation.lanes[lane].thread].start;
+            simulation.wake(lane, start);
         }
         simulation
     }
 
-    fn plan(&mut self, time: Nanos, process: usize) {
-        self.order += 1;
-        self.submissions.push(Reverse((time, self.order, process)));
+    /// Let a lane continue after `delay`.
+    pub(crate) fn wake(&mut self, lane: usize, delay: Nanos) {
+        self.planned += 1;
+        self.wake_ups
+            .push(Reverse((self.now + delay, self.planned, lane)));
     }
 
-    /// Time up to which the figures do not count.
-    fn measured_from(&self) -> Nanos {
-        START + self.experiment.warm_up
+    /// Time from the start.
+    pub(crate) const fn elapsed(&self) -> Nanos {
+        self.now - START
     }
 
-    fn is_measured(&self) -> bool {
-        self.now >= self.measured_from()
+    /// Whether figures count yet.
+    pub(crate) const fn is_measured(&self) -> bool {
+        self.now >= START + self.experiment.ramp
     }
 
-    fn next_event(&self) -> Result<Nanos, SimulationError> {
-        let submission = self.submissions.peek().map(|&Reverse((time, ..))| time);
-        [submission, self.drive.next_event(), self.queue.next_timer()]
-            .into_iter()
-            .flatten()
-            .min()
-            .map(|time| time.max(self.now))
-            .ok_or(SimulationError::Stalled {
-                time: self.now - START,
-            })
+    /// A processor time near `nominal`.
+    pub(crate) fn vary(&mut self, nominal: Nanos) -> Nanos {
+        self.planned += 1;
+        let draw = nth(self.experiment.seed, self.planned) % (2 * JITTER_PERMILLE + 1);
+        nominal * (1000 - JITTER_PERMILLE + draw) / 1000
     }
 
-    /// Count the time up to `time` if the device is idle while requests wait.
-    fn account_idle(&mut self, time: Nanos) {
-        if self.drive.in_flight() == 0 && !self.queue.state().requests.is_empty() {
-            let from = self.now.max(self.measured_from());
-            self.figures.idle += time.saturating_sub(from);
-        }
+    /// First sector and number of sectors of pages.
+    pub(crate) fn sectors_of(&self, file: usize, pages: &Range<u64>) -> (u64, u32) {
+        let sectors = (pages.end - pages.start) * PAGE_SECTORS;
+        let start = self.experiment.files[file].start + pages.start * PAGE_SECTORS;
+        (
+            start,
+            u32::try_from(sectors).expect("a request is below 2 TiB"),
+        )
     }
 
-    /// Completions, submissions, timers and dispatches at `time`.
-    fn step(&mut self, time: Nanos) -> Result<(), SimulationError> {
+    /// Completions, wake-ups, write-back, timers and dispatches of the next instant.
+    fn step(&mut self) -> Result<(), SimulationError> {
+        let time = self.next_event()?;
+        self.device.advance(time);
         self.now = time;
-        let mut tags = Vec::new();
-        while let Some(completion) = self.drive.complete(time) {
-            if let Some(id) = self.in_device.remove(&completion.id) {
-                self.queue.complete(time, id, &mut tags);
-            }
+        self.complete();
+        self.device.submit_waiting();
+        while let Some(&Reverse((at, _, lane))) = self.wake_ups.peek()
+            && at <= time
+        {
+            self.wake_ups.pop();
+            self.advance(lane);
         }
-        for tag in tags {
-            self.complete(tag);
+        if time >= self.next_check {
+            self.next_check += self.experiment.host.dirty_writeback;
+            self.look_for_old_pages();
         }
-        self.submit_waiting();
-        while let Some(&Reverse((at, _, process))) = self.submissions.peek() {
-            if at > time {
-                break;
-            }
-            self.submissions.pop();
-            self.issue(process);
-        }
-        self.queue.run_timers(time);
-        self.dispatch()
-    }
-
-    fn complete(&mut self, tag: u64) {
-        let Some(Issued { process, time }) = self.issued.remove(&tag) else {
-            return;
-        };
-        let settings = &self.experiment.processes[process];
-        let (sectors, think) = (settings.sectors, settings.think);
-        if self.is_measured() {
-            self.figures.processes[process].add(sectors, self.now - time);
-        }
-        self.plan(self.now + think, process);
-    }
-
-    fn issue(&mut self, process: usize) {
-        let tag = self.order;
-        self.order += 1;
-        let time = self.now;
-        let id = ProcessId(u32::try_from(process).expect("fewer than 2^32 processes"));
-        let number = self.numbers[process];
-        self.numbers[process] += 1;
-        self.issued.insert(tag, Issued { process, time });
-        let bio = self.experiment.processes[process].bio(id, number, tag);
-        if !self.waiting.is_empty() || !self.submit(bio) {
-            self.waiting.push_back(bio);
-        }
-    }
-
-    /// Submit bios that wait for a request, in their order, until one must wait again.
-    fn submit_waiting(&mut self) {
-        while let Some(&bio) = self.waiting.front() {
-            if !self.submit(bio) {
-                return;
-            }
-            self.waiting.pop_front();
-        }
-    }
-
-    /// Whether the queue accepts `bio`.
-    fn submit(&mut self, bio: Bio) -> bool {
-        match self.queue.submit(self.now, bio) {
-            Submission::Full => false,
-            Submission::Inserted(_) => true,
-            Submission::Merged(_) => {
-                self.figures.merges += u64::from(self.is_measured());
-                true
-            }
-        }
-    }
-
-    fn dispatch(&mut self) -> Result<(), SimulationError> {
-        while let Some(id) = self.queue.dispatch(self.now, 0) {
-            let bio = self.queue.request(id).bio;
-            let number = id.index() as u64;
-            let operation = if bio.is_read() {
-                Operation::Read
-            } else {
-                Operation::Write
-            };
-            let request = Request {
-                id: number,
-                operation,
-                block: bio.start,
-                blocks: bio.sectors,
-                fua: false,
-            };
-            self.drive.submit(self.now, request)?;
-            self.in_device.insert(number, id);
-            let seek = bio.start != self.last_end;
-            self.last_end = bio.end();
-            if self.is_measured() {
-                self.figures.dispatched += 1;
-                self.figures.seeks += u64::from(seek);
-            }
-        }
+        self.flush();
+        self.device.dispatch()?;
+        self.events += 1;
         Ok(())
     }
 
-    fn finish(mut self) -> Figures {
-        for process in &mut self.figures.processes {
-            process.sort();
+    fn next_event(&self) -> Result<Nanos, SimulationError> {
+        let wake_up = self.wake_ups.peek().map(|&Reverse((time, ..))| time);
+        let Some(next) = [wake_up, self.device.next_event()]
+            .into_iter()
+            .flatten()
+            .min()
+        else {
+            return Err(SimulationError::Stalled {
+                time: self.elapsed(),
+            });
+        };
+        Ok(next.min(self.next_check).max(self.now))
+    }
+
+    fn complete(&mut self) {
+        let mut completed = Vec::new();
+        self.device.complete(&mut completed);
+        for own in completed {
+            match own {
+                Completed::Flush(lane) => self.wake(lane, 0),
+                Completed::Bio(Purpose::Direct(lane)) => self.complete_direct(lane),
+                Completed::Bio(Purpose::Fill(file, pages)) => {
+                    for lane in self.cache.end_fill(file, pages) {
+                        self.wake(lane, 0);
+                    }
+                }
+                Completed::Bio(Purpose::WriteBack(file, pages)) => {
+                    self.complete_write_back(file, &pages);
+                }
+            }
         }
-        self.figures
+    }
+
+    fn complete_write_back(&mut self, file: usize, pages: &Range<u64>) {
+        for lane in self.cache.end_write_back(file, pages) {
+            self.wake(lane, 0);
+        }
+        if self.cache.unwritten() < self.experiment.host.dirty_pages() {
+            for lane in std::mem::take(&mut self.throttled) {
+                self.wake(lane, 0);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Figures {
+        for thread in &mut self.figures {
+            thread.started -= START;
+            thread.ended = thread.ended.saturating_sub(START).max(thread.started);
+            thread.records_ended = thread.records_ended.saturating_sub(START);
+        }
+        Figures {
+            duration: self.elapsed(),
+            device: *self.device.counters(),
+            threads: self.figures,
+            events: self.events,
+        }
     }
 }

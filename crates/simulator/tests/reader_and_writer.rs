@@ -5,44 +5,56 @@
 mod common;
 
 use iostudy_drive::Parameters;
+use iostudy_pattern::{Layout, Order, RecordSequence};
 use iostudy_schedulers::{
     Anticipatory, Bfq, Cfq, Deadline, Kyber, MqDeadline, NoScheduler, Noop, Priority,
     SchedulerBuilder, Settings,
 };
-use iostudy_simulator::{Experiment, Figures, Pattern, Process, SimulationError};
+use iostudy_simulator::{
+    Direction, Experiment, Figures, File, Host, Length, Records, SimulationError, Thread,
+};
 
 const SECOND: u64 = 1_000_000_000;
+const RECORD_BYTES: usize = 32 << 10;
+const FILE_PAGES: u64 = 10_000;
 
-fn reader() -> Process {
-    Process {
-        writes: false,
-        sync: true,
-        pattern: Pattern::Sequential,
-        start: 0,
-        length: 80_000,
-        sectors: 64,
+fn records(file: usize, order: Order, direction: Direction) -> Records {
+    let layout = Layout {
+        files: 1,
+        begin: 0,
+        bytes: FILE_PAGES * 4096,
+        record_bytes: RECORD_BYTES,
+    };
+    Records {
+        length: Length::Time(40 * SECOND),
+        ..Records::new(RecordSequence::new(layout, order, 1), vec![file], direction)
+    }
+}
+
+fn thread(records: Records) -> Thread {
+    Thread {
+        source: Box::new(records),
         outstanding: 1,
-        think: 500_000,
+        start: 0,
         priority: Priority::default(),
     }
 }
 
-/// Write-back of a flusher thread.
-fn writer() -> Process {
-    Process {
-        writes: true,
-        sync: false,
-        pattern: Pattern::Random(1),
-        start: 400_000,
-        length: 400_000,
-        sectors: 64,
-        outstanding: 24,
-        think: 0,
-        ..reader()
-    }
+/// A reader that thinks for half a millisecond.
+fn reader() -> Thread {
+    thread(Records {
+        direct: true,
+        think: 500_000,
+        ..records(0, Order::Sequential, Direction::Read)
+    })
 }
 
-fn experiment(scheduler: SchedulerBuilder) -> Experiment {
+/// A writer that fills the page cache faster than the disk writes.
+fn writer() -> Thread {
+    thread(records(1, Order::Random, Direction::Write))
+}
+
+fn experiment(scheduler: SchedulerBuilder, threads: Vec<Thread>) -> Experiment {
     let mut disk = common::disk();
     disk.cache.write_cache = false;
     Experiment {
@@ -50,14 +62,30 @@ fn experiment(scheduler: SchedulerBuilder) -> Experiment {
         settings: Settings::default(),
         tunables: Vec::new(),
         drive: Parameters::Disk(disk),
-        processes: vec![reader(), writer()],
-        warm_up: 12 * SECOND,
-        duration: 30 * SECOND,
+        host: Host {
+            memory: 64 << 20,
+            ..Host::default()
+        },
+        files: vec![
+            File {
+                start: 0,
+                pages: FILE_PAGES,
+            },
+            File {
+                start: 400_000,
+                pages: FILE_PAGES,
+            },
+        ],
+        threads,
+        ramp: 12 * SECOND,
+        seed: 1,
     }
 }
 
 fn run(scheduler: SchedulerBuilder) -> Figures {
-    experiment(scheduler).run().expect("a complete simulation")
+    experiment(scheduler, vec![reader(), writer()])
+        .run(&mut |_| true)
+        .expect("a complete simulation")
 }
 
 #[test]
@@ -65,11 +93,12 @@ fn anticipation_and_idling_serve_a_reader_during_writes() {
     let fifo = run(Noop::build);
     for scheduler in [Anticipatory::build, Cfq::build, Bfq::build] {
         let idling = run(scheduler);
-        let ratio = idling.processes[0].sectors / fifo.processes[0].sectors;
-        assert!(ratio >= 5, "{ratio} times the sectors of noop");
-        assert!(idling.idle > 0 && fifo.idle == 0);
-        assert!(idling.processes[1].sectors < fifo.processes[1].sectors);
-        assert!(idling.processes[0].percentile(50) < fifo.processes[0].percentile(50));
+        let ratio = idling.threads[0].read.bytes / fifo.threads[0].read.bytes;
+        assert!(ratio >= 4, "{ratio} times the bytes of noop");
+        assert!(idling.device.idle > 0);
+        assert!(idling.threads[1].write.bytes < fifo.threads[1].write.bytes);
+        let median = |figures: &Figures| figures.threads[0].read.latencies.value_at_quantile(0.5);
+        assert!(median(&idling) < median(&fifo));
     }
 }
 
@@ -82,34 +111,74 @@ fn schedulers_without_idling_never_leave_the_disk_idle() {
         MqDeadline::build,
         Kyber::build,
     ] {
-        assert_eq!(run(scheduler).idle, 0);
+        assert_eq!(run(scheduler).device.idle, 0);
     }
 }
 
 #[test]
 fn equal_experiments_give_equal_figures() {
-    assert_eq!(run(Bfq::build), run(Bfq::build));
+    let (first, second) = (run(Bfq::build), run(Bfq::build));
+    assert_eq!(first.device, second.device);
+    assert_eq!(
+        first.threads[0].read.latencies,
+        second.threads[0].read.latencies
+    );
 }
 
 #[test]
-fn merges_join_what_adjacent_requests_submit_together() {
-    let mut together = experiment(Noop::build);
-    together.processes = vec![Process {
-        outstanding: 8,
-        ..reader()
-    }];
-    let figures = together.run().expect("a complete simulation");
-    assert!(figures.merges > 0);
-    assert!(figures.seeks < figures.dispatched);
-    assert!(figures.bytes_per_second() > 0);
+fn a_buffered_stream_is_read_ahead_in_large_requests() {
+    let stream = records(0, Order::Sequential, Direction::Read);
+    let once = thread(Records {
+        length: Length::Records(stream.sequence.pass()),
+        ..stream
+    });
+    let figures = experiment(Noop::build, vec![once])
+        .run(&mut |_| true)
+        .expect("a complete simulation");
+    let device = figures.device;
+    assert_eq!(device.read.sectors, FILE_PAGES * 8);
+    assert!(
+        device.read.sectors / device.read.requests > 200,
+        "{device:?}"
+    );
+    assert!(device.seeks < 3);
 }
 
 #[test]
-fn requests_beyond_the_drive_are_an_error() {
-    let mut beyond = experiment(Noop::build);
-    beyond.processes[0].start = u64::MAX / 2;
-    assert!(matches!(beyond.run(), Err(SimulationError::Drive(_))));
-    let mut unknown = experiment(Noop::build);
+fn a_sync_carries_every_dirty_page_to_the_medium() {
+    let written = records(1, Order::Random, Direction::Write);
+    let writer = thread(Records {
+        length: Length::Records(100),
+        sync_every: Some(0),
+        ..written
+    });
+    let figures = experiment(Noop::build, vec![writer])
+        .run(&mut |_| true)
+        .expect("a complete simulation");
+    assert_eq!(
+        figures.device.write.sectors,
+        100 * RECORD_BYTES as u64 / 512
+    );
+    assert_eq!(figures.device.flushes, 1);
+}
+
+#[test]
+fn errors_name_what_is_wrong() {
+    let mut beyond = experiment(Noop::build, vec![reader()]);
+    beyond.files[0].start = u64::MAX / 2;
+    assert!(matches!(
+        beyond.run(&mut |_| true),
+        Err(SimulationError::Drive(_))
+    ));
+    let mut unknown = experiment(Noop::build, vec![reader()]);
     unknown.tunables = vec![("quantum".to_owned(), "8".to_owned())];
-    assert!(matches!(unknown.run(), Err(SimulationError::Tunable(_))));
+    assert!(matches!(
+        unknown.run(&mut |_| true),
+        Err(SimulationError::Tunable(_))
+    ));
+    let mut stopped = experiment(Noop::build, vec![reader()]);
+    assert!(matches!(
+        stopped.run(&mut |_| false),
+        Err(SimulationError::Stopped)
+    ));
 }

@@ -36,6 +36,7 @@ from iostudy.study.parser import load
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.sections import DecisionMode, Validity
+from iostudy.study.simulated import is_simulated
 from iostudy.study.switchback import describe_mode, uses_switchback
 from iostudy.study.targets import (
     DirectoriesTarget,
@@ -44,6 +45,7 @@ from iostudy.study.targets import (
     HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
+    SimulatedTarget,
 )
 from iostudy.study.volume_target import VolumeTarget
 from iostudy.telemetry.rate import DEFAULT_HZ
@@ -71,7 +73,7 @@ def check(
         check_target(planned, Path())
     if root:
         check_block_latency(planned)
-    warnings = find_level_warnings(planned)
+    warnings = () if is_simulated(planned) else find_level_warnings(planned)
     notes = (*planned.notes, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
     needs = () if root else tuple(list_root_requirements(planned))
     if json:
@@ -212,6 +214,8 @@ def _shorten(value: str) -> str:
 
 
 def _describe_changes(study: Study) -> list[tuple[str, str]]:
+    if is_simulated(study):
+        return [("changes", "nothing: host, scheduler and drive are simulated")]
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
     switched = uses_switchback(study)
     changes = [_describe_change(factor, switched=switched) for factor in settings]
@@ -229,7 +233,7 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case HdfsTarget(uri):
             changes.append(f"a folder in {uri}, removed at the end")
-        case DirectoryTarget() | DirectoriesTarget():
+        case DirectoryTarget() | DirectoriesTarget() | SimulatedTarget():
             pass
     if study.starts_hadoop:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
@@ -295,11 +299,14 @@ def _describe_effort(study: Study) -> list[tuple[str, str]]:
             "trials",
             format_range(str(number * in_a_round) for number in blocks),
         ),
-        *_describe_volume(study, blocks),
-        *_describe_formats(study),
-        *_describe_restarts(study),
-        ("time", format_expected_time(study, blocks)),
+        *([] if is_simulated(study) else _describe_cost(study, blocks)),
     ]
+
+
+def _describe_cost(study: Study, blocks: tuple[int, int]) -> list[tuple[str, str]]:
+    """Describe what the blocks take of the storage and of time."""
+    own = (*_describe_volume(study, blocks), *_describe_formats(study), *_describe_restarts(study))
+    return [*own, ("time", format_expected_time(study, blocks))]
 
 
 def _describe_volume(study: Study, blocks: Sequence[int]) -> list[tuple[str, str]]:

@@ -14,7 +14,16 @@ from collections.abc import Sequence
 from iostudy.errors import ResourceError, UsageError
 from iostudy.units import MIB
 
-STATISTICS_COMMANDS = ("power", "run", "report", "compare", "persist", "bench", "selftest")
+STATISTICS_COMMANDS = (
+    "power",
+    "run",
+    "simulate",
+    "report",
+    "compare",
+    "persist",
+    "bench",
+    "selftest",
+)
 """The commands that load numpy and the charts, and write or read reports."""
 
 _THREADS, _THREADS_PER_CPU = 8, 4

@@ -66,11 +66,14 @@ def run(
     from iostudy.cli.consent import Consent
     from iostudy.study import library
     from iostudy.study.parser import load
+    from iostudy.study.simulated import is_simulated
 
     seconds = _parse_max_time(max_time)
     ci = build_ci_output(fail_on, junit, summary)
     refuse_seed(seed, resume=resume)
     loaded = load(library.find_study(study))
+    if is_simulated(loaded):
+        raise _prediction_error(loaded)
     folder = find_output_folder(loaded.name, out, resume=resume)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     with print_resume_hint_on_signal(["iostudy", "run", study, *consent.resume_options()], folder):
@@ -86,6 +89,15 @@ def run(
     _write_output(ci, folder, code, json=json)
     if code:
         raise typer.Exit(code)
+
+
+def _prediction_error(study: Study) -> UsageError:
+    return UsageError(
+        "a study that measures a host",
+        found=study.describe_target(),
+        where=study.name,
+        remedy="predict it with `iostudy simulate`, or leave out simulated: true",
+    )
 
 
 def _write_output(ci: CiOutput, folder: Path, exit_code: int, *, json: bool) -> None:

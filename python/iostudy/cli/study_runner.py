@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
@@ -28,10 +28,14 @@ from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
+from iostudy.node.protocol import Node
+from iostudy.node.simulated import SimulatedNode
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.requests import list_directories
+from iostudy.study.targets import SimulatedTarget
+from iostudy.workloads.workload import continue_run
 
 LOGS = "hadoop"
 """Folder below the output folder for the logs of the study's own cluster."""
@@ -130,22 +134,29 @@ def _run_on_node(
     with (
         lock_output_folder(folder),
         show_progress() as listening,
-        LocalNode(
-            study.target,
-            folder,
-            study.factors,
-            _cluster_request(study, folder),
-            permission=permission,
-            on_journal=partial(start_or_warn, output_folder=folder),
-            on_progress=say,
-            directories=list_directories(study.workloads, study.known().configurations()),
-            limit=study.limit,
-            block_latency=study.telemetry.block_latency,
-            hz=study.telemetry.hz,
-            warm_memory=study.prepare.is_warm,
-        ) as node,
+        _node(study, folder, permission) as node,
     ):
         return assignment.execute(node, root=root, seed=seed, listeners=[listening], limit=limit)
+
+
+def _node(study: Study, folder: Path, permission: Permission) -> AbstractContextManager[Node]:
+    """Return this machine, or a simulated one for a study that predicts."""
+    if isinstance(study.target, SimulatedTarget):
+        return nullcontext(SimulatedNode(study.target, continue_run))
+    return LocalNode(
+        study.target,
+        folder,
+        study.factors,
+        _cluster_request(study, folder),
+        permission=permission,
+        on_journal=partial(start_or_warn, output_folder=folder),
+        on_progress=say,
+        directories=list_directories(study.workloads, study.known().configurations()),
+        limit=study.limit,
+        block_latency=study.telemetry.block_latency,
+        hz=study.telemetry.hz,
+        warm_memory=study.prepare.is_warm,
+    )
 
 
 def _confirm(

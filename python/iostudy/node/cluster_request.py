@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import assert_never
 
+from iostudy.errors import UsageError
 from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.existing import cluster as existing
 from iostudy.hadoop.existing.cluster import ExistingCluster
@@ -21,6 +22,7 @@ from iostudy.study.targets import (
     HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
+    SimulatedTarget,
     Target,
 )
 from iostudy.study.volume_target import VolumeTarget
@@ -51,6 +53,13 @@ def build_cluster_request(
             | VolumeTarget()
         ):
             return _started(spec, logs, on_progress)
+        case SimulatedTarget():
+            raise UsageError(
+                "a Hadoop cluster on storage of this host",
+                found=target.describe(),
+                where="target",
+                remedy="give another target, or workloads of iostudy's own",
+            )
         case HdfsTarget(uri):
             return _existing(uri, spec, logs, on_progress)
         case unreachable:

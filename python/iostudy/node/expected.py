@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import assert_never
 
@@ -34,6 +34,7 @@ from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
 from iostudy.study.requests import find_unmet_needs
+from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import (
     DirectoriesTarget,
     DirectoryTarget,
@@ -42,6 +43,7 @@ from iostudy.study.targets import (
     HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
+    SimulatedTarget,
     Target,
     destroyed_devices,
     extra_filesystems,
@@ -58,6 +60,10 @@ def with_expected_levels(study: Study) -> Study:
     Any loop device shows the levels of one that is not yet made. StudyError if the levels conflict
     with the rest of the study.
     """
+    if is_simulated(study):
+        return resolve_offered_levels(
+            study, {f.name: settings.get(f.name).choices for f in study.awaiting_offer()}
+        )
     levels = Levels(Transaction(), target_paths(study.target))
     try:
         offered = {f.name: levels.offered(f.name, f.on) for f in study.awaiting_offer()}
@@ -136,6 +142,8 @@ def _check_setting(study: Study, factor: Factor) -> None:
 def _is_created_by_run(target: Target, factor: Factor, reach: Reach) -> bool:
     """Return whether the run creates the place of a factor: a loop device or a mount."""
     match target:
+        case SimulatedTarget():
+            return True
         case LoopbackTarget() | DriveTarget():
             return not factor.on
         case VolumeTarget() if is_made(target):
@@ -192,14 +200,21 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
             WorkFolder.prepare(path or folder)
             return measure_free_space(where, path or folder)
         case DirectoriesTarget(directories):
-            for directory in directories.values():
-                WorkFolder.prepare(directory)
-            return smallest_free_space(where, directories.values())
+            return _free_space_in(where, directories.values())
+        case SimulatedTarget(size_bytes=size_bytes):
+            return FreeSpace(where, size_bytes)
         case HdfsTarget():
             WorkFolder.prepare(folder)
             return FreeSpace(where, None)
         case unreachable:
             assert_never(unreachable)
+
+
+def _free_space_in(where: str, directories: Collection[Path]) -> FreeSpace:
+    """The space of the directory with the least. TargetError if one is unusable."""
+    for directory in directories:
+        WorkFolder.prepare(directory)
+    return smallest_free_space(where, directories)
 
 
 def _free_space_on_volume(study: Study, target: VolumeTarget, folder: Path) -> FreeSpace:
@@ -230,5 +245,5 @@ def target_paths(target: Target) -> tuple[Path, ...]:
             return (path or Path(),)
         case DirectoriesTarget(directories):
             return tuple(directories.values())
-        case HdfsTarget():
+        case HdfsTarget() | SimulatedTarget():
             return (Path(),)

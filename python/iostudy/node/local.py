@@ -55,6 +55,7 @@ from iostudy.study.targets import (
     HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
+    SimulatedTarget,
     Target,
 )
 from iostudy.study.volume_target import DriveMembers, VolumeTarget
@@ -366,6 +367,8 @@ class LocalNode:
                 return ScratchStorage(self._scratch_device(device), Filesystem(filesystem))
             case VolumeTarget() as target:
                 return self._volume_storage(target)
+            case SimulatedTarget():
+                raise AssertionError(self._target)
             case DirectoryTarget() | DirectoriesTarget() | HdfsTarget():
                 for path in self._target_paths():
                     _refuse_device(path)

@@ -24,6 +24,7 @@ from iostudy.results.comparisons import (
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
+from iostudy.study.simulated import is_simulated
 
 
 def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> PersistRequest:
@@ -36,6 +37,8 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
     with open_ledger(folder if label else find_verdict_folder(folder)) as ledger:
         row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
         measured = measured_rows(WindowRecord(ledger).rows(), ledger.rows())
+    if is_simulated(study):
+        raise _prediction_error(study)
     if label:
         if label in study.bounds:
             raise _bound_error(study, label)
@@ -135,6 +138,15 @@ def _build_request(
         for name, value in configuration.options.items()
     )
     return PersistRequest(origin, kept, notes)
+
+
+def _prediction_error(study: Study) -> UsageError:
+    return UsageError(
+        "a study that measured a host",
+        found="predictions of a simulation",
+        where=study.name,
+        remedy="compare these settings on your host with `iostudy run`, then keep the winner",
+    )
 
 
 def _bound_error(study: Study, label: str) -> UsageError:

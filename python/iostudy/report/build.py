@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from iostudy.report.build_trials import build_trials
 from iostudy.report.build_workloads import build_workloads
 from iostudy.report.formatting import describe_bounds, describe_given_up, describe_stop
+from iostudy.report.prediction import EXPLANATION, PREDICTED
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.block_latency.build import build_block_latency
 from iostudy.report.topics.bottlenecks.build import (
@@ -58,6 +59,7 @@ from iostudy.report.values import Report, State, Step, WorkloadReport
 from iostudy.results.comparisons import ComparisonResult, compare_configurations
 from iostudy.results.recommendation import recommend
 from iostudy.study.model import Study
+from iostudy.study.simulated import is_simulated
 from iostudy.telemetry.modelled_drives import describe_lateness
 
 
@@ -152,7 +154,8 @@ def _assemble(recorded: RecordedStudy, found: _Analysis) -> Report:
 def _headline(study: Study, found: _Analysis) -> str:
     """Return the first disagreement of trials with windows, otherwise the verdicts."""
     disagreements = describe_disagreements(found.windows, find_single_factor(study))
-    return next(disagreements, "") or _verdict_headline(study, found)
+    headline = next(disagreements, "") or _verdict_headline(study, found)
+    return f"{PREDICTED}: {headline}" if is_simulated(study) else headline
 
 
 def _verdict_headline(study: Study, found: _Analysis) -> str:
@@ -172,6 +175,8 @@ def _next_steps(recorded: RecordedStudy, found: _Analysis) -> Iterator[Step]:
 
 def _answer(recorded: RecordedStudy, found: _Analysis) -> Iterator[str]:
     study, workloads = recorded.study, found.workloads
+    if is_simulated(study):
+        yield EXPLANATION
     if disagreements := list(describe_disagreements(found.windows, find_single_factor(study))):
         yield from disagreements[1:]
         yield _verdict_headline(study, found)

@@ -19,6 +19,7 @@ from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
 from iostudy.study.sections import DecisionMode
+from iostudy.study.simulated import check_simulated
 from iostudy.study.source import read
 from iostudy.study.switchback import list_obstacles
 from iostudy.study.targets import (
@@ -90,6 +91,7 @@ def _check(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     _check_conditions(collector, path, study)
     _check_hard_to_change(collector, path, study)
     _check_directories(collector, path, study)
+    check_simulated(collector, path, study)
     check_factors(collector, path, study)
     if not check_design(collector, path, study, MAX_CONFIGURATIONS):
         return

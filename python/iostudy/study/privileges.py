@@ -11,6 +11,7 @@ from iostudy.settings.definitions.limit import Bound, LimitSettingDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
+from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import DiskTarget, is_made
 
 TRACE = "trace block requests"
@@ -49,6 +50,8 @@ def apply_fallback(study: Study, *, root: bool) -> Study:
 
 def list_root_requirements(study: Study) -> tuple[str, ...]:
     """What of the study only root can do, as ``change vm.swappiness``."""
+    if is_simulated(study):
+        return ()
     changed = [factor.name for factor in study.factors if needs_root_to_change(factor)]
     needed = [f"change {', '.join(changed)}"] if changed else []
     if isinstance(study.target, DiskTarget):

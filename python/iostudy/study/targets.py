@@ -120,8 +120,12 @@ class DriveTarget:
         Field(max_length=MAX_DISKS, validation_alias="beside"),
     ] = field(default_factory=dict)
     """models of further drives of that size and file system, by names of your own"""
+    simulated: bool = False
+    """simulate the drive below a simulated host, for `iostudy simulate`"""
 
     def __post_init__(self) -> None:
+        if self.simulated and (self.count > 1 or self.other_models):
+            raise ValueError("a simulated target is one drive; leave out count and other drives")
         for name in self._equal_drives:
             if name in self.other_models:
                 raise ValueError(f"{name} is the name of one of the {self.count} equal drives")
@@ -180,10 +184,22 @@ class HdfsTarget:
         return f"a folder in {self.uri}"
 
 
+@dataclass(frozen=True)
+class SimulatedTarget:
+    """A drive on a virtual clock, below a simulated host: every figure is a prediction."""
+
+    model: str
+    size_bytes: int
+
+    def describe(self) -> str:
+        """What it is, for a person."""
+        return f"a simulated drive {self.model} of {units.format_size(self.size_bytes)}"
+
+
 DiskTarget = LoopbackTarget | DriveTarget | ScratchTarget | VolumeTarget
 """A target that iostudy makes file systems on."""
 
-Target = DirectoryTarget | DirectoriesTarget | DiskTarget | HdfsTarget
+Target = DirectoryTarget | DirectoriesTarget | DiskTarget | HdfsTarget | SimulatedTarget
 
 
 class TargetSection(StudySection):
@@ -211,6 +227,8 @@ class TargetSection(StudySection):
         directories = DirectoriesTarget(self.directories) if self.directories else None
         given = (self.loopback, self.scratch, self.drive, self.volume, directories)
         match [each for each in given if each is not None]:
+            case [DriveTarget(simulated=True) as drive]:
+                return SimulatedTarget(drive.model, drive.size_bytes)
             case [target]:
                 return target
             case _:
@@ -324,6 +342,7 @@ def format_target(target: Target, original: Any, folder: str) -> Any:
             | ScratchTarget()
             | DriveTarget()
             | VolumeTarget()
+            | SimulatedTarget()
         ):
             return original
         case unreachable:

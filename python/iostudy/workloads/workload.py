@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
@@ -19,6 +20,39 @@ Tick = Callable[[int], bool]
 def continue_run(_: int) -> bool:
     """The tick of a caller that waits until the end."""
     return True
+
+
+Outcome_co = TypeVar("Outcome_co", covariant=True)
+Outcome = TypeVar("Outcome")
+
+
+class NativeJob(Protocol[Outcome_co]):
+    """A job of the native core."""
+
+    def run(self, tick: Tick | None = None) -> Outcome_co:
+        """Run it on this machine."""
+
+
+class Machine(Protocol):
+    """What runs jobs and holds their files: this machine, or a simulated one."""
+
+    def run(self, job: NativeJob[Outcome], tick: Tick) -> Outcome:
+        """Run a job."""
+
+    def size(self, path: Path) -> int:
+        """Return the size of a file in bytes; OSError if it is missing."""
+
+
+class ThisMachine:
+    """The machine on which iostudy runs."""
+
+    def run(self, job: NativeJob[Outcome], tick: Tick) -> Outcome:
+        """Run a job."""
+        return job.run(tick)
+
+    def size(self, path: Path) -> int:
+        """Return the size of a file in bytes; OSError if it is missing."""
+        return path.stat().st_size
 
 
 @dataclass(frozen=True)
@@ -39,7 +73,7 @@ class Place:
     ``seed`` is the same for preparation and trial within a block, so that written data can be
     verified. ``tick`` is the caller's callback during the run. ``hadoop`` exists for workloads
     that require a cluster. ``disks`` maps the names of the study's further disks to their root
-    folders. ``target`` has the paths that the user knows.
+    folders. ``target`` has the paths that the user knows. ``machine`` runs the jobs.
     """
 
     directory: Path
@@ -48,6 +82,11 @@ class Place:
     hadoop: Client | None = None
     disks: Mapping[str, Path] = field(default_factory=dict)
     target: TargetPaths = NO_TARGET
+    machine: Machine = field(default_factory=ThisMachine)
+
+    def run(self, job: NativeJob[Outcome]) -> Outcome:
+        """Run a job with the caller's tick."""
+        return self.machine.run(job, self.tick)
 
 
 class Workload(ABC):

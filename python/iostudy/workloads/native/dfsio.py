@@ -212,7 +212,7 @@ class DfsioTruncate(Dfsio):
         )
         with translate_core_errors("to truncate the files of the workload", place.directory):
             result = job.run(place.tick)
-        require_present(paths, place.directory, options.left)
+        require_present(paths, place, options.left)
         figures = {
             "truncates": options.files / result.wall_seconds,
             **compute_readings(options.size - options.left, result),
@@ -274,6 +274,7 @@ def _definition(
     *,
     differs: str = "",
     steady_when: str = "",
+    can_be_simulated: bool = True,
     figures: Callable[[Any], tuple[Figure, ...]] = MOVING,
 ) -> WorkloadDefinition:
     return WorkloadDefinition(
@@ -288,6 +289,7 @@ def _definition(
         concurrency_options=("files",),
         ticks_bytes=figures is MOVING,
         steady_when=steady_when,
+        can_be_simulated=can_be_simulated,
         window_figures=lambda options: window_names(figures(options), "aggregate"),
     )
 
@@ -320,6 +322,7 @@ APPEND = _definition(
     DfsioWriteOptions,
     DfsioAppend,
     differs="TestDFSIO asks for no fsync, and appends to whatever its last run has left",
+    can_be_simulated=False,
 )
 RANDOM_READ = _definition(
     "random-read",
@@ -355,6 +358,7 @@ TRUNCATE = _definition(
     DfsioTruncate,
     differs="the recovery of a file's last block, which HDFS does after cutting within one",
     figures=TRUNCATING,
+    can_be_simulated=False,
 )
 
 DEFINITIONS = (WRITE, READ, APPEND, RANDOM_READ, BACKWARD_READ, SKIP_READ, TRUNCATE)

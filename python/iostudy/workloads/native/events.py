@@ -146,13 +146,13 @@ class Events(Workload):
             seed=place.seed,
         )
         with translate_core_errors("to write the data files of the jobs", place.directory):
-            _native.FileJob(spec).run(place.tick)
+            place.run(_native.FileJob(spec))
 
     def run(self, place: Place) -> Measurement:
         """Let all jobs read and compute until time or events run out."""
         options, jobs = self.options, self._jobs(place)
         with translate_core_errors(_DOING, place.directory):
-            result = jobs.run(place.tick)
+            result = place.run(jobs)
         self._require_files(place)
         if not result.events:
             raise _no_event(options, place)
@@ -196,7 +196,7 @@ class Events(Workload):
         )
 
     def _require_files(self, place: Place) -> None:
-        require_present(self._paths(place), place.directory, self.options.file_bytes)
+        require_present(self._paths(place), place, self.options.file_bytes)
 
     def _paths(self, place: Place) -> list[Path]:
         files = range(self.options.data_files)
@@ -270,5 +270,6 @@ EVENTS = WorkloadDefinition(
     make=Events,
     concurrency_options=("jobs",),
     steady_when="with direct: true; each job processes its events again and again",
+    can_be_simulated=True,
     window_figures=lambda options: window_names(_ALL_FIGURES(options), "rate"),
 )

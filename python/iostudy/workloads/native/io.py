@@ -301,6 +301,7 @@ IO = WorkloadDefinition(
     concurrency_options=("jobs", "depth"),
     spins=_spins,
     ticks_bytes=True,
+    can_be_simulated=True,
     steady_when="with direct: true, or for writes with dsync or sync_every; a write needs "
     "overwrite: true, and sync needs sync_every; slow_down may change while it runs",
     switchable_options=frozenset({"slow_down"}),

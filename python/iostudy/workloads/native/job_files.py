@@ -38,8 +38,8 @@ def run_job(spec: JobSpec, place: Place, doing: str) -> JobResult:
     """
     job = FileJob(spec)
     with translate_core_errors(doing, place.directory):
-        result = job.run(place.tick)
-    require_present((Path(path) for paths in spec.threads for path in paths), place.directory)
+        result = place.run(job)
+    require_present((Path(path) for paths in spec.threads for path in paths), place)
     return result
 
 
@@ -64,21 +64,21 @@ def write_files(spec: JobSpec, place: Place) -> None:
     run_job(replace(spec, sync="fsync"), place, doing)
 
 
-def require_present(paths: Iterable[Path], where: Path, size: int | None = None) -> None:
+def require_present(paths: Iterable[Path], place: Place, size: int | None = None) -> None:
     """WorkloadError for a missing file or one of another size.
 
     An open file can be written and read after its removal without an error.
     """
     for path in paths:
         try:
-            found = path.stat().st_size
+            found = place.machine.size(path)
         except OSError as error:
-            raise io_error("to find the files of the workload", error, where) from error
+            raise io_error("to find the files of the workload", error, place.directory) from error
         if size is not None and found != size:
             raise WorkloadError(
                 f"a file of {size} bytes",
                 found=f"{found} bytes ({path})",
-                where=str(where),
+                where=str(place.directory),
                 remedy="make sure that no other program changes the files while the workload runs",
             )
 

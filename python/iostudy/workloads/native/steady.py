@@ -83,7 +83,7 @@ def steady_file_run(spec: JobSpec, place: Place, doing: str, figures: Figures) -
     """A run of a file job over its records again and again; counts of reads, writes and syncs."""
     job = FileJob(spec)
     paths = [Path(path) for paths in spec.threads for path in paths]
-    verify = partial(require_present, paths, place.directory)
+    verify = partial(require_present, paths, place)
     set_option = partial(_set_slow_down, job)
     return NativeSteadyRun(NativeMeter(figures), job.repeat, place, doing, verify, set_option)
 

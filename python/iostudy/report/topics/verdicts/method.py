@@ -18,6 +18,7 @@ from iostudy.results.search_state import build_policy
 from iostudy.study.model import Study
 from iostudy.study.plan import FORMAT_PHASE, whole_plots
 from iostudy.study.search import SLOTS
+from iostudy.study.simulated import name_command
 from iostudy.study.targets import DirectoriesTarget
 from iostudy.telemetry.covariates import Covariate
 
@@ -67,7 +68,7 @@ def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
         f"Install iostudy {row.iostudy_version}.",
         f"Save the study file as `{study.name}.yaml`.",
         f"Run `iostudy check {study.name}.yaml` to see the plan and the changes.",
-        f"Run `iostudy run {study.name}.yaml --seed {row.seed}` {who}.",
+        f"Run `iostudy {name_command(study)} {study.name}.yaml --seed {row.seed}` {who}.",
     )
 
 

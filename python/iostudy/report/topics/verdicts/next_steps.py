@@ -17,9 +17,15 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
+from iostudy.study.simulated import is_simulated, name_command
 from iostudy.study.switchback import uses_switchback
 from iostudy.study.targets import is_made
 from iostudy.units import format_exact_seconds
+
+_MEASURE = Step(
+    text="Measure the levels that your kernel has on your own storage, with `iostudy run`: a "
+    "prediction is no reason to change a host."
+)
 
 
 def suggest_next_steps(
@@ -38,8 +44,12 @@ def suggest_next_steps(
         )
     file = library.command_argument(study.name, text)
     if any(is_undecided(study, result) for result in exclude_bounds(compared)):
-        return (suggest_resume("Resume until every comparison has a verdict:", file, folder),)
+        return (
+            suggest_resume("Resume until every comparison has a verdict:", study, file, folder),
+        )
     label = recommend(study, compared)
+    if is_simulated(study):
+        return (_MEASURE,)
     if label is not None and study.design is not None:
         confirm = "Run the confirmation printed with the effects: it measures the predicted best."
         return (Step(text=confirm),)
@@ -49,9 +59,9 @@ def suggest_next_steps(
     return tuple(_without_winner(study, exclude_bounds(compared), folder))
 
 
-def suggest_resume(text: str, file: str, folder: str) -> Step:
+def suggest_resume(text: str, study: Study, file: str, folder: str) -> Step:
     """Return the step that resumes a study, named as a command takes it, in its output folder."""
-    command = ["iostudy", "run", file, "--resume", "--out", folder]
+    command = ["iostudy", name_command(study), file, "--resume", "--out", folder]
     return Step(text=text, command=shlex.join(command))
 
 

@@ -1,0 +1,65 @@
+"""``iostudy simulate``: predict the result of a study on a simulated drive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iostudy.cli.arguments import Json, Seed, StudyName
+from iostudy.cli.output_folder import (
+    find_output_folder,
+    print_resume_hint_on_signal,
+    refuse_seed,
+)
+from iostudy.errors import UsageError
+
+
+def simulate(
+    study: StudyName,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Output folder.", show_default="results/NAME-DATE-TIME"),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume the study in the output folder.")
+    ] = False,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Predict a study on a simulated drive; write its report and its ledger.
+
+    The study has target: {drive: {model: ..., size: ..., simulated: true}}. Nothing of this host is
+    changed or measured, and no root is needed.
+    """
+    from iostudy.cli.run_json import print_run
+    from iostudy.cli.study_runner import find_completed, print_existing_report, run_study
+    from iostudy.execution.session import prepare_session
+    from iostudy.folders import make_output_folder
+    from iostudy.node.permission import Permission
+    from iostudy.study import library
+    from iostudy.study.parser import load
+    from iostudy.study.simulated import is_simulated
+
+    refuse_seed(seed, resume=resume)
+    loaded = load(library.find_study(study))
+    if not is_simulated(loaded):
+        raise UsageError(
+            "a study with a simulated target",
+            found=loaded.describe_target(),
+            where=loaded.name,
+            remedy="add simulated: true to target: {drive: ...}, or measure it with `iostudy run`",
+        )
+    folder = find_output_folder(loaded.name, out, resume=resume)
+    make_output_folder(folder, insist=False)
+    # Root or not makes no difference, so that another user can resume.
+    session = prepare_session(loaded, folder, root=True, resume=resume)
+    with print_resume_hint_on_signal(["iostudy", "simulate", study], folder):
+        final = find_completed(session, root=True)
+        if final is not None:
+            print_existing_report(final, folder, quiet=json)
+        else:
+            run_study(session, Permission(), root=True, seed=seed, quiet=json)
+    if json:
+        print_run(folder, 0)

@@ -1,0 +1,80 @@
+"""Checks of studies with a simulated target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from iostudy.settings.definitions.queue import SCHEDULER
+from iostudy.study.combinations import Factor, FactorKind
+from iostudy.study.model import Study
+from iostudy.study.problems import KeyPath, ProblemCollector
+from iostudy.study.sections import DecisionMode
+from iostudy.study.targets import SimulatedTarget
+from iostudy.workloads import catalog
+
+QUEUE_SETTINGS = (
+    "block.nr_requests",
+    "block.max_sectors_kb",
+    "block.read_ahead_kb",
+    "block.nomerges",
+)
+HOST_SETTINGS = ("sysctl.vm.dirty_ratio", "sysctl.vm.dirty_background_ratio")
+_NOT_SIMULATED: Mapping[str, Any] = MappingProxyType(
+    {"rate": None, "slow_down": 0.0, "directories": ()}
+)
+"""Options without a simulation, with the value that has no effect."""
+
+
+def is_simulated(study: Study) -> bool:
+    """Whether the figures of the study are predictions."""
+    return isinstance(study.target, SimulatedTarget)
+
+
+def name_command(study: Study) -> str:
+    """Return the command that carries the study out."""
+    return "simulate" if is_simulated(study) else "run"
+
+
+def is_tunable(name: str) -> bool:
+    """Whether a setting is a tunable of a scheduler, such as ``block.cfq.quantum``."""
+    return name.startswith(tuple(f"block.{scheduler}." for scheduler in SCHEDULER.choices))
+
+
+def check_simulated(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
+    """Note what a simulation does not know; nothing for another target."""
+    if not is_simulated(study):
+        return
+    for factor in study.factors:
+        if factor.kind is FactorKind.SETTING and (message := _refuse(factor)):
+            collector.add((*path, factor.name), message)
+    for index, request in enumerate(study.workloads):
+        for message in _unknown(request.name, request.options):
+            collector.add(("workloads", min(index, len(study.workloads) - 1)), message)
+    if study.fallback is not None:
+        collector.add(("without_root",), "a simulation needs no root; leave this out")
+    if study.telemetry.block_latency:
+        collector.add(("telemetry", "block_latency"), "a simulation has no request to trace")
+    if study.limit.settings:
+        collector.add(("limit",), "a simulation harms nobody; leave the limit out")
+    if study.decide.mode is DecisionMode.SWITCHBACK:
+        collector.add(("decide", "mode"), "a simulation runs whole trials; use trials")
+
+
+def _refuse(factor: Factor) -> str:
+    known = (SCHEDULER.name, *QUEUE_SETTINGS, *HOST_SETTINGS)
+    if factor.on:
+        return "a simulated target is one drive; leave on out"
+    if factor.name in known or is_tunable(factor.name):
+        return ""
+    return f"a simulation knows the tunables of schedulers and {', '.join(known)}"
+
+
+def _unknown(name: str, options: object) -> Iterator[str]:
+    if not catalog.get(name).can_be_simulated:
+        names = [own for own in catalog.names() if catalog.get(own).can_be_simulated]
+        yield f"{name} has no simulation; those with one are {', '.join(names)}"
+    for option, neutral in _NOT_SIMULATED.items():
+        if getattr(options, option, neutral) != neutral:
+            yield f"{option} has no simulation; leave it out"

@@ -1,0 +1,63 @@
+"""Tests of studies with a simulated target: what they may vary and run."""
+
+from __future__ import annotations
+
+import pytest
+
+from iostudy.study.privileges import list_root_requirements
+from iostudy.study.simulated import is_simulated, name_command
+from iostudy.study.targets import SimulatedTarget
+from tests.study.files import problems, read
+
+TARGET = "{drive: {model: ultrastar-7k8, size: 8GiB, simulated: true}}"
+
+
+def text(
+    target: str = TARGET, factors: str = "", workload: str = "dfsio-read", more: str = ""
+) -> str:
+    factors = factors or "{block.scheduler: [noop, anticipatory, cfq, bfq]}"
+    return (
+        f"question: Which?\ntarget: {target}\nfactors: {factors}\nworkloads: [{workload}]\n{more}"
+    )
+
+
+def test_gone_schedulers_and_their_tunables_are_simulated_without_root():
+    factors = "{block.scheduler: [cfq], block.cfq.quantum: [as-found, 1], block.nr_requests: [64]}"
+    study = read(text(factors=factors))
+    assert study.target == SimulatedTarget("ultrastar-7k8", 8 << 30)
+    assert is_simulated(study)
+    assert name_command(study) == "simulate"
+    assert list_root_requirements(study) == ()
+    assert study.describe_target() == "a simulated drive ultrastar-7k8 of 8GiB"
+
+
+def test_a_modelled_drive_is_no_simulated_one():
+    study = read(text("{drive: {model: ultrastar-7k8, size: 8GiB}}"))
+    assert not is_simulated(study)
+    assert name_command(study) == "run"
+
+
+@pytest.mark.parametrize(
+    ("study", "reason"),
+    [
+        (text(factors="{sysctl.vm.swappiness: [1, 60]}"), "a simulation knows the tunables"),
+        (text(workload="wordcount"), "wordcount has no simulation"),
+        (text(workload="io: {rate: 100, duration: 1s}"), "rate has no simulation"),
+        (text(more="telemetry: {block_latency: true}"), "no request to trace"),
+        (text(more="decide: {mode: switchback}"), "runs whole trials"),
+        (
+            text(factors="{block.scheduler: {levels: [noop, cfq], on: /dev/sda}}"),
+            "a simulated target is one drive",
+        ),
+        (
+            text("{drive: {model: ultrastar-7k8, size: 8GiB, count: 2, simulated: true}}"),
+            "a simulated target is one drive",
+        ),
+        (
+            text(more="without_root: {factors: {workload.files: [1, 2]}}"),
+            "a simulation needs no root",
+        ),
+    ],
+)
+def test_what_a_simulation_does_not_know_is_refused(study: str, reason: str):
+    assert any(reason in str(problem) for problem in problems(study))
