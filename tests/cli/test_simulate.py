@@ -50,6 +50,9 @@ def test_a_prediction_is_neither_kept_nor_run(program: Program, study: str):
     kept = program("persist", "out")
     assert kept.returncode == 2
     assert "predictions of a simulation" in kept.stderr
+    fleet = program("fleet", "report", "out", "out")
+    assert fleet.returncode == 2
+    assert "predictions of a simulation" in fleet.stderr
     run = program("run", study, "--out", "other")
     assert run.returncode == 2
     assert "iostudy simulate" in run.stderr

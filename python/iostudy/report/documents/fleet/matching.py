@@ -17,6 +17,7 @@ from iostudy.results.node_traits import find_host_name
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.privileges import apply_fallback
+from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import (
     DirectoriesTarget,
     DirectoryTarget,
@@ -24,6 +25,7 @@ from iostudy.study.targets import (
     HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
+    SimulatedTarget,
     Target,
 )
 from iostudy.study.volume_target import VolumeTarget
@@ -47,6 +49,14 @@ _COMPARED = (
 
 def require_one_study(sides: Sequence[RecordedStudy]) -> None:
     """Raise UsageError unless these are runs of one study, each on its own."""
+    for side in sides:
+        if is_simulated(side.study):
+            raise UsageError(
+                "studies that measured hosts",
+                found="predictions of a simulation",
+                where=side.place,
+                remedy="leave this folder out",
+            )
     if len(sides) < LEAST_NODES:
         raise UsageError(
             f"at least {LEAST_NODES} output folders, one of each node",
@@ -122,7 +132,7 @@ def _without_place(target: Target) -> Target:
             return HdfsTarget("")
         case VolumeTarget(members=tuple() as devices):
             return replace(target, members=(Path(),) * len(devices))
-        case VolumeTarget() | LoopbackTarget() | DriveTarget():
+        case VolumeTarget() | LoopbackTarget() | DriveTarget() | SimulatedTarget():
             return target
         case _:
             assert_never(target)
