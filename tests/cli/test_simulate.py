@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -50,7 +51,8 @@ def test_a_prediction_is_neither_kept_nor_run(program: Program, study: str):
     kept = program("persist", "out")
     assert kept.returncode == 2
     assert "predictions of a simulation" in kept.stderr
-    fleet = program("fleet", "report", "out", "out")
+    shutil.copytree(program.out, program.folder / "copy")
+    fleet = program("fleet", "report", "out", "copy")
     assert fleet.returncode == 2
     assert "predictions of a simulation" in fleet.stderr
     run = program("run", study, "--out", "other")
