@@ -135,7 +135,8 @@ class SwitchbackReport(Value):
     blocks: int
     """Number of measured blocks."""
     rounds_per_block: int
-    """Windows of a configuration in a block; its figure in the block is their mean."""
+    """Planned windows of a configuration in a block, whose figure is the mean of its windows. A
+    block in which a configuration completes nothing has several times as many."""
     windows: int
     """Number of measured windows."""
     tested_rounds: int
