@@ -22,10 +22,10 @@ def study(mode, bias=0.0):
     return replace(parse(text, where="study.yaml", name="study"), bias=bias)
 
 
-def rows():
+def rows(noise=0.05):
     draw = random.Random(1)
     return [
-        BlockRow("io", block, label, {"iops": 1000 * math.exp(draw.gauss(0, 0.05))})
+        BlockRow("io", block, label, {"iops": 1000 * math.exp(draw.gauss(0, noise))})
         for block in range(1, 21)
         for label in ("none", "kyber", "bfq")
     ]
