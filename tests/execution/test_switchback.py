@@ -122,6 +122,12 @@ def test_decided_configurations_leave_the_blocks(tmp_path):
     assert {row.configuration for row in windows if row.block == last} == {"none", "kyber"}
 
 
+def test_windows_have_enough_operations_of_the_slowest_configuration(tmp_path):
+    conduct(tmp_path, FakeNode(effects={"bfq": -0.9}, noise=0.02, base=1000))
+    _, (pilot,), *_ = recorded(tmp_path)
+    assert pilot.plan.window_seconds * 100 >= 20 * 0.9
+
+
 def test_a_slow_response_gets_a_washout(tmp_path):
     """Windows right after the switch would show bfq 30 % slower."""
     slow = {"bfq": FakeResponse(-0.35, 0.5)}

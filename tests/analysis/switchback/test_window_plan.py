@@ -49,6 +49,15 @@ def test_a_slow_level_gets_a_long_washout_and_longer_windows():
     assert slow.window_seconds > fast.window_seconds
 
 
+def test_a_level_that_still_changes_at_the_end_of_its_curve_has_no_windows():
+    own = pilot(FAST)
+    changing = replace(own.responses["mq-deadline"], late_change=2 * max(TOLERANCES) * MARGIN)
+    changed = replace(own, responses={**own.responses, "mq-deadline": changing})
+    assert list_unsettled(own, MARGIN) == ()
+    assert list_unsettled(changed, MARGIN) == ("mq-deadline",)
+    assert choose_windows(changed, MARGIN, LEVEL, SECONDS) is None
+
+
 def test_few_operations_make_windows_longer():
     plan = choose_windows(pilot(FAST, operation_rate=20.0), MARGIN, LEVEL, SECONDS)
     assert plan.window_seconds >= MIN_OPERATIONS / 20.0
