@@ -335,7 +335,7 @@ def test_room_is_wanted_for_every_replica(
 def test_datanode_needs_space_for_one_more_block(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, *, settings: dict[str, str], fits: bool
 ) -> None:
-    monkeypatch.setattr(local, "measure_free_space", lambda where, _: FreeSpace(where, 100 * MIB))
+    monkeypatch.setattr(local, "smallest_free_space", lambda where, _: FreeSpace(where, 100 * MIB))
     expectation = nullcontext() if fits else pytest.raises(TargetError, match="136 MiB")
     with bench.node() as node, expectation:
         node.preflight([request()], [Configuration("it", settings, {})])
