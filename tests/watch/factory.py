@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime
 from iostudy.telemetry.iostat import compute_iostat_figures
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.watch.device_selection import WatchedDevice
-from iostudy.watch.live import Machine, Reading
+from iostudy.watch.live import MachineIdentity, Reading
 from tests.telemetry.test_iostat import ZERO
 
-HOST = Machine("node7", "Linux", "6.1.0", "x86_64", 40)
+HOST = MachineIdentity("node7", "Linux", "6.1.0", "x86_64", 40)
 DAY = date(2026, 11, 22)
 CPU = {"%user": 1.5, "%nice": 0.0, "%system": 2.25, "%iowait": 90.0, "%steal": 0.0, "%idle": 6.25}
 

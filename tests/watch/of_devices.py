@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.watch.device_selection import WatchedDevice
-from iostudy.watch.live import Machine, Reading
+from iostudy.watch.live import MachineIdentity, Reading
 from iostudy.watch.table import COLUMNS
 
-HOST = Machine("node7", "Linux", "6.1.0", "x86_64", 40)
+HOST = MachineIdentity("node7", "Linux", "6.1.0", "x86_64", 40)
 MACHINE = {
     "%user": 12.0,
     "%nice": 0.0,

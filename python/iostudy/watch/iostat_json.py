@@ -15,7 +15,7 @@ from datetime import date
 
 from iostudy.telemetry.iostat import OLD_FIGURES, compute_old_figures
 from iostudy.telemetry.summary import Figures
-from iostudy.watch.live import Machine, Reading
+from iostudy.watch.live import MachineIdentity, Reading
 from iostudy.watch.plain import CPU
 
 DISK = (
@@ -32,7 +32,7 @@ _END = "\n\t\t\t]\n\t\t}\n\t]\n}}\n"
 class IostatJson:
     """One document, valid once ``end`` is written, even without a reading."""
 
-    host: Machine
+    host: MachineIdentity
     day: date
     old: bool = False
     _begun: bool = field(default=False, init=False)

@@ -20,7 +20,7 @@ _NANOSECONDS = 1e9
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineIdentity:
     """The machine by uname(2), and its number of online processors."""
 
     name: str
@@ -47,7 +47,7 @@ class Reading:
     """
 
     at: datetime
-    host: Machine
+    host: MachineIdentity
     summary: TelemetrySummary
     devices: Mapping[str, WatchedDevice]
     busiest: BusiestProcess | None = None
@@ -166,11 +166,11 @@ def next_due(due: float, interval: float, now: float) -> float:
     return due + (missed + 1) * interval
 
 
-def read_machine() -> Machine:
+def read_machine() -> MachineIdentity:
     """Return the description of this machine."""
     kernel = os.uname()
     cpus = os.sysconf("SC_NPROCESSORS_ONLN")
-    return Machine(kernel.nodename, kernel.sysname, kernel.release, kernel.machine, cpus)
+    return MachineIdentity(kernel.nodename, kernel.sysname, kernel.release, kernel.machine, cpus)
 
 
 def _has_io(columns: Mapping[str, Values]) -> bool:

@@ -9,7 +9,7 @@ from datetime import date
 from iostudy.telemetry.iostat import EXTENDED_FIGURES, OLD_FIGURES, compute_old_figures
 from iostudy.telemetry.stack import Direction, build_flow
 from iostudy.telemetry.summary import Figures
-from iostudy.watch.live import Machine, Reading
+from iostudy.watch.live import MachineIdentity, Reading
 
 CPU = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")
 _NAME_WIDTH = 13
@@ -34,7 +34,7 @@ class PlainText:
     width, or more for large numbers.
     """
 
-    host: Machine
+    host: MachineIdentity
     day: date
     old: bool = False
 
