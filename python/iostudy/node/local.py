@@ -10,12 +10,11 @@ from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, assert_never
+from typing import Any, Self
 
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
 from iostudy.folders import require_safe_folder
 from iostudy.hadoop.command import LineHandler, ignore_line
-from iostudy.host import device_usage, stack
 from iostudy.host.inventory import collect_inventory
 from iostudy.host.mounts import find_mount
 from iostudy.node import target_devices
@@ -30,15 +29,14 @@ from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
 from iostudy.node.permission import Permission
-from iostudy.node.site import ScratchStorage, Site, VolumeRequest
-from iostudy.node.volume_members import prepare_members
+from iostudy.node.site import Site
+from iostudy.node.target_storage import (
+    is_in_memory,
+    make_disks,
+    prepare_storage,
+    target_paths,
+)
 from iostudy.settings import places
-from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
-from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_queue import DriveQueue
-from iostudy.settings.scratch.filesystem import Filesystem
-from iostudy.settings.scratch.new_filesystem import ScratchDisk
-from iostudy.settings.scratch.volume.volume import new_folder
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.locks import lock_directory
 from iostudy.settings.transaction.transaction import Transaction
@@ -51,14 +49,10 @@ from iostudy.study.requests import check_workloads
 from iostudy.study.targets import (
     DirectoriesTarget,
     DirectoryTarget,
-    DriveTarget,
     HdfsTarget,
-    LoopbackTarget,
     ScratchTarget,
-    SimulatedTarget,
     Target,
 )
-from iostudy.study.volume_target import DriveMembers, VolumeTarget
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
@@ -125,7 +119,7 @@ class LocalNode:
     def __enter__(self) -> Self:
         if self._block_latency:
             usable_tracefs()  # before any disk is made
-        scratch = self._scratch = self._prepare_scratch()
+        scratch = self._scratch = prepare_storage(self._target, self._folder, self._permission)
         for directory in self._cluster_dirs():
             WorkFolder.prepare(directory)
         self._require_safe_folders()
@@ -134,7 +128,7 @@ class LocalNode:
             resources.enter_context(lock_places(self._used_paths(), self._factors))
             transaction = resources.enter_context(Transaction(on_journal=self._on_journal))
             if scratch is not None:
-                _make_disks(transaction, scratch)
+                make_disks(transaction, scratch)
                 self._notes = tuple(note for disk in scratch.disks for note in disk.notes())
                 if scratch.volume is not None:
                     self._members = measure_members(scratch.disks)
@@ -304,21 +298,7 @@ class LocalNode:
 
     def _target_paths(self) -> tuple[Path, ...]:
         """The paths of the target, existing or to be made."""
-        match self._target:
-            case LoopbackTarget() | DriveTarget() | DirectoryTarget(None) | HdfsTarget():
-                return (self._folder,)
-            case VolumeTarget() if not self._target.devices:
-                return (self._folder,)
-            case ScratchTarget() | VolumeTarget():
-                # The user's paths may be links with other targets by now.
-                assert self._scratch is not None
-                return tuple(disk.device.path for disk in self._scratch.disks)
-            case DirectoryTarget(Path() as path):
-                return (path,)
-            case DirectoriesTarget(directories):
-                return tuple(directories.values())
-            case _:
-                raise AssertionError(self._target)
+        return target_paths(self._target, self._folder, self._scratch)
 
     @property
     def _compared(self) -> Mapping[str, Path]:
@@ -351,57 +331,10 @@ class LocalNode:
             own = [self._site.directory]
         return (*own, *self._directories)
 
-    def _prepare_scratch(self) -> ScratchStorage | None:
-        """Prepare the scratch disk, or none; TargetError if the target is unusable."""
-        match self._target:
-            case LoopbackTarget(size_bytes, filesystem, further_disks):
-                count = 1 + len(further_disks)
-                disks = LoopbackDisk.prepare_several(self._folder, size_bytes, count)
-                return _storage(disks, filesystem, further_disks)
-            case DriveTarget() as target:
-                drives = ModelledDrive.prepare_several(
-                    self._folder, target.models, target.size_bytes
-                )
-                return _storage(drives, target.filesystem, target.further_disks)
-            case ScratchTarget(device, filesystem):
-                return ScratchStorage(self._scratch_device(device), Filesystem(filesystem))
-            case VolumeTarget() as target:
-                return self._volume_storage(target)
-            case SimulatedTarget():
-                raise AssertionError(self._target)
-            case DirectoryTarget() | DirectoriesTarget() | HdfsTarget():
-                for path in self._target_paths():
-                    _refuse_device(path)
-                    WorkFolder.prepare(path)
-                return None
-            case unreachable:
-                assert_never(unreachable)
-
-    def _scratch_device(self, path: Path) -> ScratchDevice:
-        """The device of the user at that path, the confirmed one if there is one."""
-        return ScratchDevice.prepare(path, self._folder, self._permission.scratch.get(path))
-
-    def _volume_storage(self, target: VolumeTarget) -> ScratchStorage:
-        """Prepare the disks of a volume; TargetError if one is unusable."""
-        disks = prepare_members(target, self._folder, self._scratch_device)
-        volume = VolumeRequest(new_folder(self._folder), target.layout, disks)
-        return ScratchStorage(disks[0], Filesystem(target.filesystem), volume=volume)
-
     def _used_paths(self) -> tuple[Path, ...]:
         """Paths whose disks the study uses; data of modelled drives are in memory."""
-        own = () if self._is_in_memory else self._target_paths()
+        own = () if is_in_memory(self._target) else self._target_paths()
         return (*own, *self._cluster_dirs())
-
-    @property
-    def _is_in_memory(self) -> bool:
-        """Whether all data of the target are those of modelled drives."""
-        match self._target:
-            case DriveTarget():
-                return True
-            case VolumeTarget(members=members):
-                return isinstance(members, DriveMembers)
-            case _:
-                return False
 
     def _cluster_dirs(self) -> tuple[Path, ...]:
         """The directories of a local cluster outside the target."""
@@ -441,34 +374,3 @@ class LocalNode:
             self._cluster_request.spec.data_dirs if self._cluster_request and in_hdfs else ()
         )
         return target_devices.top_device_names(*(data_dirs or self._device_paths()))
-
-
-def _storage(
-    disks: Sequence[ScratchDisk], filesystem: str, further_disks: Mapping[str, str]
-) -> ScratchStorage:
-    """The first disk with its file system, and the further ones with theirs."""
-    disk, *others = disks
-    made = zip(further_disks.items(), others, strict=True)
-    further = {name: ScratchStorage(own, Filesystem(kind)) for (name, kind), own in made}
-    return ScratchStorage(disk, Filesystem(filesystem), further)
-
-
-def _make_disks(transaction: Transaction, scratch: ScratchStorage) -> None:
-    """Make the disks, and give the queue of a modelled drive the drive's depth."""
-    for disk in scratch.disks:
-        transaction.apply(disk)
-        if isinstance(disk, ModelledDrive):
-            transaction.apply(DriveQueue.prepare(disk))
-
-
-def _refuse_device(place: Path) -> None:
-    """Raise TargetError for a block device in place of a directory."""
-    if place.is_block_device():
-        uses = device_usage.find_uses(stack.find_devices(place)[0])
-        raise TargetError(
-            "a directory",
-            found="a block device" + (f" ({'; '.join(uses)})" if uses else ""),
-            where=str(place),
-            remedy="name the directory it is mounted on; or, if all data on it may be destroyed, "
-            f"write target: {{scratch: {{device: {place}}}}}",
-        )
