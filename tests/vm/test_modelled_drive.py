@@ -18,7 +18,8 @@ from tests.vm.volumes import by_id, kernel_name
 pytestmark = pytest.mark.root
 
 SERIAL = "modelled"
-DEPTH = 32
+DEPTH = 16
+"""Most commands that QEMU's NBD client sends at once."""
 
 
 @pytest.fixture
