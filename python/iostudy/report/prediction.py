@@ -5,6 +5,6 @@ from __future__ import annotations
 PREDICTED = "Predicted"
 EXPLANATION = (
     "These figures are predictions: threads, page cache, scheduler and drive were simulated, and "
-    "no host was measured. Verdicts and intervals concern the model. Its error against a real "
-    "kernel is unknown: no scheduler of the simulator has been compared with a kernel yet."
+    "no host was measured. Verdicts and intervals concern the model, which is not validated: a "
+    "first comparison with a kernel contradicts some predictions (docs/simulator.md)."
 )
