@@ -44,7 +44,7 @@ def test_every_format_names_factor_and_level_and_large_changes_as_ratios() -> No
     assert report.headline in page
     assert report.headline in printed(report)
     for text in (markdown.render(report), json.loads(json_.render(report))["headline"]):
-        assert "read_ahead_kb=1024, with the highest estimate, by 29.9 x" in text
+        assert "read_ahead_kb=1024, with the highest estimate, 29.9 x" in text
 
 
 def test_true_and_false_have_their_factor() -> None:
