@@ -56,7 +56,7 @@ def test_each_configuration_has_its_volume_and_nothing_remains(
     # Not the kernel's own: the study has to restore these.
     machine.shell("echo 3000 >/proc/sys/dev/raid/speed_limit_max")
     before = limits(machine)
-    machine.iostudy("run", study, "--yes", "--out", "/tmp/laid-out", seconds=600)
+    machine.iostudy("run", study, "--yes", "--out", "/tmp/laid-out", seconds=1800)
     document = json.loads(machine.iostudy("report", "/tmp/laid-out", "--format", "json").stdout)
     found = {
         value

@@ -70,7 +70,7 @@ def find_misaligned(machine: Machine, *mkfs: str) -> list[str]:
 @pytest.mark.usefixtures("tower")
 def test_doctor_compares_the_stripes_of_file_systems(machine: Machine) -> None:
     """mkfs takes those of the volume, unless it is given others."""
-    ext4 = ("mkfs.ext4", "-q", "-F")
+    ext4 = ("mkfs.ext4", "-q", "-F", "-b", "4096")
     assert find_misaligned(machine, *ext4) == []
     assert find_misaligned(machine, *ext4, "-E", "stride=4,stripe_width=4") == ["stripes of 16KiB"]
     assert find_misaligned(machine, *ext4, "-E", "stride=0,stripe_width=0") == ["no stripe"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
 from pydantic import Field
@@ -28,6 +29,15 @@ class MountReport(Value):
     """Options of the mount and of its file system."""
 
 
+class BitmapReport(Value):
+    """A write-intent bitmap of an array."""
+
+    location: str
+    """Its place as in sysfs, such as ``+8`` or ``file``."""
+    chunk_bytes: int
+    """Bytes of the array for each bit."""
+
+
 class ArrayReport(Value):
     """A software RAID array (md)."""
 
@@ -41,6 +51,8 @@ class ArrayReport(Value):
     """Background action, such as ``resync``; null if the level has none or it is unknown."""
     progress: float | None
     """Completed fraction of the action; null without one."""
+    bitmap: BitmapReport | None
+    """Write-intent bitmap; null without one."""
 
 
 class DeviceReport(Value):
@@ -150,7 +162,7 @@ def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
         model=device.model,
         filesystem=node.filesystem,
         backing_file=str(device.backing_file) if device.backing_file else None,
-        array=ArrayReport(**vars(array)) if array else None,
+        array=ArrayReport(**asdict(array)) if array else None,
         below=list(node.below),
         above=[upper.name for upper in (*topology.above(node.name), *loops)],
         mounts=[_mount(place) for place in topology.places_on(node.name)],
