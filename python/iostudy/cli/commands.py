@@ -66,7 +66,7 @@ COMMANDS = (
     _command("check", "Validate a study; print its plan, changes and time."),
     _command("power", "Measure the baseline's noise; print what a study can detect."),
     _command("run", "Run a study; write its report and its ledger."),
-    _command("simulate", "Predict a study on a simulated drive; write its report and its ledger."),
+    _command("simulate", "Predict the result of a study on a simulated drive."),
     _command("report", "Print the report of a study, or published figures."),
     _command("compare", "Compare two studies, of two days or two hosts."),
     _command("fleet", "Pool the results of one study on several nodes.", "app"),
