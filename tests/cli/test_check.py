@@ -256,6 +256,7 @@ ENVIRONMENTS = "workload.environment: {old: {N: 4}, new: {N: 8}}"
 SCRIPT = '{command: {shell: true, run: "true\\ntrue", limit: 5s}}'
 
 
+@pytest.mark.child
 @pytest.mark.parametrize("target", [".", "{loopback: {size: 64MiB}}"])
 def test_a_sysctl_that_the_kernel_lacks_is_refused_on_every_target(program, target):
     text = OPTIONS.replace("workload.record_size: [1MiB, 64KiB]", "vm.swapiness: [10, 60]")
