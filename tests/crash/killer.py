@@ -191,11 +191,11 @@ def rescue() -> None:
         time.sleep(0.01)
 
 
-def await_watchdog(loop: str, folder: Path, before: dict[str, Any]) -> None:
+def await_watchdog(state: Callable[[], dict[str, Any]], before: dict[str, Any]) -> None:
     """Wait until the watchdog has restored everything; it needs no second command."""
     deadline = time.monotonic() + 30
-    while changes(before, host_state(loop, folder)).keys() - {"journals"}:
-        assert time.monotonic() < deadline, changes(before, host_state(loop, folder))
+    while changes(before, state()).keys() - {"journals"}:
+        assert time.monotonic() < deadline, changes(before, state())
         time.sleep(0.02)
     rescue()  # a journal without a change, whose owner was killed before it started a watchdog
 
@@ -350,7 +350,7 @@ def main() -> None:
     before, schedulers = state(), free_loop_schedulers()
     restore = rescue
     if arguments.scenario == "watchdog":
-        restore = partial(await_watchdog, loop, folder, before)
+        restore = partial(await_watchdog, state, before)
     points = 0
     for kill in kills(arguments, acts[arguments.scenario]):
         if arguments.scenario == "rescue":
