@@ -307,10 +307,10 @@ def test_namenode_without_space_fails_at_once(new_cluster, tmp_path):
 SCRIPT = """
 import sys
 from iostudy.hadoop.local import persistence
-from iostudy.hadoop.local.layout import Layout
+from iostudy.hadoop.local.layout import ClusterLayout
 from iostudy.hadoop.local.cluster import LocalCluster
 from pydantic import TypeAdapter
-LocalCluster(TypeAdapter(Layout).validate_json(sys.stdin.read())).start()
+LocalCluster(TypeAdapter(ClusterLayout).validate_json(sys.stdin.read())).start()
 """
 
 
