@@ -1,4 +1,4 @@
-"""What happens to a volume within a trial: a check, a failed disk, and ordinary writes."""
+"""Events of a volume within a trial: a check, a failed disk, and ordinary writes."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,3 +25,7 @@ UnsafeFolders = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+StudyOut = Annotated[
+    Path | None, typer.Option(help="Output folder.", show_default="results/NAME-DATE-TIME")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume the study in the output folder.")]

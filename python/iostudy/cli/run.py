@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli.arguments import Json, Seed, StudyName, UnsafeFolders, Yes
+from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut, UnsafeFolders, Yes
 from iostudy.cli.ci_output import (
     VERDICT_EXIT,
     CiOutput,
@@ -37,13 +37,8 @@ if TYPE_CHECKING:
 
 def run(
     study: StudyName,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Output folder.", show_default="results/NAME-DATE-TIME"),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume the study in the output folder.")
-    ] = False,
+    out: StudyOut = None,
+    resume: Resume = False,
     yes: Yes = False,
     unsafe_folders: UnsafeFolders = False,
     max_time: Annotated[

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from iostudy.cli.arguments import Json, Seed, StudyName
+from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut
 from iostudy.cli.output_folder import (
     find_output_folder,
     print_resume_hint_on_signal,
@@ -18,13 +13,8 @@ from iostudy.errors import UsageError
 
 def simulate(
     study: StudyName,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Output folder.", show_default="results/NAME-DATE-TIME"),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume the study in the output folder.")
-    ] = False,
+    out: StudyOut = None,
+    resume: Resume = False,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
