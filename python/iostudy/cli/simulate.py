@@ -18,10 +18,10 @@ def simulate(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Predict a study on a simulated drive; write its report and its ledger.
+    """Predict the result of a study on a simulated drive.
 
     The study has target: {drive: {model: ..., size: ..., simulated: true}}. Nothing of this host is
-    changed or measured, and no root is needed.
+    changed or measured, and no root is needed. The output folder gets report and ledger.
     """
     from iostudy.cli.run_json import print_run
     from iostudy.cli.study_runner import find_completed, print_existing_report, run_study
