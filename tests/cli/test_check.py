@@ -223,8 +223,8 @@ workloads: [{dfsio-read: {files: 1, size: 1M, direct: DIRECT}}]
 """
 
 
-def warned(program, factors: str, direct: str = "true") -> list[str]:
-    program.write(WARNED.replace("FACTORS", factors).replace("DIRECT", direct))
+def warned(program, factors: str, direct: str = "true", text: str = WARNED) -> list[str]:
+    program.write(text.replace("FACTORS", factors).replace("DIRECT", direct))
     done = program("check", "study.yaml", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -239,11 +239,28 @@ def test_levels_that_do_not_do_what_they_say_are_warned_of(program, loop):
     assert cfq.startswith("block.scheduler=cfq is not among this kernel's: none")
     assert cfq.endswith("Linux 5.0 removed it")
     (size,) = warned(program, f"block.max_sectors_kb: {{levels: [128, 1048576], {on}}}")
-    assert "the kernel refuses it" in size
+    assert size.endswith("the kernel refuses or reduces it")
+    requests = f"block.nr_requests: {{levels: [64, 129], {on}}}"
+    none = f"block.scheduler: {{levels: [none], {on}}}"
+    (excess,) = warned(program, f"{requests}, {none}")
+    assert excess.startswith("block.nr_requests=129 exceeds the queue depth of loop")
+    assert excess.endswith("(128): the kernel refuses it")
+    deadline = none.replace("none", "mq-deadline")
+    assert warned(program, f"{requests}, {deadline}") == []
+    (excess,) = warned(program, f"{requests.replace('129', '2049')}, {deadline}")
+    assert "exceeds the limit with mq-deadline of loop" in excess
     read_ahead = f"block.read_ahead_kb: {{levels: [0, 128], {on}}}"
     (direct,) = warned(program, read_ahead)
     assert "no effect on dfsio-read" in direct
     assert warned(program, read_ahead, direct="false") == []
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("level", ["max_sectors_kb: [128, 1048576]", "nr_requests: [64, 2049]"])
+def test_levels_beyond_the_limits_of_a_disk_that_the_study_makes_are_warned_of(program, level):
+    text = WARNED.replace("target: .", "target: {loopback: {size: 64MiB}}")
+    (warning,) = warned(program, f"block.{level}", text=text)
+    assert "exceeds" in warning
 
 
 def test_a_dirty_limit_below_that_of_the_background_is_warned_of(program):

@@ -1,26 +1,29 @@
 """Warnings about levels that this host lacks, ignores or changes, found without any change.
 
-Source: mm/page-writeback.c (domain_dirty_limits), block/blk-sysfs.c, mm/readahead.c.
+Source: mm/page-writeback.c (domain_dirty_limits), block/blk-sysfs.c,
+block/blk-mq.c (blk_mq_update_nr_requests), mm/readahead.c.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
-from iostudy.errors import IostudyError
+from iostudy.errors import IostudyError, TargetError
 from iostudy.host import devices, stack
-from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT, read_number
 from iostudy.host.mounts import find_mount
 from iostudy.node.expected import target_paths
 from iostudy.node.levels import Levels
-from iostudy.settings.definitions.queue import MAX_SECTORS, READ_AHEAD, SCHEDULER
+from iostudy.settings.definitions.queue import MAX_SECTORS, NR_REQUESTS, READ_AHEAD, SCHEDULER
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor
 from iostudy.study.model import Study
 from iostudy.study.requests import apply_configuration
-from iostudy.study.targets import DirectoriesTarget, is_made
+from iostudy.study.targets import DirectoriesTarget
 
 _REMOVED = {
     "anticipatory": "Linux 2.6.33 removed it",
@@ -30,6 +33,8 @@ _REMOVED = {
 }
 _MODULE = "it has to be a module that the kernel can load"
 _DIRTY = "sysctl.vm.dirty_"
+_MAX_SCHEDULER_REQUESTS = 2048
+"""MAX_SCHED_RQ in block/blk-mq.h."""
 _READ_AHEAD = (READ_AHEAD.name, "bdi.read_ahead_kb")
 
 
@@ -42,7 +47,8 @@ def find_level_warnings(study: Study) -> tuple[str, ...]:
                 *_missing_schedulers(study, levels),
                 *_without_page_cache(study),
                 *_swapped_dirty_limits(study, levels),
-                *_refused_request_sizes(study),
+                *_oversized_requests(study),
+                *_excess_requests(study),
                 *_rounded_read_ahead(study),
                 *_unmounted_directories(study),
             )
@@ -95,23 +101,40 @@ def _swapped_dirty_limits(study: Study, levels: Levels) -> Iterator[str]:
                 )
 
 
-def _refused_request_sizes(study: Study) -> Iterator[str]:
-    if is_made(study.target):
-        return  # the device is not made yet
+def _oversized_requests(study: Study) -> Iterator[str]:
     for factor in _factors(study, MAX_SECTORS.name):
-        for place in factor.on or map(str, target_paths(study.target)):
-            try:
-                found = stack.find_devices(place)
-            except IostudyError:
-                continue  # check_target reports it
-            for device in found:
-                most = read_attribute(devices.queue_folder(device) / "max_hw_sectors_kb")
-                for value in _numbers(factor):
-                    if most is not None and value > int(most):
-                        yield (
-                            f"{factor.name}={value} exceeds max_hw_sectors_kb of {device.name} "
-                            f"({most.strip()}): the kernel refuses it"
-                        )
+        for device in _devices(study, factor, stack.find_devices):
+            most = read_number(devices.queue_folder(device) / "max_hw_sectors_kb")
+            for value in _numbers(factor):
+                if most is not None and value > most:
+                    yield (
+                        f"{factor.name}={value} exceeds max_hw_sectors_kb of {device.name} "
+                        f"({most}): the kernel refuses or reduces it"
+                    )
+
+
+def _excess_requests(study: Study) -> Iterator[str]:
+    for factor in _factors(study, NR_REQUESTS.name):
+        for device in _devices(study, factor, stack.scheduling_devices):
+            for configuration in study.known().configurations():
+                value = configuration.settings.get(factor.name, AS_FOUND)
+                scheduler = configuration.settings.get(SCHEDULER.name, AS_FOUND)
+                most, reason = _most_requests(device, scheduler)
+                if value != AS_FOUND and most is not None and int(value) > most:
+                    yield (
+                        f"{factor.name}={value} exceeds {reason} of {device.name} ({most}): the "
+                        "kernel refuses it"
+                    )
+
+
+def _most_requests(device: BlockDevice, scheduler: str) -> tuple[int | None, str]:
+    """Return the limit of nr_requests under this scheduler, and its name."""
+    found = devices.read_scheduler(device)
+    if scheduler == AS_FOUND and found is not None:
+        scheduler = found.current
+    if scheduler == "none":
+        return read_number(devices.queue_folder(device).parent / "mq/0/nr_tags"), "the queue depth"
+    return _MAX_SCHEDULER_REQUESTS, f"the limit with {scheduler}"
 
 
 def _rounded_read_ahead(study: Study) -> Iterator[str]:
@@ -137,6 +160,15 @@ def _unmounted_directories(study: Study) -> Iterator[str]:
 
 def _factors(study: Study, name: str) -> Iterator[Factor]:
     return (factor for factor in study.factors if factor.name == name)
+
+
+def _devices(
+    study: Study, factor: Factor, find: Callable[[str], tuple[BlockDevice, ...]]
+) -> Iterator[BlockDevice]:
+    """Yield the devices of a factor; any loop device stands for one not yet made."""
+    for place in factor.on or map(str, target_paths(study.target)):
+        with suppress(TargetError):  # check_target reports it
+            yield from find(place)
 
 
 def _numbers(factor: Factor) -> Iterator[int]:
