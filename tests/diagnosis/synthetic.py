@@ -581,7 +581,7 @@ SITUATIONS = (
         "a device that is busy with nothing",
         Bottleneck.UNCLEAR,
         {DISK: disk(util=99)},
-        workload=waiting(1, 0.0) | {"waiting": 0.0},
+        workload=waiting(1, 0.1) | {"waiting": 0.0},
     ),
     Situation(
         "a device-bound run and a process that computes on all cores",

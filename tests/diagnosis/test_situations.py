@@ -455,6 +455,38 @@ def test_a_very_short_run_has_no_finding(situation: Situation) -> None:
     assert diagnosis.sentence == "The bottleneck is unclear: 0.18 s are too short; 0.2 s are needed"
 
 
+SLEEPS = waiting(1, 0.01) | {"waiting": 0.0, "read_kB": 324.0, "written_kB": 0.0}
+
+
+def test_a_workload_that_sleeps_has_no_bottleneck_of_others():
+    base = BY_NAME["another process that writes to the disk"]
+    asleep = replace(base, workload=SLEEPS, context=make_context())
+    diagnosis = diagnose(asleep.summary, asleep.context)
+    assert (diagnosis.limit, diagnosis.findings) == (Bottleneck.UNCLEAR, ())
+    assert diagnosis.sentence == (
+        "The bottleneck is unclear: the workload itself did almost nothing: it needed a CPU or "
+        "waited for storage 1 % of the time, and read and wrote 324 kB"
+    )
+
+
+@pytest.mark.parametrize(
+    "own",
+    [{"waiting": 0.1}, {"running": 0.1}, {"%cpu": 10.0}, {"read_kB": 2000.0}],
+    ids=lambda own: next(iter(own)),
+)
+def test_a_workload_that_waits_computes_or_moves_data_is_not_idle(own):
+    base = BY_NAME["another process that writes to the disk"]
+    active = replace(base, workload=SLEEPS | own, context=make_context())
+    assert "did almost nothing" not in diagnose(active.summary, active.context).sentence
+    known = replace(base, workload=SLEEPS, context=make_context(concurrency=1))
+    assert "did almost nothing" not in diagnose(known.summary, known.context).sentence
+
+
+def test_a_full_network_limits_a_workload_that_sleeps():
+    full = replace(BY_NAME["a full network"], workload=SLEEPS)
+    assert diagnose(full.summary, full.context).limit is Bottleneck.NETWORK
+
+
 @pytest.mark.parametrize(("seconds", "sure"), [(6.0, Confidence.HIGH), (2.0, Confidence.LOW)])
 def test_a_recording_with_few_samples_has_no_certain_finding(seconds, sure):
     computing = BY_NAME["all cores computing"]

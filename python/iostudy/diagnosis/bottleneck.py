@@ -98,8 +98,8 @@ class Diagnosis:
 
     ``key_figures`` are the main figures of every run, the target's devices first. ``missing`` names
     the figures that were not recorded. ``busy`` is the share of the time in which any of the
-    target's devices had requests or flushes, None if unknown. ``obstacle`` says why no rule was
-    applied.
+    target's devices had requests or flushes, None if unknown. ``obstacle`` says why the rules do
+    not apply.
     """
 
     findings: tuple[Finding, ...] = ()

@@ -9,6 +9,7 @@ from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
 from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.evidence import Evidence, format_number
+from iostudy.diagnosis.idle import can_limit_idle, describe_idleness
 from iostudy.diagnosis.key_figures import collect_key_figures, find_missing_figures
 from iostudy.diagnosis.rules import (
     concurrency,
@@ -59,24 +60,28 @@ RULES: tuple[Rule, ...] = (
 def diagnose(summary: TelemetrySummary, context: DiagnosisContext) -> Diagnosis:
     """Find the bottlenecks of a run, ordered by the share of the time that they held.
 
-    A very short run has no findings: its shares of the CPU are a few ticks of 10 ms.
+    A very short run has no findings: its shares of the CPU are a few ticks of 10 ms. Nothing but
+    the network can have limited a workload that did almost nothing.
     """
     if summary.seconds < MINIMUM_RUN_SECONDS:
         return Diagnosis(
             key_figures=tuple(collect_key_figures(summary, context)),
             obstacle=f"{summary.seconds:.2f} s are too short; {MINIMUM_RUN_SECONDS:g} s are needed",
         )
+    idleness = describe_idleness(summary, context)
     candidates = (finding for rule in RULES for finding in rule(summary, context))
     findings = [
         _limit_confidence(each, summary, context)
         for each in candidates
         if each.held is None or each.held >= MINIMUM_HELD
+        if not idleness or can_limit_idle(each.limit)
     ]
     return Diagnosis(
         findings=tuple(_order(findings)),
         key_figures=tuple(collect_key_figures(summary, context)),
         missing=tuple(find_missing_figures(summary, context)),
         busy=device.compute_busy_time(summary, context),
+        obstacle=idleness,
     )
 
 
