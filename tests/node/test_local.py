@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from iostudy.errors import (
 )
 from iostudy.execution.validity import explain_disturbance
 from iostudy.host.stack import whole_stack
+from iostudy.node import caches, slow_step
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.settings import kinds as settings
@@ -388,6 +390,20 @@ def test_progress_is_reported_and_can_end_a_trial(tmp_path, own_state):
             session.trial(AS_IT_IS)
     assert lines
     assert list(tmp_path.glob("iostudy-work-*")) == []
+
+
+@pytest.mark.parametrize("call", ["write_dirty_pages", "drop_caches"])
+def test_a_slow_kernel_is_reported_before_the_trial(tmp_path, own_state, monkeypatch, call):
+    monkeypatch.setattr(slow_step, "SLOW_SECONDS", 0.01)
+    reported, own = threading.Event(), getattr(caches, call)
+    monkeypatch.setattr(caches, call, lambda *given: reported.wait() and own(*given))
+    with (
+        LocalNode(
+            DirectoryTarget(tmp_path), tmp_path, on_progress=lambda line: reported.set()
+        ) as node,
+        node.block(request("dfsio-read"), seed=1) as session,
+    ):
+        session.trial(AS_IT_IS)
 
 
 def test_missing_requirement_of_a_workload_fails_before_any_change(

@@ -78,7 +78,7 @@ class LocalNode:
     ``limit`` bounds the load of every trial.
     ``hz`` is the sampling rate of the telemetry. ``permission`` covers a device to format and
     folders that other users can redirect. ``on_journal`` is that of `Transaction`. ``on_progress``
-    receives lines about the resync of a volume.
+    receives lines about the resync of a volume, and about steps that take long.
     """
 
     def __init__(

@@ -22,6 +22,7 @@ from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.memory import describe_warm_memory, touch_free_memory
 from iostudy.node.protocol import TrialResult
 from iostudy.node.site import Site
+from iostudy.node.slow_step import report_slow_step
 from iostudy.node.stopwatch import Stopwatch
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
@@ -222,7 +223,8 @@ class LocalBlock:
             watch.begin("settle")
             self._cluster.cluster.settle()
         watch.begin("sync")
-        caches.write_dirty_pages()
+        with report_slow_step(self.site.on_progress, "writing out dirty pages"):
+            caches.write_dirty_pages()
         notes = [_DIRTY_PAGES_NOTE] if devices else [_DIRTY_PAGES_NOTE, _NO_DEVICE_NOTE]
         if self._cluster is not None and not self._cluster.cluster.data_dirs():
             notes.append(_REMOTE_CACHES_NOTE)
@@ -230,7 +232,8 @@ class LocalBlock:
             notes.append(_SERVER_CACHES_NOTE)
         if workload.reads():
             watch.begin("drop")
-            notes += self._drop()
+            with report_slow_step(self.site.on_progress, "dropping the page cache"):
+                notes += self._drop()
         if self.warm_memory and catalog.get(self.request.name).uses_page_cache(options):
             watch.begin("warm")
             notes.append(describe_warm_memory(touch_free_memory(workload.space_bytes())))

@@ -106,7 +106,7 @@ class Site:
         self._scratch = scratch
         self._cluster_request = cluster_request
         self._tick = tick
-        self._on_progress = on_progress
+        self.on_progress = on_progress
         self._constant = constant
         self._directories = directories
         self._mounts = {path: ExpectedMount.find(path) for path in directories.values()}
@@ -197,7 +197,7 @@ class Site:
         if scratch.volume is not None:
             disk = self.volume = scratch.volume.prepare(settings)
             self._resources.enter_context(self._transaction.apply_temporarily(disk))
-            wait_for_sync(disk, self._transaction, self._tick, self._on_progress)
+            wait_for_sync(disk, self._transaction, self._tick, self.on_progress)
         self._filesystem = NewFilesystem.prepare(disk, wanted)
         self._resources.enter_context(self._transaction.apply_temporarily(self._filesystem))
 

@@ -85,6 +85,32 @@ def test_an_output_folder_has_one_holder_in_all_lock_folders(
         assert f"process {os.getpid()} (" in caught.value.found
 
 
+def test_the_lock_of_an_output_folder_is_removed_after_any_end(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), lock_output_folder(tmp_path):
+        assert [each.name for each in tmp_path.iterdir()] == [OUTPUT_LOCK]
+        raise ZeroDivisionError
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_lock_that_its_holder_removed_meanwhile_locks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, again: bool
+) -> None:
+    """It was opened while another iostudy held it, which then ended."""
+    own = locks_module.open_regular
+
+    def open_and_end(path: Path, flags: int, mode: int) -> int:
+        descriptor = own(path, flags, mode)
+        path.unlink()
+        if again:
+            path.touch()
+        return descriptor
+
+    monkeypatch.setattr(locks_module, "open_regular", open_and_end)
+    with pytest.raises(BusyError), lock_output_folder(tmp_path):
+        pytest.fail("locked a file that is gone")
+
+
 def test_no_other_user_can_open_the_lock_of_an_output_folder(tmp_path: Path) -> None:
     earlier = tmp_path / OUTPUT_LOCK
     earlier.touch()

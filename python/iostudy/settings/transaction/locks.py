@@ -46,7 +46,7 @@ def lock_output_folder(folder: Path) -> Iterator[None]:
     """Lock this folder for one study; BusyError names the holder.
 
     The lock file lies in the folder, so that two lock folders (`LOCK_DIR`) cannot hide one process
-    from another. UsageError where it cannot be opened.
+    from another. It is removed at the end. UsageError where it cannot be opened.
     """
     path = folder / OUTPUT_LOCK
     try:
@@ -61,7 +61,20 @@ def lock_output_folder(folder: Path) -> Iterator[None]:
             remedy="run it as the owner of the folder, or give another folder with --out",
         ) from error
     with _held(descriptor, path, str(folder)):
-        yield
+        if not _is_linked(descriptor, path):
+            raise _busy(str(folder), "another iostudy", path)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _is_linked(descriptor: int, path: Path) -> bool:
+    """Whether the open file is still the one of that name: its last holder removed it."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
