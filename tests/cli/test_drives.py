@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from iostudy.cli.drive import down
 from iostudy.cli.drives import drives
 from iostudy.drives import drive_file, presets
 from iostudy.errors import UsageError
@@ -41,3 +43,11 @@ def test_a_file_is_described(capsys, tmp_path):
 def test_an_unknown_drive_is_refused():
     with pytest.raises(UsageError, match="lists the drives"):
         drives("floppy")
+
+
+@pytest.mark.parametrize(
+    ("devices", "every", "found"), [(None, False, "neither"), ([Path("/dev/loop0")], True, "both")]
+)
+def test_drives_end_by_name_or_all(devices, every, found):
+    with pytest.raises(UsageError, match=found):
+        down(devices, every=every)

@@ -163,15 +163,21 @@ def test_kill_of_the_run_while_it_starts(tmp_path: Path, seconds: float) -> None
 
 
 def test_a_users_drive(tmp_path: Path) -> None:
-    drive = user_drive.start(MODEL, None)
+    drive, other = user_drive.start(MODEL, None), user_drive.start(MODEL, SIZE)
     try:
-        (found,) = user_drive.find_drives()
+        found, _ = user_drive.find_drives()
         assert (found.folder, found.size_bytes) == (drive.folder, 8 * 10**12)
         assert found.device == drive.device
+        with pytest.raises(UsageError, match=r"/dev/null; there are /dev/loop\d+, /dev/loop\d+"):
+            user_drive.stop([drive.device.path, Path("/dev/null")])
+        assert not user_drive.stop([drive.device.path]).undo_result.failures
+        assert gone(drive)
+        (found,) = user_drive.find_drives()
+        assert found.device == other.device
     finally:
-        recovery = user_drive.stop()
+        recovery = user_drive.stop_all()
     assert not recovery.undo_result.failures
-    assert gone(drive)
+    assert gone(other)
     assert user_drive.find_drives() == ()
 
 

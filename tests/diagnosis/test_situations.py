@@ -328,6 +328,12 @@ def test_only_the_lowest_slow_member_is_found():
     assert [each.of for each in findings if each.limit is Bottleneck.MEMBER] == ["sdc"]
 
 
+def test_a_device_has_its_name_in_the_study():
+    base = BY_NAME["four members, one of them slow"]
+    (finding, *_) = diagnose(base.summary, replace(base.context, names={"sdc": "suspect"})).findings
+    assert finding.sentence.startswith("The slow member sdc (suspect) was the bottleneck")
+
+
 @pytest.mark.parametrize(
     ("with_platters", "expected_members"),
     [

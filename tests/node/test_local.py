@@ -158,6 +158,7 @@ def test_further_disks_are_recorded_set_and_removed(tmp_path, own_state):
         assert node.preflight([request], [BFQ]) == {}
         with node.block(request, seed=1) as session:
             first, second = session.devices
+            assert circumstances["target"]["disks"] == {first: "target", second: "disk2"}
             result = session.trial(BFQ)
             alone = session.trial(Configuration("there", {}, {"logs": "disk2:log"}))
         assert alone.devices == (second,)

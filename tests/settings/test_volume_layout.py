@@ -14,6 +14,7 @@ from iostudy.units import GIB, KIB
 @pytest.mark.parametrize(
     ("kind", "stripes", "disks", "used", "data_disks"),
     [
+        ("lvm-one-disk", 0, 3, 1, 1),
         ("lvm-linear", 0, 3, 3, 3),
         ("lvm-striped", 0, 5, 5, 5),
         ("lvm-striped", 2, 5, 2, 2),

@@ -34,6 +34,7 @@ FAILED = ["the volume is not whole: 1 of 4 members missing"]
         ("lvm-raid10", CHECK_LVM, CHECKED),
         ("lvm-mirror", WRITE, []),
         ("lvm-raid1-linear", WRITE, []),
+        ("lvm-one-disk", WRITE, []),
     ],
 )
 def test_a_disturbed_volume(machine: Machine, kind: str, command: str, reasons: list[str]) -> None:

@@ -15,6 +15,7 @@ use fuser::{
 };
 use iostudy_drive::{BLOCK_BYTES, Drive, Operation};
 
+use crate::completing_threads;
 use crate::nbd::{self, Export};
 use crate::priority::{Priority, remove_timer_slack, request_realtime};
 use crate::statistics::Circumstances;
@@ -88,11 +89,7 @@ pub fn serve(drive: Drive, place: &Place, serving: impl FnOnce()) -> io::Result<
     }
     serving();
     thread::scope(|scope| {
-        scope.spawn(|| {
-            // `realtime` already reports a kernel that refuses.
-            request_realtime(Priority::Completions);
-            timed.run();
-        });
+        completing_threads::spawn(scope, &timed);
         let ended = session.join();
         timed.end();
         ended

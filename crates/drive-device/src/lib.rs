@@ -4,6 +4,7 @@
 //! completed at the absolute deadlines that the model computes. The data are in memory.
 
 mod command_queue;
+mod completing_threads;
 mod filesystem;
 mod nbd;
 mod priority;

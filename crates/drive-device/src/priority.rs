@@ -5,7 +5,7 @@
 pub enum Priority {
     /// Threads that take commands and copy data.
     Commands = 1,
-    /// The thread that completes commands: copying does not delay it.
+    /// Threads that complete commands: copying does not delay it.
     Completions = 2,
 }
 

@@ -14,6 +14,18 @@ use crate::statistics::Statistics;
 /// Time before a deadline at which the timer stops sleeping and polls the clock.
 const POLLED: Duration = Duration::from_micros(40);
 
+/// Time after a deadline at which the second thread completes what the first has not.
+const PATIENCE: Duration = Duration::from_micros(30);
+
+/// The turn of a thread that completes commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It completes commands at their deadlines, and polls the clock before each.
+    First,
+    /// It completes what the first has not.
+    Second,
+}
+
 /// Answer to the host: success at the deadline, or a refusal at once.
 pub type Reply = Box<dyn FnOnce(Result<(), SubmitError>) + Send>;
 
@@ -95,12 +107,12 @@ impl TimedDrive {
         let is_earlier = state.queue.next_event() != before;
         drop(state);
         if is_earlier {
-            self.changed.notify_one();
+            self.changed.notify_all();
         }
     }
 
-    /// Complete commands at their deadlines until `end`.
-    pub fn run(&self) {
+    /// Complete commands at their deadlines until `end`; several threads may.
+    pub fn run(&self, turn: Turn) {
         let mut state = self.lock();
         while !state.ended {
             let due = self.take_due(&mut state);
@@ -113,14 +125,14 @@ impl TimedDrive {
                 }
                 continue;
             }
-            state = self.wait(state);
+            state = self.wait(state, turn);
         }
     }
 
     /// End `run`; open commands are never completed.
     pub fn end(&self) {
         self.lock().ended = true;
-        self.changed.notify_one();
+        self.changed.notify_all();
     }
 
     /// The statistics, most commands in flight and commands over the queue depth.
@@ -156,16 +168,18 @@ impl TimedDrive {
     }
 
     /// Wait for the next event of the model, or for a new command.
-    fn wait<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&'a self, state: MutexGuard<'a, State>, turn: Turn) -> MutexGuard<'a, State> {
         let Some(event) = state.queue.next_event() else {
             let woken = self.changed.wait(state);
             return woken.unwrap_or_else(PoisonError::into_inner);
         };
         let left = Duration::from_nanos(event.saturating_sub(self.now()));
-        if left > POLLED {
-            let woken = self
-                .changed
-                .wait_timeout(state, left.saturating_sub(POLLED));
+        let asleep = match turn {
+            Turn::First => left.saturating_sub(POLLED),
+            Turn::Second => left + PATIENCE,
+        };
+        if !asleep.is_zero() {
+            let woken = self.changed.wait_timeout(state, asleep);
             return woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         mem::drop(state);
@@ -202,11 +216,24 @@ mod tests {
 
     #[test]
     fn commands_complete_at_their_deadlines() {
+        complete_two_commands(&[Turn::First]);
+        complete_two_commands(&[Turn::First, Turn::Second]);
+    }
+
+    #[test]
+    fn the_second_thread_completes_what_the_first_does_not() {
+        complete_two_commands(&[Turn::Second]);
+    }
+
+    fn complete_two_commands(turns: &[Turn]) {
         let timed = TimedDrive::new(drive());
         let (sender, replies) = mpsc::channel();
         // Assertions follow the end of the thread: a panic within the scope would wait for it.
         let answers = thread::scope(|scope| {
-            scope.spawn(|| timed.run());
+            let timed = &timed;
+            for &turn in turns {
+                scope.spawn(move || timed.run(turn));
+            }
             let begin = Instant::now();
             for block in [0, 8] {
                 let own = sender.clone();

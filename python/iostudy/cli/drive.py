@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -49,12 +50,12 @@ def up(
         bool, typer.Option("--nbd", help="Also serve it through NBD, for virtual machines.")
     ] = False,
 ) -> None:
-    """Start a modelled drive, which runs until `iostudy drive down`. Data stay in memory."""
+    """Start a modelled drive, which runs until `iostudy drive down DEVICE`. Data stay in memory."""
     drive = user_drive.start(name, None if size is None else _parse_size(size), nbd=nbd)
     print_line(f"{drive.device.path}: {drive.model}", style="bold")
     print_table(("", ""), list(_facts(drive).items()))
     print_command(f"fio --name=x --filename={drive.device.path} --rw=randread --direct=1 --bs=4k")
-    say("it runs until `iostudy drive down`")
+    say(f"it runs until `iostudy drive down {drive.device.path}`")
 
 
 @app.command("status")
@@ -81,9 +82,21 @@ def status(json: Json = False) -> None:
 
 
 @app.command("down")
-def down() -> None:
-    """End all modelled drives that `iostudy drive up` has started; their data are lost."""
-    recovery = user_drive.stop()
+def down(
+    devices: Annotated[
+        list[Path] | None, typer.Argument(metavar="[DEVICE]...", help="Such as /dev/loop0.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="End all of them.")] = False,
+) -> None:
+    """End modelled drives that `iostudy drive up` has started; their data are lost."""
+    if bool(devices) == every:
+        raise UsageError(
+            "devices of modelled drives, or --all",
+            found="both" if every else "neither",
+            where="drive down",
+            remedy="`iostudy drive status` lists the drives",
+        )
+    recovery = user_drive.stop(devices) if devices else user_drive.stop_all()
     for text in recovery.skip_reasons:
         say(f"left alone: {text}")
     report_recovery(recovery)

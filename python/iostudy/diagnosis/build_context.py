@@ -64,6 +64,7 @@ def build_context(
     *,
     virtual_machine: bool,
     free_page_reporting: bool = False,
+    names: Mapping[str, str] | None = None,
     workload: WorkloadProperties = UNKNOWN_WORKLOAD,
 ) -> DiagnosisContext:
     """Build the context of a run on ``devices`` and ``mounts``.
@@ -81,6 +82,7 @@ def build_context(
         operating_points=operating_points,
         virtual_machine=virtual_machine,
         free_page_reporting=free_page_reporting,
+        names=names or {},
     )
 
 

@@ -86,7 +86,7 @@ class DiagnosisContext:
     ``spins`` if its threads stay on a CPU while they wait. ``measured_seconds`` is the part of the
     recording that the workload measured, None for all of it. ``operating_points`` are those of each
     device in all known runs, this one included. ``free_page_reporting``: the host of the
-    ``virtual_machine`` takes free memory back.
+    ``virtual_machine`` takes free memory back. ``names`` are the study's names of devices.
     """
 
     devices: tuple[str, ...] = ()
@@ -100,6 +100,11 @@ class DiagnosisContext:
     operating_points: Mapping[str, tuple[OperatingPoint, ...]] = field(default_factory=dict)
     virtual_machine: bool = False
     free_page_reporting: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def title(self, name: str) -> str:
+        """Return a device's name with that of the study: ``loop6 (suspect)``."""
+        return f"{name} ({self.names[name]})" if name in self.names else name
 
     @property
     def device_names(self) -> str:

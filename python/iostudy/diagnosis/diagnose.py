@@ -71,7 +71,7 @@ def diagnose(summary: TelemetrySummary, context: DiagnosisContext) -> Diagnosis:
     idleness = describe_idleness(summary, context)
     candidates = (finding for rule in RULES for finding in rule(summary, context))
     findings = [
-        _limit_confidence(each, summary, context)
+        _limit_confidence(replace(each, of=context.title(each.of)), summary, context)
         for each in candidates
         if each.held is None or each.held >= MINIMUM_HELD
         if not idleness or can_limit_idle(each.limit)

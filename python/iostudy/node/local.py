@@ -261,6 +261,7 @@ class LocalNode:
                 },
                 "notes": list(self._notes),
                 **({"members": self._members} if self._members else {}),
+                **({"disks": dict(names)} if (names := self._disk_names()) else {}),
             },
             **({"hadoop": dict(self._site.cluster.facts())} if self._site.cluster else {}),
         }
@@ -304,6 +305,10 @@ class LocalNode:
     def _compared(self) -> Mapping[str, Path]:
         """The directories that the study compares, by name; empty without any."""
         return self._target.directories if isinstance(self._target, DirectoriesTarget) else {}
+
+    def _disk_names(self) -> Mapping[str, str]:
+        """The study's names of its disks by the kernel's, if there are several."""
+        return self._scratch.disk_names if self._scratch else {}
 
     def _target_identities(self) -> list[str]:
         """Stable identities of the devices below the target, or of mounts without devices."""

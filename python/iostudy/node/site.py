@@ -29,6 +29,7 @@ from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.storage_kind import StorageKind
 from iostudy.study.combinations import Configuration
+from iostudy.workloads.named_places import TARGET
 from iostudy.workloads.workload import Tick, continue_run
 
 
@@ -70,6 +71,14 @@ class ScratchStorage:
         if self.volume is not None:
             return self.volume.disks
         return (self.disk, *(other.disk for other in self.additional.values()))
+
+    @property
+    def disk_names(self) -> Mapping[str, str]:
+        """The study's names of several disks, by the kernel's; none for a single one."""
+        if not self.additional:
+            return {}
+        own = {name: each.disk.device.name for name, each in self.additional.items()}
+        return {device: name for name, device in ({TARGET: self.disk.device.name} | own).items()}
 
     @property
     def mount_point(self) -> Path:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
+from iostudy.errors import UsageError
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.transaction import state
 from iostudy.settings.transaction.journal import JournalMode, journal_paths, read_journal
-from iostudy.settings.transaction.recovery import Recovery, restore_kinds
+from iostudy.settings.transaction.recovery import Recovery, restore_committed, restore_kinds
 from iostudy.settings.transaction.transaction import Transaction
 
 
@@ -31,15 +35,38 @@ def find_drives() -> tuple[ModelledDrive, ...]:
 
     RestoreError for an unreadable journal.
     """
-    contents = [read_journal(path) for path in journal_paths(state.state_directory())]
-    entries = [e for each in reversed(contents) if each.committed for e in each.pending]
-    return tuple(
-        ModelledDrive.from_record(entry.record)
-        for entry in entries
-        if entry.kind == ModelledDrive.kind
-    )
+    return tuple(drive for _, drive in _journaled())
 
 
-def stop() -> Recovery:
+def stop(devices: Iterable[Path]) -> Recovery:
+    """End the drives behind these devices; their data are lost.
+
+    UsageError, before any of them ends, if a device is no started drive.
+    """
+    journals = {drive.device.path: path for path, drive in _journaled() if drive.is_attached}
+    wanted = set(devices)
+    if strange := sorted(map(str, wanted - journals.keys())):
+        raise UsageError(
+            "devices of modelled drives that `iostudy drive up` has started",
+            found=f"{', '.join(strange)}; there are {', '.join(map(str, journals)) or 'none'}",
+            where="drive down",
+            remedy="name one of these; --all also ends drives without a device",
+        )
+    return restore_committed(journals[device] for device in wanted)
+
+
+def stop_all() -> Recovery:
     """End all of them; their data are lost."""
     return restore_kinds(ModelledDrive.kind, DriveQueue.kind)
+
+
+def _journaled() -> list[tuple[Path, ModelledDrive]]:
+    """Return each started drive with its journal, oldest first."""
+    contents = [(path, read_journal(path)) for path in journal_paths(state.state_directory())]
+    return [
+        (path, ModelledDrive.from_record(entry.record))
+        for path, each in reversed(contents)
+        if each.committed
+        for entry in each.pending
+        if entry.kind == ModelledDrive.kind
+    ]

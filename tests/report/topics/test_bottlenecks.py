@@ -151,6 +151,13 @@ def test_each_trial_is_diagnosed_by_its_own_waits() -> None:
     assert shown == {"fdatasync": Bottleneck.UNCLEAR, "dsync": Bottleneck.LOG}
 
 
+def test_names_of_disks_are_those_of_the_study() -> None:
+    options = catalog.get("io").options()
+    circumstances = {"target": {"disks": {"loop6": "suspect"}}}
+    context = build_trial_context(circumstances, ("loop6",), "io", options, {}, {})
+    assert (context.title("loop6"), context.title("loop7")) == ("loop6 (suspect)", "loop7")
+
+
 @pytest.mark.parametrize(
     ("polls", "spins"),
     [({}, False), ({"iopoll": True}, True), ({"iopoll": True, "sqpoll": True}, False)],

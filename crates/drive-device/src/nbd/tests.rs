@@ -13,6 +13,7 @@ use super::transmission::{
 };
 use super::*;
 use crate::command_queue::tests::drive;
+use crate::timed_drive::Turn;
 
 const SIZE: u64 = 8192 * 512;
 const MEMORY: u64 = 1 << 20;
@@ -39,7 +40,7 @@ impl Client {
         let mut client = Self {
             stream,
             drive,
-            clock: thread::spawn(move || timed.run()),
+            clock: thread::spawn(move || timed.run(Turn::First)),
             connection: thread::spawn(move || serve_client(&export, served)),
         };
         assert_eq!(&client.read::<8>(), GREETING);

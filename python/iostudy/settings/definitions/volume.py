@@ -31,7 +31,8 @@ KIND = VolumeSettingDefinition(
     name="volume.kind",
     default="that of the study's target",
     documentation=(
-        "How the volume spreads data over its disks, and which software makes it. lvm-mirror is "
+        "How the volume spreads data over its disks, and which software makes it. lvm-one-disk "
+        "is the first disk alone, as a control, and leaves the others unused. lvm-mirror is "
         "the dm-mirror target with stripes, as older LVM made RAID 10; lvm-raid10 is today's. "
         "raid1 keeps a copy on every disk; lvm-raid1-linear two, each on half of the disks one "
         "after the other. raid10 keeps two copies, raid5 one disk of parity, raid6 two."
@@ -39,6 +40,7 @@ KIND = VolumeSettingDefinition(
     source="lvmraid(7), lvcreate(8) --type; mdadm(8) --level, md(4)",
     values=Choice(
         (
+            "lvm-one-disk",
             "lvm-linear",
             "lvm-striped",
             "lvm-raid1",
@@ -54,7 +56,8 @@ KIND = VolumeSettingDefinition(
         )
     ),
 )
-_STRIPED = tuple(name for name in KIND.choices if not name.endswith(("-linear", "-raid1")))
+_UNSTRIPED = ("-one-disk", "-linear", "-raid1")
+_STRIPED = tuple(name for name in KIND.choices if not name.endswith(_UNSTRIPED))
 STRIPES = VolumeSettingDefinition(
     name="volume.stripes",
     default="as many as the disks allow",

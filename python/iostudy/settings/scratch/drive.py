@@ -145,6 +145,11 @@ class ModelledDrive:
         )
 
     @property
+    def is_attached(self) -> bool:
+        """Whether it has its loop device."""
+        return bool(steps.find_loops(self.image, self.folder.name))
+
+    @property
     def found(self) -> ScratchIdentity:
         """Identity of the device for mkfs."""
         return ScratchIdentity.from_device(self.device)

@@ -81,7 +81,12 @@ def restore_kinds(*names: str, directory: Path | None = None) -> Recovery:
     """
     paths = journal_paths(directory or state_directory())
     own = [path for path in paths if (found := _kinds_in(path)) and found <= {*names}]
-    return _restore_each(own, ConflictPolicy.REPORT, include_committed=True)
+    return restore_committed(own)
+
+
+def restore_committed(paths: Iterable[Path]) -> Recovery:
+    """Undo these journals, also committed ones."""
+    return _restore_each(paths, ConflictPolicy.REPORT, include_committed=True)
 
 
 def require_restored(devices: AbstractSet[str], directory: Path | None = None) -> None:

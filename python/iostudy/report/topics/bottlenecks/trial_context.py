@@ -126,6 +126,7 @@ def _build_static(
         operating_points,
         virtual_machine=bool(_host(circumstances).get("virtualisation")),
         free_page_reporting=bool(_host(circumstances).get("free_page_reporting")),
+        names=_mapping(_mapping(circumstances.get("target")).get("disks")),
         workload=properties,
     )
     return context, properties

@@ -27,7 +27,8 @@ class VolumeKind:
 
     ``level`` is the ``--type`` of lvcreate or the ``--level`` of mdadm. ``copies`` is the number of
     copies of every byte, 0 for one on each member. ``parity`` counts the members' worth of parity.
-    ``striped``: data alternate among members in stripes of a fixed size.
+    ``striped``: data alternate among members in stripes of a fixed size. A volume uses
+    ``max_members`` at most, None for all.
     """
 
     manager: Manager
@@ -37,10 +38,12 @@ class VolumeKind:
     copies: int = 1
     parity: int = 0
     striped: bool = True
+    max_members: int | None = None
 
 
 _DM_RAID = ("dm_mod", "dm_raid")
 KINDS: Mapping[str, VolumeKind] = {
+    "lvm-one-disk": VolumeKind(Manager.LVM, "linear", ("dm_mod",), 1, striped=False, max_members=1),
     "lvm-linear": VolumeKind(Manager.LVM, "linear", ("dm_mod",), 1, striped=False),
     "lvm-striped": VolumeKind(Manager.LVM, "striped", ("dm_mod",), 2),
     "lvm-raid1": VolumeKind(
@@ -115,7 +118,8 @@ class VolumeLayout:
         if not kind.striped:
             if self.stripes:
                 raise ValueError(f"{self.kind} has no stripes; leave stripes out")
-            return available - available % (kind.copies or 1)
+            usable = min(available, kind.max_members or available)
+            return usable - usable % (kind.copies or 1)
         group = kind.copies or 1
         stripes = self.stripes or (available - kind.parity) // group
         used = stripes * group + kind.parity
