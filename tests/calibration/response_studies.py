@@ -18,8 +18,10 @@ from scipy import signal
 from iostudy.analysis.switchback.block_plan import BlockPlan, plan_blocks
 from iostudy.analysis.switchback.response import estimate_response
 from iostudy.analysis.switchback.slow_response import (
+    LongStay,
     SlowCheck,
-    count_first_stays,
+    StayCounts,
+    count_stays,
     long_stay_seconds,
 )
 from iostudy.analysis.switchback.window_plan import (
@@ -43,6 +45,8 @@ from tests.calibration.simulation import Array, carry_out
 
 MARGIN, RISK, SECONDS = 0.05, 0.05, 300.0
 BIN, SWITCH = 0.02, 0.01
+_GAP = round(SWITCH / BIN) + 1
+"""Bins from the end of a curve to the next one."""
 OPERATIONS = 10_000.0
 """A second."""
 TOLERANCE = max(TOLERANCES) * math.log1p(MARGIN)
@@ -104,16 +108,22 @@ class StudyOutcome:
 
 
 def simulate_study(
-    draw: np.random.Generator, levels: Sequence[SimulatedLevel], noise: Noise
+    draw: np.random.Generator,
+    levels: Sequence[SimulatedLevel],
+    noise: Noise,
+    seconds: float = SECONDS,
 ) -> StudyOutcome:
-    """Simulate the pilot, the plan and all rounds of a study of one workload."""
+    """Simulate the pilot, the plan and all rounds of a study of one workload.
+
+    ``seconds`` are the longest time of its windows.
+    """
     comparisons, delta = len(levels) - 1, math.log1p(MARGIN)
     risk = RISK * (1 - BOUND_SHARE)
-    pilot, curves = _simulate_pilot(draw, levels, noise)
-    plan = choose_windows(pilot, delta, risk / comparisons, SECONDS)
+    pilot, curves, steady = _simulate_pilot(draw, levels, noise)
+    plan = choose_windows(pilot, delta, risk / comparisons, seconds)
     if plan is None:
         return StudyOutcome(None)
-    slow, stay_seconds = _check_slow(draw, levels, noise, plan, curves, pilot.rates)
+    slow, stay_seconds = _check_slow(draw, levels, noise, plan, curves, steady, seconds)
     if slow:
         return StudyOutcome(None, stay_seconds=stay_seconds)
     planned = plan_blocks({"": plan})
@@ -180,50 +190,88 @@ def _check_slow(
     noise: Noise,
     plan: WindowPlan,
     curves: Sequence[Array],
-    steady: Array,
+    steady: LongStay,
+    seconds: float,
 ) -> tuple[bool, float]:
     """Return whether a level is slow, and the time of the long stays."""
     lengths = [long_stay_seconds(own.declared) for own in levels]
-    stays = count_first_stays(plan, pilot_seconds(levels), sum(lengths[1:]))
+    follow = [_choose_following(levels, number) for number in range(len(levels))]
+    times = [
+        own + 2 * _curve_seconds(levels[other]) for own, other in zip(lengths, follow, strict=True)
+    ]
+    counts = count_stays(plan, pilot_seconds(levels), sum(lengths[1:]), seconds)
     spent = [0.0]
 
-    def measure(number: int) -> Array:
-        spent[0] += SWITCH + lengths[number]
-        times = BIN * (np.arange(_bins(lengths[number])) + draw.random())
-        return np.exp(noise.draw(draw, times, BIN) + levels[number].draw(draw, times, BIN))
+    def measure(number: int) -> LongStay:
+        spent[0] += 3 * SWITCH + times[number]
+        following = levels[follow[number]]
+        return _simulate_stay(draw, noise, levels[number], following, lengths[number])
 
-    slow = [
-        SlowCheck(curves[number], BIN, levels[number].declared, TOLERANCE).is_slow(
-            stays if number else 0, partial(measure, number), () if number else (steady,)
-        )
-        for number in range(len(levels))
-    ]
+    def is_slow(number: int) -> bool:
+        pair = curves[number], curves[follow[number]]
+        check = SlowCheck(*pair, BIN, levels[number].declared, TOLERANCE)
+        own_counts = counts if number else StayCounts(0, counts.most)
+        return check.is_slow(own_counts, partial(measure, number), () if number else (steady,))
+
+    slow = [is_slow(number) for number in range(len(levels))]
     return any(slow), spent[0]
+
+
+def _choose_following(levels: Sequence[SimulatedLevel], own: int) -> int:
+    others = (number for number in range(len(levels)) if number != own)
+    return min(others, key=lambda number: levels[number].declared)
+
+
+def _simulate_stay(
+    draw: np.random.Generator,
+    noise: Noise,
+    own: SimulatedLevel,
+    following: SimulatedLevel,
+    seconds: float,
+) -> LongStay:
+    """Return a long stay and the curve that follows."""
+    bins, curve = _bins(seconds), _bins(_curve_seconds(following))
+    times = BIN * (np.arange(bins + _GAP + curve) + draw.random())
+    logs = noise.draw(draw, times, BIN)
+    stay = logs[:bins] + own.draw(draw, _after_switch(draw, bins), BIN)
+    return LongStay(np.exp(stay), _respond(draw, logs[bins + _GAP :], following))
+
+
+def _respond(draw: np.random.Generator, noise: Array, level: SimulatedLevel) -> Array:
+    """Return the rates of a curve of the level, in this noise."""
+    return np.exp(noise + level.draw(draw, _after_switch(draw, len(noise)), BIN))
+
+
+def _after_switch(draw: np.random.Generator, bins: int) -> Array:
+    """Return the times of bins; the first one begins up to one bin after the switch."""
+    return np.asarray(BIN * (np.arange(bins) + draw.random()))
 
 
 def _simulate_pilot(
     draw: np.random.Generator, levels: Sequence[SimulatedLevel], noise: Noise
-) -> tuple[Pilot, list[Array]]:
-    """Return the pilot and the curves of every level."""
+) -> tuple[Pilot, list[Array], LongStay]:
+    """Return the pilot, the curves of every level, and the steady baseline."""
     steady = _bins(STEADY_SECONDS)
     counts = [_bins(_curve_seconds(own)) for own in levels]
-    gap = round(SWITCH / BIN) + 1
-    total = steady + CURVES * (sum(counts) + gap * len(levels))
+    following = _choose_following(levels, 0)
+    total = steady + _GAP + counts[following] + CURVES * (sum(counts) + _GAP * len(levels))
     series = noise.draw(draw, BIN * (np.arange(total) + 0.5), BIN)
     curves: list[list[Array]] = [[] for _ in levels]
     place = steady
+
+    def measure(number: int) -> Array:
+        nonlocal place
+        place += _GAP + counts[number]
+        return _respond(draw, series[place - counts[number] : place], levels[number])
+
+    baseline = LongStay(np.exp(series[:steady]), measure(following))
     for _ in range(CURVES):
         for number in draw.permutation(len(levels)):
-            place += gap
-            # The first bin begins up to one bin after the switch.
-            after = BIN * (np.arange(counts[number]) + draw.random())
-            logs = series[place : place + counts[number]] + levels[number].draw(draw, after, BIN)
-            curves[number].append(np.exp(logs))
-            place += counts[number]
+            curves[number].append(measure(number))
     stacked = [np.stack(own) for own in curves]
-    rates, level = np.exp(series[:steady]), bound_level(RISK, len(levels))
+    level = bound_level(RISK, len(levels))
     pilot = Pilot(
-        rates=rates,
+        rates=baseline.rates,
         bin_seconds=BIN,
         operation_rate=OPERATIONS,
         responses={
@@ -232,9 +280,9 @@ def _simulate_pilot(
         },
         switch_seconds=dict.fromkeys(map(str, range(len(levels))), SWITCH),
         min_operations=20,
-        excess_variance=measure_excess_variance(rates, stacked),
+        excess_variance=measure_excess_variance(baseline.rates, stacked),
     )
-    return pilot, stacked
+    return pilot, stacked, baseline
 
 
 def _curve_seconds(level: SimulatedLevel) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.calibration.response_studies import (
     MARGIN,
+    SECONDS,
     Noise,
     SimulatedLevel,
     is_wrong,
@@ -18,6 +19,8 @@ from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import SEED
 
 STUDIES = 400
+SHORT_SECONDS = 45.0
+"""Longest time of windows in a short study, as in ``studies/quickstart.yaml``."""
 QUIET, LOUD = Noise(0.03, 0.01), Noise()
 DELTA = math.log1p(MARGIN)
 CASES = {
@@ -56,19 +59,29 @@ class Rates:
 
 def response_rates() -> list[Row]:
     """Rates of wrong verdicts and of whole trials by response and noise."""
+    return _tabulate(SECONDS)
+
+
+def short_response_rates() -> list[Row]:
+    """The same rates of short studies."""
+    return _tabulate(SHORT_SECONDS)
+
+
+def _tabulate(seconds: float) -> list[Row]:
     columns = ("wrong", "trials", "added time")
     heads = [f"{which}, {what}" for which in ("quiet", "loud") for what in columns]
     rows: list[Row] = [("response of the other configuration", *heads)]
     for name in CASES:
-        found = [rates_of(name, noise, STUDIES) for noise in (QUIET, LOUD)]
+        found = [rates_of(name, noise, STUDIES, seconds) for noise in (QUIET, LOUD)]
         rows.append((name, *(cell for own in found for cell in _format(own))))
     return rows
 
 
-def rates_of(name: str, noise: Noise, studies: int) -> Rates:
-    """Simulate studies of a case."""
+def rates_of(name: str, noise: Noise, studies: int, seconds: float = SECONDS) -> Rates:
+    """Simulate studies of a case, whose windows take so long at most."""
     level, draw = CASES[name], np.random.default_rng([SEED, 31, list(CASES).index(name)])
-    found = [simulate_study(draw, (SimulatedLevel(), level), noise) for _ in range(studies)]
+    levels = SimulatedLevel(), level
+    found = [simulate_study(draw, levels, noise, seconds) for _ in range(studies)]
     wrong = [is_wrong(verdict, level.rate) for own in found for verdict in own.verdicts]
     windows = [own for own in found if own.plan is not None]
     seconds = sum(own.seconds for own in windows)
@@ -84,4 +97,4 @@ def _format(rates: Rates) -> tuple[str, str, str]:
     return percent(rates.wrong), percent(rates.trials), added
 
 
-TABLES = (response_rates,)
+TABLES = (response_rates, short_response_rates)

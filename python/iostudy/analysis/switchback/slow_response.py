@@ -9,8 +9,13 @@ one at their end. An exponential response of the largest declared time constant 
 
 and a faster one has less. So s = y - z - share (y - e) has the sign of y - e only if the response
 is slower, or by chance. A level gets further long stays as long as its s is suspicious, and as the
-interval of s of twelve stays will be beyond a tolerance if mean and deviation remain what they are.
-It is slow if that interval is.
+interval of s of the most stays will be beyond a tolerance if mean and deviation remain what they
+are. It is slow if that interval is.
+
+The time of a study limits the most stays. Few stays give no deviation of their own. Their rates,
+and those of the curves, are then relative to another level, which follows each of them: slow noise
+cancels as it does in the pairs of a study, and the deviation is that of the curves. A short study
+finds large responses only.
 """
 
 from __future__ import annotations
@@ -30,28 +35,56 @@ Array = NDArray[np.float64]
 
 _SHORTEST_SECONDS, _LONGEST_SECONDS, _CONSTANTS = 6.0, 15.0, 10
 """Length of a long stay: absolute, and in declared time constants."""
+_NEAR_SECONDS = 0.5
+"""The end of a long stay that is compared with the level that follows."""
 _TIME_SHARE = 0.15
 """Share of the time of pilot and windows for the first long stays."""
-_MOST_FIRST_STAYS, MOST_STAYS = 4, 12
-_FEWEST_PROJECTED = 4
-"""Fewest long stays whose s is projected to the end. Slow noise is suspicious, and has no end."""
+_MOST_TIME_SHARE = 2 / 3
+"""Share of the longest time of the windows for all long stays, unless the first ones take more."""
+_MOST_FIRST_STAYS, _MOST_STAYS = 4, 12
+_FEWEST_STAYS = 4
+"""Fewest long stays that give a deviation of s, and that are projected to the end.
+
+Slow noise is suspicious, and has no end.
+"""
 _SUSPICIOUS_TOLERANCES, _SUSPICIOUS_ERRORS = 1.5, 1.3
 """The s that makes a level suspicious, in tolerances and in standard errors.
 
 The errors are divided by the number of first stays: a long study has time for more suspicion.
 """
-_LEVEL = 0.05
-"""Level of the nearer end of the interval of s."""
+_LEVEL, _RELATIVE_LEVEL = 0.05, 0.02
+"""Levels of the nearer end of the interval of s: of its own deviation, and of that of the curves.
+
+A short study of many levels has many checks of one stay each, and time for whole trials of none.
+"""
+
+
+@dataclass(frozen=True)
+class StayCounts:
+    """Long stays of a level: the first ones in any case, and the most after suspicion."""
+
+    first: int
+    most: int
+
+
+@dataclass(frozen=True)
+class LongStay:
+    """The rates of a long stay by bin, and those of the curve of the level that follows."""
+
+    rates: Array
+    following: Array
 
 
 @dataclass(frozen=True)
 class SlowCheck:
     """The check of one level; all lengths are in bins.
 
-    ``rates`` are the curves x bins of the pilot. ``tolerance`` is a log-ratio.
+    ``rates`` are the curves x bins of the level, ``following`` those of the level that follows its
+    long stays. Curves of the same index are neighbours in time. ``tolerance`` is a log-ratio.
     """
 
     rates: Array
+    following: Array
     bin_seconds: float
     declared_seconds: float
     tolerance: float
@@ -61,98 +94,130 @@ class SlowCheck:
         """Part of the slowest declared response at the end of a curve, relative to its start."""
         times = (np.arange(self.rates.shape[1]) + 0.5) * self.bin_seconds
         left = np.exp(-times / (LOGARITHM_SLOWS * self.declared_seconds))
-        return float(left[self._reference].mean() / left[self._early].mean())
+        return float(left[_end(left)].mean() / left[_start(left)].mean())
 
-    def is_slow(self, stays: int, measure: Callable[[], Array], steady: Sequence[Array]) -> bool:
+    def is_slow(
+        self, counts: StayCounts, measure: Callable[[], LongStay], known: Sequence[LongStay]
+    ) -> bool:
         """Return whether the level responds more slowly than declared.
 
-        ``measure`` returns the rates of a long stay by bin. ``stays`` are measured in any case.
-        ``steady`` are rates of the level long after a switch, if they are known.
+        ``known`` are long stays without the beginning of their curve.
         """
-        measured, errors = [measure() for _ in range(stays)], _SUSPICIOUS_ERRORS / max(1, stays)
-        while self._is_suspicious([*steady, *measured], errors):
-            if len(measured) >= MOST_STAYS:
-                return self._low_end(measured) > self.tolerance
-            if len(measured) >= _FEWEST_PROJECTED and not self._may_be_slow(measured):
+        measured = [measure() for _ in range(counts.first)]
+        errors = _SUSPICIOUS_ERRORS / max(1, counts.first)
+        while self._is_suspicious([*known, *measured], errors):
+            if len(measured) >= counts.most:
+                return self._low_end(known, measured, counts.most) > self.tolerance
+            if len(measured) >= _FEWEST_STAYS and not self._may_be_slow(measured, counts.most):
                 return False
             measured.append(measure())
         return False
 
-    def _is_suspicious(self, stays: Sequence[Array], errors: float) -> bool:
+    def _is_suspicious(self, stays: Sequence[LongStay], errors: float) -> bool:
         """Return whether s of the mean of curves and long stays is larger than by chance.
 
         A long stay varies at most as much as the shorter end of a curve. Its error decides nothing
         but the number of stays, so that correlated curves do no harm.
         """
-        late = np.array([_late(own) for own in stays])
-        early, reference = self._ends(self.rates)
+        late = np.array([_late(own.rates) for own in stays])
+        early, end = self._ends(self.rates)
         moved = late.mean() - early.mean()
-        change = late.mean() - reference.mean() - self.share * moved
-        spread = reference.std(ddof=1) * math.sqrt(1 / len(reference) + 1 / len(late))
+        change = late.mean() - end.mean() - self.share * moved
+        spread = end.std(ddof=1) * math.sqrt(1 / len(end) + 1 / len(late))
         needed = max(_SUSPICIOUS_TOLERANCES * self.tolerance, errors * float(spread))
         return bool(math.copysign(1.0, moved) * change > needed)
 
-    def _may_be_slow(self, stays: Sequence[Array]) -> bool:
+    def _may_be_slow(self, stays: Sequence[LongStay], most: int) -> bool:
         """Return whether the level can be slow after all stays: with s a standard error larger.
 
         Further stays are assumed to have the deviation of these.
         """
         changes = self._changes(stays)
         error = float(changes.std(ddof=1)) / math.sqrt(len(changes))
-        return self._low_end(stays) + error > self.tolerance
+        return _low_end(changes, most) + error > self.tolerance
 
-    def _low_end(self, stays: Sequence[Array]) -> float:
-        """Return the nearer end of the interval of s after all stays, with s as in these."""
-        changes = self._changes(stays)
-        error = changes.std(ddof=1) / math.sqrt(MOST_STAYS)
-        return float(changes.mean() + t_quantile(MOST_STAYS - 1, _LEVEL) * error)
+    def _low_end(self, known: Sequence[LongStay], measured: Sequence[LongStay], most: int) -> float:
+        """Return the nearer end of the interval of s after the last stay."""
+        if len(measured) >= _FEWEST_STAYS:
+            return _low_end(self._changes(measured), most)
+        return self._relative_low_end([*known, *measured])
 
-    def _changes(self, stays: Sequence[Array]) -> Array:
+    def _changes(self, stays: Sequence[LongStay]) -> Array:
         """Return s of each stay in the direction of the response.
 
-        The reference is in the same stay, so noise that is slower does not enter. Stays are
+        The end of its curve is in the same stay, so noise that is slower does not enter. Stays are
         independent replicates, whatever the autocorrelation within one is.
         """
-        late = np.array([_late(own) for own in stays])
-        early, reference = self._ends(np.stack([own[: self.rates.shape[1]] for own in stays]))
+        late = np.array([_late(own.rates) for own in stays])
+        early, end = self._ends(np.stack([own.rates[: self.rates.shape[1]] for own in stays]))
         moved = late - early
-        return np.asarray(
-            math.copysign(1.0, moved.mean()) * (late - reference - self.share * moved)
-        )
+        return np.asarray(math.copysign(1.0, moved.mean()) * (late - end - self.share * moved))
 
-    def _ends(self, rates: Array) -> tuple[Array, Array]:
-        """Return the log rates at the start and at the end of a curve, also of longer ones."""
-        return _log_mean(rates[:, self._early]), _log_mean(rates[:, self._reference])
+    def _relative_low_end(self, stays: Sequence[LongStay]) -> float:
+        """Return the nearer end of the interval of s relative to the level that follows.
 
-    @property
-    def _early(self) -> slice:
-        return slice(0, max(1, self.rates.shape[1] // 6))
+        The deviation of a long stay is that of a curve: both are pairs of neighbours in time.
+        """
+        bins = max(1, round(_NEAR_SECONDS / self.bin_seconds))
+        late = np.array([_log_mean(own.rates[-bins:]) for own in stays])
+        late -= np.array([_log_mean(own.following[_end(own.following)]) for own in stays])
+        early, end = self._ends(self.rates) - _log_means(self.following, _end(self.following))
+        moved = late.mean() - early.mean()
+        change = late.mean() - end.mean() - self.share * moved
+        error = end.std(ddof=1) * math.sqrt(1 / len(end) + 1 / len(late))
+        quantile = t_quantile(len(end) - 1, _RELATIVE_LEVEL)
+        return float(math.copysign(1.0, moved) * change + quantile * error)
 
-    @property
-    def _reference(self) -> slice:
-        bins = self.rates.shape[1]
-        return slice(bins - max(1, bins // 3), bins)
+    def _ends(self, curves: Array) -> Array:
+        """Return the log rates at the start and at the end of curves, 2 x curves."""
+        return np.stack([_log_means(curves, part(curves)) for part in (_start, _end)])
+
+
+def _low_end(changes: Array, most: int) -> float:
+    """Return the nearer end of the interval of s after all stays, with s as in these."""
+    error = changes.std(ddof=1) / math.sqrt(most)
+    return float(changes.mean() + t_quantile(most - 1, _LEVEL) * error)
 
 
 def _late(stay: Array) -> float:
-    return float(_log_mean(stay[len(stay) // 2 :][np.newaxis])[0])
+    return _log_mean(stay[len(stay) // 2 :])
 
 
-def _log_mean(rates: Array) -> Array:
-    """Return the logs of the means of rows; a mean of 0 counts as the smallest number."""
-    return np.asarray(np.log(np.maximum(rates.mean(axis=1), np.finfo(float).tiny)))
+def _start(rates: Array) -> slice:
+    """Return the first sixth of the bins."""
+    return slice(0, max(1, rates.shape[-1] // 6))
+
+
+def _end(rates: Array) -> slice:
+    """Return the last third of the bins."""
+    bins = rates.shape[-1]
+    return slice(bins - max(1, bins // 3), bins)
+
+
+def _log_means(curves: Array, bins: slice) -> Array:
+    return np.array([_log_mean(own[bins]) for own in curves])
+
+
+def _log_mean(rates: Array) -> float:
+    """Return the log of the mean; a mean of 0 counts as the smallest number."""
+    return math.log(max(float(rates.mean()), np.finfo(float).tiny))
 
 
 def long_stay_seconds(declared_seconds: float) -> float:
-    """Return the length of a long stay of a level; its later half gives the late rate."""
+    """Return the length of a long stay of a level; its end gives the late rate."""
     return min(_LONGEST_SECONDS, max(_SHORTEST_SECONDS, _CONSTANTS * declared_seconds))
 
 
-def count_first_stays(plan: WindowPlan, pilot_seconds: float, stay_seconds: float) -> int:
-    """Return the long stays of each level before any suspicion.
+def count_stays(
+    plan: WindowPlan, pilot_seconds: float, stay_seconds: float, longest_seconds: float
+) -> StayCounts:
+    """Return the long stays of each level.
 
-    ``stay_seconds`` is the time of one long stay of every level.
+    ``stay_seconds`` is the time of one long stay of every level, ``longest_seconds`` that of the
+    windows of the workload.
     """
     rounds = min(max(plan.needed_rounds, FIRST_LOOK), plan.affordable_rounds)
     planned = pilot_seconds + rounds * plan.round_seconds
-    return min(_MOST_FIRST_STAYS, max(1, round(_TIME_SHARE * planned / stay_seconds)))
+    first = min(_MOST_FIRST_STAYS, max(1, round(_TIME_SHARE * planned / stay_seconds)))
+    most = int(_MOST_TIME_SHARE * longest_seconds / stay_seconds)
+    return StayCounts(first, min(_MOST_STAYS, max(first, most)))

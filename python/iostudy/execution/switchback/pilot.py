@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from iostudy.analysis.switchback.allan import compute_allan_deviations, compute_bin_variance
 from iostudy.analysis.switchback.response import MIN_BINS, Response, estimate_response
 from iostudy.analysis.switchback.slow_response import (
+    LongStay,
     SlowCheck,
-    count_first_stays,
+    StayCounts,
+    count_stays,
     long_stay_seconds,
 )
 from iostudy.analysis.switchback.window_plan import (
@@ -71,11 +73,11 @@ def run_pilot(study: Study, request: WorkloadRequest, run: SwitchedRun, seed: in
     if bin_seconds is None:
         reason = f"a window of {_BIN_SECONDS[1]:g} s has too few operations for its figure"
         return PilotRow(request.label, None, f"{request.label}: {reason}", (), {})
-    pilot, curves = _measure(study, request, run, bin_seconds, seed)
+    pilot, curves, steady = _measure(study, request, run, bin_seconds, seed)
     row = build_plan(study, request, pilot)
     if row.plan is None:
         return row
-    slow = find_slow(study, request, run, pilot, row.plan, curves)
+    slow = find_slow(study, request, run, pilot, row.plan, curves, steady)
     return (
         replace(row, plan=None, reason=f"{request.label}: {_explain_slow(slow)}") if slow else row
     )
@@ -83,13 +85,20 @@ def run_pilot(study: Study, request: WorkloadRequest, run: SwitchedRun, seed: in
 
 def pilot_seconds(configurations: Sequence[Configuration]) -> float:
     """Return the duration of a pilot with the shortest bins and without a suspicious level."""
-    stays = sum(map(_stay_seconds, configurations[1:]))
-    return _seconds_before_stays(configurations) + stays
+    return _seconds_before_stays(configurations) + _seconds_of_stays(configurations)
 
 
 def _seconds_before_stays(configurations: Sequence[Configuration]) -> float:
     curves = sum(map(_curve_seconds, configurations))
     return _WARM_UP_SECONDS + STEADY_SECONDS + CURVES * curves
+
+
+def _seconds_of_stays(configurations: Sequence[Configuration]) -> float:
+    """Return the duration of one long stay of each configuration but the baseline."""
+    return sum(
+        _stay_seconds(own) + 2 * _curve_seconds(_choose_following(configurations, own))
+        for own in configurations[1:]
+    )
 
 
 def find_slow(
@@ -99,34 +108,61 @@ def find_slow(
     pilot: Pilot,
     plan: WindowPlan,
     curves: Mapping[str, Array],
+    steady: LongStay,
 ) -> tuple[str, ...]:
     """Return the configurations that respond more slowly than declared, from long stays.
 
-    The steady rates of the baseline stand for its first long stay.
+    ``steady`` is a long stay of the baseline.
     """
-    configurations, seconds = study.configurations(), pilot.bin_seconds
-    time_of_stays = sum(map(_stay_seconds, configurations[1:]))
-    stays = count_first_stays(plan, _seconds_before_stays(configurations), time_of_stays)
+    configurations = study.configurations()
+    before_stays = _seconds_before_stays(configurations)
+    stay_seconds = sum(map(_stay_seconds, configurations[1:]))
+    counts = count_stays(plan, before_stays, stay_seconds, study.decide.time)
     tolerance = max(TOLERANCES) * decision_rule(study).delta
-
-    def measure(own: Configuration) -> Array:
-        other = next(each.label for each in configurations if each.label != own.label)
-        run.switch(other)
-        run.wait(run.now() + SHORTEST_CURVE_SECONDS)
-        curve_bins = curves[own.label].shape[1]
-        count = max(2 * curve_bins, _count_bins(_stay_seconds(own), seconds))
-        spare = math.ceil(_SWITCH_SECONDS / seconds)
-        return _values(_measure_curve(run, own.label, seconds, count, spare)[1], request.figure)
-
-    return tuple(
-        own.label
-        for own in configurations
-        if SlowCheck(curves[own.label], seconds, slowest_response_seconds(own), tolerance).is_slow(
-            0 if own is configurations[0] else stays,
-            partial(measure, own),
-            (pilot.rates,) if own is configurations[0] else (),
+    measure = partial(_measure_long_stay, run, request.figure, pilot.bin_seconds)
+    slow = []
+    for own in configurations:
+        following = _choose_following(configurations, own)
+        check = SlowCheck(
+            curves[own.label],
+            curves[following.label],
+            pilot.bin_seconds,
+            slowest_response_seconds(own),
+            tolerance,
         )
-    )
+        is_baseline = own is configurations[0]
+        own_counts = StayCounts(0, counts.most) if is_baseline else counts
+        known = (steady,) if is_baseline else ()
+        if check.is_slow(own_counts, partial(measure, own, following), known):
+            slow.append(own.label)
+    return tuple(slow)
+
+
+def _choose_following(configurations: Sequence[Configuration], own: Configuration) -> Configuration:
+    """Return the configuration that follows long stays of another: that of the shortest curve."""
+    return min((each for each in configurations if each is not own), key=_curve_seconds)
+
+
+def _measure_long_stay(
+    run: SwitchedRun, figure: Figure, bin_seconds: float, own: Configuration, other: Configuration
+) -> LongStay:
+    """Switch from ``other`` to a configuration for a long stay, and back for a curve."""
+    run.switch(other.label)
+    run.wait(run.now() + _curve_seconds(other))
+    spare = math.ceil(_SWITCH_SECONDS / bin_seconds)
+    count = _count_bins(_stay_seconds(own), bin_seconds)
+    _, counts = _measure_curve(run, own.label, bin_seconds, count, spare)
+    return _follow(run, figure, bin_seconds, _values(counts, figure), other)
+
+
+def _follow(
+    run: SwitchedRun, figure: Figure, bin_seconds: float, rates: Array, following: Configuration
+) -> LongStay:
+    """Measure the curve of the configuration that follows a long stay."""
+    count = _count_bins(_curve_seconds(following), bin_seconds)
+    spare = math.ceil(_SWITCH_SECONDS / bin_seconds)
+    _, counts = _measure_curve(run, following.label, bin_seconds, count, spare)
+    return LongStay(rates, _values(counts, figure))
 
 
 def _explain_slow(labels: Sequence[str]) -> str:
@@ -194,20 +230,22 @@ def _find_bin_seconds(run: SwitchedRun, figure: Figure) -> float | None:
 
 def _measure(
     study: Study, request: WorkloadRequest, run: SwitchedRun, bin_seconds: float, seed: int
-) -> tuple[Pilot, dict[str, Array]]:
-    """Return the pilot, and the curves x bins of rates by configuration."""
+) -> tuple[Pilot, dict[str, Array], LongStay]:
+    """Return the pilot, the curves x bins of rates by configuration, and the steady baseline."""
     configurations = {own.label: own for own in study.configurations()}
-    steady = measure_bins(run, bin_seconds, _count_bins(STEADY_SECONDS, bin_seconds))
+    following = _choose_following(study.configurations(), study.baseline)
+    counts = measure_bins(run, bin_seconds, _count_bins(STEADY_SECONDS, bin_seconds))
+    steady = _follow(run, request.figure, bin_seconds, _values(counts, request.figure), following)
+    run.switch(study.baseline.label)
     draw = random.Random(f"{seed} {request.label} pilot")
     curves, switches = _measure_curves(run, configurations, bin_seconds, draw)
     level = bound_level(study.decide.risk, len(configurations) * len(study.workloads))
-    rates = _values(steady, request.figure)
     stacked = {
         label: _stack([_values(counts, request.figure) for counts in own])
         for label, own in curves.items()
     }
     pilot = Pilot(
-        rates=rates,
+        rates=steady.rates,
         bin_seconds=bin_seconds,
         operation_rate=min(_operation_rate(own, bin_seconds) for own in curves.values()),
         responses={
@@ -218,9 +256,9 @@ def _measure(
         },
         switch_seconds={label: float(np.mean(own)) for label, own in switches.items()},
         min_operations=required_for_figure(request.figure.name),
-        excess_variance=measure_excess_variance(rates, stacked.values()),
+        excess_variance=measure_excess_variance(steady.rates, stacked.values()),
     )
-    return pilot, stacked
+    return pilot, stacked, steady
 
 
 def _measure_curves(
