@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -175,6 +176,22 @@ class SwitchbackRows:
     pilots: tuple[PilotRow, ...] = ()
     runs: tuple[RunRow, ...] = ()
     windows: tuple[WindowRow, ...] = ()
+
+    def by_run(self, workload: str) -> tuple[tuple[RunRow, tuple[WindowRow, ...]], ...]:
+        """Return the runs of a workload with their windows.
+
+        The first run is that of the pilot, and has none. Windows of a run that failed have no run.
+        """
+        runs = [run for run in self.runs if run.workload == workload]
+        ends = [*(run.started_at for run in runs[1:]), math.inf]
+        return tuple(
+            (run, self._windows_between(workload, run.started_at, end) if number else ())
+            for number, (run, end) in enumerate(zip(runs, ends, strict=False))
+        )
+
+    def _windows_between(self, workload: str, start: float, end: float) -> tuple[WindowRow, ...]:
+        own = (row for row in self.windows if row.workload == workload)
+        return tuple(row for row in own if start <= row.start < end)
 
 
 NO_WINDOWS = SwitchbackRows()

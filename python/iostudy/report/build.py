@@ -102,7 +102,12 @@ def _analyze(recorded: RecordedStudy) -> _Analysis:
         disturbances=build_disturbances(study, trials, diagnoses),
         trials=build_trials(study, trials, diagnoses),
         windows=build_switchback(
-            study, recorded.switchback, comparisons, trials, recorded.row.circumstances
+            study,
+            recorded.switchback,
+            comparisons,
+            trials,
+            recorded.row.circumstances,
+            recorded.samples,
         ),
         ranking=build_ranking(study, measured),
         screening=build_screening(study, trials),

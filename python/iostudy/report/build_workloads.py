@@ -22,7 +22,12 @@ from iostudy.report.topics.caveats.build import (
     add_rate_limits,
     compute_shared_level,
 )
-from iostudy.report.topics.covariates.build import build_covariates, covariate_values
+from iostudy.report.topics.covariates.build import (
+    CovariateValues,
+    build_covariates,
+    covariate_values,
+    window_covariate_values,
+)
 from iostudy.report.topics.covariates.values import CovariateReport
 from iostudy.report.topics.measurements.build import build_measurements, describe_figure
 from iostudy.report.topics.noise.section import build_workload_power
@@ -49,7 +54,7 @@ def build_workloads(
 ) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
     """Build every workload with its flags, and its covariates, whose tests share their level."""
     study = recorded.study
-    values = covariate_values(study, recorded.trials)
+    values = _covariate_values(recorded)
     shared = compute_shared_level(study, values)
     found = _workloads(study, compared, recorded.measured, shared)
     reports = build_covariates(study, values, found, shared)
@@ -57,6 +62,13 @@ def build_workloads(
     flagged = (add_rate_limits(each, study.baseline.label, at_limit) for each in found)
     explained = (_explained(study, each, limited) for each in flagged)
     return tuple(add_imbalance(each, reports) for each in explained), reports
+
+
+def _covariate_values(recorded: RecordedStudy) -> tuple[CovariateValues, ...]:
+    """Return the covariates of what decides: windows, or trials where the study has none."""
+    if recorded.switchback.windows and recorded.samples is not None:
+        return window_covariate_values(recorded.study, recorded.switchback, recorded.samples)
+    return covariate_values(recorded.study, recorded.trials)
 
 
 def _workloads(

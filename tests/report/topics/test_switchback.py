@@ -6,15 +6,18 @@ import math
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
 from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.errors import LedgerError
 from iostudy.ledger.rows import (
     NO_SAMPLES,
     PilotRow,
     ResponseCurve,
     RunRow,
+    SamplesFile,
     SwitchbackRows,
     WindowRow,
 )
@@ -23,6 +26,7 @@ from iostudy.report.render.legend import read_legend
 from iostudy.report.topics.registry import build_summary_sections
 from iostudy.report.topics.switchback.values import CarryOver
 from iostudy.telemetry.covariates import Covariate
+from iostudy.telemetry.samples import Samples
 from tests.report.factory import STARTED_AT, build_report, factor, rows, study, study_row
 
 WORKLOAD = "dfsio-write"
@@ -55,11 +59,11 @@ def windows(*, blocks=20, rounds=2, noise=0.01, levels=None, change=lambda row: 
     return tuple(found)
 
 
-def report(measured=None, *, trials=(), runs=()):
+def report(measured=None, *, trials=(), runs=(), samples=None):
     plan = WindowPlan(0.5, WASHOUTS, 0.003, 0.02, 2.5, 24, 40, 2)
     pilot = PilotRow(WORKLOAD, plan, "", ((0.1, 0.05),), dict.fromkeys(LABELS, CURVE))
     switchback = SwitchbackRows((pilot,), tuple(runs), windows() if measured is None else measured)
-    return build_report(STUDY, study_row(STUDY), trials, switchback=switchback)
+    return build_report(STUDY, study_row(STUDY), trials, switchback=switchback, samples=samples)
 
 
 def own(of):
@@ -186,6 +190,49 @@ def test_telemetry_of_every_run_is_reported():
     text = plain(found)
     assert "Telemetry of the runs" in text
     assert measured.diagnosis.sentence.split(";")[0] in text
+
+
+def stolen_under(label):
+    """A reader of samples every 0.1 s, with 40 % of steal in the windows of a configuration."""
+    at = STARTED_AT + 99 + np.arange(2000) / 10
+    stolen = np.zeros(len(at))
+    for row in windows():
+        if row.configuration == label:
+            stolen[(at >= row.start) & (at < row.start + row.seconds)] = 0.4
+    columns = {
+        "clock.realtime_ns": 1e9 * at,
+        "cpu.steal": np.cumsum(10 * stolen),
+        "cpu.user": np.cumsum(10 * (1 - stolen)),
+    }
+    return lambda file, prefixes: Samples(at - at[0], columns)
+
+
+def two_runs():
+    file = SamplesFile("telemetry/run-000002.parquet", "")
+    return [run(STARTED_AT), replace(run(STARTED_AT + 50), telemetry=file)]
+
+
+def test_covariates_of_windows_are_tested_by_configuration():
+    found = report(runs=two_runs(), samples=stolen_under("bfq"))
+    (steal,) = found.covariates
+    shares = {each.configuration: each.share for each in steal.shares}
+    assert 0.3 < shares["bfq"] < 0.45
+    assert max(shares["none"], shares["mq-deadline"]) < 0.1
+    assert steal.imbalance is not None
+    assert steal.imbalance.configuration == "bfq"
+    text = plain(found)
+    assert "Means over the windows" in text
+    assert "steal took" in text
+
+
+def test_samples_that_cannot_be_read_are_named_with_their_run():
+    def damaged(file, prefixes):
+        raise LedgerError("samples", found="it is damaged", where=file.name, remedy="none")
+
+    found = report(runs=two_runs(), samples=damaged)
+    assert found.covariates == ()
+    note = "no covariates by configuration: telemetry/run-000002.parquet: it is damaged"
+    assert own(found).runs[1].notes == ("a note", note)
 
 
 def test_every_form_has_the_section():

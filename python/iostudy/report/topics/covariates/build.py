@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,16 @@ from numpy.typing import NDArray
 from iostudy.analysis.balance import Balance, measure_balance
 from iostudy.analysis.series import FamilyOfTests
 from iostudy.analysis.verdict import Verdict
-from iostudy.ledger.rows import TrialRow
+from iostudy.errors import LedgerError
+from iostudy.ledger.rows import RunRow, SwitchbackRows, TrialRow, WindowRow
+from iostudy.ledger.samples import ReadSamples
 from iostudy.report.finite import finite
 from iostudy.report.topics.covariates.values import CovariateReport, CovariateShare, Imbalance
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
 from iostudy.study.model import Study
 from iostudy.telemetry.covariates import Covariate, compute_covariates
+from iostudy.telemetry.window_covariates import WINDOW_COLUMNS, compute_window_covariates
 
 Array = NDArray[np.float64]
 
@@ -28,21 +32,70 @@ _RELEVANT = 0.5
 
 @dataclass(frozen=True)
 class CovariateValues:
-    """A covariate of the counted trials of a workload: blocks x configurations, NaN if unknown."""
+    """A covariate of the trials or windows of a workload: blocks x configurations, NaN if unknown.
+
+    Trials are those that count.
+    """
 
     workload: str
     covariate: Covariate
     shares: Array
 
 
+_Values = dict[tuple[str, Covariate], dict[tuple[int, str], float]]
+"""Shares of (block, configuration) by (workload, covariate)."""
+
+
 def covariate_values(study: Study, rows: Sequence[TrialRow]) -> tuple[CovariateValues, ...]:
     """Every covariate that is known of any counted trial, by workload in the study's order."""
-    found: dict[tuple[str, Covariate], dict[tuple[int, str], float]] = {}
+    found: _Values = {}
     for row in rows:
         if row.counts and row.summary is not None:
             for covariate, share in compute_covariates(row.summary).items():
                 own = found.setdefault((row.workload, covariate), {})
                 own[row.block, row.configuration] = share
+    return _in_order(study, found)
+
+
+def window_covariate_values(
+    study: Study, rows: SwitchbackRows, samples: ReadSamples
+) -> tuple[CovariateValues, ...]:
+    """Every covariate that is known of any window: means over the windows of a block.
+
+    A run without readable samples has none; its notes say why.
+    """
+    found: _Values = {}
+    for request in study.workloads:
+        for run, windows in rows.by_run(request.label):
+            for covariate, shares in _interpolate(run, windows, samples).items():
+                own = found.setdefault((request.label, covariate), {})
+                own |= _average(windows, shares)
+    return _in_order(study, found)
+
+
+def _interpolate(
+    run: RunRow, windows: Sequence[WindowRow], samples: ReadSamples
+) -> Mapping[Covariate, Array]:
+    if not windows:
+        return {}
+    starts = np.array([row.start for row in windows])
+    ends = starts + np.array([row.seconds for row in windows])
+    try:
+        return compute_window_covariates(samples(run.telemetry, WINDOW_COLUMNS), starts, ends)
+    except LedgerError:
+        return {}
+
+
+def _average(windows: Sequence[WindowRow], shares: Array) -> dict[tuple[int, str], float]:
+    """Return the means over the windows with a known share, by block and configuration."""
+    grouped: dict[tuple[int, str], list[float]] = {}
+    for row, share in zip(windows, shares.tolist(), strict=True):
+        if math.isfinite(share):
+            grouped.setdefault((row.block, row.configuration), []).append(share)
+    return {place: fmean(own) for place, own in grouped.items()}
+
+
+def _in_order(study: Study, found: _Values) -> tuple[CovariateValues, ...]:
     labels = [configuration.label for configuration in study.configurations()]
     return tuple(
         CovariateValues(request.label, covariate, _matrix(found[request.label, covariate], labels))

@@ -14,10 +14,15 @@ from iostudy.report.values import Report
 from iostudy.telemetry.covariates import Covariate
 from iostudy.units import format_percent
 
-_EXPLANATION = (
+_OF_TRIALS = (
     "Means over the trials that count: CPU steal and foreign CPU as shares of the CPU time, "
     "foreign I/O as a share of the workload's own bytes. They exclude no trial unless the study "
     "sets a limit."
+)
+_OF_WINDOWS = (
+    "Means over the windows: CPU steal and foreign CPU as shares of the CPU time. Samples are less "
+    "frequent than short windows, so a disturbance of one window also counts in its neighbours, "
+    "and differences between configurations seem smaller. They exclude no window."
 )
 _CAUTION = (
     "A disturbance slows what it hits. The share can also follow from the configuration, as a "
@@ -37,7 +42,7 @@ def build_covariates_section(report: Report) -> Section | None:
     return Section(
         name="covariates",
         title="Covariates",
-        notes=(_EXPLANATION, *_findings(report)),
+        notes=(_OF_WINDOWS if report.switchback else _OF_TRIALS, *_findings(report)),
         tables=() if long else (table,),
         folded=(table,) if long else (),
     )

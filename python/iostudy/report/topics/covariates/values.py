@@ -1,4 +1,4 @@
-"""Covariates of the trials, and the workloads that a study gave up."""
+"""Covariates of the trials or windows, and the workloads that a study gave up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from iostudy.telemetry.covariates import Covariate
 
 
 class CovariateShare(Value):
-    """The mean of a covariate over the counted trials of one configuration, as a fraction."""
+    """The mean of a covariate over the trials or windows of one configuration, as a fraction."""
 
     configuration: str
     """Label of the configuration."""
     trials: int
-    """Number of trials in which it is known."""
+    """Number of blocks in which it is known, each with one trial or some windows."""
     share: FiniteFloat | None
     """Mean share, as a fraction; null if unknown."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from iostudy.analysis.switchback.block_plan import plan_blocks
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.ledger.rows import PilotRow, ResponseCurve, SwitchbackRows, TrialRow, WindowRow
+from iostudy.ledger.samples import ReadSamples
 from iostudy.report.base import Span
 from iostudy.report.topics.switchback.carry_over import build_carry_over, collect_rounds
 from iostudy.report.topics.switchback.confirmation import build_confirmations
@@ -29,6 +30,7 @@ def build_switchback(
     compared: Sequence[ComparisonResult],
     trials: Sequence[TrialRow],
     circumstances: Mapping[str, Any],
+    samples: ReadSamples | None,
 ) -> tuple[SwitchbackReport, ...]:
     """Describe the windows of every workload with a plan; ``trials`` are those of confirmation."""
     pilots = {pilot.workload: pilot for pilot in rows.pilots}
@@ -49,7 +51,7 @@ def build_switchback(
                 update={
                     "confirmations": tuple(filter(None, own.values())),
                     "unconfirmed": tuple(label for label, each in own.items() if each is None),
-                    "runs": build_runs(study, request, circumstances, rows.runs, windows),
+                    "runs": build_runs(study, request, circumstances, rows, samples),
                 }
             )
         )

@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iostudy.diagnosis.context import OperatingPoint, collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.ledger.rows import RunRow, WindowRow
+from iostudy.errors import LedgerError
+from iostudy.ledger.rows import NO_SAMPLES, RunRow, SwitchbackRows
+from iostudy.ledger.samples import ReadSamples
 from iostudy.report.topics.bottlenecks.diagnosis import build_diagnosis
 from iostudy.report.topics.bottlenecks.trial_context import build_trial_context
 from iostudy.report.topics.switchback.values import RunReport
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.covariates import compute_covariates
+from iostudy.telemetry.window_covariates import WINDOW_COLUMNS
 
 
 def build_runs(
     study: Study,
     request: WorkloadRequest,
     circumstances: Mapping[str, Any],
-    runs: Sequence[RunRow],
-    windows: Sequence[WindowRow],
+    rows: SwitchbackRows,
+    samples: ReadSamples | None,
 ) -> tuple[RunReport, ...]:
-    """Describe every run of a workload; ``windows`` are those of the workload.
-
-    The first one is that of the pilot. Windows of a run that failed have no run.
-    """
-    own = [run for run in runs if run.workload == request.label]
-    points = collect_operating_points(run.summary for run in own)
+    """Describe every run of a workload."""
+    runs = rows.by_run(request.label)
+    points = collect_operating_points(run.summary for run, _ in runs)
     return tuple(
         _describe(study, request, circumstances, run, points).model_copy(
-            update={"windows": _count_windows(own, place, windows)}
+            update={"windows": len(windows), "notes": (*run.notes, *_list_problems(run, samples))}
         )
-        for place, run in enumerate(own)
+        for run, windows in runs
     )
 
 
-def _count_windows(runs: Sequence[RunRow], place: int, windows: Sequence[WindowRow]) -> int:
-    if place == 0:
-        return 0
-    end = runs[place + 1].started_at if place + 1 < len(runs) else math.inf
-    return sum(runs[place].started_at <= row.start < end for row in windows)
+def _list_problems(run: RunRow, samples: ReadSamples | None) -> Iterator[str]:
+    """Yield why the samples of a run, and so the covariates of its windows, are missing."""
+    if samples is None or run.telemetry == NO_SAMPLES:
+        return
+    try:
+        samples(run.telemetry, WINDOW_COLUMNS[:1])
+    except LedgerError as error:
+        yield f"no covariates by configuration: {error.where}: {error.found}"
 
 
 def _describe(
