@@ -57,7 +57,7 @@ def test_json_has_the_figures():
 def test_noise_without_a_cause_is_unexplained():
     report = build_report(STUDY, study_row(STUDY), build_rows(nothing, 1))
     ((*_, cause, share, _, remedy),) = build_noise_section(report).tables[1].rows
-    assert (cause, share, remedy) == ("unexplained", "100 %", "")
+    assert (cause, share, remedy) == ("unexplained", "100 %", "average it over more blocks")
 
 
 def test_every_cause_has_a_remedy():

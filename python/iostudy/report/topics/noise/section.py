@@ -32,6 +32,7 @@ _CAUSES = (
     f"workload in about {format_percent(LEVEL)} of studies."
 )
 _UNEXPLAINED = "unexplained"
+_REMEDY = "average it over more blocks"
 
 
 def build_workload_power(
@@ -123,7 +124,7 @@ def _cause_rows(own: NoiseDecompositionReport) -> Iterator[tuple[str, ...]]:
     for cause in own.causes:
         share = _format_known(cause.share, cause.interval)
         yield own.workload, cause.cause, share, cause.evidence, cause.remedy
-    yield own.workload, _UNEXPLAINED, format_percent(own.unexplained), _examined(own), ""
+    yield own.workload, _UNEXPLAINED, format_percent(own.unexplained), _examined(own), _REMEDY
 
 
 def _examined(own: NoiseDecompositionReport) -> str:
@@ -139,4 +140,6 @@ def describe_causes(own: NoiseDecompositionReport) -> Iterator[str]:
             f"{cause.remedy}."
         )
     rest = format_percent(own.unexplained)
-    yield f"{own.workload}: {rest} of the variance is unexplained ({_examined(own)})."
+    yield (
+        f"{own.workload}: {rest} of the variance is {_UNEXPLAINED} ({_examined(own)}); {_REMEDY}."
+    )
