@@ -7,8 +7,17 @@ import json
 from tests.cli.test_commands import WITHOUT_ROOT
 
 
-def two_studies(program) -> None:
-    program.write(WITHOUT_ROOT)
+DIRECT = """\
+question: Which?
+target: .
+factors: {workload.record_size: [1MiB, 4KiB]}
+workloads: [{dfsio-read: {files: 1, size: 4MiB, direct: true}}]
+decide: {margin: 5%, risk: 20%, blocks: [3, 4]}
+"""
+
+
+def two_studies(program, text: str = WITHOUT_ROOT) -> None:
+    program.write(text)
     for out, seed in (("one", "1"), ("two", "2")):
         done = program("run", "study.yaml", "--out", out, "--seed", seed)
         assert done.returncode == 0, done.stderr
@@ -40,6 +49,15 @@ def test_comparing_a_folder_with_itself_is_refused(program):
     missing = program("compare", "out", "nowhere")
     assert missing.returncode == 2
     assert "nowhere" in missing.stderr
+
+
+def test_the_worse_of_two_record_sizes_fails_and_the_better_passes(program):
+    """Small direct reads are some times slower than large ones."""
+    two_studies(program, DIRECT)
+    levels = [("--configuration", label) for label in ("1MiB=4KiB", "4KiB=1MiB")]
+    done = [program("compare", "one", "two", *level, "--fail-on", "worse") for level in levels]
+    assert [each.returncode for each in done] == [1, 0], [each.stdout for each in done]
+    assert "two against one: worse" in done[0].stderr
 
 
 def test_verdicts_are_exit_codes_and_files_for_ci(program):

@@ -73,7 +73,7 @@ def _shown(text: str | None) -> str:
 
 def _table(comparison: StudyComparison) -> TextTable:
     sides = (comparison.first.label, comparison.second.label)
-    heads = ("workload", "configuration", *sides, "change", "verdict", "trials")
+    heads = ("workload", "configuration", "change", "verdict", *sides, "trials")
     rows = [_row(each) for each in comparison.compared]
     return TextTable("", heads, rows, names=2)
 
@@ -84,9 +84,9 @@ def _row(each: ConfigurationComparison) -> tuple[str, ...]:
     return (
         each.workload,
         _configuration(each),
-        *values,
         format_change_interval(each.change, each.interval),
         _verdict(each),
+        *values,
         f"{each.first.trials} and {each.second.trials}",
     )
 
@@ -101,7 +101,7 @@ def _verdict(each: ConfigurationComparison) -> str:
         return "none (flagged)"
     if each.verdict is Verdict.INCONCLUSIVE:
         return "inconclusive"
-    return f"{each.verdict} by at least the margin" if each.by_margin else str(each.verdict)
+    return f"{each.verdict} by ≥ margin" if each.by_margin else str(each.verdict)
 
 
 def _known(comparison: StudyComparison) -> Iterator[str]:
