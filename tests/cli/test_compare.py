@@ -6,7 +6,6 @@ import json
 
 from tests.cli.test_commands import WITHOUT_ROOT
 
-
 DIRECT = """\
 question: Which?
 target: .
