@@ -80,8 +80,8 @@ def replace_whole(path: Path, content: bytes) -> None:
 def _open_replacement(path: Path, *, follow_parent: bool = True) -> Iterator[BinaryIO]:
     """Open a temporary file that takes the name at the end, or is removed on failure.
 
-    The folder may be another user's, who must not make root write elsewhere: no file and no link
-    that exists is opened, and both names are of the one directory that was opened.
+    The folder may be another user's, who must not make root write elsewhere. So no existing file or
+    link is opened, and both names are in the one directory that was opened.
     """
     with _open_directory(path.parent, follow=follow_parent) as directory:
         temporary = f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}"

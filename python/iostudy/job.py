@@ -44,18 +44,18 @@ class JobSpec:
     ``create`` makes the files, or cuts them to nothing; else they must be there. Records of
     ``record_bytes`` go over ``file_bytes`` of each file, from ``begin_bytes`` on.
 
-    ``order`` is over all files of a thread: ``strided`` takes every ``step``-th record, then those
-    after them, until all are taken; ``skip`` leaves out what lies between; ``random`` takes each
-    once, shuffled anew for every pass; ``zipf`` draws with a frequency of rank^-``zipf_exponent``.
-    A thread ends after one pass, unless ``total_bytes`` (in as many passes as that takes) or
-    ``seconds`` is given. What ends in the first ``ramp_seconds`` is not counted.
+    ``order`` is over all files of a thread. ``strided`` takes every ``step``-th record, then those
+    after them, until all are taken; ``skip`` omits what lies between. ``random`` takes each once,
+    shuffled anew for every pass. ``zipf`` draws with a frequency of rank^-``zipf_exponent``. A
+    thread ends after one pass, unless ``total_bytes`` (in as many passes as that takes) or
+    ``seconds`` is given. Records that end in the first ``ramp_seconds`` are not counted.
 
-    ``method``: ``psync`` is pread(2) and pwrite(2), ``seek`` is lseek(2) with read(2) and write(2),
-    ``stdio`` the C library's fread(3) and fwrite(3) with its own buffer, flushed after the last,
-    ``io_uring`` io_uring(7) with ``depth`` records of each thread under way: it waits for
-    ``submit_batch`` of them to end before it begins as many others with one system call. With
-    ``sqpoll`` a thread of the kernel takes the records, with ``iopoll`` the device is polled until
-    they end. If the kernel forbids io_uring it is psync, with a note in the result.
+    ``method``: ``psync`` is pread(2) and pwrite(2), ``seek`` is lseek(2) with read(2) and write(2).
+    ``stdio`` is the C library's fread(3) and fwrite(3) with its own buffer, flushed after the last
+    record. ``io_uring`` is io_uring(7) with ``depth`` records of each thread under way: it waits
+    for ``submit_batch`` of them to end before it begins as many others with one system call. With
+    ``sqpoll`` a thread of the kernel takes the records; with ``iopoll`` the device is polled until
+    they end. If the kernel forbids io_uring, it is psync, with a note in the result.
 
     ``direct`` is O_DIRECT, ``dsync`` O_DSYNC. ``sync`` ends every file with that call, inside the
     measured time, and calls it after every ``sync_every`` records that a thread has written, if

@@ -152,7 +152,7 @@ def read_present_devices(names: Iterable[str], root: Path = ROOT) -> tuple[Block
 def find_loop_devices(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The loop devices attached to that file, also when it has been unlinked.
 
-    The file is known by its name and that of its folder, which must be unique: where its mount has
+    The file is known by its name and that of its folder, which must be unique. If its mount has
     ended with a mount namespace, the kernel shows the path from the root of that mount.
     """
     loops = (root / "sys/block").glob("loop*")

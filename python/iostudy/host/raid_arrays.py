@@ -46,10 +46,9 @@ class WriteBitmap:
 class RaidArray:
     """An md array.
 
-    ``action`` is None where the level has no redundancy to look after, or where the kernel has a
-    word that md.rst does not know; ``missing`` counts the members that are not there; ``progress``
-    is the fraction done, None where nothing is under way or has begun; ``bitmap`` is None where
-    the array has none.
+    ``action`` is None if the level has no redundancy to maintain, or the kernel has a word that
+    md.rst does not know. ``missing`` counts the absent members. ``progress`` is the completed
+    fraction, None if nothing is under way or has begun. ``bitmap`` is None if the array has none.
     """
 
     level: str

@@ -209,13 +209,13 @@ def measured_rows(switchback: SwitchbackRows, trials: Sequence[TrialRow]) -> Seq
 class TrialRow:
     """One trial: one workload under one configuration in one attempt at one block.
 
-    ``figures`` are the workload's, by the names and units of its definition; ``settings`` what was
-    read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``summary`` is what the
-    machine did meanwhile; ``devices`` are those under test, which share the workload's files, none
-    of them on top of another; ``phases`` are seconds spent in each phase. ``started_at`` is Unix
-    time. ``telemetry`` names the Parquet file with the samples. ``counts`` says that its whole
-    block was finished and valid, so that verdicts use it. ``latencies`` and ``parts`` are the
-    workload's, see `iostudy.workloads.definition.Measurement`.
+    ``figures`` are the workload's, by the names and units of its definition. ``settings`` are the
+    values read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``summary`` is what
+    the machine did meanwhile. ``devices`` are those under test: they share the workload's files,
+    and none is on top of another. ``phases`` are seconds spent in each phase. ``started_at`` is
+    Unix time. ``telemetry`` names the Parquet file with the samples. ``counts``: its whole block
+    was finished and valid, so that verdicts use it. ``latencies`` and ``parts`` are the workload's,
+    see `iostudy.workloads.definition.Measurement`.
     """
 
     id: int

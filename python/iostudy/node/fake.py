@@ -45,10 +45,10 @@ class Disturbance:
 class FakeNode:
     """Every trial gives ``base * (1 + effect) * exp(noise)`` as its verdict figure.
 
-    ``effects`` are fractions by configuration label, or by (workload, configuration); ``noise``
-    is the standard deviation of the logarithm; ``script`` maps the number of a trial, from 0 in
-    the order of calls, to a Disturbance. ``refuses`` are refused configurations with the reason.
-    ``responses`` are those to switches by label; ``fails_after`` ends a run after so many switches.
+    ``effects`` are fractions by configuration label, or by (workload, configuration). ``noise`` is
+    the standard deviation of the logarithm. ``script`` maps the number of a trial, from 0 in the
+    order of calls, to a Disturbance. ``refuses`` are refused configurations with the reason.
+    ``responses`` are those to switches by label. ``fails_after`` ends a run after so many switches.
     ``log`` records the calls in order.
     """
 

@@ -19,12 +19,12 @@ from iostudy.workloads.windows import WindowMeter
 class TrialResult:
     """The result of a completed trial.
 
-    ``settings`` are the values read back while it ran (``block.scheduler@loop0`` -> ``bfq``);
-    ``devices`` are those under test, which share the workload's files, none of them on top of
-    another (none where the files lie on no device);
-    ``phases`` are seconds spent outside and inside the workload, in the order they happened;
-    ``notes`` are those on caches and of the workload. ``latencies``,
-    ``parts`` and ``departures`` are the workload's, see `iostudy.workloads.definition.Measurement`.
+    ``settings`` are the values read back while it ran (``block.scheduler@loop0`` -> ``bfq``).
+    ``devices`` are those under test: they share the workload's files, and none is on top of
+    another. There are none if the files lie on no device. ``phases`` are seconds spent outside and
+    inside the workload, in the order they happened. ``notes`` are those on caches and of the
+    workload. ``latencies``, ``parts`` and ``departures`` are the workload's, see
+    `iostudy.workloads.definition.Measurement`.
     """
 
     figures: Mapping[str, float]

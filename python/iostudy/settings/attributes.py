@@ -1,9 +1,9 @@
 """Text attributes of the kernel, several of them as one reversible change.
 
-Most settings are files of a few bytes below /sys or /proc, or look like it: the attributes of one
-queue, all sysctls, the options of one mount. Some disturb others when they are written (a new
-scheduler resets nr_requests), so one change covers all attributes of an owner, in whatever
-order they were requested, and keeps what is disturbed as well.
+Most settings are files of a few bytes below /sys or /proc, or resemble them: the attributes of one
+queue, all sysctls, the options of one mount. A write to some of them changes others: a new
+scheduler resets nr_requests. Therefore one change covers all attributes of an owner, in any order,
+and also restores what the kernel changed with them.
 """
 
 from __future__ import annotations

@@ -95,21 +95,23 @@ class RootlessFallback:
 class Study:
     """A question with factors, workloads and a decision rule.
 
-    ``text`` is the study file as it was read, ``baseline`` the label of the configuration that
-    others are compared with (None: the first), ``chosen`` the configurations that the file names
-    (none: every combination), ``bounds`` the labels of those that show what is possible and are
-    none to choose from, ``seed`` the one the file fixes, if any. With a ``design`` the study
-    is a screening: its configurations are the design's runs, and what it compares are the levels of
-    each factor. ``leave_out_refused``: what
-    the host refuses before the first trial does not stop the study; ``left_out`` are the labels of
-    what it refused, with the reason. ``reference`` names what others have published of the question
-    (`iostudy.study.reference`). ``hadoop`` is the cluster that it starts where a workload needs one
-    and the target is no cluster already. ``search``: the factors are its parameters, and the
-    configurations are its candidates as far as they are known; no verdict comes from it.
-    ``method`` is that of the interim analyses, as the ledger records it. ``bias`` is the largest
-    bias of a comparison of windows by the responses to switches, a log-ratio, as the pilots bound
-    it.
-    ``notes`` say what was replaced and why (no root, for instance), and what it costs to trace.
+    - ``text``: the study file as it was read
+    - ``baseline``: the label of the configuration that others are compared with; None for the first
+    - ``chosen``: the configurations that the file names; none for every combination
+    - ``bounds``: labels of configurations that show what is possible and cannot be chosen
+    - ``seed``: the seed that the file fixes, if any
+    - ``design``: the study is a screening, its configurations are the design's runs, and it
+      compares the levels of each factor
+    - ``leave_out_refused``: what the host refuses before the first trial does not stop the study
+    - ``left_out``: the labels of refused configurations, with the reason
+    - ``reference``: published figures of the question (`iostudy.study.reference`)
+    - ``hadoop``: the cluster that it starts if a workload needs one and the target is none
+    - ``search``: the factors are its parameters, the configurations its candidates so far; no
+      verdict comes from it
+    - ``method``: the method of the interim analyses, as the ledger records it
+    - ``bias``: the largest bias of a comparison of windows by the responses to switches, a
+      log-ratio, as the pilots bound it
+    - ``notes``: what was replaced and why (no root, for instance), and what tracing costs
     """
 
     name: str

@@ -65,9 +65,9 @@ def decode(content: bytes, where: str) -> str:
 def read(text: str, where: str) -> Source:
     """Parse YAML 1.2 (so that ``none``, ``on`` and ``off`` are strings); StudyError if it is not.
 
-    A key that stands twice is an error, as is anything but a mapping at the top, and YAML's ways to
-    say more than is written: a few lines of aliases can stand for gigabytes, and what an alias or
-    a merge key brings in has no line of its own.
+    A duplicate key is an error, as is anything but a mapping at the top. Anchors, aliases and merge
+    keys are errors too: a few lines of aliases can expand to gigabytes, and their values have no
+    line of their own.
     """
     try:
         values = new_yaml().load(text)

@@ -60,8 +60,8 @@ def compute_iostat_figures(moved: Mapping[str, float], seconds: float) -> dict[s
     """Compute iostat's figures of a device from the increments of COUNTERS in ``seconds``.
 
     ``kB_read`` and ``kB_wrtn`` are totals, as in ``iostat -dk``, and follow ``EXTENDED_FIGURES``.
-    Rates are per second, sizes in kB of 1024 bytes, waits in milliseconds, %util in percent; as in
-    iostat it may be above 100 where the kernel has counted more time than there was.
+    Rates are per second, sizes in kB of 1024 bytes, waits in milliseconds, %util in percent. As in
+    iostat, %util is above 100 if the kernel has counted more time than has passed.
     """
     figures: dict[str, float] = {}
     for operation in _OPERATIONS:
@@ -82,10 +82,11 @@ def compute_old_figures(figures: Figures) -> dict[str, float]:
     ``avgrq-sz`` is in sectors of 512 bytes, ``await`` and ``svctm`` in milliseconds. Discards count
     as in sysstat 12's ``areq-sz`` and ``await``; sysstat knew none while it had the old names.
 
-    ``svctm`` is not to be trusted: it is the time in which the device had any request, divided by
-    the requests, and so no time that any of them took once the device serves several at a time.
-    sysstat's manual calls it meaningless, as it is not known when a driver begins with a request,
-    and warns "Do not trust this field any more" since 9.1.3 (2010); 12.1.2 (2018) took it away.
+    Do not trust ``svctm``. It is the time in which the device had any request, divided by the
+    number of requests. No request took that time if the device serves several at once. sysstat's
+    manual calls it meaningless, because the block layer does not know when a driver begins a
+    request. The manual warns "Do not trust this field any more" since 9.1.3 (2010); 12.1.2 (2018)
+    removed it.
     """
     letters = [operation.letter for operation in _OPERATIONS]
     requests = sum(figures[f"{letter}/s"] for letter in letters)

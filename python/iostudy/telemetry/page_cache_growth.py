@@ -24,9 +24,9 @@ _SLOWEST_GROWTH = 10 * _KB_PER_MIB
 def compute_growth_figures(samples: Samples) -> Figures:
     """Compute ``cache_growth_kB/s`` and ``cache_growth_ms/MiB``; none if unknown.
 
-    Memory counts that left the free pages while as much joined the page cache. The milliseconds
-    are system time of the workload: of all tasks in the intervals of growth, times the workload's
-    part of it if it has used less CPU time than that.
+    Memory counts that left the free pages while as much joined the page cache. The milliseconds are
+    system time of all tasks in the intervals of growth. If the workload used less CPU time than
+    that, they are multiplied by its share.
     """
     grown_kb = _growth(samples.group("vm"))
     system_ms = _system_time(samples)

@@ -17,10 +17,10 @@ _REPORTED_PROCESSES = 5
 def compute_workload_figures(samples: Samples) -> Figures:
     """Compute the figures of the workload's processes; none if no process is the workload.
 
-    %cpu and %thread (the busiest thread of each interval) in percent of one core; read_kB,
-    written_kB and cancelled_kB in kB of 1024 bytes; how many threads there are, and are running or
-    waiting for a device, as means over time; and allowed_cores, how many processors it may use.
-    Thread states are unknown if the threads were only scanned at the start and at the end.
+    %cpu and %thread (the busiest thread of each interval) are in percent of one core. read_kB,
+    written_kB and cancelled_kB are in kB of 1024 bytes. threads, running and waiting (for a device)
+    are mean numbers of threads. allowed_cores is the number of processors that it may use. Thread
+    states are unknown if the threads were only scanned at the start and at the end.
     """
     columns = samples.group("workload")
     if not columns:

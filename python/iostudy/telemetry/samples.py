@@ -108,9 +108,9 @@ def _grouped(columns: tuple[str, ...]) -> Mapping[str, Mapping[str, Mapping[str,
 def counter_increments(values: Values) -> Values:
     """Return the increments of a counter, or of each row of several; NaN if unknown.
 
-    A counter that the kernel keeps in 32 bits, such as times in milliseconds, may wrap: it was in
-    the upper half of its range then, and its increment is less than half of the range. Any other
-    decrease is a restart, because the device was replaced, and the increment is unknown.
+    A counter of 32 bits, such as times in milliseconds, may wrap. It was then in the upper half of
+    its range, and its increment is less than half of the range. Any other decrease is a restart,
+    because the device was replaced, and the increment is unknown.
     """
     before = values[..., :-1]
     steps: Values = values[..., 1:] - before

@@ -69,8 +69,9 @@ class Flow:
     def splits(self) -> tuple[float, ...]:
         """Between each layer and the next, requests in below for each request out above.
 
-        Above 1 they were split (at the edges of stripes), copied (to mirrors, parity) or came from
-        other users of the members; below 1 the upper layer served them itself, as a cache does.
+        Above 1, requests were split (at the edges of stripes), copied (to mirrors, parity), or came
+        from other users of the members. Below 1 the upper layer served them itself, as a cache
+        does.
         """
         return tuple(
             lower.requests_in / upper.requests_out if upper.requests_out else 1.0

@@ -1,8 +1,8 @@
 """Checks of the limit on open files against the needs of a workload.
 
-The limit of a run is not raised behind the user's back, since a study may vary it
-(``limit.nofile_soft``): what no limit allows is refused before, the rest when a run begins. What is
-prepared, unmeasured, takes all that this process may have.
+iostudy does not raise the limit of a run, since a study may vary it (``limit.nofile_soft``). It
+refuses beforehand what no limit allows, and the rest when a run begins. The unmeasured preparation
+uses all that this process may have.
 
 Source: getrlimit(2), RLIMIT_NOFILE; the kernel's Documentation/admin-guide/sysctl/fs.rst, nr_open.
 """

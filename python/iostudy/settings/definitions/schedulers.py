@@ -1,8 +1,8 @@
 """The tunables of the I/O schedulers: files below ``queue/iosched`` of whichever is active.
 
-A tunable is only there while its scheduler is, and starts from its default when the scheduler is
-chosen. Times in milliseconds that are kept in jiffies are rounded up to ticks of the kernel (1, 4
-or 10 ms); a value that comes back rounded is refused, and the error says what it became.
+A tunable exists only while its scheduler is active, and starts from its default when the scheduler
+is chosen. The kernel rounds times in milliseconds that it keeps in jiffies up to ticks (1, 4 or 10
+ms). iostudy refuses a rounded value, and the error has the actual one.
 """
 
 from __future__ import annotations

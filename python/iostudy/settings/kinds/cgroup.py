@@ -1,8 +1,8 @@
 """Control group of a trial, which contains this process during the trial.
 
-All settings of a trial are one group, since a process can only be in one. The group is created next
-to or below the process's own; where cgroup v2 does not hand the io controller down there, that is
-turned on for as long as groups of iostudy need it, which they show by their names.
+All settings of a trial are one group, since a process can only be in one. The group is next to or
+below the process's own. If cgroup v2 does not enable the io controller there, iostudy enables it
+for as long as groups of iostudy need it; their names show that.
 
 Source: Documentation/admin-guide/cgroup-v2.rst (IO, "No Internal Process Constraint"),
 cgroup-v1/blkio-controller.rst; tg_set_limit() and tg_set_conf() in the kernel's

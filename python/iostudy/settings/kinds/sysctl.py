@@ -1,10 +1,10 @@
 """Kernel parameters below ``/proc/sys``, owned by the host during one boot.
 
-vm.dirty_ratio and vm.dirty_bytes are one number in two forms, and so are two other pairs: to write
-one makes the other 0. What is wanted of one is therefore wanted of both, and both come back. The
-kernel takes no 0 for an amount, so an amount is cleared by writing the percentage; where that is 0
-already, the kernel clears the amount for the background pair only, and a host with 0 in both forms
-of the other one is refused beforehand.
+vm.dirty_ratio and vm.dirty_bytes are one number in two forms, and so are two other pairs: a write
+to one makes the other 0. A change of one therefore covers both, and restores both. The kernel
+accepts no 0 for an amount, so the percentage is written to clear it. If that is 0 already, the
+kernel clears the amount for the background pair only. iostudy refuses a host with 0 in both forms
+of another pair beforehand.
 
 Source: dirty_ratio_handler() and its neighbours in mm/page-writeback.c, overcommit_ratio_handler()
 in mm/util.c; proc_dointvec() and others in kernel/sysctl.c.

@@ -1,8 +1,8 @@
 """Scratch disks, which a study creates and removes.
 
-All parts are in one uniquely named folder below the given one: the image file (of a loop-back disk)
-and the mount point of the file systems on the disk, see `new_filesystem`. Undo finds the existing
-parts and removes them, so it does not depend on the progress of the creation.
+All parts are in one uniquely named folder below the given one. They are the image file of a
+loop-back disk, and the mount point of the file systems on the disk (see `new_filesystem`). Undo
+finds the existing parts and removes them, so it does not depend on the progress of the creation.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Critical sections that defer termination signals.
 
 A handler that raises would interrupt such a section. Blocking the signals in the thread's mask does
-not help: the kernel then delivers them to another thread (of a library's pool, for example), and
-Python still runs the handler in the main thread. So the handler itself waits for the end of the
-section. Children are not affected, because they inherit no mask.
+not help: the kernel delivers them to another thread, for example of a library's pool. Python then
+still runs the handler in the main thread. So the handler itself waits for the end of the section.
+Children are not affected, because they inherit no mask.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Supervisor process between iostudy and a program; it ends all descendants with the run.
 
-A script of its own, ``python -I -S guard.py CONTROL``, with nothing of iostudy in it. So it is
-small: the peak memory that the kernel reports for a program includes what its parent had when it
-was forked (getrusage(2), ru_maxrss), and iostudy has many times what a small program needs.
+A script of its own, ``python -I -S guard.py CONTROL``, that imports nothing of iostudy, so it is
+small. The peak memory that the kernel reports for a program includes that of its parent at the fork
+(getrusage(2), ru_maxrss). iostudy has many times what a small program needs.
 
 CONTROL is a socket. The guard reads a request from it (a line of JSON), runs the program, and
 writes a report (likewise). It ends the program as soon as there is anything more to read, or the

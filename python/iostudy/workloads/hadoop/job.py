@@ -1,7 +1,7 @@
 """Runs a Hadoop program with a time limit, ends all of its jobs, and reads their counters.
 
-It is relied on that the client's site files give each job the client's tag (mapreduce.job.tags):
-by that alone it is found in YARN when it has to be killed.
+The client's site files give each job the client's tag (mapreduce.job.tags). That tag alone finds
+the job in YARN when it must be killed.
 """
 
 from __future__ import annotations

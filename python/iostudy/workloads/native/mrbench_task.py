@@ -1,9 +1,9 @@
 """Map or reduce task of mrbench, run as a separate process, and its storage operations.
 
-A script, ``python -I -S mrbench_task.py KIND INDEX STAGING``, with nothing of iostudy in it and
-few modules of any kind, as each of them would be a good part of what a process takes to start. It
-prints a report: when it began and ended, by the clock that all processes share, then a line for
-each operation on the storage with what that took in seconds.
+A script, ``python -I -S mrbench_task.py KIND INDEX STAGING``. It imports nothing of iostudy and few
+other modules, since each import adds to the time that a process takes to start. It prints a report:
+its begin and end by the clock that all processes share, then a line with the seconds of each
+storage operation.
 """
 
 from __future__ import annotations

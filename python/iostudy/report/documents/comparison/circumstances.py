@@ -44,8 +44,8 @@ class Difference:
 def find_differences(first: Circumstances, second: Circumstances) -> tuple[Difference, ...]:
     """Every way at which they differ, what usually matters most first.
 
-    Block devices are those below each study's target, by their places in its stack; mounts too
-    have places instead of paths, for a study works in a folder of its own.
+    Block devices are those below each study's target, by their places in its stack. Mounts have
+    places instead of paths, because each study works in a folder of its own.
     """
     sides = [dict(_leaves((), _comparable(each))) for each in (first, second)]
     ways = dict.fromkeys(way for side in sides for way in side)
