@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from iostudy import own_folder, units
-from iostudy.errors import TargetError
 from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
@@ -85,14 +84,7 @@ class LoopbackDisk:
     @property
     def device(self) -> BlockDevice:
         """The loop device; TargetError while it is detached."""
-        for device in steps.find_loops(self.image, self._label):
-            return device
-        raise TargetError(
-            "the loop device of the scratch disk",
-            found="it is not attached",
-            where=str(self.image),
-            remedy="see `losetup -l`; another process has detached it",
-        )
+        return steps.find_attached(self.image, self._label, "scratch disk")
 
     @property
     def found(self) -> ScratchIdentity:

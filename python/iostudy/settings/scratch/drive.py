@@ -135,14 +135,7 @@ class ModelledDrive:
     @property
     def device(self) -> BlockDevice:
         """The loop device; TargetError while it is detached."""
-        for device in steps.find_loops(self.image, self.folder.name):
-            return device
-        raise TargetError(
-            "the loop device of the modelled drive",
-            found="it is not attached",
-            where=str(self.image),
-            remedy="see `losetup -l`; another process has detached it",
-        )
+        return steps.find_attached(self.image, self.folder.name, "modelled drive")
 
     @property
     def is_attached(self) -> bool:

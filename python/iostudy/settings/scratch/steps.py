@@ -230,6 +230,18 @@ def find_loops(image: Path, label: str) -> tuple[BlockDevice, ...]:
     return loop.find_by_label(label) or devices.find_loop_devices(image)
 
 
+def find_attached(image: Path, label: str, disk: str) -> BlockDevice:
+    """Return the loop device of the disk; TargetError while it is detached."""
+    for device in find_loops(image, label):
+        return device
+    raise TargetError(
+        f"the loop device of the {disk}",
+        found="it is not attached",
+        where=str(image),
+        remedy="see `losetup -l`; another process has detached it",
+    )
+
+
 def remove_file(path: Path) -> None:
     """Remove a file if it is there; its folder is no link."""
     _remove(path, os.unlink)

@@ -10,7 +10,6 @@ from iostudy.report.formatting import (
     format_change_interval,
     format_count,
     format_interval,
-    format_time,
     join_words,
 )
 from iostudy.report.section import Chart, Section
@@ -174,7 +173,6 @@ def _run_tables(report: Report) -> Iterator[TextTable]:
     if rows:
         heads = (
             "workload",
-            "started",
             "windows",
             "duration",
             *(f"{each}, %" for each in Covariate),
@@ -192,7 +190,6 @@ def _run_tables(report: Report) -> Iterator[TextTable]:
 def _run_row(workload: str, run: RunReport) -> tuple[str, ...]:
     return (
         workload,
-        format_time(run.started_at),
         str(run.windows) if run.windows else "pilot",
         format_seconds(run.seconds),
         *(_share(run, each) for each in Covariate),
