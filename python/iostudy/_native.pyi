@@ -30,6 +30,16 @@ class SimulatedDisk:
         """Return the size of a file in whole pages; None if it is missing."""
     def lay_out(self, job: FileJob) -> None:
         """Make the files of a job without running it. ValueError without room."""
+    def place(self, path: str, start: int, bytes: int) -> None:
+        """Make a file at block ``start``. ValueError beyond the end of the drive."""
+    def replay(
+        self, requests: Sequence[RecordedRequest], setup: SimulationSetup
+    ) -> list[tuple[int, float]]:
+        """Let the scheduler choose at the recorded arrivals and completions.
+
+        Returns the index of each request and the time of its dispatch in seconds from the first
+        insertion, in the order of dispatch. ValueError for an unknown scheduler or tunable.
+        """
     def check(self, setup: SimulationSetup) -> None:
         """Raise ValueError for a scheduler or a tunable that does not exist."""
     @overload

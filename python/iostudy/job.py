@@ -19,7 +19,8 @@ class SimulationSetup:
 
     ``scheduler`` and ``tunables`` have the names of sysfs, like the settings of the queue.
     ``rotational``: the queue is that of a disk. The ratios are percent of ``memory_bytes``.
-    ``seed`` fixes start times and the deviations of processor times.
+    ``hz`` is the tick rate of the kernel. ``seed`` fixes start times and the deviations of processor
+    times.
     """
 
     scheduler: str
@@ -33,6 +34,20 @@ class SimulationSetup:
     memory_bytes: int = 4 << 30
     dirty_background_ratio: int = 10
     dirty_ratio: int = 20
+    hz: int = 1000
+
+
+@dataclass(frozen=True)
+class RecordedRequest:
+    """A block request of a recorded run; times in seconds, positions in blocks of 512 bytes."""
+
+    inserted: float
+    completed: float
+    process: int
+    start: int
+    sectors: int
+    is_read: bool
+    is_sync: bool
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,18 @@ impl Hz {
     /// 1000 ticks a second.
     pub const HZ_1000: Self = Self(1000);
 
+    /// The rates that Linux can be built with; none for another.
+    #[must_use]
+    pub const fn from_rate(rate: u32) -> Option<Self> {
+        match rate {
+            100 => Some(Self::HZ_100),
+            250 => Some(Self::HZ_250),
+            300 => Some(Self::HZ_300),
+            1000 => Some(Self::HZ_1000),
+            _ => None,
+        }
+    }
+
     /// The last jiffy that has begun at `time`.
     #[must_use]
     pub const fn jiffy(self, time: Nanos) -> Jiffies {

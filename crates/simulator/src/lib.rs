@@ -25,6 +25,7 @@ mod page_cache;
 mod range_set;
 mod read_ahead;
 mod records;
+mod replay;
 mod simulation;
 mod thread;
 
@@ -33,5 +34,6 @@ pub use figures::{DeviceCounters, DirectionCounters, Figures, ThreadFigures};
 pub use flusher::CHUNK_PAGES;
 pub use host::{Host, PAGE_BYTES};
 pub use records::{Direction, Length, Records};
+pub use replay::{Dispatch, RecordedRequest, replay};
 pub use simulation::{Experiment, File};
 pub use thread::{Kind, Operation, Source, Thread};

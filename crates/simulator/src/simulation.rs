@@ -17,7 +17,7 @@ use crate::page_cache::PageCache;
 use crate::thread::Thread;
 
 /// Time at which a simulation begins: some schedulers compute times before now.
-const START: Nanos = 100_000_000_000;
+pub const START: Nanos = 100_000_000_000;
 /// Events between two calls of the caller's tick.
 const EVENTS_PER_TICK: u64 = 10_000;
 /// Largest deviation of a processor time from its nominal value, in permille.

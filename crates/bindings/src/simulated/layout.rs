@@ -57,9 +57,15 @@ impl FileTable {
         {
             return Ok(index);
         }
-        let start = self.next;
+        self.place(path, self.next, bytes)?;
         self.next += pages * PAGE_BLOCKS;
-        if self.next > self.blocks {
+        Ok(self.files.len() - 1)
+    }
+
+    /// Make a file of that size at block `start`; it replaces one of the same name.
+    pub fn place(&mut self, path: &Path, start: u64, bytes: u64) -> Result<(), String> {
+        let pages = bytes.div_ceil(PAGE_BYTES);
+        if start + pages * PAGE_BLOCKS > self.blocks {
             return Err(format!(
                 "the simulated disk has no room for {bytes} bytes of {}",
                 path.display()
@@ -67,7 +73,7 @@ impl FileTable {
         }
         self.files.push(File { start, pages });
         self.by_path.insert(path.to_owned(), self.files.len() - 1);
-        Ok(self.files.len() - 1)
+        Ok(())
     }
 }
 

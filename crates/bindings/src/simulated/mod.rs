@@ -3,6 +3,7 @@
 mod event_jobs;
 mod file_jobs;
 mod layout;
+mod replayed;
 mod setup;
 
 use iostudy_drive::{Drive, Parameters};
@@ -64,6 +65,28 @@ impl SimulatedDisk {
         file_jobs::lay_out(job.job(), &mut self.files)
             .map(|_| ())
             .map_err(value_error)
+    }
+
+    /// Make a file at a block, where a file of a real disk lies.
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn place(&mut self, path: NativePath, start: u64, bytes: u64) -> PyResult<()> {
+        let placed = self.files.place(&path.0, start, bytes);
+        placed.map_err(value_error)
+    }
+
+    /// Let the scheduler of `setup` choose among recorded requests.
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn replay(
+        &self,
+        requests: Vec<replayed::Request>,
+        setup: Setup,
+    ) -> PyResult<Vec<(usize, f64)>> {
+        let settings = setup.settings(&self.drive)?;
+        let recorded = replayed::recorded(&requests);
+        let scheduler = setup.scheduler()?;
+        let dispatches = iostudy_simulator::replay(settings, scheduler, &setup.tunables, &recorded)
+            .map_err(value_error)?;
+        Ok(dispatches.into_iter().map(replayed::dispatch).collect())
     }
 
     /// Refuse a scheduler or a tunable that does not exist.

@@ -34,6 +34,7 @@ pub struct Setup {
     memory_bytes: u64,
     dirty_background_ratio: u64,
     dirty_ratio: u64,
+    hz: u32,
     pub seed: u64,
 }
 
@@ -53,12 +54,14 @@ impl Setup {
             2 => MergePolicy::Disabled,
             other => return Err(unknown_value("nomerges", &other.to_string(), "0, 1, 2")),
         };
+        let hz = Hz::from_rate(self.hz)
+            .ok_or_else(|| unknown_value("hz", &self.hz.to_string(), "100, 250, 300, 1000"))?;
         let depth = match drive {
             Parameters::Disk(disk) => disk.queue.depth,
             Parameters::Flash(flash) => flash.depth,
         };
         Ok(Settings {
-            hz: Hz::HZ_1000,
+            hz,
             rotational: self.rotational,
             queue_depth: u32::try_from(depth).unwrap_or(u32::MAX),
             hardware_queues: 1,

@@ -52,7 +52,7 @@ impl Bfq {
         let left = queue.entity.budget_left();
         let back_shift = queue.waited_for && in_time && left > 0;
         if back_shift {
-            budget = left;
+            budget = left.min(queue.own_max_budget);
         }
         if raised {
             budget = budget.min(2 * self.max_budget.least());

@@ -159,12 +159,12 @@ impl Queue {
         self.last_end = Some(bio.end());
     }
 
-    /// A queue is I/O bound unless it was idle for more than a fifth of a window of 200 ms, which
-    /// then shrinks to its newer half.
+    /// A queue is I/O bound unless it was idle for more than a fifth of its window, which shrinks to
+    /// its newer half at 200 ms. Linux 6.18 judges from the second request on.
     fn judge_io_bound(&mut self, now: Nanos) {
         let window = now - self.window_start;
+        self.io_bound = self.window_idle * 5 <= window;
         if window >= IO_WINDOW {
-            self.io_bound = self.window_idle * 5 <= window;
             self.window_start = now - window / 2;
             self.window_idle /= 2;
         }
@@ -211,4 +211,22 @@ fn better(
         return if pool[a].bio.metadata { first } else { second };
     }
     rule.choose(pool, first, second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::ProcessId;
+
+    #[test]
+    fn section_8_4_the_second_request_decides_whether_a_queue_is_io_bound() {
+        let bio = Bio::read(ProcessId(0), 0, 8);
+        let arrive = |idle: Nanos| {
+            let mut queue = Queue::new(Priority::default(), true, 0, 0);
+            queue.last_completion = Some(4 * MILLISECOND);
+            queue.observe(&bio, 4 * MILLISECOND + idle, true, 8 * MILLISECOND);
+            queue.io_bound
+        };
+        assert!(arrive(MILLISECOND) && !arrive(2 * MILLISECOND));
+    }
 }

@@ -83,10 +83,11 @@ impl Raising {
         self.last_change = now;
     }
 
-    /// Whether the period is over.
+    /// Whether the period is over. It ends early for a queue that turned out to belong to a large
+    /// burst.
     pub const fn is_over(&self, jiffy: Jiffies) -> bool {
         let sectors = self.factor == INTERACTIVE && self.served >= INTERACTIVE_SECTORS;
-        self.is_raised() && (jiffy >= self.until || sectors)
+        self.is_raised() && (jiffy >= self.until || sectors || self.in_large_burst)
     }
 
     /// The queue becomes busy.
@@ -175,6 +176,14 @@ mod tests {
         raising.begin(INTERACTIVE, 100, 0);
         assert!(!raising.is_over(99) && raising.is_over(100));
         raising.serve(INTERACTIVE_SECTORS);
+        assert!(raising.is_over(0));
+    }
+
+    #[test]
+    fn section_8_7_a_large_burst_ends_raising() {
+        let mut raising = Raising::default();
+        raising.begin(INTERACTIVE, 100, 0);
+        raising.in_large_burst = true;
         assert!(raising.is_over(0));
     }
 }
