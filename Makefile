@@ -60,6 +60,7 @@ bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and
 	$(BIN)/python -m benches.drive_speed
 	$(BIN)/python -m benches.simulator_speed
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.drive_device
+	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.simulator_validation
 	@[ ! -d ../shared/drives ] || $(BIN)/python -m benches.drive_accuracy ../shared/drives
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.block_events
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.sampler_cost

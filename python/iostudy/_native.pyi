@@ -7,7 +7,7 @@ from typing import Literal, final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.job import JobSpec, SimulationSetup, SyncCall
+from iostudy.job import JobSpec, RecordedRequest, SimulationSetup, SyncCall
 
 class EngineError(OSError):
     """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set.
@@ -30,7 +30,7 @@ class SimulatedDisk:
         """Return the size of a file in whole pages; None if it is missing."""
     def lay_out(self, job: FileJob) -> None:
         """Make the files of a job without running it. ValueError without room."""
-    def place(self, path: str, start: int, bytes: int) -> None:
+    def place(self, path: str, start: int, size_bytes: int) -> None:
         """Make a file at block ``start``. ValueError beyond the end of the drive."""
     def replay(
         self, requests: Sequence[RecordedRequest], setup: SimulationSetup

@@ -19,8 +19,9 @@ class SimulationSetup:
 
     ``scheduler`` and ``tunables`` have the names of sysfs, like the settings of the queue.
     ``rotational``: the queue is that of a disk. The ratios are percent of ``memory_bytes``.
-    ``hz`` is the tick rate of the kernel. ``seed`` fixes start times and the deviations of processor
-    times.
+    ``cpus`` have software queues, of which simulated threads use the first. ``hz`` is the tick rate
+    of the kernel. With ``takes_ahead`` the driver takes one request more than the drive accepts, as
+    that of a loop device does. ``seed`` fixes start times and the deviations of processor times.
     """
 
     scheduler: str
@@ -35,6 +36,8 @@ class SimulationSetup:
     dirty_background_ratio: int = 10
     dirty_ratio: int = 20
     hz: int = 1000
+    takes_ahead: bool = False
+    cpus: int = 1
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class RecordedRequest:
     inserted: float
     completed: float
     process: int
+    cpu: int
     start: int
     sectors: int
     is_read: bool

@@ -115,6 +115,16 @@ impl RequestQueue {
         Some(id)
     }
 
+    /// Let the driver take a request of the scheduler although the device is full, if it does that.
+    /// A later [`dispatch`](Self::dispatch) returns it first.
+    pub fn take_ahead(&mut self, now: Nanos, hardware_queue: usize) {
+        let state = &mut self.state;
+        state.now = now;
+        if state.settings.takes_ahead && state.dispatch[hardware_queue].is_empty() {
+            self.scheduler.dispatch(state, hardware_queue);
+        }
+    }
+
     /// Complete `id` at `now` and append the tags of its bios to `tags`.
     pub fn complete(&mut self, now: Nanos, id: RequestId, tags: &mut Vec<u64>) {
         let state = &mut self.state;

@@ -25,6 +25,9 @@ pub struct Settings {
     pub max_sectors: u32,
     /// Merges that the queue tries (`queue/nomerges`).
     pub merges: MergePolicy,
+    /// Whether the driver takes one request more than the device accepts, which then waits first in
+    /// line. Drivers of blk-mq without a budget do, such as loop; SCSI has a budget.
+    pub takes_ahead: bool,
 }
 
 impl Default for Settings {
@@ -38,6 +41,7 @@ impl Default for Settings {
             nr_requests: 128,
             max_sectors: 1024,
             merges: MergePolicy::All,
+            takes_ahead: false,
         }
     }
 }

@@ -215,9 +215,11 @@ impl Device {
             } else if let Some(id) = self.queue.dispatch(self.now, 0) {
                 self.drive_request(id)?;
             } else {
-                break;
+                return Ok(());
             }
         }
+        // The driver may take a request ahead.
+        self.queue.take_ahead(self.now, 0);
         Ok(())
     }
 

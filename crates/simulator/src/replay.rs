@@ -2,7 +2,7 @@
 //!
 //! The scheduler gets the requests at the times at which the recorded one got them. A request that
 //! it dispatches completes at its recorded time, or at once if that has passed. So two schedulers
-//! that choose alike dispatch in the same order, whatever the drive did. Requests have the sizes
+//! with the same rules dispatch in the same order, whatever the drive did. Requests have the sizes
 //! with which they were issued: merges are those of the recorded run.
 
 use std::cmp::Reverse;
@@ -91,7 +91,7 @@ impl Replay<'_> {
         times.into_iter().flatten().min()
     }
 
-    const fn is_finished(&self) -> bool {
+    fn is_finished(&self) -> bool {
         self.dispatches.len() == self.requests.len()
     }
 
@@ -117,9 +117,10 @@ impl Replay<'_> {
     }
 
     fn dispatch(&mut self, time: Nanos) {
-        while self.driven.len() < self.depth
-            && let Some(id) = self.queue.dispatch(time, 0)
-        {
+        while self.driven.len() < self.depth {
+            let Some(id) = self.queue.dispatch(time, 0) else {
+                return;
+            };
             let tag = self.queue.request(id).bio.tag;
             let request = usize::try_from(tag).expect("index of a request");
             let completed = (START + self.requests[request].completed).max(time);
@@ -129,6 +130,7 @@ impl Replay<'_> {
                 time: time - START,
             });
         }
+        self.queue.take_ahead(time, 0);
     }
 }
 

@@ -69,8 +69,8 @@ impl SimulatedDisk {
 
     /// Make a file at a block, where a file of a real disk lies.
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
-    fn place(&mut self, path: NativePath, start: u64, bytes: u64) -> PyResult<()> {
-        let placed = self.files.place(&path.0, start, bytes);
+    fn place(&mut self, path: NativePath, start: u64, size_bytes: u64) -> PyResult<()> {
+        let placed = self.files.place(&path.0, start, size_bytes);
         placed.map_err(value_error)
     }
 

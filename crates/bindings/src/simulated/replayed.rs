@@ -10,6 +10,7 @@ pub struct Request {
     inserted: f64,
     completed: f64,
     process: u32,
+    cpu: u16,
     start: u64,
     sectors: u32,
     is_read: bool,
@@ -29,12 +30,14 @@ pub fn recorded(requests: &[Request]) -> Vec<RecordedRequest> {
 
 fn bio(request: &Request) -> Bio {
     let process = ProcessId(request.process);
-    if request.is_read {
-        return Bio::read(process, request.start, request.sectors);
-    }
-    Bio {
+    let read = Bio::read(process, request.start, request.sectors);
+    let write = Bio {
         sync: request.is_sync,
         ..Bio::write(process, request.start, request.sectors)
+    };
+    Bio {
+        cpu: request.cpu,
+        ..if request.is_read { read } else { write }
     }
 }
 

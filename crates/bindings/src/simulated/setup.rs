@@ -35,6 +35,8 @@ pub struct Setup {
     dirty_background_ratio: u64,
     dirty_ratio: u64,
     hz: u32,
+    takes_ahead: bool,
+    cpus: u16,
     pub seed: u64,
 }
 
@@ -65,10 +67,11 @@ impl Setup {
             rotational: self.rotational,
             queue_depth: u32::try_from(depth).unwrap_or(u32::MAX),
             hardware_queues: 1,
-            cpus: 1,
+            cpus: self.cpus,
             nr_requests: self.nr_requests,
             max_sectors: self.max_sectors_kb * 2,
             merges,
+            takes_ahead: self.takes_ahead,
         })
     }
 

@@ -8,7 +8,7 @@
 //! - Service charged for time advances the virtual time like other service.
 //! - A queue's own budget adapts after the charge for time.
 //! - The candidate for preemption always differs from the queue in service.
-//! - A first request has a seek distance of zero and no think time.
+//! - A first request has a seek distance of zero and, as in Linux 6.18, the longest think time.
 //! - Injection takes the first queue by class and finish stamp that can pay.
 //! - A merge takes effect with the request that finds the partner. A process gets its own queue
 //!   back at its first request after the split.

@@ -144,11 +144,13 @@ impl Queue {
 
     /// Learn from the arrival of `bio`, before it is queued.
     pub fn observe(&mut self, bio: &Bio, now: Nanos, rotational: bool, slice_idle: Nanos) {
-        if let Some(last) = self.last_completion.filter(|_| self.is_quiet()) {
-            let idle = now - last;
-            self.window_idle += idle;
+        if self.is_quiet() {
+            let idle = self.last_completion.map(|last| now - last);
+            self.window_idle += idle.unwrap_or(0);
             if !self.is_busy() {
-                self.think.add_think_time(idle.min(2 * slice_idle));
+                let longest = 2 * slice_idle;
+                self.think
+                    .add_think_time(idle.unwrap_or(longest).min(longest));
             }
         }
         self.short_think = !(self.think.valid() && self.think.mean > slice_idle / 2);

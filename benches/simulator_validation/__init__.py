@@ -1,0 +1,1 @@
+"""Simulator against the kernel: the same workloads on the same modelled drive."""

@@ -1,0 +1,169 @@
+"""Runs under the kernel, on a modelled drive as a block device."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches.simulator_validation import cases, extents, requests
+from benches.simulator_validation.cases import Case
+from benches.simulator_validation.measurement import Measurement, summarize
+from benches.simulator_validation.requests import IssuedRequest
+from iostudy._native import FileJob
+from iostudy.drives.disk import Disk
+from iostudy.drives.flash import Flash
+from iostudy.host.files import read_number, write_attribute
+from iostudy.job import JobSpec, SimulationSetup
+from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.settings.scratch.drive_queue import DriveQueue
+from iostudy.settings.scratch.drive_statistics import DriveStatistics
+from iostudy.settings.scratch.filesystem import Filesystem
+from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.trace_instance import TraceInstance
+from iostudy.settings.transaction.transaction import Transaction
+
+_CONFIG = Path("/proc/config.gz")
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """Figures and requests of a run; ``invalid`` says why it does not count."""
+
+    figures: Measurement
+    requests: tuple[IssuedRequest, ...]
+    invalid: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A modelled drive with files, whose requests are traced."""
+
+    drive: ModelledDrive
+    trace: TraceInstance
+    files: tuple[Path, ...]
+
+    def run(self, case: Case, scheduler: str, seed: int) -> KernelRun:
+        """Run a case under a new instance of the scheduler, with an empty write cache."""
+        self._choose(scheduler)
+        self._flush()
+        before = self._statistics()
+        with (self.trace.path / "trace").open("w"):
+            pass
+        write_attribute(self.trace.path / "tracing_on", "1")
+        result = FileJob(case.spec(self.files, seed)).run()
+        write_attribute(self.trace.path / "tracing_on", "0")
+        invalid = self._statistics().since(before).invalid_reason()
+        lines = (self.trace.path / "trace").read_text().splitlines()
+        arrival = requests.ALLOCATE if scheduler == "none" else requests.INSERT
+        matched = requests.match(requests.parse(lines), arrival)
+        return KernelRun(summarize(result, case.record_bytes), tuple(matched), invalid)
+
+    def setup(self, scheduler: str, seed: int) -> SimulationSetup:
+        """Return the queue as the kernel has it."""
+        self._choose(scheduler)
+        return SimulationSetup(
+            scheduler=scheduler,
+            rotational=self.model.rotates,
+            seed=seed,
+            nr_requests=self._number("nr_requests"),
+            max_sectors_kb=self._number("max_sectors_kb"),
+            read_ahead_kb=self._number("read_ahead_kb"),
+            hz=_tick_rate(),
+            takes_ahead=True,
+            cpus=os.cpu_count() or 1,
+        )
+
+    @property
+    def model(self) -> Disk | Flash:
+        """The drive's parameters."""
+        assert self.drive.drive is not None, "the drive is served"
+        return self.drive.drive
+
+    def places(self) -> dict[str, int]:
+        """Return the first block of each file."""
+        return {str(path): extents.first_block(path) for path in self.files}
+
+    def _choose(self, scheduler: str) -> None:
+        for name in ("none", scheduler):
+            write_attribute(self._queue / "scheduler", name)
+
+    def _flush(self) -> None:
+        device = os.open(self.drive.device.path, os.O_RDWR)
+        try:
+            os.fsync(device)
+        finally:
+            os.close(device)
+
+    def _statistics(self) -> DriveStatistics:
+        return DriveStatistics.from_json(self.drive.read_statistics())
+
+    def _number(self, name: str) -> int:
+        found = read_number(self._queue / name)
+        assert found is not None, name
+        return found
+
+    @property
+    def _queue(self) -> Path:
+        return Path("/sys/block") / self.drive.device.name / "queue"
+
+
+@contextmanager
+def prepare(folder: Path, model: str, size_bytes: int) -> Iterator[Kernel]:
+    """Serve the drive, make its files and trace its requests.
+
+    The files stay open, so that no run reads their inodes.
+    """
+    with Transaction() as made, ExitStack() as opened:
+        drive = ModelledDrive.prepare(folder, model, size_bytes)
+        made.apply(drive)
+        made.apply(DriveQueue.prepare(drive))
+        # The simulator has no journal, whose commits would flush the drive.
+        filesystem = Filesystem("ext4", journal="off", options="lazytime")
+        made.apply(NewFilesystem.prepare(drive, filesystem))
+        trace = TraceInstance.prepare([drive.device])
+        made.apply(trace)
+        _record_more(trace)
+        files = _write_files(drive.mount_point)
+        for path in files:
+            opened.enter_context(path.open("rb"))
+        yield Kernel(drive, trace, files)
+
+
+def _record_more(trace: TraceInstance) -> None:
+    events = trace.path / "events/block"
+    devices = (events / requests.ISSUE / "filter").read_text().strip()
+    for event in requests.EVENTS:
+        write_attribute(events / event / "filter", devices)
+        write_attribute(events / event / "enable", "1")
+
+
+def _write_files(folder: Path) -> tuple[Path, ...]:
+    """Write each file in a folder of its own, which spreads them over the drive."""
+    files = [folder / f"folder-{index}" / "file" for index in range(cases.FILES)]
+    for index, path in enumerate(files):
+        path.parent.mkdir()
+        spec = JobSpec(
+            threads=((str(path),),),
+            operation="write",
+            file_bytes=cases.FILE_BYTES,
+            record_bytes=1 << 20,
+            seed=index,
+            create=True,
+            allocate=True,
+            sync="fsync",
+            verify=False,
+        )
+        FileJob(spec).run()
+    return tuple(files)
+
+
+def _tick_rate() -> int:
+    """Return the ticks a second of this kernel (CONFIG_HZ)."""
+    found = re.search(r"^CONFIG_HZ=(\d+)$", gzip.decompress(_CONFIG.read_bytes()).decode(), re.M)
+    assert found, _CONFIG
+    return int(found[1])
