@@ -41,9 +41,9 @@ def test_a_declared_slow_response_is_hardly_ever_misjudged(constant, start, nois
 @pytest.mark.parametrize("studies", [20, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SLOW)
 def test_an_undeclared_slow_response_ends_in_whole_trials(name, noise, studies):
-    """Docs/method.md states the exception: 15 % of verdicts for the slowest in loud noise."""
+    """Docs/method.md states the exception: 20 % of verdicts for the slowest in loud noise."""
     rates = rates_of(name, noise, studies)
-    nominal = 0.15 if (name, noise) == ("5 s, declared 1.5 s", LOUD) else RISK
+    nominal = 0.2 if (name, noise) == ("5 s, declared 1.5 s", LOUD) else RISK
     assert rates.wrong <= allowed(nominal, studies)
     assert rates.trials >= 1 - allowed(nominal + RISK, studies)
 

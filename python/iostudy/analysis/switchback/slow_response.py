@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.distributions import t_quantile
 from iostudy.analysis.switchback.response import LOGARITHM_SLOWS
-from iostudy.analysis.switchback.window_plan import FIRST_LOOK, WindowPlan
+from iostudy.analysis.switchback.window_plan import WindowPlan
 
 Array = NDArray[np.float64]
 
@@ -216,7 +216,7 @@ def count_stays(
     ``stay_seconds`` is the time of one long stay of every level, ``longest_seconds`` that of the
     windows of the workload.
     """
-    rounds = min(max(plan.needed_rounds, FIRST_LOOK), plan.affordable_rounds)
+    rounds = min(plan.expected_rounds, plan.affordable_rounds)
     planned = pilot_seconds + rounds * plan.round_seconds
     first = min(_MOST_FIRST_STAYS, max(1, round(_TIME_SHARE * planned / stay_seconds)))
     most = int(_MOST_TIME_SHARE * longest_seconds / stay_seconds)

@@ -86,9 +86,14 @@ class WindowPlan:
     averaged_rounds: int
 
     @property
+    def expected_rounds(self) -> int:
+        """The rounds of a verdict: the needed ones, and at least those of the first look."""
+        return max(self.needed_rounds, FIRST_LOOK)
+
+    @property
     def expected_seconds(self) -> float:
-        """The duration of the needed rounds."""
-        return self.needed_rounds * self.round_seconds
+        """The duration of the expected rounds."""
+        return self.expected_rounds * self.round_seconds
 
 
 def bound_level(risk: float, responses: int) -> float:

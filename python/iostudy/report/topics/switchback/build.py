@@ -70,7 +70,7 @@ def _describe(
     return SwitchbackReport(
         workload=pilot.workload,
         window_seconds=plan.window_seconds,
-        expected_blocks=math.ceil(plan.needed_rounds / rounds_per_block),
+        expected_blocks=math.ceil(plan.expected_rounds / rounds_per_block),
         blocks=len({row.block for row in windows}),
         rounds_per_block=rounds_per_block,
         windows=len(windows),

@@ -30,7 +30,7 @@ def describe_plan(pilot: PilotRow) -> str:
     return (
         f"{pilot.workload}: windows of {format_seconds(plan.window_seconds)}, washout {washouts}; "
         f"noise of a pair {format_percent(plan.deviation)}; "
-        f"{format_count(plan.needed_rounds, 'round')} in "
+        f"{format_count(plan.expected_rounds, 'round')} in "
         f"{format_seconds(plan.expected_seconds)} would find the margin; the time has room for "
         f"{plan.affordable_rounds}"
     )
