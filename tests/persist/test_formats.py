@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.persist.formats import Format, plan
+from iostudy.persist.formats import KEPT_KINDS, Format, plan
 from iostudy.persist.request import InventoryDisk, PersistedSetting, PersistRequest
 from tests.persist.trees import write
 
@@ -61,6 +61,10 @@ def test_settings_are_kept_or_listed_as_not_kept(root, form):
     for setting, word in zip(KEPT, words, strict=True):
         assert (setting.text in named) != (word in written), setting
     assert all(unkept.reason and unkept.remedy for unkept in plan.unsupported)
+
+
+def test_every_format_names_its_settings():
+    assert KEPT_KINDS.keys() == set(Format)
 
 
 def test_unsupported_setting_names_its_format(root):

@@ -164,4 +164,4 @@ def _further_factors(factor: str, host: StarterHost) -> Iterator[str]:
     device = host.device
     found = f"   # {device.read_ahead_kb} now" if device and device.read_ahead_kb else ""
     yield f"  # block.read_ahead_kb: [128, 1024, 4096]{found}; matters for buffered reads"
-    yield "  # block.nr_requests: [64, 256]"
+    yield "  # block.nr_requests: [64, 256]; with scheduler none at most the queue depth"
