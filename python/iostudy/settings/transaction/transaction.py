@@ -27,7 +27,7 @@ class JournaledChange:
 
 @dataclass(frozen=True)
 class UndoResult:
-    """Result of result several changes: restored values, in words, and failures."""
+    """Result of an undo of several changes: restored values, in words, and failures."""
 
     restored_values: tuple[str | RestoredValue, ...] = ()
     failures: tuple[RestoreError, ...] = ()

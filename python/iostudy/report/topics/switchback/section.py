@@ -85,7 +85,7 @@ def _plan_table(report: Report) -> TextTable:
         "window",
         "rounds a block",
         "blocks",
-        "expected",
+        "expected blocks",
         "windows",
         "measured in",
         "noise of a pair",
