@@ -110,7 +110,8 @@ def test_the_page_has_the_commands_of_the_help_in_their_order_and_its_exit_codes
     text = PAGE.read_text(encoding="utf-8")
     commands = [command.name for command in COMMANDS]
     assert re.findall(r"^\| `iostudy ([a-z]+)", text, re.MULTILINE) == commands
-    assert EXIT_CODES in " ".join(text.replace("`", "").split())
+    rows = re.findall(r"^\| (\d.*) \| (.*) \|$", text.replace("`", ""), re.MULTILINE)
+    assert f"Exit codes: {', '.join(map(' '.join, rows))}." == EXIT_CODES
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
