@@ -23,7 +23,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor
 from iostudy.study.model import Study
 from iostudy.study.requests import apply_configuration
-from iostudy.study.targets import DirectoriesTarget
+from iostudy.study.targets import DirectoriesTarget, is_made
 
 _REMOVED = {
     "anticipatory": "Linux 2.6.33 removed it",
@@ -108,8 +108,9 @@ def _oversized_requests(study: Study) -> Iterator[str]:
             for value in _numbers(factor):
                 if most is not None and value > most:
                     yield (
-                        f"{factor.name}={value} exceeds max_hw_sectors_kb of {device.name} "
-                        f"({most}): the kernel refuses or reduces it"
+                        f"{factor.name}={value} exceeds max_hw_sectors_kb of "
+                        f"{_title(study, factor, device)} ({most}): the kernel refuses or "
+                        "reduces it"
                     )
 
 
@@ -122,8 +123,8 @@ def _excess_requests(study: Study) -> Iterator[str]:
                 most, reason = _most_requests(device, scheduler)
                 if value != AS_FOUND and most is not None and int(value) > most:
                     yield (
-                        f"{factor.name}={value} exceeds {reason} of {device.name} ({most}): the "
-                        "kernel refuses it"
+                        f"{factor.name}={value} exceeds {reason} of "
+                        f"{_title(study, factor, device)} ({most}): the kernel refuses it"
                     )
 
 
@@ -169,6 +170,10 @@ def _devices(
     for place in factor.on or map(str, target_paths(study.target)):
         with suppress(TargetError):  # check_target reports it
             yield from find(place)
+
+
+def _title(study: Study, factor: Factor, device: BlockDevice) -> str:
+    return "a loop device" if is_made(study.target) and not factor.on else device.name
 
 
 def _numbers(factor: Factor) -> Iterator[int]:
