@@ -63,7 +63,7 @@ def test_a_drive_comes_and_goes(tmp_path: Path) -> None:
         name = drive.device.name
         before = queue(name)
         transaction.apply(DriveQueue.prepare(drive))
-        assert queue(name)["rotational"] == "1\n"
+        assert (queue(name)["rotational"], queue(name)["max_sectors_kb"]) == ("1\n", "256\n")
         assert parse_scheduler(queue(name)["scheduler"]).current == "mq-deadline"
         assert read_driver_depth(name) in (32, None)
         assert drive.device.size_bytes == drive.size_bytes
@@ -110,6 +110,19 @@ def test_never_more_in_flight_than_the_drive_takes(tmp_path: Path, scheduler: st
         assert drive.drive is not None
         assert found["over_depth"] == 0
         assert 1 < found["most_in_flight"] <= drive.drive.depth
+
+
+def test_statistics_are_whole_while_commands_complete(tmp_path: Path) -> None:
+    with Transaction() as transaction:
+        drive = ModelledDrive.prepare(tmp_path, "ssd-data-centre", SIZE)
+        transaction.apply(drive)
+        command = f"fio --name=x --filename={drive.device.path} --rw=randread --bs=4k --direct=1"
+        more = " --ioengine=libaio --iodepth=8 --runtime=3 --time_based"
+        with subprocess.Popen((command + more).split(), stdout=subprocess.DEVNULL) as work:
+            while work.poll() is None:
+                statistics = DriveStatistics.from_json(drive.read_statistics())
+        assert len(statistics.lateness_ns) > 1000  # longer than a buffer of Python's files
+        assert statistics.commands == sum(statistics.lateness_ns.values())
 
 
 def test_a_killed_server_hangs_nothing(tmp_path: Path) -> None:

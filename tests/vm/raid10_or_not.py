@@ -1,8 +1,8 @@
 """Study ``raid10-or-not-smoke`` in the virtual machine, on drives that this host models.
 
-As root, ``python -m tests.vm.raid10_or_not FOLDER`` writes the guest's report to the folder,
-and what the drives served. The guest has SCSI disks, and QEMU passes their requests to the modelled
-drives of this host.
+As root, ``python -m tests.vm.raid10_or_not FOLDER [TIME]`` writes the guest's report to the folder,
+and what the drives served. After the time, 2h by default, the study ends in order with what it has.
+The guest has SCSI disks, and QEMU passes their requests to the modelled drives of this host.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.units import parse_size
+from iostudy.units import parse_seconds, parse_size
 from tests.vm import machine as vm
 from tests.vm.machine import Disk, Machine
 from tests.vm.volumes import MODULES, by_id
 
 STUDY = Path(iostudy.__file__).parent / "studies/raid10-or-not-smoke.yaml"
-HOURS = 3 * 3600.0
+MAX_TIME = "2h"
+END_SECONDS = 1800.0
+"""Enough for the block that runs at the end of that time, and for the report."""
 FORMATS = {"markdown": "report.md", "json": "report.json"}
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, max_time: str = MAX_TIME) -> None:
     """Run the study in the guest, with the guest's disks in place of its drives."""
+    folder.mkdir(parents=True, exist_ok=True)
     study = yaml.safe_load(STUDY.read_text())
     drives = study["target"]["volume"]["devices"]["drive"]
     with modelled_drives(**drives) as made:
@@ -40,7 +43,7 @@ def main(folder: Path) -> None:
         study["target"]["volume"]["devices"] = [by_id(disk.serial) for disk in disks]
         with vm.booted(disks) as machine:
             machine.run("modprobe", "--all", *MODULES.split())
-            run(machine, yaml.safe_dump(study, sort_keys=False), folder)
+            run(machine, yaml.safe_dump(study, sort_keys=False), folder, max_time)
         served = [DriveStatistics.from_json(drive.read_statistics()).figures() for drive in made]
         (folder / "drives.json").write_text(json.dumps(served, indent=2))
 
@@ -58,11 +61,13 @@ def modelled_drives(model: str, size: str, count: int) -> Iterator[list[Modelled
             yield drives
 
 
-def run(machine: Machine, study: str, folder: Path) -> None:
+def run(machine: Machine, study: str, folder: Path, max_time: str) -> None:
     """Run the study, and keep its file, messages and reports."""
     (folder / "study.yaml").write_text(study)
     machine.run("sh", "-c", "cat >/tmp/study.yaml", text=study)
-    done = machine.iostudy("run", "/tmp/study.yaml", "--yes", "--out", "/tmp/out", seconds=HOURS)
+    arguments = ("/tmp/study.yaml", "--yes", "--out", "/tmp/out", "--max-time", max_time)
+    seconds = parse_seconds(max_time) + END_SECONDS
+    done = machine.iostudy("run", *arguments, check=False, seconds=seconds)
     (folder / "messages").write_text(done.stderr)
     for form, name in FORMATS.items():
         report = machine.iostudy("report", "/tmp/out", "--format", form)
@@ -70,4 +75,4 @@ def run(machine: Machine, study: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

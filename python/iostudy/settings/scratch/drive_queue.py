@@ -23,7 +23,7 @@ _DEFAULT = "mq-deadline"
 """What the kernel chooses for a disk with one hardware queue."""
 _LOOP_TAGS = 128
 """Depth of a loop device's own queue (drivers/block/loop.c), which also limits deeper drives."""
-_MAX_SECTORS_KB = 512
+_MAX_SECTORS_KB = 256
 """Most data of one command; a FUSE request holds 1 MiB. A reply copies its data after the deadline.
 Of 1 MiB that alone takes most of the permitted lateness (docs/drives.md).
 """

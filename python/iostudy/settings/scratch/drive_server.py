@@ -20,11 +20,14 @@ from typing import Any
 
 from iostudy import _native
 from iostudy.errors import RestoreError, TargetError
+from iostudy.units import MIB
 
 MODULE = "iostudy.settings.scratch.drive_server"
 FILE = "drive"
 STATISTICS = "statistics"
 _STARTED, _SERVING = "started", "serving"
+_STATISTICS_BYTES = MIB
+"""More than the text has, whose histogram has 3 digits; one FUSE request."""
 _PROC = Path("/proc")
 _PATIENCE_SECONDS = 10.0
 _POLL_SECONDS = 0.02
@@ -113,8 +116,12 @@ def kill(folder: Path) -> bool:
 
 def read_statistics(point: Path) -> dict[str, Any]:
     """Read the statistics of a drive that is served on that mount point; OSError if it is not."""
-    text = (point / STATISTICS).read_text("ascii")
-    statistics: dict[str, Any] = json.loads(text)
+    descriptor = os.open(point / STATISTICS, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # A single read: the server writes the text anew for each.
+        statistics: dict[str, Any] = json.loads(os.read(descriptor, _STATISTICS_BYTES))
+    finally:
+        os.close(descriptor)
     return statistics
 
 
