@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from iostudy.job import SimulationSetup
 from iostudy.settings.definitions.queue import SCHEDULER
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.simulated import is_tunable
+from iostudy.study.simulated import DEFAULT_SCHEDULER, is_tunable
 
-DEFAULT_SCHEDULER = "mq-deadline"
 LEGACY_SCHEDULERS = ("noop", "deadline", "anticipatory", "cfq")
 """Schedulers of the block layer with one queue, which ended with Linux 5.0."""
 _LEGACY_REQUESTS, _LEGACY_SECTORS_KB = 128, 512

@@ -27,6 +27,7 @@ from iostudy.report.topics.bottlenecks.values import BottleneckReport, Disturban
 from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkloadReport
 from iostudy.report.topics.directories.build import build_directories
 from iostudy.report.topics.noise.causes import build_noise_decompositions
+from iostudy.report.topics.prediction.build import add_errors, build_prediction
 from iostudy.report.topics.ranking.build import build_ranking
 from iostudy.report.topics.ranking.values import RankingReport
 from iostudy.report.topics.reference.build import build_reference
@@ -117,6 +118,7 @@ def _analyze(recorded: RecordedStudy) -> _Analysis:
 
 def _assemble(recorded: RecordedStudy, found: _Analysis) -> Report:
     study, row, trials = recorded.study, recorded.row, recorded.trials
+    prediction = build_prediction(study)
     return Report(
         name=study.name,
         question=study.question,
@@ -131,7 +133,8 @@ def _assemble(recorded: RecordedStudy, found: _Analysis) -> Report:
         ranking=found.ranking,
         screening=found.screening,
         curves=found.scaling,
-        workloads=found.workloads,
+        workloads=add_errors(found.workloads, prediction),
+        prediction=prediction,
         switchback=found.windows,
         trials=found.trials,
         telemetry=build_telemetry(study, trials),

@@ -15,6 +15,7 @@ from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWork
 from iostudy.report.topics.directories.values import DirectoryReport
 from iostudy.report.topics.measurements.values import LatencyReport, OtherFigure, PartsReport
 from iostudy.report.topics.noise.values import NoiseDecompositionReport, PowerEstimateReport
+from iostudy.report.topics.prediction.values import PredictionReport
 from iostudy.report.topics.ranking.values import RankingReport
 from iostudy.report.topics.reference.values import ReferenceReport
 from iostudy.report.topics.scaling.values import ScalingReport
@@ -132,6 +133,8 @@ class Report(Value):
     """Scaling curves of the workloads with several loads."""
     workloads: tuple[WorkloadReport, ...]
     """Results by workload."""
+    prediction: PredictionReport | None = None
+    """Errors of the simulator, if the study is simulated; null for a measured study."""
     switchback: tuple[SwitchbackReport, ...] = ()
     """Windows by workload, if windows decide; ``trials`` are then those of the confirmation."""
     trials: tuple[TrialReport, ...]

@@ -14,6 +14,8 @@ from iostudy.study.sections import DecisionMode
 from iostudy.study.targets import SimulatedTarget
 from iostudy.workloads import catalog
 
+DEFAULT_SCHEDULER = "mq-deadline"
+"""Scheduler of a simulated drive without a factor."""
 QUEUE_SETTINGS = (
     "block.nr_requests",
     "block.max_sectors_kb",

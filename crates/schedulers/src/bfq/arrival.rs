@@ -115,8 +115,10 @@ impl Bfq {
                 state.jiffy() + state.settings.hz.from_ms(period),
                 now,
             );
-        } else if !eligible && was_raised || raising.is_over(state.jiffy()) {
+        } else if !eligible && was_raised {
             raising.end(now);
+        } else if raising.is_over(state.jiffy()) {
+            raising.end_period(state.jiffy(), now);
         }
         factor > 1 && !was_raised
     }
@@ -139,6 +141,13 @@ impl Bfq {
     /// End the raising of `id` at once.
     pub(super) fn end_raising(&mut self, state: &QueueState, id: QueueId) {
         self.queues[id as usize].raising.end(state.now);
+        self.reweigh(id);
+    }
+
+    /// End a period of raising of `id` that is over.
+    pub(super) fn end_raising_period(&mut self, state: &QueueState, id: QueueId) {
+        let raising = &mut self.queues[id as usize].raising;
+        raising.end_period(state.jiffy(), state.now);
         self.reweigh(id);
     }
 

@@ -231,4 +231,18 @@ mod tests {
         };
         assert!(arrive(MILLISECOND) && !arrive(2 * MILLISECOND));
     }
+    /// As in the kernel's log: the flag is off at the third and fourth request.
+    #[test]
+    fn section_8_1_a_first_request_counts_as_the_longest_think_time() {
+        let bio = Bio::read(ProcessId(0), 0, 8);
+        let mut queue = Queue::new(Priority::default(), true, 0, 0);
+        let mut now = 0;
+        let flags = std::array::from_fn(|_| {
+            queue.observe(&bio, now, true, 8 * MILLISECOND);
+            queue.last_completion = Some(now + 10 * MILLISECOND);
+            now += 11 * MILLISECOND;
+            queue.short_think
+        });
+        assert_eq!(flags, [true, true, false, false, true]);
+    }
 }

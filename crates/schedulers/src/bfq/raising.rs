@@ -25,6 +25,8 @@ const SOFT_RATE: u64 = 7000;
 pub struct Raising {
     factor: u32,
     until: Jiffies,
+    /// End of the interactive period that a soft real-time one interrupts.
+    interrupted_until: Option<Jiffies>,
     served: u64,
     busy_start: Nanos,
     busy_sectors: u64,
@@ -41,6 +43,7 @@ impl Default for Raising {
         Self {
             factor: 1,
             until: 0,
+            interrupted_until: None,
             served: 0,
             busy_start: 0,
             busy_sectors: 0,
@@ -72,6 +75,11 @@ impl Raising {
 
     /// Raise the weight by `factor` up to the jiffy `until`.
     pub const fn begin(&mut self, factor: u32, until: Jiffies, now: Nanos) {
+        self.interrupted_until = match (factor, self.factor) {
+            (SOFT_REAL_TIME, INTERACTIVE) => Some(self.until),
+            (SOFT_REAL_TIME, SOFT_REAL_TIME) => self.interrupted_until,
+            _ => None,
+        };
         self.factor = factor;
         self.until = until;
         self.served = 0;
@@ -80,7 +88,18 @@ impl Raising {
 
     pub const fn end(&mut self, now: Nanos) {
         self.factor = 1;
+        self.interrupted_until = None;
         self.last_change = now;
+    }
+
+    /// End a period that is over. Linux 6.18 then continues an interrupted interactive period.
+    pub fn end_period(&mut self, jiffy: Jiffies, now: Nanos) {
+        let interrupted = self.interrupted_until.take();
+        self.end(now);
+        if let Some(until) = interrupted.filter(|until| jiffy < *until && !self.in_large_burst) {
+            self.factor = INTERACTIVE;
+            self.until = until;
+        }
     }
 
     /// Whether the period is over. It ends early for a queue that turned out to belong to a large
@@ -177,6 +196,19 @@ mod tests {
         assert!(!raising.is_over(99) && raising.is_over(100));
         raising.serve(INTERACTIVE_SECTORS);
         assert!(raising.is_over(0));
+    }
+
+    #[test]
+    fn section_8_7_an_interactive_period_continues_after_a_soft_one() {
+        let mut raising = Raising::default();
+        raising.begin(INTERACTIVE, 100, 0);
+        raising.begin(SOFT_REAL_TIME, 50, 0);
+        raising.begin(SOFT_REAL_TIME, 60, 0);
+        raising.end_period(60, 0);
+        assert_eq!(raising.factor(), INTERACTIVE);
+        assert!(!raising.is_over(99) && raising.is_over(100));
+        raising.end_period(100, 0);
+        assert!(!raising.is_raised());
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Bfq {
         self.slot = Some(slot);
         self.charge_and_remove(state, id, request, fifo_due);
         if self.queue(id).raising.is_over(state.jiffy()) {
-            self.end_raising(state, id);
+            self.end_raising_period(state, id);
         }
         if self.is_idle_class(id) && self.busy.total() > 1 {
             self.expire(state, Reason::BudgetExhausted);

@@ -57,6 +57,7 @@ from iostudy.report.topics.verdicts.text import (
     format_change,
     format_first_blocks_legend,
     format_robust_interval,
+    format_value,
     format_verdict,
 )
 from iostudy.report.values import Report, WorkloadReport
@@ -272,6 +273,7 @@ _FILTERS = {
     "significant": format_figure,
     "list_levels": list_levels,
     "unbroken": _unbroken,
+    "value": format_value,
     "verdict": format_verdict,
     "verdict_symbol": choose_verdict_symbol,
 }

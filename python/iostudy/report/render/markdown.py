@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from iostudy.report.formatting import (
     describe_trial,
     format_against,
-    format_figure,
     format_time,
 )
 from iostudy.report.section import Document, Listing, Section
@@ -32,6 +31,7 @@ from iostudy.report.topics.verdicts.text import (
     format_change,
     format_first_blocks_legend,
     format_robust_interval,
+    format_value,
     format_verdict,
 )
 from iostudy.report.topics.verdicts.values import Result
@@ -179,7 +179,7 @@ def _verdicts(workload: WorkloadReport, report: Report) -> str:
 def _verdict_row(result: Result) -> tuple[str, ...]:
     return (
         result.configuration,
-        format_figure(result.value),
+        format_value(result),
         "" if result.baseline else format_change(result),
         format_verdict(result),
         format_blocks(result),

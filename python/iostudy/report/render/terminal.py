@@ -27,7 +27,6 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import (
     format_against,
     format_count,
-    format_figure,
     format_signed_change,
     join_words,
 )
@@ -47,6 +46,7 @@ from iostudy.report.topics.verdicts.text import (
     format_blocks,
     format_blocks_legend,
     format_change,
+    format_value,
     format_verdict,
 )
 from iostudy.report.topics.verdicts.values import Result
@@ -190,7 +190,7 @@ def _table(workload: WorkloadReport, columns: int) -> Table:
 def _cells(result: Result) -> tuple[Text, ...]:
     return (
         _text(result.configuration),
-        _text(format_figure(result.value)),
+        _text(format_value(result)),
         _text("" if result.baseline else format_change(result)),
         _verdict(result),
         _text(format_blocks(result)),
@@ -260,7 +260,7 @@ def _paragraphs(workload: WorkloadReport) -> RenderableType:
 
 
 def _paragraph(result: Result, workload: WorkloadReport) -> Iterator[RenderableType]:
-    value = f"{format_figure(result.value)} {workload.figure.unit}"
+    value = f"{format_value(result)} {workload.figure.unit}"
     yield _text(result.configuration)
     yield _indented(_text(f"{value}, blocks: {format_blocks(result)}"))
     if not result.baseline:

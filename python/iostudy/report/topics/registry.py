@@ -12,6 +12,7 @@ from iostudy.report.topics.covariates.section import build_covariates_section
 from iostudy.report.topics.directories.section import build_directories_section
 from iostudy.report.topics.measurements.section import build_measurement_sections
 from iostudy.report.topics.noise.section import build_noise_section
+from iostudy.report.topics.prediction.section import build_prediction_section
 from iostudy.report.topics.ranking.section import build_ranking_section
 from iostudy.report.topics.scaling.section import build_scaling_sections
 from iostudy.report.topics.screening.section import build_screening_section
@@ -24,6 +25,7 @@ from iostudy.report.values import Report, WorkloadReport
 def build_summary_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections between the answer and the workloads that the study has."""
     found = (
+        build_prediction_section(report),
         build_screening_section(report),
         *build_scaling_sections(report),
         build_search_section(report),

@@ -28,6 +28,7 @@ from iostudy.report.topics.bottlenecks.values import (
     Timeline,
 )
 from iostudy.study.model import Study
+from iostudy.study.simulated import is_simulated
 from iostudy.telemetry.samples import Samples
 
 MOST_TIMELINES = 40
@@ -48,7 +49,9 @@ Diagnoses = Mapping[int, Diagnosis]
 def diagnose_trials(
     study: Study, circumstances: Mapping[str, Any], rows: Sequence[TrialRow]
 ) -> dict[int, Diagnosis]:
-    """Return the diagnosis of each counted trial by its id."""
+    """Return the diagnosis of each counted trial by its id; none of simulated trials."""
+    if is_simulated(study):
+        return {}
     grounds = TrialContexts(study, circumstances, rows)
     return {
         row.id: diagnose(row.summary, grounds.build(row))

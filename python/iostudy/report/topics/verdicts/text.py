@@ -9,11 +9,18 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import (
     format_blocks_needed,
     format_change_interval,
+    format_figure,
     format_interval,
 )
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
 from iostudy.results.change_text import LARGEST_CHANGE, format_tenths, is_ratio
+
+
+def format_value(result: Result) -> str:
+    """Return the mean, in a simulated study with the simulator's error: ``360 (error to 4 %)``."""
+    value = format_figure(result.value)
+    return f"{value} ({result.simulator_error})" if result.simulator_error else value
 
 
 def format_change(result: Result) -> str:

@@ -40,6 +40,9 @@ class Result(Value):
     """Number of counted blocks shared with the baseline; for the baseline all of its own."""
     value: FiniteFloat | None
     """Geometric mean over those blocks, in the figure's unit; null if unknown."""
+    simulator_error: str = ""
+    """Largest error of the simulator's throughput under this configuration, in words; empty for a
+    measured figure."""
     change: FiniteFloat | None = None
     """Change of the figure against the baseline, as a fraction; null if unknown."""
     interval: Span | None = None

@@ -1,0 +1,1 @@
+"""Errors of the simulator next to the predicted figures."""
