@@ -22,7 +22,7 @@ def order_agreement(order: Sequence[int], other: Sequence[int]) -> float:
 
 
 def punctual_share(issued: Sequence[float], dispatched: Sequence[float]) -> float:
-    """Return the share of the requests whose two times, in seconds, agree to a millisecond."""
+    """Return the share of requests with two times, in seconds, that differ by 1 ms at most."""
     pairs = zip(issued, dispatched, strict=True)
     return fmean(abs(real - own) <= _TOLERANCE_SECONDS for real, own in pairs) if issued else 1.0
 

@@ -41,7 +41,7 @@ class KernelRun:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A modelled drive with files, whose requests are traced."""
+    """A modelled drive with files, and the trace of its requests."""
 
     drive: ModelledDrive
     trace: TraceInstance
@@ -122,7 +122,7 @@ def prepare(folder: Path, model: str, size_bytes: int) -> Iterator[Kernel]:
         drive = ModelledDrive.prepare(folder, model, size_bytes)
         made.apply(drive)
         made.apply(DriveQueue.prepare(drive))
-        # The simulator has no journal, whose commits would flush the drive.
+        # The simulator has no journal. Commits of one would flush the drive.
         filesystem = Filesystem("ext4", journal="off", options="lazytime")
         made.apply(NewFilesystem.prepare(drive, filesystem))
         trace = TraceInstance.prepare([drive.device])

@@ -55,7 +55,7 @@ def parse(lines: Iterable[str]) -> Iterator[Event]:
 
 
 def match(events: Iterable[Event], arrival: str) -> list[IssuedRequest]:
-    """Return the requests whose issue and completion were recorded, by arrival.
+    """Return the requests with a recorded issue and completion, by arrival.
 
     ``arrival`` is the event with which a request reaches its scheduler. A request without it has
     grown by a merge, and arrives when it is issued.

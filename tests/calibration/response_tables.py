@@ -78,7 +78,7 @@ def _tabulate(seconds: float) -> list[Row]:
 
 
 def rates_of(name: str, noise: Noise, studies: int, seconds: float = SECONDS) -> Rates:
-    """Simulate studies of a case, whose windows take so long at most."""
+    """Simulate studies of a case. Windows take at most ``seconds``."""
     level, draw = CASES[name], np.random.default_rng([SEED, 31, list(CASES).index(name)])
     levels = SimulatedLevel(), level
     found = [simulate_study(draw, levels, noise, seconds) for _ in range(studies)]

@@ -13,7 +13,7 @@ from iostudy.telemetry.summary import TelemetrySummary
 _PROGRAM_KB = 1024
 """kB. Reading a program and its libraries takes a few hundred; a choice."""
 _SLEPT_FOR = frozenset({Bottleneck.NETWORK, Bottleneck.NFS})
-"""What a thread waits for asleep. It waits for a CPU or a disk in another state."""
+"""Bottlenecks that a sleeping thread waits for. For a CPU or a disk it waits in another state."""
 
 
 def describe_idleness(summary: TelemetrySummary, context: DiagnosisContext) -> str:

@@ -12,10 +12,10 @@ is slower, or by chance. A level gets further long stays as long as its s is sus
 interval of s of the most stays will be beyond a tolerance if mean and deviation remain what they
 are. It is slow if that interval is.
 
-The time of a study limits the most stays. Few stays give no deviation of their own. Their rates,
-and those of the curves, are then relative to another level, which follows each of them: slow noise
-cancels as it does in the pairs of a study, and the deviation is that of the curves. A short study
-finds large responses only.
+The time of a study limits the most stays. Fewer than four give no deviation of their own. Their
+rates, and those of the curves, are then relative to another level, which follows each of them. Slow
+noise cancels as it does in the pairs of a study, and the deviation is that of the curves. Such a
+check finds large responses only.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _NEAR_SECONDS = 0.5
 _TIME_SHARE = 0.15
 """Share of the time of pilot and windows for the first long stays."""
 _MOST_TIME_SHARE = 2 / 3
-"""Share of the longest time of the windows for all long stays, unless the first ones take more."""
+"""Share of the longest time of the windows for the long stays of all levels but the baseline.
+
+The first stays may take more, and the baseline has as many stays as another level at most.
+"""
 _MOST_FIRST_STAYS, _MOST_STAYS = 4, 12
 _FEWEST_STAYS = 4
 """Fewest long stays that give a deviation of s, and that are projected to the end.
@@ -55,7 +58,7 @@ The errors are divided by the number of first stays: a long study has time for m
 _LEVEL, _RELATIVE_LEVEL = 0.05, 0.02
 """Levels of the nearer end of the interval of s: of its own deviation, and of that of the curves.
 
-A short study of many levels has many checks of one stay each, and time for whole trials of none.
+A short study of many levels has many checks of one stay each. Any of them can end the windows.
 """
 
 

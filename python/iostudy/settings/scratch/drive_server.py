@@ -27,7 +27,7 @@ FILE = "drive"
 STATISTICS = "statistics"
 _STARTED, _SERVING = "started", "serving"
 _STATISTICS_BYTES = MIB
-"""More than the text has, whose histogram has 3 digits; one FUSE request."""
+"""More than the text of the statistics has; one FUSE request reads it."""
 _PROC = Path("/proc")
 _PATIENCE_SECONDS = 10.0
 _POLL_SECONDS = 0.02

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from iostudy.report.topics.prediction.text import format_error
 from iostudy.report.topics.prediction.values import PredictionErrorReport, PredictionReport
@@ -54,16 +54,12 @@ def add_errors(
     if prediction is None:
         return tuple(workloads)
     texts = {own.configuration: format_error(own.rate) for own in prediction.errors}
-    return tuple(
-        workload.model_copy(
-            update={
-                "results": tuple(
-                    result.model_copy(
-                        update={"simulator_error": texts.get(result.configuration, "")}
-                    )
-                    for result in workload.results
-                )
-            }
-        )
-        for workload in workloads
+    return tuple(_add_errors(workload, texts) for workload in workloads)
+
+
+def _add_errors(workload: WorkloadReport, texts: Mapping[str, str]) -> WorkloadReport:
+    results = tuple(
+        own.model_copy(update={"simulator_error": texts.get(own.configuration, "")})
+        for own in workload.results
     )
+    return workload.model_copy(update={"results": results})

@@ -43,6 +43,6 @@ class PredictionReport(Value):
     signs_decided: int
     """Differences above 10 % that the kernel decided."""
     signs_right: int
-    """Those of them whose sign the simulator predicted."""
+    """The decided differences of which the simulator predicted the sign."""
     errors: tuple[PredictionErrorReport, ...]
     """Errors by configuration."""
