@@ -21,6 +21,11 @@ fn simulation() -> Simulation {
     Simulation::new(Cfq::build, settings(), 10.0)
 }
 
+/// Both versions, for the examples in which they agree.
+fn versions() -> [Simulation; 2] {
+    [Cfq::build, Cfq2632::build].map(|build| Simulation::new(build, settings(), 10.0))
+}
+
 /// Times of `count` requests of `name`, numbered from `first`.
 fn run_of(name: &str, first: u32, count: u32, at: f64, gap: f64) -> Vec<(f64, String)> {
     (0..count)
@@ -42,25 +47,20 @@ fn owned(dispatched: Vec<(f64, &str)>) -> Vec<(f64, String)> {
 
 #[test]
 fn e4_1_two_sequential_readers() {
-    let mut simulation = simulation();
-    simulation.stream(0.0, stream("A", Bio::read(A, 0, 8), 8, 30));
-    simulation.stream(0.0, stream("B", Bio::read(B, 1_000_000, 8), 8, 30));
     let expected = [
         run_of("A", 1, 11, 0.0, 10.5),
         run_of("B", 1, 11, 115.0, 10.5),
         run_of("A", 12, 1, 230.0, 0.0),
     ];
-    assert_eq!(owned(simulation.run(230.0)), expected.concat());
+    for mut simulation in versions() {
+        simulation.stream(0.0, stream("A", Bio::read(A, 0, 8), 8, 30));
+        simulation.stream(0.0, stream("B", Bio::read(B, 1_000_000, 8), 8, 30));
+        assert_eq!(owned(simulation.run(230.0)), expected.concat());
+    }
 }
 
 #[test]
 fn e4_2_sync_against_async() {
-    let mut simulation = simulation();
-    for index in 0..20 {
-        let write = Bio::write(B, 5000 + 8 * index, 8);
-        simulation.at(0.0, &format!("W{}", index + 1), write);
-    }
-    simulation.at(25.0, "A1", Bio::read(A, 100, 8));
     let expected = [
         (0.0, "W1"),
         (10.0, "W2"),
@@ -68,7 +68,14 @@ fn e4_2_sync_against_async() {
         (30.0, "A1"),
         (48.0, "W4"),
     ];
-    assert_eq!(simulation.run(50.0), expected);
+    for mut simulation in versions() {
+        for index in 0..20 {
+            let write = Bio::write(B, 5000 + 8 * index, 8);
+            simulation.at(0.0, &format!("W{}", index + 1), write);
+        }
+        simulation.at(25.0, "A1", Bio::read(A, 100, 8));
+        assert_eq!(simulation.run(50.0), expected);
+    }
 }
 
 #[test]
@@ -113,27 +120,28 @@ fn section_4_12_a_known_seeky_queue_is_waited_for_2_ms() {
 
 #[test]
 fn e4_5_priorities() {
-    let mut simulation = simulation();
-    for (name, process, level, start) in [("A", A, 0, 0), ("B", B, 7, 1_000_000)] {
-        let priority = Priority {
-            class: PriorityClass::BestEffort,
-            level,
-        };
-        for index in 0..60 {
-            let read = Bio::read(process, start + 8 * index, 8);
-            simulation.at(
-                0.0,
-                &format!("{name}{}", index + 1),
-                Bio { priority, ..read },
-            );
-        }
-    }
     let expected = [
         run_of("A", 1, 19, 0.0, 10.0),
         run_of("B", 1, 5, 190.0, 10.0),
         run_of("A", 20, 1, 240.0, 0.0),
     ];
-    assert_eq!(owned(simulation.run(240.0)), expected.concat());
+    for mut simulation in versions() {
+        for (name, process, level, start) in [("A", A, 0, 0), ("B", B, 7, 1_000_000)] {
+            let priority = Priority {
+                class: PriorityClass::BestEffort,
+                level,
+            };
+            for index in 0..60 {
+                let read = Bio::read(process, start + 8 * index, 8);
+                simulation.at(
+                    0.0,
+                    &format!("{name}{}", index + 1),
+                    Bio { priority, ..read },
+                );
+            }
+        }
+        assert_eq!(owned(simulation.run(240.0)), expected.concat());
+    }
 }
 
 #[test]
@@ -272,4 +280,34 @@ fn section_4_11_defaults() {
     };
     let queue = Simulation::new(Cfq::build, flash, 1.0).queue;
     assert_eq!(queue.read_tunable("slice_idle").as_deref(), Ok("0"));
+}
+
+#[test]
+fn section_4_12_defaults_of_2_6_32() {
+    let expected = [
+        ("quantum", "4"),
+        ("fifo_expire_sync", "124"),
+        ("fifo_expire_async", "248"),
+        ("back_seek_max", "16384"),
+        ("back_seek_penalty", "2"),
+        ("slice_sync", "100"),
+        ("slice_async", "40"),
+        ("slice_async_rq", "2"),
+        ("slice_idle", "8"),
+        ("low_latency", "1"),
+    ];
+    let hz = Hz::HZ_250;
+    for rotational in [true, false] {
+        let settings = Settings {
+            hz,
+            rotational,
+            ..settings()
+        };
+        let queue = Simulation::new(Cfq2632::build, settings, 1.0).queue;
+        let names: Vec<&str> = queue.tunables().into_iter().map(|info| info.name).collect();
+        assert_eq!(names, expected.map(|(name, _)| name));
+        for (name, value) in expected {
+            assert_eq!(queue.read_tunable(name).as_deref(), Ok(value));
+        }
+    }
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from iostudy.job import SimulationSetup
-from iostudy.settings.definitions.queue import SCHEDULER
+from iostudy.settings.definitions.queue import CFQ_2_6_32, SCHEDULER
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.simulated import DEFAULT_SCHEDULER, is_tunable
 
-LEGACY_SCHEDULERS = ("noop", "deadline", "anticipatory", "cfq")
+LEGACY_SCHEDULERS = ("noop", "deadline", "anticipatory", "cfq", CFQ_2_6_32)
 """Schedulers of the block layer with one queue, which ended with Linux 5.0."""
 _LEGACY_REQUESTS, _LEGACY_SECTORS_KB = 128, 512
 _MAX_REQUESTS, _SECTORS_KB = 256, 1280

@@ -2,15 +2,15 @@
 
 use iostudy_drive::Parameters;
 use iostudy_schedulers::{
-    Anticipatory, Bfq, Cfq, Deadline, Hz, Kyber, MergePolicy, MqDeadline, NoScheduler, Noop,
-    SchedulerBuilder, Settings,
+    Anticipatory, Bfq, Cfq, Cfq2632, Deadline, Hz, Kyber, MergePolicy, MqDeadline, NoScheduler,
+    Noop, SchedulerBuilder, Settings,
 };
 use iostudy_simulator::Host;
 use pyo3::prelude::*;
 
 use crate::value_error::unknown_value;
 
-const SCHEDULERS: [(&str, SchedulerBuilder); 8] = [
+const SCHEDULERS: [(&str, SchedulerBuilder); 9] = [
     ("none", NoScheduler::build),
     ("mq-deadline", MqDeadline::build),
     ("kyber", Kyber::build),
@@ -18,6 +18,7 @@ const SCHEDULERS: [(&str, SchedulerBuilder); 8] = [
     ("noop", Noop::build),
     ("deadline", Deadline::build),
     ("cfq", Cfq::build),
+    ("cfq-2.6.32", Cfq2632::build),
     ("anticipatory", Anticipatory::build),
 ];
 

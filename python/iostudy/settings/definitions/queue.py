@@ -41,6 +41,8 @@ class QueueSettingDefinition(SettingDefinition):
     reach: Reach = Reach.DEVICE
 
 
+CFQ_2_6_32 = "cfq-2.6.32"
+"""A scheduler that no kernel has under that name: it is simulated."""
 SCHEDULER = QueueSettingDefinition(
     name="block.scheduler",
     attribute="scheduler",
@@ -50,7 +52,8 @@ SCHEDULER = QueueSettingDefinition(
         "arrival; mq-deadline bounds the waiting time of a request and prefers reads; kyber "
         "limits the queue depth to reach target latencies; bfq shares the bandwidth among "
         "processes. Kernels before 5.0 offer noop, deadline, cfq (and before 2.6.33 anticipatory) "
-        "instead. A new scheduler resets nr_requests, wbt_lat_usec and its own tunables; iostudy "
+        "instead. cfq-2.6.32 is cfq as Linux 2.6.32 had it, for simulations only. A new scheduler "
+        "resets nr_requests, wbt_lat_usec and its own tunables; iostudy "
         "saves these values and restores them."
     ),
     source=f"Documentation/block/switching-sched.rst; {_SYSFS_BLOCK}",
@@ -65,6 +68,7 @@ SCHEDULER = QueueSettingDefinition(
             "deadline",
             "cfq",
             "anticipatory",
+            CFQ_2_6_32,
         )
     ),
     switching=Switching(

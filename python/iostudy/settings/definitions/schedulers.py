@@ -17,7 +17,12 @@ from iostudy.settings.definition import (
     Switching,
     UnseenResponse,
 )
-from iostudy.settings.definitions.queue import SCHEDULER, Layer, QueueSettingDefinition
+from iostudy.settings.definitions.queue import (
+    CFQ_2_6_32,
+    SCHEDULER,
+    Layer,
+    QueueSettingDefinition,
+)
 from iostudy.settings.values import Choice, Integer, Values
 
 _INT_MAX = (1 << 31) - 1
@@ -70,6 +75,7 @@ def _definitions(
     tunables: dict[str, _TunableText],
     switching: Switching,
     exceptions: Mapping[str, Switching] = MappingProxyType({}),
+    other_versions: tuple[str, ...] = (),
 ) -> tuple[QueueSettingDefinition, ...]:
     return tuple(
         QueueSettingDefinition(
@@ -78,7 +84,7 @@ def _definitions(
             unit=getattr(text["values"], "unit", ""),
             source=source,
             layer=Layer.SCHEDULING,
-            condition=SettingCondition(SCHEDULER.name, (scheduler,)),
+            condition=SettingCondition(SCHEDULER.name, (scheduler, *other_versions)),
             switching=exceptions.get(name, switching),
             **text,
         )
@@ -312,6 +318,7 @@ CFQ = _definitions(
         },
     },
     _LEARNED,
+    other_versions=(CFQ_2_6_32,),
 )
 ANTICIPATORY = _definitions(
     "anticipatory",
