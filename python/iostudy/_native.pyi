@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Literal, final, overload
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,20 @@ class VerificationError(Exception):
 class StoppedError(Exception):
     """The tick of a job stopped it before its end."""
 
+SimulatedJob: TypeAlias = (
+    FileJob | EventJobs | TeraGen | TeraSort | TeraValidate | ZipfText | WordCount | MetadataJob
+)
+SimulatedRounds: TypeAlias = tuple[list[tuple[Any, float, float]], tuple[float, int] | None]
+
 @final
 class SimulatedDisk:
     """A modelled drive with files, below a simulated host. The files begin at ``first_block``."""
 
     def __init__(self, model: DriveModel, first_block: int) -> None: ...
     def size(self, path: str) -> int | None:
-        """Return the size of a file in whole pages; None if it is missing."""
-    def lay_out(self, job: FileJob) -> None:
-        """Make the files of a job without running it. ValueError without room."""
+        """Return the size of a file in bytes; None if it is missing."""
+    def lay_out(self, job: SimulatedJob) -> Any:
+        """Make the files of a job in no time, and return its result. ValueError without room."""
     def place(self, path: str, start: int, size_bytes: int) -> None:
         """Make a file at block ``start``. ValueError beyond the end of the drive."""
     def replay(
@@ -42,20 +47,22 @@ class SimulatedDisk:
         """
     def check(self, setup: SimulationSetup) -> None:
         """Raise ValueError for a scheduler or a tunable that does not exist."""
-    @overload
     def run(
-        self, job: FileJob, setup: SimulationSetup, tick: Callable[[int], bool] | None = None
-    ) -> tuple[JobResult, list[tuple[str, float]]]:
-        """Run a job on the virtual clock, with an empty page cache and a new drive.
+        self,
+        jobs: Sequence[SimulatedJob],
+        setup: SimulationSetup,
+        *,
+        repeat_others: bool = False,
+        tick: Callable[[int], bool] | None = None,
+    ) -> tuple[list[SimulatedRounds], list[tuple[str, float]]]:
+        """Run jobs at the same time on the virtual clock, with an empty page cache and a new drive.
 
-        Returns its measurements and the counters of the disk: those of /proc/diskstats, the time in
-        which requests waited and the drive had none, and seeks. The tick gets numbers of events.
-        ValueError for a job that cannot be simulated.
+        With ``repeat_others`` all jobs but the first repeat until it has ended, which stops them.
+        Returns the rounds of each job: result, start and end in seconds of each complete one, start
+        and bytes of one that was stopped. Also returns the counters of the disk: those of
+        /proc/diskstats, the time in which requests waited and the drive had none, and seeks. The
+        tick gets numbers of events. ValueError for a job that cannot be simulated.
         """
-    @overload
-    def run(
-        self, job: EventJobs, setup: SimulationSetup, tick: Callable[[int], bool] | None = None
-    ) -> tuple[EventResult, list[tuple[str, float]]]: ...
 
 @final
 class DriveModel:
@@ -594,8 +601,11 @@ class TeraResult(RecordsResult):
     @property
     def rows(self) -> int: ...
     @property
-    def checksum(self) -> str:
-        """The sum of the rows' CRC-32 in hexadecimal, as Hadoop's TeraChecksum prints it."""
+    def checksum(self) -> str | None:
+        """The sum of the rows' CRC-32 in hexadecimal, as Hadoop's TeraChecksum prints it.
+
+        None of a simulated job, which has no rows.
+        """
 
 @final
 class TeraSortResult:

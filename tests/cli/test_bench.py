@@ -36,7 +36,7 @@ from iostudy.workloads.measurement import Part
 from iostudy.workloads.native import dfsio
 from iostudy.workloads.native.latency import merge_buckets
 from iostudy.workloads.option_types import Options
-from iostudy.workloads.workload import continue_run
+from iostudy.workloads.tick import continue_run
 from tests.json_schema import assert_conforms
 from tests.report.parted import JOBS, cells
 from tests.workloads.test_latency import BUCKETS

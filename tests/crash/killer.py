@@ -45,7 +45,7 @@ from iostudy.settings.transaction.watchdog import start_watchdog
 from iostudy.settings.transaction.watchdog_reports import SUFFIX as REPORT_SUFFIX
 from iostudy.telemetry.block_events import BlockEvents
 from iostudy.workloads.native.latency import compact_histogram
-from iostudy.workloads.workload import continue_run
+from iostudy.workloads.tick import continue_run
 from tests.fixtures_loop import MIB, queue_state
 
 SETTINGS = str(Path(iostudy.settings.__file__).parent)

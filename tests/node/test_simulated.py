@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,10 @@ from iostudy.node.simulated_setup import build_setup
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.targets import SimulatedTarget
-from iostudy.workloads.workload import continue_run
+from iostudy.workloads import catalog
+from iostudy.workloads.measurement import BYTES, Histogram
+from iostudy.workloads.tick import continue_run
+from iostudy.workloads.workload import Place
 
 TEXT = """\
 question: Which?
@@ -24,6 +28,15 @@ workloads:
   - dfsio-write: {files: 2, size: 16MiB}
   - events: {jobs: 2, events: 3, compute: 5ms}
   - io: {jobs: 2, size: 16MiB, order: random, record_size: 16KiB, operation: mix, duration: 1s}
+  - teragen: {rows: 100k}
+  - terasort: {rows: 300k, memory: 24MiB, reducers: 3}
+  - teravalidate: {rows: 100k}
+  - wordcount: {size: 24MiB, memory: 4MiB}
+  - nnbench: {threads: 3, files: 400, bytes_to_write: 5KiB, files_per_directory: 500}
+  - mix:
+      workloads:
+        reader: {dfsio-read: {files: 1, size: 64MiB}}
+        writer: {dfsio-write: {files: 1, size: 4MiB}}
 """
 
 
@@ -43,7 +56,7 @@ def trial(node: SimulatedNode, study: Study, workload: int, level: int, seed: in
         return block.trial(study.configurations()[level])
 
 
-@pytest.mark.parametrize("workload", range(4))
+@pytest.mark.parametrize("workload", range(10))
 def test_every_workload_has_its_figures(node: SimulatedNode, study: Study, workload: int):
     result = trial(node, study, workload, 0, seed=1)
     request = study.workloads[workload]
@@ -64,9 +77,63 @@ def test_a_read_moves_every_byte_from_the_disk(node: SimulatedNode, study: Study
     assert figures["kB_read"] == 3 * 16 * 1024
 
 
+@pytest.mark.parametrize("workload", range(4, 9))
+def test_simulated_jobs_make_the_calls_of_the_engines(
+    node: SimulatedNode, study: Study, workload: int, tmp_path: Path
+):
+    request = study.workloads[workload]
+    engine = catalog.get(request.name).make(request.options)
+    place = Place(tmp_path, seed=1)
+    engine.prepare(place)
+    engine.reset(place)
+    measured, predicted = engine.run(place), trial(node, study, workload, 0, seed=1)
+    assert set(predicted.figures) == set(measured.figures)
+    assert predicted.latencies.keys() == measured.latencies.keys()
+    for operation, histogram in measured.latencies.items():
+        found = _count(predicted.latencies[operation])
+        assert found == pytest.approx(_count(histogram), rel=0.05), operation
+    if BYTES in measured.figures:
+        assert predicted.figures[BYTES] == pytest.approx(measured.figures[BYTES], rel=0.02)
+
+
+def _count(histogram: Histogram) -> int:
+    return sum(count for _, count in histogram)
+
+
+def test_members_of_a_mix_share_the_drive(node: SimulatedNode, study: Study):
+    mixed, alone = trial(node, study, 9, 0, seed=1).figures, trial(node, study, 0, 0, seed=1)
+    assert mixed["writer.rounds"] >= 2
+    assert mixed["overlap"] == 100
+    assert mixed[BYTES] > mixed["reader.bytes"] + mixed["writer.bytes"]
+    # The writer disturbs a reader, though three readers share the drive in the other workload.
+    assert mixed["reader.aggregate"] < alone.figures["aggregate"] * 3
+    options = study.workloads[9].options
+    assert set(mixed) == {each.name for each in catalog.get("mix").figures(options)}
+
+
+def test_phases_of_metadata_reach_the_drive(node: SimulatedNode, study: Study):
+    figures = trial(node, study, 8, 0, seed=1).telemetry.summary.devices[DEVICE]
+    data = 3 * 400 * 8
+    assert figures["kB_read"] == 0
+    assert data < figures["kB_wrtn"] < 1.3 * data
+    assert figures["f/s"] > 0
+
+
 def test_idling_serves_streams_better_than_the_order_of_arrival(node: SimulatedNode, study: Study):
     noop, cfq = (trial(node, study, 0, level, seed=1).figures["aggregate"] for level in (0, 1))
     assert cfq > 1.5 * noop
+
+
+def test_both_versions_of_cfq_are_simulated(node: SimulatedNode, study: Study):
+    new = study.configurations()[1]
+    old = replace(new, settings={"block.scheduler": "cfq-2.6.32", "block.cfq.slice_idle": "0"})
+    lacking = replace(old, settings={**old.settings, "block.cfq.group_idle": "0"})
+    assert not node.preflight(study.workloads, [old])
+    assert node.preflight(study.workloads, [lacking])
+    with node.block(study.workloads[0], 1) as block:
+        rates = [block.trial(each).figures["aggregate"] for each in (new, old)]
+    # Without idling, a stream loses its place on the disk after each of its requests.
+    assert rates[1] < rates[0] / 1.5
 
 
 def test_a_tunable_that_a_scheduler_lacks_is_refused(study: Study, node: SimulatedNode):

@@ -20,7 +20,7 @@ from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.settings.scratch.volume.volume import Volume, new_folder
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.workloads.workload import continue_run
+from iostudy.workloads.tick import continue_run
 
 
 def main(kind: str, command: str, *disks: str) -> None:

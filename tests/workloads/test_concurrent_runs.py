@@ -15,7 +15,7 @@ from iostudy.workloads.concurrent_runs import (
     run_concurrently,
 )
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.workload import continue_run
+from iostudy.workloads.tick import continue_run
 
 STEP_SECONDS = 0.005
 

@@ -13,6 +13,12 @@ use crate::windows::{WindowLog, claim, require_cycle};
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct MetadataJob(Job);
 
+impl MetadataJob {
+    pub const fn job(&self) -> &Job {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl MetadataJob {
     #[new]
@@ -94,7 +100,7 @@ pub fn remove_tree(py: Python<'_>, directory: NativePath) -> PyResult<()> {
         .map_err(|error| from_error(py, &error))
 }
 
-fn to_python(phase: &iostudy_metadata::Phase) -> Phase {
+pub fn to_python(phase: &iostudy_metadata::Phase) -> Phase {
     Phase::new(phase.operation.name(), phase.wall, &phase.latencies)
 }
 

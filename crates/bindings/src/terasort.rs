@@ -13,6 +13,12 @@ use crate::value_error::value_error;
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct TeraGen(GenerateJob);
 
+impl TeraGen {
+    pub const fn job(&self) -> &GenerateJob {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl TeraGen {
     #[new]
@@ -47,6 +53,12 @@ impl TeraGen {
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct TeraSort(SortJob);
+
+impl TeraSort {
+    pub const fn job(&self) -> &SortJob {
+        &self.0
+    }
+}
 
 #[pymethods]
 impl TeraSort {
@@ -96,6 +108,12 @@ impl TeraSort {
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct TeraValidate(ValidateJob);
 
+impl TeraValidate {
+    pub const fn job(&self) -> &ValidateJob {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl TeraValidate {
     #[new]
@@ -122,7 +140,7 @@ impl TeraValidate {
 pub struct TeraResult(Outcome);
 
 impl TeraResult {
-    fn of(py: Python<'_>, outcome: Outcome) -> PyResult<Py<Self>> {
+    pub fn of(py: Python<'_>, outcome: Outcome) -> PyResult<Py<Self>> {
         let result = RecordsResult::new(outcome.wall, &outcome.call_stats);
         Py::new(py, (Self(outcome), result))
     }
@@ -136,13 +154,19 @@ impl TeraResult {
     }
 
     #[getter]
-    fn checksum(&self) -> String {
-        self.0.checksum.to_string()
+    fn checksum(&self) -> Option<String> {
+        self.0.checksum.map(|checksum| checksum.to_string())
     }
 }
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct TeraSortResult(SortOutcome);
+
+impl From<SortOutcome> for TeraSortResult {
+    fn from(outcome: SortOutcome) -> Self {
+        Self(outcome)
+    }
+}
 
 #[pymethods]
 impl TeraSortResult {

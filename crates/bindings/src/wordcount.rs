@@ -11,6 +11,12 @@ use crate::value_error::value_error;
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct ZipfText(TextJob);
 
+impl ZipfText {
+    pub const fn job(&self) -> &TextJob {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl ZipfText {
     #[new]
@@ -49,6 +55,12 @@ impl ZipfText {
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct WordCount(CountJob);
 
+impl WordCount {
+    pub const fn job(&self) -> &CountJob {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl WordCount {
     #[new]
@@ -84,13 +96,19 @@ impl WordCount {
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<WordCountResult>> {
         let counted = run_records_job(py, tick.as_ref(), |tick| count(&self.0, tick))?;
-        let result = RecordsResult::new(counted.wall, &counted.call_stats);
-        Py::new(py, (WordCountResult(counted), result))
+        WordCountResult::of(py, counted)
     }
 }
 
 #[pyclass(frozen, extends = RecordsResult, module = "iostudy._native")]
 pub struct WordCountResult(CountResult);
+
+impl WordCountResult {
+    pub fn of(py: Python<'_>, counted: CountResult) -> PyResult<Py<Self>> {
+        let result = RecordsResult::new(counted.wall, &counted.call_stats);
+        Py::new(py, (Self(counted), result))
+    }
+}
 
 #[pymethods]
 impl WordCountResult {

@@ -10,7 +10,7 @@ const LONGEST_NAME_BYTES: usize = 1 + 20;
 
 /// Layout of every tree. Files are numbered; each directory holds a range of numbers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
+pub struct Layout {
     shared: bool,
     /// Distance between two file numbers of a thread.
     stride: u64,
@@ -22,7 +22,9 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn of(job: &Job) -> Self {
+    /// Layout of the trees of a job.
+    #[must_use]
+    pub fn of(job: &Job) -> Self {
         let stride = if job.shared { job.threads as u64 } else { 1 };
         let items_per_tree = job.files * stride;
         let leaves = items_per_tree.div_ceil(job.files_per_directory);
@@ -37,7 +39,8 @@ impl Layout {
     }
 
     /// Number of leaf directories, which hold the files.
-    pub(crate) fn leaves(&self) -> u64 {
+    #[must_use]
+    pub fn leaves(&self) -> u64 {
         self.items_per_tree.div_ceil(self.items_per_directory)
     }
 
@@ -51,14 +54,15 @@ impl Layout {
     }
 
     /// Numbers of all files in a directory.
-    pub(crate) fn items(&self, leaf: u64) -> Range<u64> {
+    #[must_use]
+    pub fn items(&self, leaf: u64) -> Range<u64> {
         let start = leaf * self.items_per_directory;
         let end = start.saturating_add(self.items_per_directory);
         start..end.min(self.items_per_tree)
     }
 
     /// Numbers of one thread's files: in a shared tree every directory has files of each thread.
-    pub(crate) fn thread_items(&self, thread: usize, leaf: u64) -> StepBy<Range<u64>> {
+    pub fn thread_items(&self, thread: usize, leaf: u64) -> StepBy<Range<u64>> {
         let Range { start, end } = self.items(leaf);
         let first =
             start + (self.position(thread) + self.stride - start % self.stride) % self.stride;
@@ -72,7 +76,8 @@ impl Layout {
     }
 
     /// Offset that makes file numbers unique over all trees.
-    pub(crate) fn first_file(&self, thread: usize) -> u64 {
+    #[must_use]
+    pub fn first_file(&self, thread: usize) -> u64 {
         if self.shared {
             0
         } else {

@@ -22,6 +22,7 @@ mod validation;
 
 pub use error::{Error, Fault};
 pub use job::{Job, Sync};
+pub use layout::Layout;
 pub use operation::Operation;
 pub use phase::{Phase, run};
 pub use remove_tree::remove_tree;

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use crate::error::Fault;
 
 /// Maximum buffer of one call: larger buffers save no time and exceed the CPU cache.
-pub(crate) const MAX_CALL_BYTES: usize = 1 << 20;
+pub const MAX_CALL_BYTES: usize = 1 << 20;
 
 /// Minimum buffer: below it, seeks and call overhead dominate.
 pub(crate) const MIN_CALL_BYTES: usize = 64 << 10;

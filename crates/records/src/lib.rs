@@ -16,5 +16,8 @@ pub mod terasort;
 pub mod wordcount;
 mod writer;
 
+pub use buffer::MAX_CALL_BYTES;
 pub use error::{Error, Fault};
 pub use meter::CallStats;
+pub use reader::read_calls;
+pub use writer::write_calls;

@@ -1,6 +1,8 @@
 //! Buffered sequential reader of a file range.
 
-use iostudy_pattern::PAGE_BYTES;
+use std::ops::Range;
+
+use iostudy_pattern::{PAGE_BYTES, Record};
 
 use crate::error::{Fault, Halt};
 use crate::file::{DataFile, in_page};
@@ -11,6 +13,29 @@ const KEPT_BYTES: usize = PAGE_BYTES;
 
 /// Minimum buffer size of a reader.
 pub(crate) const MIN_READER_BYTES: usize = KEPT_BYTES + PAGE_BYTES;
+
+/// Calls by which a reader with a buffer of this size reads a range.
+///
+/// # Panics
+///
+/// If the buffer has no room for two pages.
+pub fn read_calls(range: Range<u64>, buffer_bytes: usize) -> impl Iterator<Item = Record> + Send {
+    assert!(buffer_bytes >= MIN_READER_BYTES, "room for two pages");
+    let mut next = range.start - in_page(range.start) as u64;
+    std::iter::from_fn(move || {
+        let len = call_bytes(buffer_bytes, next..range.end);
+        let call = (len > 0).then_some(Record { offset: next, len });
+        next += len as u64;
+        call
+    })
+}
+
+/// Bytes of the next call of a reader with this buffer.
+fn call_bytes(buffer_bytes: usize, unread: Range<u64>) -> usize {
+    let room = (buffer_bytes - KEPT_BYTES) / PAGE_BYTES * PAGE_BYTES;
+    let left = unread.end.saturating_sub(unread.start);
+    usize::try_from(left).map_or(room, |left| left.min(room))
+}
 
 /// Reader of a file range. The window holds data that are read but not consumed.
 pub(crate) struct Reader<'a> {
@@ -83,8 +108,7 @@ impl<'a> Reader<'a> {
 
     /// Bytes of the range that the next read transfers.
     fn wanted(&self) -> usize {
-        let room = (self.buffer.len() - KEPT_BYTES) / PAGE_BYTES * PAGE_BYTES;
-        usize::try_from(self.range_end - self.next).map_or(room, |left| left.min(room))
+        call_bytes(self.buffer.len(), self.next..self.range_end)
     }
 
     fn unexpected_end(&self, at: u64) -> Fault {

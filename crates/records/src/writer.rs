@@ -1,8 +1,25 @@
 //! Buffered sequential writer of a file range.
 
+use std::ops::Range;
+
+use iostudy_pattern::Record;
+
 use crate::error::Halt;
 use crate::file::{DataFile, in_page};
 use crate::meter::Meter;
+
+/// Calls by which a writer with a buffer of this size writes a range.
+pub fn write_calls(range: Range<u64>, buffer_bytes: usize) -> impl Iterator<Item = Record> + Send {
+    let mut offset = range.start;
+    std::iter::from_fn(move || {
+        let room = buffer_bytes - in_page(offset);
+        let left = range.end.saturating_sub(offset);
+        let len = usize::try_from(left).map_or(room, |left| left.min(room));
+        let call = (len > 0).then_some(Record { offset, len });
+        offset += len as u64;
+        call
+    })
+}
 
 /// Writer of consecutive pieces. Call `flush` at the end.
 pub(crate) struct Writer<'a> {

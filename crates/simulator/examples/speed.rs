@@ -10,7 +10,7 @@ use iostudy_schedulers::{
     Anticipatory, Bfq, Cfq, Cfq2632, Deadline, Kyber, MqDeadline, NoScheduler, Noop, Priority,
     SchedulerBuilder, Settings,
 };
-use iostudy_simulator::{Direction, Experiment, File, Host, Length, Records, Thread};
+use iostudy_simulator::{Direction, Experiment, File, Host, Job, Length, Records, Thread};
 
 const SCHEDULERS: [(&str, SchedulerBuilder); 9] = [
     ("noop", Noop::build),
@@ -89,8 +89,7 @@ fn experiment(scheduler: SchedulerBuilder, drive: &Parameters, order: Order) -> 
         drive: drive.clone(),
         host: Host::default(),
         files: (0..THREADS).map(file).collect(),
-        threads: (0..THREADS).map(thread).collect(),
-        ramp: 0,
+        jobs: vec![Job::once((0..THREADS).map(thread).collect(), 0)],
         seed: 1,
     }
 }

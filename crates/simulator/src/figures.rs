@@ -1,5 +1,7 @@
 //! Figures of a simulation.
 
+use std::time::Duration;
+
 use iostudy_latency::{IoStats, Latencies, empty_latencies};
 use iostudy_schedulers::Nanos;
 
@@ -22,6 +24,29 @@ pub struct ThreadFigures {
     pub records_ended: Nanos,
     /// Processor time.
     pub processor: Nanos,
+    /// Phases in their order, of a source that has phases.
+    pub phases: Vec<PhaseFigures>,
+}
+
+/// Figures of a thread in a phase. Times are from the start of the job.
+#[derive(Clone, Debug)]
+pub struct PhaseFigures {
+    /// Time of the start.
+    pub began: Nanos,
+    /// Time of the end.
+    pub ended: Nanos,
+    /// Latencies of items in nanoseconds.
+    pub items: Latencies,
+}
+
+impl PhaseFigures {
+    pub(crate) fn new(began: Nanos) -> Self {
+        Self {
+            began,
+            ended: began,
+            items: empty_latencies(),
+        }
+    }
 }
 
 impl ThreadFigures {
@@ -35,6 +60,7 @@ impl ThreadFigures {
             ended: started,
             records_ended: started,
             processor: 0,
+            phases: Vec::new(),
         }
     }
 }
@@ -69,14 +95,51 @@ pub struct DeviceCounters {
     pub seeks: u64,
 }
 
+/// A round that was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoppedRound {
+    /// Time of its start, from the start of the simulation.
+    pub began: Nanos,
+    /// Bytes that its threads had moved.
+    pub moved: u64,
+}
+
+/// A complete round of a job. Times are from the start of the simulation.
+#[derive(Clone, Debug)]
+pub struct Round {
+    /// Time of its start.
+    pub began: Nanos,
+    /// Time of the end of its last thread.
+    pub ended: Nanos,
+    /// Figures of each thread, in their order.
+    pub threads: Vec<ThreadFigures>,
+}
+
+impl Round {
+    /// Time from its start to its end.
+    #[must_use]
+    pub const fn duration(&self) -> Duration {
+        Duration::from_nanos(self.ended - self.began)
+    }
+}
+
+/// Figures of a job.
+#[derive(Clone, Debug, Default)]
+pub struct JobFigures {
+    /// Its complete rounds.
+    pub rounds: Vec<Round>,
+    /// A round that was stopped.
+    pub stopped: Option<StoppedRound>,
+}
+
 /// Figures of a simulation.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// Figures of each thread, in their order.
-    pub threads: Vec<ThreadFigures>,
-    /// Counters of the device, from the start to the end of the last thread.
+    /// Figures of each job, in their order.
+    pub jobs: Vec<JobFigures>,
+    /// Counters of the device, from the start to the end.
     pub device: DeviceCounters,
-    /// Time from the start to the end of the last thread.
+    /// Time from the start to the end of the last job that does not repeat.
     pub duration: Nanos,
     /// Events that the simulation processed.
     pub events: u64,

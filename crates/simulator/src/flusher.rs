@@ -40,7 +40,7 @@ impl Simulation<'_> {
                 return;
             };
             self.flusher.left -= pages.end - pages.start;
-            let process = u32::try_from(self.experiment.threads.len()).expect("few threads");
+            let process = u32::try_from(self.threads.len()).expect("few threads");
             self.write_back(file, pages, ProcessId(process), Priority::default(), false);
         }
     }

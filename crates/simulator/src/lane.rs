@@ -8,7 +8,7 @@ use iostudy_schedulers::{Bio, Nanos, ProcessId};
 use crate::device::Purpose;
 use crate::host::{PAGE_BYTES, PAGE_SECTORS};
 use crate::simulation::Simulation;
-use crate::thread::{Kind, Operation};
+use crate::thread::{Kind, Operation, Step};
 
 /// Stage of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +38,17 @@ struct Running {
 /// One of a thread's outstanding operations.
 #[derive(Clone, Debug)]
 pub struct Lane {
+    /// Its job.
+    pub job: usize,
     /// Its thread.
     pub thread: usize,
     running: Option<Running>,
 }
 
 impl Lane {
-    pub const fn new(thread: usize) -> Self {
+    pub const fn new(job: usize, thread: usize) -> Self {
         Self {
+            job,
             thread,
             running: None,
         }
@@ -77,12 +80,12 @@ impl Simulation<'_> {
 
     /// Begin the next operation of the lane's thread; the call itself takes time.
     fn begin(&mut self, lane: usize) {
+        let elapsed = self.now - self.jobs[self.lanes[lane].job].began;
         let thread = self.lanes[lane].thread;
-        let elapsed = self.elapsed();
-        let Some(operation) = self.experiment.threads[thread].source.next(elapsed) else {
-            self.figures[thread].ended = self.now;
-            self.running -= 1;
-            return;
+        let operation = match self.threads[thread].source.next(elapsed) {
+            Step::Run(operation) => operation,
+            Step::AwaitOthers => return self.park(lane),
+            Step::End => return self.end_lane(lane),
         };
         self.lanes[lane].running = Some(Running {
             operation,
@@ -95,9 +98,11 @@ impl Simulation<'_> {
         self.compute(lane, self.experiment.host.call);
     }
 
-    /// Let a lane use its processor for about `time`.
+    /// Let a lane use its processor for about `time`, unless its operation has other costs.
     fn compute(&mut self, lane: usize, time: Nanos) {
-        let varied = self.vary(time);
+        let running = self.lanes[lane].running.as_ref();
+        let counts = running.is_some_and(|running| running.operation.costs_calls);
+        let varied = if counts { self.vary(time) } else { 0 };
         self.figures[self.lanes[lane].thread].processor += varied;
         self.wake(lane, varied);
     }
@@ -144,7 +149,7 @@ impl Simulation<'_> {
     /// Write all dirty pages of a file for a lane that waits for it.
     fn write_file(&mut self, lane: usize, file: usize) {
         let (process, thread) = self.process(lane);
-        let priority = self.experiment.threads[thread].priority;
+        let priority = self.threads[thread].priority;
         let limit = self.request_pages();
         self.cache.files[file].cursor = 0;
         while let Some(pages) = self.cache.next_dirty(file, limit) {
@@ -196,7 +201,7 @@ impl Simulation<'_> {
         };
         let bio = Bio {
             sync: true,
-            priority: self.experiment.threads[thread].priority,
+            priority: self.threads[thread].priority,
             ..bio
         };
         self.device.submit(bio, purpose);
@@ -279,7 +284,7 @@ impl Simulation<'_> {
     fn end(&mut self, lane: usize, running: &Running) {
         let (operation, thread) = (&running.operation, self.lanes[lane].thread);
         let elapsed = std::time::Duration::from_nanos(self.now - running.begun);
-        let is_measured = self.is_measured();
+        let is_measured = self.is_measured(lane);
         let figures = &mut self.figures[thread];
         figures.moved += operation.bytes();
         if operation.kind != Kind::Sync {

@@ -1,7 +1,7 @@
 //! Threads, a page cache, an I/O scheduler and a drive in a closed loop on a virtual clock.
 //!
-//! A thread begins an operation when its previous one has ended, so a slow choice of the scheduler
-//! delays later arrivals. Requests that are submitted at one instant are inserted before the
+//! Jobs run at the same time, each with threads of its own. A thread begins an operation when its
+//! previous one has ended, so a slow choice of the scheduler delays later arrivals. Requests that are submitted at one instant are inserted before the
 //! scheduler dispatches: this is the effect of plugging. Nothing reads a clock, so equal calls give
 //! equal figures.
 //!
@@ -20,6 +20,7 @@ mod device;
 mod figures;
 mod flusher;
 mod host;
+mod job_run;
 mod lane;
 mod page_cache;
 mod range_set;
@@ -28,12 +29,17 @@ mod records;
 mod replay;
 mod simulation;
 mod thread;
+mod work;
 
 pub use device::SimulationError;
-pub use figures::{DeviceCounters, DirectionCounters, Figures, ThreadFigures};
+pub use figures::{
+    DeviceCounters, DirectionCounters, Figures, JobFigures, PhaseFigures, Round, StoppedRound,
+    ThreadFigures,
+};
 pub use flusher::CHUNK_PAGES;
 pub use host::{Host, PAGE_BYTES};
 pub use records::{Direction, Length, Records};
 pub use replay::{Dispatch, RecordedRequest, replay};
 pub use simulation::{Experiment, File};
-pub use thread::{Kind, Operation, Source, Thread};
+pub use thread::{Job, Kind, Operation, Source, Step, Thread};
+pub use work::{Division, Operations, Phase, Worker, workers};

@@ -108,6 +108,14 @@ impl PageCache {
         woken.into_iter().map(|(_, lane)| lane).collect()
     }
 
+    /// Drop all pages of a file that are not under I/O, dirty ones too.
+    pub fn forget(&mut self, file: usize) {
+        let own = &mut self.files[file];
+        own.cached = RangeSet::default();
+        self.dirty -= own.dirty.remove(0..u64::MAX);
+        self.read_ahead.retain(|&(_, other), _| other != file);
+    }
+
     /// The parts of `pages` that are neither cached nor being read.
     pub fn missing(&self, file: usize, pages: Range<u64>) -> Vec<Range<u64>> {
         let own = &self.files[file];

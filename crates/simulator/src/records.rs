@@ -3,7 +3,7 @@
 use iostudy_pattern::{RecordSequence, nth};
 use iostudy_schedulers::Nanos;
 
-use crate::thread::{Kind, Operation, Source};
+use crate::thread::{Kind, Operation, Source, Step};
 
 /// Earliest end of a sleep after its time, and the width of its range: measured under Linux 6.18,
 /// where half of the pauses of a millisecond ended up to 0.11 ms late. The kernel's timer slack is a
@@ -116,6 +116,7 @@ impl Records {
             pieces: vec![record],
             direct: self.direct,
             durable: self.durable && kind == Kind::Write,
+            costs_calls: true,
             then: self.pause(),
         }
     }
@@ -138,14 +139,14 @@ impl Records {
 }
 
 impl Source for Records {
-    fn next(&mut self, elapsed: Nanos) -> Option<Operation> {
+    fn next(&mut self, elapsed: Nanos) -> Step {
         if let Some(file) = self.due.take() {
-            return Some(Operation::sync(file));
+            return Step::Run(Operation::sync(file));
         }
         if self.is_over(elapsed) {
-            return self.last_sync();
+            return self.last_sync().map_or(Step::End, Step::Run);
         }
-        Some(self.record())
+        Step::Run(self.record())
     }
 }
 

@@ -12,9 +12,10 @@ use crate::device::{Completed, Device, Purpose, SimulationError};
 use crate::figures::{Figures, ThreadFigures};
 use crate::flusher::Flusher;
 use crate::host::{Host, PAGE_SECTORS};
+use crate::job_run::JobRun;
 use crate::lane::Lane;
 use crate::page_cache::PageCache;
-use crate::thread::Thread;
+use crate::thread::{Job, Thread};
 
 /// Time at which a simulation begins: some schedulers compute times before now.
 pub const START: Nanos = 100_000_000_000;
@@ -46,16 +47,14 @@ pub struct Experiment {
     pub host: Host,
     /// The files.
     pub files: Vec<File>,
-    /// The threads.
-    pub threads: Vec<Thread>,
-    /// Discarded time at the start.
-    pub ramp: Nanos,
+    /// The jobs, which begin at the same time.
+    pub jobs: Vec<Job>,
     /// Seed of the deviations of processor times.
     pub seed: u64,
 }
 
 impl Experiment {
-    /// Run the simulation until all threads have ended.
+    /// Run the simulation until all jobs that do not repeat have ended.
     ///
     /// `tick` gets the number of events now and then, and returns false to stop.
     ///
@@ -84,8 +83,10 @@ pub(crate) struct Simulation<'a> {
     pub(crate) cache: PageCache,
     pub(crate) flusher: Flusher,
     pub(crate) now: Nanos,
+    pub(crate) jobs: Vec<JobRun>,
+    pub(crate) threads: Vec<Thread>,
     pub(crate) lanes: Vec<Lane>,
-    /// Lanes that have not ended.
+    /// Jobs that do not repeat and have not ended.
     pub(crate) running: usize,
     /// Lanes that wait until fewer pages are dirty.
     pub(crate) throttled: VecDeque<usize>,
@@ -99,33 +100,25 @@ pub(crate) struct Simulation<'a> {
 
 impl<'a> Simulation<'a> {
     fn new(experiment: &'a mut Experiment, device: Device) -> Self {
-        let threads = &experiment.threads;
-        let measured = START + experiment.ramp;
-        let figures = threads
-            .iter()
-            .map(|thread| measured.max(START + thread.start));
-        let lanes = threads.iter().enumerate().flat_map(|(index, thread)| {
-            (0..thread.outstanding.max(1)).map(move |_| Lane::new(index))
-        });
         let mut simulation = Self {
             device,
             cache: PageCache::new(experiment.files.len()),
             flusher: Flusher::default(),
             now: START,
-            figures: figures.map(ThreadFigures::new).collect(),
-            lanes: lanes.collect(),
+            jobs: Vec::new(),
+            threads: Vec::new(),
+            lanes: Vec::new(),
             running: 0,
             throttled: VecDeque::new(),
+            figures: Vec::new(),
             wake_ups: BinaryHeap::new(),
             next_check: START + experiment.host.dirty_writeback,
             planned: 0,
             events: 0,
             experiment,
         };
-        simulation.running = simulation.lanes.len();
-        for lane in 0..simulation.lanes.len() {
-            let start = simulation.experiment.threads[simulation.lanes[lane].thread].start;
-            simulation.wake(lane, start);
+        for job in 0..simulation.experiment.jobs.len() {
+            simulation.start_job(job);
         }
         simulation
     }
@@ -140,11 +133,6 @@ impl<'a> Simulation<'a> {
     /// Time from the start.
     pub(crate) const fn elapsed(&self) -> Nanos {
         self.now - START
-    }
-
-    /// Whether figures count yet.
-    pub(crate) const fn is_measured(&self) -> bool {
-        self.now >= START + self.experiment.ramp
     }
 
     /// A processor time near `nominal`.
@@ -224,6 +212,11 @@ impl<'a> Simulation<'a> {
         for lane in self.cache.end_write_back(file, pages) {
             self.wake(lane, 0);
         }
+        self.wake_throttled();
+    }
+
+    /// Let writers continue if few enough pages are dirty.
+    pub(crate) fn wake_throttled(&mut self) {
         if self.cache.unwritten() < self.experiment.host.dirty_pages() {
             for lane in std::mem::take(&mut self.throttled) {
                 self.wake(lane, 0);
@@ -231,16 +224,16 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn finish(mut self) -> Figures {
-        for thread in &mut self.figures {
-            thread.started -= START;
-            thread.ended = thread.ended.saturating_sub(START).max(thread.started);
-            thread.records_ended = thread.records_ended.saturating_sub(START);
-        }
+    fn finish(self) -> Figures {
+        let threads = &self.figures;
         Figures {
             duration: self.elapsed(),
             device: *self.device.counters(),
-            threads: self.figures,
+            jobs: self
+                .jobs
+                .into_iter()
+                .map(|job| job.finish(threads))
+                .collect(),
             events: self.events,
         }
     }

@@ -1,7 +1,9 @@
-//! Threads of a job and what they do.
+//! Jobs, their threads, and what these do.
 
 use iostudy_pattern::Record;
 use iostudy_schedulers::{Nanos, Priority};
+
+use crate::figures::PhaseFigures;
 
 /// Kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Operation {
     pub direct: bool,
     /// Whether a write ends with a sync.
     pub durable: bool,
+    /// Whether calls and pages take processor time; else all of it is in `then`.
+    pub costs_calls: bool,
     /// Time that the thread computes or waits afterwards.
     pub then: Nanos,
 }
@@ -41,7 +45,18 @@ impl Operation {
             pieces: Vec::new(),
             direct: false,
             durable: false,
+            costs_calls: true,
             then: 0,
+        }
+    }
+
+    /// A buffered read or write of one piece.
+    #[must_use]
+    pub fn call(kind: Kind, file: usize, piece: Record) -> Self {
+        Self {
+            kind,
+            pieces: vec![piece],
+            ..Self::sync(file)
         }
     }
 
@@ -52,10 +67,26 @@ impl Operation {
     }
 }
 
-/// What a thread does, one operation after the other.
+/// What a thread does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// An operation.
+    Run(Operation),
+    /// Wait until every other thread of the job waits or has ended.
+    AwaitOthers,
+    /// Nothing more.
+    End,
+}
+
+/// What a thread does, one step after the other.
 pub trait Source: Send {
-    /// The next operation at `elapsed` from the start of the job; none at the end.
-    fn next(&mut self, elapsed: Nanos) -> Option<Operation>;
+    /// The next step at `elapsed` from the start of the job.
+    fn next(&mut self, elapsed: Nanos) -> Step;
+
+    /// Figures of the phases of a thread that has ended; none without phases.
+    fn phases(&mut self) -> Vec<PhaseFigures> {
+        Vec::new()
+    }
 }
 
 /// A thread of the job.
@@ -68,4 +99,30 @@ pub struct Thread {
     pub start: Nanos,
     /// I/O priority.
     pub priority: Priority,
+}
+
+/// Threads that begin together.
+pub struct Job {
+    /// Makes the threads of a round: in each as many.
+    pub threads: Box<dyn FnMut() -> Vec<Thread> + Send>,
+    /// Its files: rounds after the first find nothing of them in the page cache.
+    pub files: Vec<usize>,
+    /// Discarded time at the start of a round.
+    pub ramp: Nanos,
+    /// Whether it repeats until all jobs that do not repeat have ended, which stops it.
+    pub repeats: bool,
+}
+
+impl Job {
+    /// A job of one round.
+    #[must_use]
+    pub fn once(threads: Vec<Thread>, ramp: Nanos) -> Self {
+        let mut threads = Some(threads);
+        Self {
+            threads: Box::new(move || threads.take().unwrap_or_default()),
+            files: Vec::new(),
+            ramp,
+            repeats: false,
+        }
+    }
 }

@@ -11,7 +11,8 @@ use iostudy_schedulers::{
     SchedulerBuilder, Settings,
 };
 use iostudy_simulator::{
-    Direction, Experiment, Figures, File, Host, Length, Records, SimulationError, Thread,
+    Direction, Experiment, Figures, File, Host, Job, Length, Records, SimulationError, Thread,
+    ThreadFigures,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -76,8 +77,7 @@ fn experiment(scheduler: SchedulerBuilder, threads: Vec<Thread>) -> Experiment {
                 pages: FILE_PAGES,
             },
         ],
-        threads,
-        ramp: 12 * SECOND,
+        jobs: vec![Job::once(threads, 12 * SECOND)],
         seed: 1,
     }
 }
@@ -88,16 +88,20 @@ fn run(scheduler: SchedulerBuilder) -> Figures {
         .expect("a complete simulation")
 }
 
+fn threads(figures: &Figures) -> &[ThreadFigures] {
+    &figures.jobs[0].rounds[0].threads
+}
+
 #[test]
 fn anticipation_and_idling_serve_a_reader_during_writes() {
     let fifo = run(Noop::build);
     for scheduler in [Anticipatory::build, Cfq::build, Bfq::build] {
         let idling = run(scheduler);
-        let ratio = idling.threads[0].read.bytes / fifo.threads[0].read.bytes;
+        let ratio = threads(&idling)[0].read.bytes / threads(&fifo)[0].read.bytes;
         assert!(ratio >= 4, "{ratio} times the bytes of noop");
         assert!(idling.device.idle > 0);
-        assert!(idling.threads[1].write.bytes < fifo.threads[1].write.bytes);
-        let median = |figures: &Figures| figures.threads[0].read.latencies.value_at_quantile(0.5);
+        assert!(threads(&idling)[1].write.bytes < threads(&fifo)[1].write.bytes);
+        let median = |figures: &Figures| threads(figures)[0].read.latencies.value_at_quantile(0.5);
         assert!(median(&idling) < median(&fifo));
     }
 }
@@ -120,8 +124,8 @@ fn equal_experiments_give_equal_figures() {
     let (first, second) = (run(Bfq::build), run(Bfq::build));
     assert_eq!(first.device, second.device);
     assert_eq!(
-        first.threads[0].read.latencies,
-        second.threads[0].read.latencies
+        threads(&first)[0].read.latencies,
+        threads(&second)[0].read.latencies
     );
 }
 

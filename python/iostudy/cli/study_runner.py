@@ -35,7 +35,7 @@ from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.requests import list_directories
 from iostudy.study.targets import SimulatedTarget
-from iostudy.workloads.workload import continue_run
+from iostudy.workloads.tick import continue_run
 
 LOGS = "hadoop"
 """Folder below the output folder for the logs of the study's own cluster."""

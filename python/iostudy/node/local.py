@@ -59,7 +59,8 @@ from iostudy.telemetry.recorder import ProcRecorder, Recorder
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.native.latency import compact_histogram
-from iostudy.workloads.workload import NO_TARGET, TargetPaths, Tick, continue_run
+from iostudy.workloads.tick import Tick, continue_run
+from iostudy.workloads.workload import NO_TARGET, TargetPaths
 
 LIBRARIES = ("numpy", "pydantic")
 _NO_PERMISSION = Permission()

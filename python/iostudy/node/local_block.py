@@ -32,7 +32,8 @@ from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.workload import NO_TARGET, Place, TargetPaths, Tick, Workload
+from iostudy.workloads.tick import Tick
+from iostudy.workloads.workload import NO_TARGET, Place, TargetPaths, Workload
 
 _DIRTY_PAGES_NOTE = "dirty pages written out before every trial"
 _PRELOADED_NOTE = "the program files of Hadoop and Java read in again after that"

@@ -37,7 +37,8 @@ from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
-from iostudy.workloads.workload import Place, Tick, Workload
+from iostudy.workloads.tick import Tick
+from iostudy.workloads.workload import Place, Workload
 
 DEVICE = "simulated"
 NOTE = "predicted: host, scheduler and drive ran on a virtual clock; no host was measured"

@@ -30,7 +30,7 @@ from iostudy.settings.work_folder import WorkFolder
 from iostudy.storage_kind import StorageKind
 from iostudy.study.combinations import Configuration
 from iostudy.workloads.named_places import TARGET
-from iostudy.workloads.workload import Tick, continue_run
+from iostudy.workloads.tick import Tick, continue_run
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from iostudy.settings.change import Change
 from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.units import format_percent, format_seconds
-from iostudy.workloads.workload import Tick
+from iostudy.workloads.tick import Tick
 
 _POLL_SECONDS, _REPORT_SECONDS = 0.5, 10.0
 _SPEED_LIMITS = ("speed_limit_max", "speed_limit_min")

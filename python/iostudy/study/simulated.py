@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from iostudy.settings.definitions.queue import SCHEDULER
+from iostudy.settings.definitions.queue import CFQ_2_6_32, SCHEDULER
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import DecisionMode
 from iostudy.study.targets import SimulatedTarget
 from iostudy.workloads import catalog
+from iostudy.workloads.mix import MixOptions
 
 DEFAULT_SCHEDULER = "mq-deadline"
 """Scheduler of a simulated drive without a factor."""
@@ -23,10 +24,14 @@ QUEUE_SETTINGS = (
     "block.nomerges",
 )
 HOST_SETTINGS = ("sysctl.vm.dirty_ratio", "sysctl.vm.dirty_background_ratio")
-_NOT_SIMULATED: Mapping[str, Any] = MappingProxyType(
-    {"rate": None, "slow_down": 0.0, "directories": ()}
+_SIMULATED_VALUES: Mapping[str, tuple[Any, ...]] = MappingProxyType(
+    {"rate": (None,), "slow_down": (0.0,), "directories": ((),), "spill": ((),), "input": ((),)}
 )
-"""Options without a simulation, with the value that has no effect."""
+"""Options with the only values that have a simulation."""
+_VALUES_OF_WORKLOAD: Mapping[str, Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+    {"nnbench": {"sync": ("none", "phase")}}
+)
+"""The same for options of one workload."""
 
 
 def is_simulated(study: Study) -> bool:
@@ -45,8 +50,9 @@ def is_tunable(name: str) -> bool:
 
 
 def check_simulated(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
-    """Note what a simulation does not know; nothing for another target."""
+    """Note what a simulation does not know; for another target what only a simulation has."""
     if not is_simulated(study):
+        _refuse_simulated_scheduler(collector, path, study)
         return
     for factor in study.factors:
         if factor.kind is FactorKind.SETTING and (message := _refuse(factor)):
@@ -64,6 +70,13 @@ def check_simulated(collector: ProblemCollector, path: KeyPath, study: Study) ->
         collector.add(("decide", "mode"), "a simulation runs whole trials; use trials")
 
 
+def _refuse_simulated_scheduler(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
+    for factor in study.factors:
+        if factor.name == SCHEDULER.name and CFQ_2_6_32 in [own.value for own in factor.levels]:
+            message = f"only a simulated drive has {CFQ_2_6_32}; use cfq"
+            collector.add((*path, factor.name), message)
+
+
 def _refuse(factor: Factor) -> str:
     known = (SCHEDULER.name, *QUEUE_SETTINGS, *HOST_SETTINGS)
     if factor.on:
@@ -74,9 +87,20 @@ def _refuse(factor: Factor) -> str:
 
 
 def _unknown(name: str, options: object) -> Iterator[str]:
+    if isinstance(options, MixOptions):
+        for label, member in options.workloads.items():
+            yield from (f"{label}: {text}" for text in _unknown(member.name, member.options))
+        return
     if not catalog.get(name).can_be_simulated:
         names = [own for own in catalog.names() if catalog.get(own).can_be_simulated]
         yield f"{name} has no simulation; those with one are {', '.join(names)}"
-    for option, neutral in _NOT_SIMULATED.items():
-        if getattr(options, option, neutral) != neutral:
-            yield f"{option} has no simulation; leave it out"
+    values = {**_SIMULATED_VALUES, **_VALUES_OF_WORKLOAD.get(name, {})}
+    for option, simulated in values.items():
+        found = getattr(options, option, simulated[0])
+        if found not in simulated:
+            yield f"{option}: {found} has no simulation; {_alternative(simulated)}"
+
+
+def _alternative(values: tuple[Any, ...]) -> str:
+    texts = [own for own in values if isinstance(own, str)]
+    return f"use {' or '.join(texts)}" if texts else "leave it out"

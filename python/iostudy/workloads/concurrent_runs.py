@@ -10,7 +10,7 @@ from threading import Event
 
 from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.workload import Tick
+from iostudy.workloads.tick import Tick
 
 _ASK_SECONDS = 0.05
 

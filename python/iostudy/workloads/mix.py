@@ -24,13 +24,14 @@ from pydantic import (
 
 from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.aggregation import average_rounds, combine_workloads
-from iostudy.workloads.concurrent_runs import ConcurrentRun, overlap_share, run_concurrently
+from iostudy.workloads.concurrent_runs import ConcurrentRun, overlap_share
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.option_types import Options
 from iostudy.workloads.page_cache import drop_folder
-from iostudy.workloads.workload import Place, TargetPaths, Tick, Workload, continue_run
+from iostudy.workloads.tick import Tick, continue_run
+from iostudy.workloads.workload import Place, TargetPaths, Workload
 
 NAME = "mix"
 OVERLAP = "overlap"
@@ -120,7 +121,12 @@ class MixMember:
         digest = hashlib.blake2b(f"{place.seed} {self.label}".encode(), digest_size=_SEED_BYTES)
         seed = int.from_bytes(digest.digest()) >> 1  # 63 bits, as that of a study
         return Place(
-            place.directory / self.label, seed, tick, disks=place.disks, target=place.target
+            place.directory / self.label,
+            seed,
+            tick,
+            disks=place.disks,
+            target=place.target,
+            machine=place.machine,
         )
 
     def prepare(self, place: Place) -> None:
@@ -232,7 +238,8 @@ class Mix(Workload):
         """Carry out all members at the same time."""
         players = {member.label: member.player(place) for member in self.members}
         first, *others = players.values()
-        if not run_concurrently(first, others, place.tick, repeat_others=self.repeats):
+        machine = place.machine
+        if not machine.run_concurrently(first, others, place.tick, repeat_others=self.repeats):
             raise WorkloadStoppedError(
                 "to run several workloads at the same time", where=str(place.directory)
             )
@@ -364,4 +371,5 @@ def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
             }
         },
         make=partial(_make, known),
+        can_be_simulated=True,
     )

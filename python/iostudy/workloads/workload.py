@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
+from iostudy.workloads.concurrent_runs import ConcurrentRun, run_concurrently
 from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.windows import SteadyRun
-
-Tick = Callable[[int], bool]
-"""Called several times a second with the bytes or operations done so far; False: stop now."""
-
-
-def continue_run(_: int) -> bool:
-    """The tick of a caller that waits until the end."""
-    return True
-
 
 Outcome_co = TypeVar("Outcome_co", covariant=True)
 Outcome = TypeVar("Outcome")
@@ -39,6 +32,16 @@ class Machine(Protocol):
     def run(self, job: NativeJob[Outcome], tick: Tick) -> Outcome:
         """Run a job."""
 
+    def run_concurrently(
+        self,
+        first: ConcurrentRun,
+        others: Sequence[ConcurrentRun],
+        tick: Tick,
+        *,
+        repeat_others: bool,
+    ) -> bool:
+        """Run workloads as `concurrent_runs.run_concurrently` does."""
+
     def size(self, path: Path) -> int:
         """Return the size of a file in bytes; OSError if it is missing."""
 
@@ -49,6 +52,17 @@ class ThisMachine:
     def run(self, job: NativeJob[Outcome], tick: Tick) -> Outcome:
         """Run a job."""
         return job.run(tick)
+
+    def run_concurrently(
+        self,
+        first: ConcurrentRun,
+        others: Sequence[ConcurrentRun],
+        tick: Tick,
+        *,
+        repeat_others: bool,
+    ) -> bool:
+        """Run workloads in threads."""
+        return run_concurrently(first, others, tick, repeat_others=repeat_others)
 
     def size(self, path: Path) -> int:
         """Return the size of a file in bytes; OSError if it is missing."""

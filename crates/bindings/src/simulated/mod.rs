@@ -1,38 +1,22 @@
 //! Python class `SimulatedDisk`.
 
-mod event_jobs;
-mod file_jobs;
-mod layout;
+mod jobs;
 mod replayed;
 mod setup;
 
 use iostudy_drive::{Drive, Parameters};
-use iostudy_simulator::{Experiment, Figures, SimulationError, Thread};
+use iostudy_simulated_jobs::FileTable;
+use iostudy_simulator::{Experiment, Figures, Job, JobFigures, Round, SimulationError};
 use pyo3::prelude::*;
 
 use crate::drive::DriveModel;
 use crate::errors::StoppedError;
-use crate::events::{EventJobs, EventResult};
 use crate::interruptible::run_interruptibly;
-use crate::job::FileJob;
-use crate::job_result::JobResult;
 use crate::path::NativePath;
 use crate::value_error::value_error;
 
-use layout::FileTable;
+use jobs::{AnyJob, Outcome};
 use setup::Setup;
-
-#[derive(FromPyObject)]
-enum Job<'py> {
-    Files(PyRef<'py, FileJob>),
-    Events(PyRef<'py, EventJobs>),
-}
-
-#[derive(IntoPyObject)]
-enum Outcome {
-    Files(Py<JobResult>),
-    Events(Py<EventResult>),
-}
 
 /// Counters of the disk by their names in `telemetry.iostat`.
 type Counters = Vec<(&'static str, f64)>;
@@ -60,11 +44,10 @@ impl SimulatedDisk {
         self.files.size(&path.0)
     }
 
+    /// Make the files of a job in no time.
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
-    fn lay_out(&mut self, job: PyRef<'_, FileJob>) -> PyResult<()> {
-        file_jobs::lay_out(job.job(), &mut self.files)
-            .map(|_| ())
-            .map_err(value_error)
+    fn lay_out(&mut self, py: Python<'_>, job: AnyJob<'_>) -> PyResult<Outcome> {
+        job.lay_out(py, &mut self.files)
     }
 
     /// Make a file at a block, where a file of a real disk lies.
@@ -92,43 +75,62 @@ impl SimulatedDisk {
     /// Refuse a scheduler or a tunable that does not exist.
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn check(&self, setup: Setup) -> PyResult<()> {
-        let mut experiment = self.experiment(&setup, Vec::new(), 0)?;
+        let mut experiment = self.experiment(&setup, Vec::new())?;
         let checked = experiment.run(&mut |_| true);
         checked.map(|_| ()).map_err(|error| translate(&error))
     }
 
-    #[pyo3(signature = (job, setup, tick = None))]
+    #[pyo3(signature = (jobs, setup, *, repeat_others = false, tick = None))]
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(
         &mut self,
         py: Python<'_>,
-        job: Job<'_>,
+        jobs: Vec<AnyJob<'_>>,
         setup: Setup,
+        repeat_others: bool,
         tick: Option<Py<PyAny>>,
-    ) -> PyResult<(Outcome, Counters)> {
-        let (threads, ramp) = match &job {
-            Job::Files(job) => file_jobs::threads(job.job(), &mut self.files, setup.seed),
-            Job::Events(job) => event_jobs::threads(job.workload(), &self.files, setup.seed),
-        }
-        .map_err(value_error)?;
-        let mut experiment = self.experiment(&setup, threads, ramp)?;
+    ) -> PyResult<(Vec<Rounds>, Counters)> {
+        let simulated = jobs.iter().enumerate().map(|(index, job)| {
+            let own = job.simulate(&mut self.files, setup.seed)?;
+            Ok(Job {
+                repeats: repeat_others && index > 0,
+                ..own
+            })
+        });
+        let simulated = simulated.collect::<Result<Vec<Job>, String>>();
+        let mut experiment = self.experiment(&setup, simulated.map_err(value_error)?)?;
         let figures = run_interruptibly(py, tick.as_ref(), |tick| experiment.run(tick))?
             .map_err(|error| translate(&error))?;
-        let outcome = match &job {
-            Job::Files(_) => {
-                Outcome::Files(Py::new(py, JobResult::from(file_jobs::result(&figures)))?)
-            }
-            Job::Events(_) => Outcome::Events(Py::new(
-                py,
-                EventResult::from(event_jobs::result(&figures)),
-            )?),
-        };
-        Ok((outcome, counters(&figures)))
+        let fetched = (jobs.len() == 1).then_some(figures.device.read.sectors * 512);
+        let rounds = jobs.iter().zip(&figures.jobs).map(|(job, own)| {
+            let outcome = |round: &Round| job.outcome(py, round, &self.files, fetched);
+            Rounds::of(own, outcome)
+        });
+        Ok((rounds.collect::<PyResult<_>>()?, counters(&figures)))
+    }
+}
+
+/// Rounds of a job: the outcome of each complete one with its start and end in seconds, and start
+/// and bytes of one that was stopped.
+#[derive(IntoPyObject)]
+struct Rounds(Vec<(Outcome, f64, f64)>, Option<(f64, u64)>);
+
+impl Rounds {
+    fn of(
+        own: &JobFigures,
+        mut outcome: impl FnMut(&Round) -> PyResult<Outcome>,
+    ) -> PyResult<Self> {
+        let rounds = own.rounds.iter().map(|round| {
+            let outcome = outcome(round)?;
+            Ok((outcome, seconds(round.began), seconds(round.ended)))
+        });
+        let stopped = own.stopped.map(|round| (seconds(round.began), round.moved));
+        Ok(Self(rounds.collect::<PyResult<_>>()?, stopped))
     }
 }
 
 impl SimulatedDisk {
-    fn experiment(&self, setup: &Setup, threads: Vec<Thread>, ramp: u64) -> PyResult<Experiment> {
+    fn experiment(&self, setup: &Setup, jobs: Vec<Job>) -> PyResult<Experiment> {
         Ok(Experiment {
             scheduler: setup.scheduler()?,
             settings: setup.settings(&self.drive)?,
@@ -136,8 +138,7 @@ impl SimulatedDisk {
             drive: self.drive.clone(),
             host: setup.host(),
             files: self.files.all().to_vec(),
-            threads,
-            ramp,
+            jobs,
             seed: setup.seed,
         })
     }
@@ -150,6 +151,11 @@ fn translate(error: &SimulationError) -> PyErr {
         | SimulationError::Tunable(_)
         | SimulationError::Stalled { .. } => value_error(error),
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "below 2^53")]
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
 }
 
 #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
@@ -171,6 +177,6 @@ fn counters(figures: &Figures) -> Counters {
         ("weighted_io_ms", ms(read.waited + write.waited)),
         ("idle_ms", ms(device.idle)),
         ("seeks", device.seeks as f64),
-        ("seconds", figures.duration as f64 / 1e9),
+        ("seconds", seconds(figures.duration)),
     ]
 }

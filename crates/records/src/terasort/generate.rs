@@ -43,7 +43,12 @@ impl GenerateJob {
     }
 
     /// First row of a part, as in `TeraGen`'s splits.
-    fn first_row(&self, part: usize) -> u64 {
+    ///
+    /// # Panics
+    ///
+    /// Never: it is at most all rows.
+    #[must_use]
+    pub fn first_row(&self, part: usize) -> u64 {
         let rows = u128::from(self.rows) * part as u128;
         u64::try_from(rows.div_ceil(self.parts as u128)).expect("at most all rows")
     }
@@ -71,7 +76,7 @@ pub fn generate(job: &GenerateJob, tick: impl FnMut(u64) -> bool) -> Result<Outc
     output.commit(job.parts, job.fsync).map_err(Error::Fault)?;
     Ok(Outcome {
         rows: job.rows,
-        checksum: sums.into_iter().sum(),
+        checksum: Some(sums.into_iter().sum()),
         wall: started.elapsed(),
         call_stats: phases.into_calls(),
     })

@@ -19,8 +19,9 @@ mod validate;
 
 pub use generate::{GenerateJob, generate};
 pub use invalid_job::InvalidJob;
-pub use plan::min_memory;
+pub use plan::{Plan, min_memory};
 pub use result::{Outcome, SortOutcome};
 pub use row::{Checksum, ROW_BYTES};
 pub use sort::{SortJob, sort};
+pub use split_points::sampled_rows;
 pub use validate::{ValidateJob, validate};

@@ -20,19 +20,19 @@ const MAX_CHUNK_ROWS: u64 = u32::MAX as u64;
 
 /// Plan of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// Rows per chunk; the last chunk may have fewer.
-    pub(crate) chunk_rows: u64,
+    pub chunk_rows: u64,
     /// Number of chunks and of sorted runs.
-    pub(crate) chunks: usize,
+    pub chunks: usize,
     /// I/O buffer size of the spill phase.
-    pub(crate) chunk_buffer_bytes: usize,
+    pub chunk_buffer_bytes: usize,
     /// Key ranges per part; they are merged independently.
-    pub(crate) slices: usize,
+    pub slices: usize,
     /// Buffer size per run, and of the output, in the merge phase.
-    pub(crate) merge_buffer_bytes: usize,
+    pub merge_buffer_bytes: usize,
     /// Peak memory of buffers and tables.
-    pub(crate) memory_bytes: u64,
+    pub memory_bytes: u64,
 }
 
 /// Size and parallelism of a sort.

@@ -10,8 +10,8 @@ use crate::meter::CallStats;
 pub struct Outcome {
     /// Number of rows.
     pub rows: u64,
-    /// Checksum of all rows.
-    pub checksum: Checksum,
+    /// Checksum of all rows; none of a simulated job, which has none.
+    pub checksum: Option<Checksum>,
     /// Time from the first file access to the last rename.
     pub wall: Duration,
     /// Read and write calls.

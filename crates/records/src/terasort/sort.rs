@@ -65,7 +65,12 @@ impl SortJob {
         Ok(files * (1 + usize::from(self.direct)))
     }
 
-    fn plan(&self) -> Result<Plan, InvalidJob> {
+    /// Division of the rows and the memory.
+    ///
+    /// # Errors
+    ///
+    /// The job is invalid.
+    pub fn plan(&self) -> Result<Plan, InvalidJob> {
         let wanted = SortRequest {
             rows: self.rows,
             threads: self.threads,
@@ -109,7 +114,7 @@ pub fn sort(job: &SortJob, tick: impl FnMut(u64) -> bool) -> Result<SortOutcome,
     Ok(SortOutcome {
         outcome: Outcome {
             rows: job.rows,
-            checksum,
+            checksum: Some(checksum),
             wall: merged,
             call_stats: phases.into_calls(),
         },

@@ -1,5 +1,7 @@
 //! Split points of balanced key ranges, from a sample.
 
+use std::ops::Range;
+
 use super::input::Input;
 use super::row::key;
 use crate::buffer::{MAX_CALL_BYTES, buffer};
@@ -26,14 +28,21 @@ pub(crate) fn split_points(
     Ok((1..ranges).map(at).collect())
 }
 
+/// Rows that the sample reads, place by place.
+pub fn sampled_rows(rows: u64) -> impl Iterator<Item = Range<u64>> {
+    (0..PLACES).map(move |place| {
+        let first = at_place(rows, place);
+        let wanted = (at_place(rows, place + 1) - first).min(SAMPLE_ROWS / PLACES);
+        first..first + wanted
+    })
+}
+
 fn sample(input: &Input, meter: &mut Meter) -> Result<Vec<u128>, Halt> {
     let mut incoming = buffer(MAX_CALL_BYTES)?;
     let mut keys = Vec::new();
-    let rows = input.rows();
-    for place in 0..PLACES {
-        let first = at_place(rows, place);
-        let wanted = (at_place(rows, place + 1) - first).min(SAMPLE_ROWS / PLACES);
-        input.each_row(first, wanted, &mut incoming, meter, |row| {
+    for rows in sampled_rows(input.rows()) {
+        let wanted = rows.end - rows.start;
+        input.each_row(rows.start, wanted, &mut incoming, meter, |row| {
             keys.push(key(row));
         })?;
     }

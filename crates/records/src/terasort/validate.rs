@@ -79,7 +79,7 @@ pub fn validate(job: &ValidateJob, tick: impl FnMut(u64) -> bool) -> Result<Outc
     }
     Ok(Outcome {
         rows: parts.iter().map(|part| part.rows).sum(),
-        checksum: parts.iter().map(|part| part.checksum).sum(),
+        checksum: Some(parts.iter().map(|part| part.checksum).sum()),
         wall: started.elapsed(),
         call_stats: phases.into_calls(),
     })

@@ -13,12 +13,9 @@ use crate::wordcount::merge::{fit, groups};
 use crate::wordcount::merge_pass::merge_groups;
 use crate::wordcount::reduce::write_parts;
 use crate::wordcount::run::Run;
-use crate::wordcount::split::splits;
+use crate::wordcount::split::{SPLIT_BYTES, splits};
 use crate::wordcount::verify::read_parts;
 use crate::wordcount::word_summary::WordSummary;
-
-/// Large enough for sequential I/O, small enough to balance the threads.
-const SPLIT_BYTES: u64 = 16 << 20;
 
 /// Count the words. `tick` is called about every 50 ms on the calling thread with the bytes read
 /// and written so far. When it returns false, the threads stop.

@@ -10,6 +10,7 @@ use crate::file::DataFile;
 use crate::folder::OutputFolder;
 use crate::meter::Meter;
 use crate::phase_runner::PhaseRunner;
+use crate::wordcount::statistics::TextStatistics;
 use crate::wordcount::text::Writer;
 use crate::wordcount::word_summary::WordSummary;
 use crate::wordcount::zipf::Zipf;
@@ -69,13 +70,24 @@ impl TextJob {
         self.zipf().map(|_| ())
     }
 
+    /// Expected numbers of its words.
+    ///
+    /// # Errors
+    ///
+    /// The exponent is invalid.
+    pub fn statistics(&self) -> Result<TextStatistics, InvalidTextJob> {
+        self.zipf()?;
+        Ok(TextStatistics::new(self.vocabulary, self.exponent))
+    }
+
     fn zipf(&self) -> Result<Zipf, InvalidTextJob> {
         let zipf = Zipf::new(self.vocabulary, self.exponent);
         zipf.ok_or(InvalidTextJob::Exponent(self.exponent))
     }
 
     /// Size of a file; sizes differ by at most one byte.
-    fn file_bytes(&self, file: u64) -> u64 {
+    #[must_use]
+    pub fn file_bytes(&self, file: u64) -> u64 {
         let files = u64::from(self.files);
         self.bytes / files + u64::from(file < self.bytes % files)
     }

@@ -59,7 +59,8 @@ pub enum InvalidCountJob {
 
 impl CountJob {
     /// Memory of each thread.
-    pub(crate) fn thread_memory(&self) -> ThreadMemory {
+    #[must_use]
+    pub fn thread_memory(&self) -> ThreadMemory {
         ThreadMemory::new(self.memory_bytes, self.threads)
     }
 

@@ -10,7 +10,10 @@ use crate::wordcount::thread_memory::ThreadMemory;
 use crate::wordcount::tokens::Words;
 
 /// Step in bytes for reading the rest of a split's last word.
-const TAIL_BYTES: u64 = 4096;
+pub const TAIL_BYTES: u64 = 4096;
+
+/// Largest size of a split: large enough for sequential I/O, small enough to balance the threads.
+pub const SPLIT_BYTES: u64 = 16 << 20;
 
 /// Part of a file. A word belongs to the split in which it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,14 +33,19 @@ pub(crate) fn splits(paths: &[PathBuf], split_bytes: u64) -> Result<Vec<Split<'_
     let mut all = Vec::new();
     for path in paths {
         let file_bytes = DataFile::open(path, false)?.size()?;
-        let starts = (0..file_bytes).step_by(usize::try_from(split_bytes).unwrap_or(usize::MAX));
-        all.extend(starts.map(|start| Split {
+        all.extend(split_ranges(file_bytes, split_bytes).map(|range| Split {
             path,
-            range: start..file_bytes.min(start + split_bytes),
+            range,
             file_bytes,
         }));
     }
     Ok(all)
+}
+
+/// Ranges of the splits of a file.
+pub fn split_ranges(file_bytes: u64, split_bytes: u64) -> impl Iterator<Item = Range<u64>> {
+    let starts = (0..file_bytes).step_by(usize::try_from(split_bytes).unwrap_or(usize::MAX));
+    starts.map(move |start| start..file_bytes.min(start + split_bytes))
 }
 
 /// Batch size that hides the memory latency of the prefetch.

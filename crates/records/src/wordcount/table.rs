@@ -68,8 +68,7 @@ impl Table {
         reducers: usize,
         check_stop: impl Fn() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let arena_bytes = (share_bytes / ARENA_PART).min(u32::MAX as usize);
-        let slots = (share_bytes - arena_bytes) / size_of::<Entry>();
+        let (arena_bytes, slots) = (arena_bytes(share_bytes), slots(share_bytes));
         let mut table = Self {
             slots: reserve(slots)?,
             arena: reserve(arena_bytes)?,
@@ -127,7 +126,7 @@ impl Table {
     }
 
     fn insert(&mut self, slot: usize, word: &Word) -> Result<(), TableFull> {
-        let most_entries = self.slots.len() - self.slots.len() / FREE_PART;
+        let most_entries = most_entries(self.slots.len());
         let room = self.arena.capacity() - self.arena.len();
         if self.entries == most_entries || word.rest().len() > room {
             return Err(TableFull);
@@ -199,6 +198,20 @@ impl Table {
         }
         Ok(())
     }
+}
+
+fn arena_bytes(share_bytes: usize) -> usize {
+    (share_bytes / ARENA_PART).min(u32::MAX as usize)
+}
+
+/// Slots of a table within `share_bytes` of memory.
+pub(crate) fn slots(share_bytes: usize) -> usize {
+    (share_bytes - arena_bytes(share_bytes)) / size_of::<Entry>()
+}
+
+/// Entries of a full table with this number of slots.
+pub(crate) fn most_entries(slots: usize) -> usize {
+    slots - slots / FREE_PART
 }
 
 /// Request huge pages for randomly accessed memory, to reduce TLB misses. The kernel may ignore the

@@ -51,6 +51,13 @@ impl SpelledWord {
         self.len as usize
     }
 
+    /// Length of the word of this rank.
+    pub(crate) fn length(rank: u64) -> usize {
+        let mut word = Self::NONE;
+        word.spell(rank);
+        word.len()
+    }
+
     /// Letters, followed by unspecified bytes.
     #[inline]
     pub(crate) fn room(&self) -> &[u8; MAX_WORD_BYTES] {

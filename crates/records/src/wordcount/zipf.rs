@@ -25,9 +25,9 @@ pub(crate) struct Zipf {
 }
 
 /// Class of consecutive ranks.
-struct Class {
-    first: u64,
-    ranks: u64,
+pub(crate) struct Class {
+    pub(crate) first: u64,
+    pub(crate) ranks: u64,
     /// Probability of the last rank relative to the first.
     least: f64,
 }
@@ -69,7 +69,8 @@ impl Class {
     }
 }
 
-fn classes(ranks: u64, exponent: f64) -> impl Iterator<Item = Class> {
+/// Classes of all ranks, in order.
+pub(crate) fn classes(ranks: u64, exponent: f64) -> impl Iterator<Item = Class> {
     let mut done = 0;
     std::iter::from_fn(move || {
         let left = Some(ranks - done).filter(|left| *left > 0)?;
@@ -86,7 +87,7 @@ fn classes(ranks: u64, exponent: f64) -> impl Iterator<Item = Class> {
 
 /// Probability of a rank relative to an earlier one.
 #[allow(clippy::cast_precision_loss)] // 16 digits suffice
-fn ratio(early: u64, late: u64, exponent: f64) -> f64 {
+pub(crate) fn ratio(early: u64, late: u64, exponent: f64) -> f64 {
     (early as f64 / late as f64).powf(exponent)
 }
 

@@ -14,7 +14,7 @@ from iostudy.cli.console import err
 from iostudy.units import format_rounded_size, format_seconds, format_significant
 from iostudy.visible import visible
 from iostudy.workloads.definition import WorkloadDefinition
-from iostudy.workloads.workload import Tick, continue_run
+from iostudy.workloads.tick import Tick, continue_run
 
 _REDRAW_SECONDS = 0.2
 """Often enough to be alive, and seldom enough to cost the workload nothing."""

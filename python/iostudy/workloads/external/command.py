@@ -24,8 +24,9 @@ from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty
 from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.option_types import Options, Seconds, Size
+from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.windows import SteadyRun, Window
-from iostudy.workloads.workload import Place, Tick, Workload, continue_run
+from iostudy.workloads.workload import Place, Workload
 
 _WINDOW_LEAD_SECONDS = 0.1
 _UNSTEADY = (

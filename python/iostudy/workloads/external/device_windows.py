@@ -25,8 +25,9 @@ from iostudy.workloads.definition import Figure
 from iostudy.workloads.external import program as programs
 from iostudy.workloads.external.program import Program
 from iostudy.workloads.option_types import MAX_SECONDS
+from iostudy.workloads.tick import Tick
 from iostudy.workloads.windows import Window, WindowCount
-from iostudy.workloads.workload import Place, Tick
+from iostudy.workloads.workload import Place
 
 _SECTOR_BYTES = 512
 _READS, _SECTORS_READ, _WRITES, _SECTORS_WRITTEN = 0, 2, 4, 6

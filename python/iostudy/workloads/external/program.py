@@ -22,7 +22,7 @@ from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB, format_seconds
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.external import guard
-from iostudy.workloads.workload import Tick, continue_run
+from iostudy.workloads.tick import Tick, continue_run
 
 KEPT_BYTES = 32 * MIB
 """So much of the end of each output is kept, in memory: files could lie on the disk under test."""

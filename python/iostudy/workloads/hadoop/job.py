@@ -25,7 +25,8 @@ from iostudy.workloads.definition import Figure
 from iostudy.workloads.external import program
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.option_types import Options, Seconds
-from iostudy.workloads.workload import Place, Tick, Workload
+from iostudy.workloads.tick import Tick
+from iostudy.workloads.workload import Place, Workload
 
 POLL = "mapreduce.client.progressmonitor.pollinterval"
 """The interval at which a client polls its job: the resolution of a job's time."""

@@ -40,7 +40,8 @@ from iostudy.workloads.native.edit_logs import (
     rate_figures,
 )
 from iostudy.workloads.option_types import Size
-from iostudy.workloads.workload import Place, Tick, continue_run
+from iostudy.workloads.tick import Tick, continue_run
+from iostudy.workloads.workload import Place
 
 _FOLDER = "hadoop-nnthroughput"
 _LOG = "namenode.log"

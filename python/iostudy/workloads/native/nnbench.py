@@ -179,7 +179,7 @@ class NNBench(Workload):
     def _run(self, place: Place, operations: Sequence[str]) -> list[_native.Phase]:
         job = self._job(place, operations)
         with translate_core_errors(_DOING, place.directory):
-            return job.run(place.tick)
+            return place.run(job)
 
     def _job(self, place: Place, operations: Sequence[str]) -> _native.MetadataJob:
         try:
@@ -261,5 +261,6 @@ NNBENCH = WorkloadDefinition(
     steady_when="where operations begin with create_write and end with delete, or with mkdir and "
     "rmdir, and sync is file or directory; groups of files go through all operations",
     window_figures=lambda options: window_names(_figures(options), "rate"),
+    can_be_simulated=True,
     example={"threads": 2, "files": 2000},
 )

@@ -33,8 +33,9 @@ from iostudy.workloads.native.steady import (
     window_names,
 )
 from iostudy.workloads.option_types import MAX_COUNT, SIZE_FORM, Seconds
+from iostudy.workloads.tick import Tick
 from iostudy.workloads.windows import SteadyRun
-from iostudy.workloads.workload import Place, Tick, Workload
+from iostudy.workloads.workload import Place, Workload
 
 _FOLDER = "nnthroughput"
 _DOING = "to serve a namespace with its edit log"

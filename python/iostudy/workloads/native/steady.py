@@ -16,8 +16,9 @@ from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.native.job_files import require_present
 from iostudy.workloads.native.latency import PERCENTILES
+from iostudy.workloads.tick import Tick
 from iostudy.workloads.windows import Window, WindowCount, required_operations
-from iostudy.workloads.workload import Place, Tick
+from iostudy.workloads.workload import Place
 
 Figures = Callable[[Sequence[IoStats], float], Mapping[str, float]]
 """The figures of a window from its counts by kind of operation, and its length in seconds."""

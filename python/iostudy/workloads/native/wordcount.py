@@ -140,7 +140,7 @@ class Wordcount(Workload):
             threads=options.threads,
         )
         with translate_core_errors("to make the text", place.directory):
-            made = text.run(place.tick)
+            made = place.run(text)
             replace_whole(place.directory / _MADE, json.dumps(made).encode())
 
     def reset(self, place: Place) -> None:
@@ -152,11 +152,11 @@ class Wordcount(Workload):
         texts, expected = self._own_texts(), None
         with _text_errors(place, own=bool(texts)):
             if not texts:
-                texts = [str(path) for path in sorted((place.directory / _TEXT).glob("part-*"))]
+                texts = [str(path) for path in self._made_texts(place)]
                 words, checksum = json.loads((place.directory / _MADE).read_text())
                 expected = (words, checksum)
             job = _counting(self.options, place.directory, texts, expected)
-            return _measured(job.run(place.tick), self.options)
+            return _measured(place.run(job), self.options)
 
     def unsteady_reason(self) -> str:
         """It ends with its work."""
@@ -166,6 +166,11 @@ class Wordcount(Workload):
         """Remove text and output; the user's own texts are not touched."""
         for name in (_TEXT, _OUTPUT, _MADE):
             remove(place.directory / name)
+
+    def _made_texts(self, place: Place) -> list[Path]:
+        """Return the files of the text that prepare has made."""
+        folder = place.directory / _TEXT
+        return [folder / f"part-m-{number:05d}" for number in range(self.options.files)]
 
     def _own_texts(self) -> list[str]:
         """The user's files, each once. Raises UsageError for what is not there or not readable."""
@@ -274,4 +279,5 @@ WORDCOUNT = WorkloadDefinition(
     make=Wordcount,
     concurrency_options=("threads",),
     ticks_bytes=True,
+    can_be_simulated=True,
 )

@@ -31,7 +31,8 @@ from iostudy.workloads.native.latency import (
 from iostudy.workloads.option_types import Count, Options, Pause, Seconds, Size
 from iostudy.workloads.page_cache import drop_file
 from iostudy.workloads.root import file
-from iostudy.workloads.workload import Place, Tick, Workload
+from iostudy.workloads.tick import Tick
+from iostudy.workloads.workload import Place, Workload
 
 _MB = 10**6
 _ASK_SECONDS = 0.05

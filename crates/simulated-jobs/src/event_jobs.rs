@@ -6,11 +6,12 @@ use std::time::Duration;
 use iostudy_events::{Compute, EventResult, Layout, Workload};
 use iostudy_latency::{empty_latencies, merge};
 use iostudy_schedulers::Priority;
-use iostudy_simulator::{Figures, Kind, Operation, Source, Thread};
+use iostudy_simulator::{self as simulator, Kind, Operation, Round, Source, Step, Thread};
 
-use super::layout::{FileTable, start};
+use crate::file_table::{FileTable, start};
 
 /// Events of one job.
+#[derive(Clone)]
 struct Events {
     layout: Layout,
     unit_bytes: usize,
@@ -23,40 +24,55 @@ struct Events {
 }
 
 impl Source for Events {
-    fn next(&mut self, elapsed: u64) -> Option<Operation> {
+    fn next(&mut self, elapsed: u64) -> Step {
         if elapsed >= self.deadline {
-            return None;
+            return Step::End;
         }
-        let event = self.left.next()?;
+        let Some(event) = self.left.next() else {
+            return Step::End;
+        };
         let pieces = self.layout.pieces(self.seed, event, self.unit_bytes);
-        Some(Operation {
+        Step::Run(Operation {
             kind: Kind::Read,
             file: self.file,
             pieces: pieces.collect(),
             direct: self.direct,
             durable: false,
+            costs_calls: true,
             then: self.compute,
         })
     }
 }
 
-/// The threads of the jobs, without a ramp.
-pub fn threads(
+/// The jobs with their threads and files, without a ramp.
+///
+/// # Errors
+///
+/// A file is missing or too short.
+pub fn simulate(
     workload: &Workload,
     files: &FileTable,
     seed: u64,
-) -> Result<(Vec<Thread>, u64), String> {
-    let threads: Result<Vec<Thread>, String> = (0..workload.jobs)
-        .map(|job| {
-            Ok(Thread {
-                source: Box::new(events(workload, files, job)?),
-                outstanding: 1,
-                start: start(seed, job),
-                priority: Priority::default(),
-            })
-        })
-        .collect();
-    Ok((threads?, 0))
+) -> Result<simulator::Job, String> {
+    let sources = (0..workload.jobs).map(|job| events(workload, files, job));
+    let sources = sources.collect::<Result<Vec<Events>, String>>()?;
+    let files = sources.iter().map(|source| source.file).collect();
+    Ok(simulator::Job {
+        threads: Box::new(move || threads(&sources, seed)),
+        files,
+        ramp: 0,
+        repeats: false,
+    })
+}
+
+fn threads(sources: &[Events], seed: u64) -> Vec<Thread> {
+    let thread = |(job, source): (usize, &Events)| Thread {
+        source: Box::new(source.clone()),
+        outstanding: 1,
+        start: start(seed, job),
+        priority: Priority::default(),
+    };
+    sources.iter().enumerate().map(thread).collect()
 }
 
 fn events(workload: &Workload, files: &FileTable, job: usize) -> Result<Events, String> {
@@ -80,8 +96,11 @@ fn nanos(time: Duration) -> u64 {
 }
 
 /// The measurements of the jobs, as their crate gives them. An event that began in time counts.
-pub fn result(figures: &Figures) -> EventResult {
-    let threads = &figures.threads;
+///
+/// `fetched_bytes` are the bytes that the drive read, if it read for these jobs only.
+#[must_use]
+pub fn result(round: &Round, fetched_bytes: Option<u64>) -> EventResult {
+    let threads = &round.threads;
     let mut latencies = empty_latencies();
     for thread in threads {
         merge(&mut latencies, &thread.read.latencies);
@@ -89,8 +108,8 @@ pub fn result(figures: &Figures) -> EventResult {
     EventResult {
         events: latencies.len(),
         read_bytes: threads.iter().map(|thread| thread.read.bytes).sum(),
-        fetched_bytes: Some(figures.device.read.sectors * 512),
-        wall: Duration::from_nanos(figures.duration),
+        fetched_bytes,
+        wall: round.duration(),
         jobs: threads
             .iter()
             .map(|thread| Duration::from_nanos(thread.ended.saturating_sub(thread.started)))

@@ -6,11 +6,15 @@ use iostudy_engine::{Job, JobResult, Length, Method, Operation, Pace, Phases};
 use iostudy_latency::{IoStats, empty_latencies, merge};
 use iostudy_pattern::{Layout, RecordSequence, nth};
 use iostudy_schedulers::Priority;
-use iostudy_simulator::{self as simulator, Direction, Figures, Records, Thread, ThreadFigures};
+use iostudy_simulator::{self as simulator, Direction, Records, Round, Thread, ThreadFigures};
 
-use super::layout::{FileTable, start};
+use crate::file_table::{FileTable, start};
 
 /// Find the files of a job, or make them. Returns the files of each thread.
+///
+/// # Errors
+///
+/// A file is missing, or has no room.
 pub fn lay_out(job: &Job, files: &mut FileTable) -> Result<Vec<Vec<usize>>, String> {
     let bytes = job.begin_bytes + job.file_bytes;
     let mut find = |path| {
@@ -26,8 +30,12 @@ pub fn lay_out(job: &Job, files: &mut FileTable) -> Result<Vec<Vec<usize>>, Stri
         .collect()
 }
 
-/// The threads of a job, and its ramp.
-pub fn threads(job: &Job, files: &mut FileTable, seed: u64) -> Result<(Vec<Thread>, u64), String> {
+/// A job with its threads and files.
+///
+/// # Errors
+///
+/// A file is missing or has no room, or the pace of the job has no simulation.
+pub fn simulate(job: &Job, files: &mut FileTable, seed: u64) -> Result<simulator::Job, String> {
     let layouts = lay_out(job, files)?;
     let think = match job.pace {
         Pace::ClosedLoop => 0,
@@ -38,13 +46,24 @@ pub fn threads(job: &Job, files: &mut FileTable, seed: u64) -> Result<(Vec<Threa
             );
         }
     };
-    let threads = layouts.into_iter().enumerate().map(|(index, own)| Thread {
-        source: Box::new(records(job, index, own, think)),
+    let all = layouts.concat();
+    let (ramp, job) = (nanos(job.ramp), job.clone());
+    Ok(simulator::Job {
+        threads: Box::new(move || threads(&job, &layouts, think, seed)),
+        files: all,
+        ramp,
+        repeats: false,
+    })
+}
+
+fn threads(job: &Job, layouts: &[Vec<usize>], think: u64, seed: u64) -> Vec<Thread> {
+    let thread = |(index, own): (usize, &Vec<usize>)| Thread {
+        source: Box::new(records(job, index, own.clone(), think)),
         outstanding: outstanding(job),
         start: start(seed, index),
         priority: Priority::default(),
-    });
-    Ok((threads.collect(), nanos(job.ramp)))
+    };
+    layouts.iter().enumerate().map(thread).collect()
 }
 
 const fn outstanding(job: &Job) -> u32 {
@@ -98,8 +117,9 @@ fn nanos(time: Duration) -> u64 {
 }
 
 /// The measurements of a job, as the engine gives them.
-pub fn result(figures: &Figures) -> JobResult {
-    let threads = &figures.threads;
+#[must_use]
+pub fn result(round: &Round) -> JobResult {
+    let threads = &round.threads;
     let started = threads.iter().map(|thread| thread.started).min();
     let ended = threads.iter().map(|thread| thread.ended).max();
     let mut all = JobResult {

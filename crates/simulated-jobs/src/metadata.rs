@@ -1,0 +1,380 @@
+//! Metadata operations as threads of a simulation, on a file system with a journal.
+//!
+//! The file system is a model of ext4 with its defaults: inodes of 256 bytes in a table in the
+//! order of their creation, directories as hashed trees, and a journal of whole blocks.
+//!
+//! - An operation touches the block of its inode and the block of its name. A changed block is
+//!   dirty in the page cache; one that is not cached is read before.
+//! - A sync at the end of a phase writes the data, then every changed block once to the journal,
+//!   sequentially, with a flush, then the changed blocks to their places.
+//! - Operations that change a directory take its lock: in a directory that all threads share, each
+//!   lasts as many times longer as there are threads.
+//! - No commit happens between syncs, and bitmaps are not modelled.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use iostudy_latency::{empty_latencies, merge};
+use iostudy_metadata as engine;
+use iostudy_metadata::{Layout, Operation as Change, Sync};
+use iostudy_pattern::{Record, nth};
+use iostudy_schedulers::Nanos;
+use iostudy_simulator::{
+    Division, Job, Kind, Operation, Operations, PAGE_BYTES, Phase, Round, workers,
+};
+
+use crate::costs::{CREATE, DELETE, LIST_ENTRY, MKDIR, OPEN_READ, RENAME, RMDIR, STAT};
+use crate::file_table::{FileTable, start};
+use crate::terasort::{index, once};
+
+/// Inodes of a block.
+const INODES_PER_BLOCK: u64 = PAGE_BYTES / 256;
+/// Blocks of the inode table that are read at once (`inode_readahead_blks`).
+const INODE_READ_AHEAD: u64 = 32;
+/// Names of a block: Linux 6.18 put 40,000 short names into 260 blocks.
+const NAMES_PER_BLOCK: u64 = 154;
+/// Blocks of a transaction without changes: descriptor and commit.
+const TRANSACTION_BLOCKS: u64 = 2;
+/// Names of changed blocks in a descriptor block.
+const BLOCKS_PER_DESCRIPTOR: u64 = 254;
+/// Share of the drive before the journal: it is in the middle of the file system.
+const JOURNAL_AT: u64 = 2;
+
+/// The trees on the simulated disk, as one file of metadata and one of data.
+struct Trees {
+    job: engine::Job,
+    layout: Layout,
+    metadata: usize,
+    journal: usize,
+    data: usize,
+    /// Blocks that changed since the last sync.
+    changed: Mutex<BTreeSet<u64>>,
+}
+
+/// Files of the trees: metadata, journal, data.
+///
+/// # Errors
+///
+/// The disk has no room.
+pub fn lay_out(job: &engine::Job, files: &mut FileTable) -> Result<[usize; 3], String> {
+    let shape = Shape::of(job);
+    let path = |name: &str| job.directory.join(name);
+    let metadata = files.create(&path("metadata"), shape.blocks() * PAGE_BYTES)?;
+    let data_blocks = shape.items * data_blocks(job);
+    let data = files.create(&path("data"), data_blocks.max(1) * PAGE_BYTES)?;
+    let journal_bytes = (shape.blocks() * 2 + TRANSACTION_BLOCKS) * PAGE_BYTES;
+    let journal = files.create_at(&path("journal"), JOURNAL_AT, journal_bytes)?;
+    Ok([metadata, journal, data])
+}
+
+fn data_blocks(job: &engine::Job) -> u64 {
+    (job.bytes_to_write as u64).div_ceil(PAGE_BYTES)
+}
+
+/// Places of the blocks in the file of metadata.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Files of all threads.
+    items: u64,
+    /// Directories that operations make.
+    made: u64,
+    directories: u64,
+    /// Blocks with the names of a directory.
+    blocks_per_directory: u64,
+}
+
+impl Shape {
+    fn of(job: &engine::Job) -> Self {
+        let layout = Layout::of(job);
+        let trees = if job.shared { 1 } else { job.threads as u64 };
+        let largest = layout.items(0);
+        let names = largest.end - largest.start;
+        let items = job.files * job.threads as u64;
+        let makes = |operation: &Change| matches!(operation, Change::Mkdir | Change::Rmdir);
+        Self {
+            items,
+            made: if job.operations.iter().any(makes) {
+                items
+            } else {
+                0
+            },
+            directories: trees * layout.leaves(),
+            blocks_per_directory: names.div_ceil(NAMES_PER_BLOCK),
+        }
+    }
+
+    const fn inode_blocks(self) -> u64 {
+        (self.items + self.made).div_ceil(INODES_PER_BLOCK)
+    }
+
+    const fn name_blocks(self) -> u64 {
+        self.directories * self.blocks_per_directory
+    }
+
+    /// All blocks: inodes, names, and a block of each directory that an operation makes.
+    const fn blocks(self) -> u64 {
+        self.inode_blocks() + self.name_blocks() + self.made
+    }
+
+    /// Block of an inode.
+    const fn inode(number: u64) -> u64 {
+        number / INODES_PER_BLOCK
+    }
+
+    /// The block, or the part of the inode table that is read with it.
+    fn read_with(self, block: u64) -> Range<u64> {
+        if block >= self.inode_blocks() {
+            return block..block + 1;
+        }
+        let first = block / INODE_READ_AHEAD * INODE_READ_AHEAD;
+        first..self.inode_blocks().min(first + INODE_READ_AHEAD)
+    }
+
+    /// Block of a name in a directory: names are placed by a hash.
+    const fn name(self, directory: u64, hash: u64) -> u64 {
+        let block = hash % self.blocks_per_directory;
+        self.inode_blocks() + directory * self.blocks_per_directory + block
+    }
+
+    const fn names(self, directory: u64) -> Range<u64> {
+        let first = self.name(directory, 0);
+        first..first + self.blocks_per_directory
+    }
+
+    const fn body(self, number: u64) -> u64 {
+        self.inode_blocks() + self.name_blocks() + number
+    }
+}
+
+/// The operations of a job as threads.
+///
+/// # Errors
+///
+/// The disk has no room, or every operation is synced.
+pub fn simulate(job: &engine::Job, files: &mut FileTable, seed: u64) -> Result<Job, String> {
+    if matches!(job.sync, Sync::File | Sync::Directory) {
+        return Err("a simulated job syncs none or phases; each operation is not simulated".into());
+    }
+    let [metadata, journal, data] = lay_out(job, files)?;
+    let job = job.clone();
+    let threads = move || {
+        let trees = Arc::new(Trees {
+            layout: Layout::of(&job),
+            job: job.clone(),
+            metadata,
+            journal,
+            data,
+            changed: Mutex::default(),
+        });
+        workers(job.threads, phases(&trees), |thread| start(seed, thread))
+    };
+    Ok(once(threads, vec![metadata, journal, data]))
+}
+
+/// For each operation its phase and one that syncs; the latter is empty without changes.
+fn phases(trees: &Arc<Trees>) -> Vec<Phase> {
+    let each = |change: &Change| {
+        let (change, performing, syncing) = (*change, Arc::clone(trees), Arc::clone(trees));
+        let items = match change {
+            Change::List => trees.layout.leaves(),
+            _ => trees.job.files,
+        };
+        let perform = move |thread, item| performing.perform(change, thread, item);
+        [
+            Phase::new(Division::Own(items), trees.job.threads, perform),
+            Phase::alone(move || Box::new(syncing.sync().into_iter())),
+        ]
+    };
+    trees.job.operations.iter().flat_map(each).collect()
+}
+
+/// One file or directory of a thread.
+struct Item {
+    /// Number over all trees.
+    number: u64,
+    /// Directory over all trees.
+    directory: u64,
+}
+
+impl Trees {
+    /// The operations of a change on a thread's item.
+    fn perform(&self, change: Change, thread: usize, item: u64) -> Operations {
+        if change == Change::List {
+            return Box::new([self.list(thread, item)].into_iter());
+        }
+        let item = self.item(thread, item);
+        let (reads, writes) = self.blocks(change, &item);
+        let read = (!reads.is_empty()).then(|| self.touch(Kind::Read, &reads));
+        let write = (!writes.is_empty()).then(|| self.touch(Kind::Write, &writes));
+        self.changed().extend(writes);
+        let data = self.data(change, item.number);
+        let mut operations: Vec<Operation> = [read, write, data].into_iter().flatten().collect();
+        if let Some(last) = operations.last_mut() {
+            last.then = self.time(change);
+        }
+        Box::new(operations.into_iter())
+    }
+
+    fn item(&self, thread: usize, item: u64) -> Item {
+        let (own, tree) = if self.job.shared {
+            (item * self.job.threads as u64 + thread as u64, 0)
+        } else {
+            (item, thread as u64)
+        };
+        let leaf = own / self.job.files_per_directory;
+        Item {
+            number: self.layout.first_file(thread) + own,
+            directory: tree * self.layout.leaves() + leaf,
+        }
+    }
+
+    /// Blocks that a change reads and those that it changes.
+    fn blocks(&self, change: Change, item: &Item) -> (Vec<u64>, Vec<u64>) {
+        let shape = Shape::of(&self.job);
+        let inode = Shape::inode(item.number);
+        let made = Shape::inode(shape.items + item.number);
+        let name = |kind| shape.name(item.directory, nth(kind, item.number));
+        let (created, renamed, directory) = (name(1), name(2), name(3));
+        let body = shape.body(item.number);
+        match change {
+            Change::CreateWrite => (vec![], vec![inode, created]),
+            Change::OpenRead | Change::Stat => (vec![created, inode], vec![]),
+            Change::Rename => {
+                let blocks = vec![created, renamed, inode];
+                (blocks.clone(), blocks)
+            }
+            Change::Delete => (vec![created, inode], vec![created, inode]),
+            Change::Mkdir => (vec![], vec![made, directory, body]),
+            Change::Rmdir => (vec![directory, made, body], vec![directory, made]),
+            Change::List => unreachable!("directories are listed as a whole"),
+        }
+    }
+
+    fn touch(&self, kind: Kind, blocks: &[u64]) -> Operation {
+        let shape = Shape::of(&self.job);
+        let range = |&block: &u64| match kind {
+            Kind::Read => shape.read_with(block),
+            Kind::Write | Kind::Sync => block..block + 1,
+        };
+        Operation {
+            kind,
+            costs_calls: false,
+            pieces: blocks.iter().map(range).map(pages).collect(),
+            ..Operation::sync(self.metadata)
+        }
+    }
+
+    /// Content of a file that is written or read.
+    fn data(&self, change: Change, number: u64) -> Option<Operation> {
+        let kind = match change {
+            Change::CreateWrite => Kind::Write,
+            Change::OpenRead => Kind::Read,
+            _ => return None,
+        };
+        let piece = Record {
+            offset: number * data_blocks(&self.job) * PAGE_BYTES,
+            len: self.job.bytes_to_write,
+        };
+        (piece.len > 0).then(|| Operation::call(kind, self.data, piece))
+    }
+
+    /// Read the names of a directory.
+    fn list(&self, thread: usize, leaf: u64) -> Operation {
+        let tree = if self.job.shared { 0 } else { thread as u64 };
+        let directory = tree * self.layout.leaves() + leaf;
+        let names = self.layout.items(leaf);
+        Operation {
+            costs_calls: false,
+            then: (names.end - names.start) * LIST_ENTRY,
+            ..Operation::call(
+                Kind::Read,
+                self.metadata,
+                pages(Shape::of(&self.job).names(directory)),
+            )
+        }
+    }
+
+    /// Processor time of a change, with the wait for the lock of the directory.
+    fn time(&self, change: Change) -> Nanos {
+        let own = match change {
+            Change::CreateWrite => CREATE,
+            Change::OpenRead => OPEN_READ,
+            Change::Stat => STAT,
+            Change::List => LIST_ENTRY,
+            Change::Rename => RENAME,
+            Change::Delete => DELETE,
+            Change::Mkdir => MKDIR,
+            Change::Rmdir => RMDIR,
+        };
+        if self.job.shared && change.changes() {
+            own * self.job.threads as u64
+        } else {
+            own
+        }
+    }
+
+    fn changed(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Carry everything to the medium: data, journal, blocks at their places.
+    fn sync(&self) -> Vec<Operation> {
+        let changed = std::mem::take(&mut *self.changed()).len() as u64;
+        if self.job.sync == Sync::None || changed == 0 {
+            return Vec::new();
+        }
+        let data = (self.job.bytes_to_write > 0).then(|| Operation::sync(self.data));
+        let descriptors = changed.div_ceil(BLOCKS_PER_DESCRIPTOR);
+        let transaction = Operation {
+            direct: true,
+            durable: true,
+            ..Operation::call(
+                Kind::Write,
+                self.journal,
+                pages(0..changed + descriptors + 1),
+            )
+        };
+        let places = Operation::sync(self.metadata);
+        data.into_iter().chain([transaction, places]).collect()
+    }
+}
+
+fn pages(blocks: Range<u64>) -> Record {
+    Record {
+        offset: blocks.start * PAGE_BYTES,
+        len: index((blocks.end - blocks.start) * PAGE_BYTES),
+    }
+}
+
+/// Measurements of each phase, as the engine gives them: with the sync at its end.
+#[must_use]
+pub fn result(job: &engine::Job, round: &Round) -> Vec<engine::Phase> {
+    let phase = |(number, operation): (usize, &Change)| engine::Phase {
+        operation: *operation,
+        wall: wall(round, 2 * number) + wall(round, 2 * number + 1),
+        latencies: latencies(round, 2 * number),
+    };
+    job.operations.iter().enumerate().map(phase).collect()
+}
+
+fn wall(round: &Round, phase: usize) -> Duration {
+    let phases = round
+        .threads
+        .iter()
+        .filter_map(|thread| thread.phases.get(phase));
+    let began = phases.clone().map(|phase| phase.began).min();
+    let ended = phases.map(|phase| phase.ended).max();
+    Duration::from_nanos(ended.unwrap_or(0) - began.unwrap_or(0))
+}
+
+fn latencies(round: &Round, phase: usize) -> iostudy_latency::Latencies {
+    let mut all = empty_latencies();
+    for thread in &round.threads {
+        if let Some(phase) = thread.phases.get(phase) {
+            merge(&mut all, &phase.items);
+        }
+    }
+    all
+}
