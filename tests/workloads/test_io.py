@@ -113,6 +113,12 @@ def test_missed_requests_of_an_open_loop_are_reported(place):
     assert "never begun" in measured.notes[-1]
 
 
+def test_several_passes_over_cached_files_are_noted(place):
+    measured = carried_out(place, duration="50ms")
+    assert any("the page cache serves later passes" in note for note in measured.notes)
+    assert not carried_out(place).notes
+
+
 @pytest.mark.parametrize(
     ("options", "figure"),
     [

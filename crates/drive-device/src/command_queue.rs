@@ -41,12 +41,26 @@ impl CommandQueue {
         self.drive.next_event()
     }
 
+    /// The next of the drive's known completions.
+    pub fn next_completion(&self) -> Option<Completion> {
+        self.drive.next_completion()
+    }
+
     /// Submit a command at `time`, or let it wait for a place in the queue.
-    pub fn submit(&mut self, time: Nanos, request: Request) -> Result<(), SubmitError> {
+    ///
+    /// The host has the answers to `answered` commands that the drive has not completed yet.
+    pub fn submit(
+        &mut self,
+        time: Nanos,
+        request: Request,
+        answered: usize,
+    ) -> Result<(), SubmitError> {
         if self.waiting.is_empty() && self.try_submit(time, request)? {
             return Ok(());
         }
-        self.over_depth += 1;
+        if self.waiting.len() >= answered {
+            self.over_depth += 1;
+        }
         self.waiting.push_back(request);
         Ok(())
     }
@@ -104,7 +118,7 @@ pub mod tests {
     fn the_model_never_has_more_than_its_depth() {
         let mut queue = CommandQueue::new(drive());
         for id in 0..10 {
-            queue.submit(0, read(id, id * 8)).unwrap();
+            queue.submit(0, read(id, id * 8), 0).unwrap();
         }
         assert_eq!((queue.most_in_flight(), queue.over_depth()), (2, 8));
         let mut ids = Vec::new();
@@ -117,9 +131,21 @@ pub mod tests {
     }
 
     #[test]
+    fn a_command_may_follow_an_answer_before_its_completion() {
+        let mut queue = CommandQueue::new(drive());
+        for id in 0..2 {
+            queue.submit(0, read(id, id * 8), 0).unwrap();
+        }
+        queue.submit(0, read(2, 16), 1).unwrap();
+        assert_eq!(queue.over_depth(), 0);
+        queue.submit(0, read(3, 24), 1).unwrap();
+        assert_eq!(queue.over_depth(), 1);
+    }
+
+    #[test]
     fn blocks_beyond_the_end_are_refused() {
         let mut queue = CommandQueue::new(drive());
-        assert!(queue.submit(0, read(0, 1 << 30)).is_err());
+        assert!(queue.submit(0, read(0, 1 << 30), 0).is_err());
         assert_eq!(queue.over_depth(), 0);
     }
 }

@@ -8,6 +8,7 @@ mod completing_threads;
 mod filesystem;
 mod nbd;
 mod priority;
+mod reply_times;
 mod statistics;
 mod store;
 mod timed_drive;

@@ -1,14 +1,19 @@
 //! A drive on the host's clock: commands complete at the absolute deadlines of the model.
+//!
+//! The host sees a completion when its reply ends, so a reply begins before the deadline by the time
+//! that such replies take.
 
 use std::collections::HashMap;
 use std::hint;
+use std::iter;
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use iostudy_drive::{Drive, Nanos, Operation, Request, SubmitError};
+use iostudy_drive::{Completion, Drive, Nanos, Operation, Request, SubmitError};
 
 use crate::command_queue::CommandQueue;
+use crate::reply_times::ReplyTimes;
 use crate::statistics::Statistics;
 
 /// Time before a deadline at which the timer stops sleeping and polls the clock.
@@ -42,6 +47,7 @@ pub struct Command {
 
 struct Pending {
     operation: Operation,
+    blocks: u32,
     arrival: Nanos,
     reply: Reply,
 }
@@ -49,13 +55,55 @@ struct Pending {
 struct State {
     queue: CommandQueue,
     pending: HashMap<u64, Pending>,
+    reply_times: ReplyTimes,
     statistics: Statistics,
+    /// Commands with a reply that the model completes later: 1 at most.
+    answered: usize,
     next_id: u64,
     ended: bool,
 }
 
-/// Commands that are due, and the time at which the model completed each.
+impl State {
+    /// Time of the next event: the begin of a reply, a completion, or a decision of the drive.
+    fn next_event(&self) -> Option<Nanos> {
+        let reply = self.next_reply().map(|(begin, _)| begin);
+        reply.into_iter().chain(self.queue.next_event()).min()
+    }
+
+    /// Begin of the next reply, and the completion that it belongs to.
+    fn next_reply(&self) -> Option<(Nanos, Completion)> {
+        let next = self.queue.next_completion()?;
+        let pending = self.pending.get(&next.id)?;
+        let lead = self.reply_times.predict(pending.operation, pending.blocks);
+        Some((next.at.saturating_sub(lead), next))
+    }
+
+    /// Remove and return the next command with a reply that begins up to `now`.
+    fn take_due(&mut self, now: Nanos) -> Option<(Nanos, Pending)> {
+        while let Some(completion) = self.queue.complete(now) {
+            match self.pending.remove(&completion.id) {
+                Some(pending) => return Some((completion.at, pending)),
+                None => self.answered -= 1,
+            }
+        }
+        let (_, next) = self.next_reply().filter(|(begin, _)| *begin <= now)?;
+        self.answered += 1;
+        let pending = self.pending.remove(&next.id)?;
+        Some((next.at, pending))
+    }
+}
+
+/// Commands that are due, and the time at which the model completes each.
 type Due = Vec<(Nanos, Pending)>;
+
+/// An answered command: its kind, blocks, service time, time of its reply and deviation.
+struct Answered {
+    operation: Operation,
+    blocks: u32,
+    service: Nanos,
+    reply: Nanos,
+    lateness: Nanos,
+}
 
 /// A drive on the host's monotonic clock.
 pub struct TimedDrive {
@@ -72,7 +120,9 @@ impl TimedDrive {
             state: Mutex::new(State {
                 queue: CommandQueue::new(drive),
                 pending: HashMap::new(),
+                reply_times: ReplyTimes::default(),
                 statistics: Statistics::default(),
+                answered: 0,
                 next_id: 0,
                 ended: false,
             }),
@@ -92,19 +142,21 @@ impl TimedDrive {
             blocks: command.range.1,
             fua: command.fua,
         };
-        let before = state.queue.next_event();
-        if let Err(reason) = state.queue.submit(arrival, request) {
+        let before = state.next_event();
+        let answered = state.answered;
+        if let Err(reason) = state.queue.submit(arrival, request, answered) {
             drop(state);
             return reply(Err(reason));
         }
         state.next_id += 1;
         let pending = Pending {
             operation: command.operation,
+            blocks: command.range.1,
             arrival,
             reply,
         };
         state.pending.insert(id, pending);
-        let is_earlier = state.queue.next_event() != before;
+        let is_earlier = state.next_event() != before;
         drop(state);
         if is_earlier {
             self.changed.notify_all();
@@ -115,13 +167,17 @@ impl TimedDrive {
     pub fn run(&self, turn: Turn) {
         let mut state = self.lock();
         while !state.ended {
-            let due = self.take_due(&mut state);
+            let due: Due = iter::from_fn(|| state.take_due(self.now())).collect();
             if !due.is_empty() {
                 drop(state);
-                let done = self.reply(due);
+                let answered = self.reply(due);
                 state = self.lock();
-                for (operation, service, lateness) in done {
-                    state.statistics.record(operation, service, lateness);
+                for own in answered {
+                    state
+                        .reply_times
+                        .record(own.operation, own.blocks, own.reply);
+                    let statistics = &mut state.statistics;
+                    statistics.record(own.operation, own.service, own.lateness);
                 }
                 continue;
             }
@@ -146,30 +202,27 @@ impl TimedDrive {
         )
     }
 
-    fn take_due(&self, state: &mut State) -> Due {
-        let mut due = Vec::new();
-        let now = self.now();
-        while let Some(completion) = state.queue.complete(now) {
-            let pending = state.pending.remove(&completion.id);
-            due.push((completion.at, pending.expect("every command has a reply")));
-        }
-        due
-    }
-
-    /// Reply to commands; lateness is measured after each reply.
-    fn reply(&self, due: Due) -> Vec<(Operation, Nanos, Nanos)> {
+    /// Reply to commands; lateness is the distance of the end of each reply from its deadline.
+    fn reply(&self, due: Due) -> Vec<Answered> {
         due.into_iter()
             .map(|(at, pending)| {
+                let begin = self.now();
                 (pending.reply)(Ok(()));
-                let lateness = self.now().saturating_sub(at);
-                (pending.operation, at - pending.arrival, lateness)
+                let end = self.now();
+                Answered {
+                    operation: pending.operation,
+                    blocks: pending.blocks,
+                    service: at - pending.arrival,
+                    reply: end - begin,
+                    lateness: end.abs_diff(at),
+                }
             })
             .collect()
     }
 
     /// Wait for the next event of the model, or for a new command.
     fn wait<'a>(&'a self, state: MutexGuard<'a, State>, turn: Turn) -> MutexGuard<'a, State> {
-        let Some(event) = state.queue.next_event() else {
+        let Some(event) = state.next_event() else {
             let woken = self.changed.wait(state);
             return woken.unwrap_or_else(PoisonError::into_inner);
         };

@@ -77,6 +77,17 @@ impl Drive {
         }
     }
 
+    /// The next of the completions that are known already; its time does not change.
+    ///
+    /// Decisions of the drive and new requests can add earlier ones.
+    #[must_use]
+    pub fn next_completion(&self) -> Option<Completion> {
+        match self {
+            Self::Disk(disk) => disk.next_completion(),
+            Self::Flash(flash) => flash.next_completion(),
+        }
+    }
+
     /// Remove and return the next completion up to `time`.
     pub fn complete(&mut self, time: Nanos) -> Option<Completion> {
         match self {

@@ -101,7 +101,7 @@ class Size:
         words = "".join(f", or {word}" for word in self.words)
         bounded = self.maximum_bytes < _LONG_MAX
         most = f"to {units.format_size(self.maximum_bytes)}" if bounded else "or more"
-        return f"{units.format_size(self.minimum_bytes)} {most} ({units.SIZE_FORM}){words}"
+        return f"{units.format_size(self.minimum_bytes)} {most} (a size such as 256MiB){words}"
 
     def parse(self, text: str) -> str:
         """Return the number of bytes."""

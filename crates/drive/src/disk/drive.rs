@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::disk::access::plan;
+use crate::disk::choice::Choice;
 use crate::disk::dirty::{Dirty, Extent};
 use crate::disk::geometry::Geometry;
 use crate::disk::mechanism::{Access, Arm, Mechanism, Progress, Start, Target};
@@ -30,9 +31,9 @@ pub(super) struct Waiting {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct PendingFlush {
+pub(super) struct PendingFlush {
     id: u64,
-    arrival: Nanos,
+    pub arrival: Nanos,
     /// The flush covers writes up to this number.
     writes: u64,
 }
@@ -63,9 +64,9 @@ pub struct Disk {
     /// Range of blocks that write-back is writing.
     write_back: Option<(u64, u64)>,
     /// Next block of the circular scan of write-back.
-    scan_from: u64,
-    waiting: Vec<Waiting>,
-    flushes: Vec<PendingFlush>,
+    pub(super) scan_from: u64,
+    pub(super) waiting: Vec<Waiting>,
+    pub(super) flushes: Vec<PendingFlush>,
     completions: BinaryHeap<Reverse<Completion>>,
     in_flight: usize,
     now: Nanos,
@@ -166,8 +167,14 @@ impl Disk {
     /// Time of the next event: a completion, or a decision of the drive.
     #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
-        let completion = self.completions.peek().map(|Reverse(next)| next.at);
+        let completion = self.next_completion().map(|next| next.at);
         completion.into_iter().chain(self.next_decision()).min()
+    }
+
+    /// The next of the completions that are known already.
+    #[must_use]
+    pub fn next_completion(&self) -> Option<Completion> {
+        self.completions.peek().map(|Reverse(next)| *next)
     }
 
     /// Remove and return the next completion up to `time`.
@@ -211,44 +218,21 @@ impl Disk {
     fn decide(&mut self, time: Nanos) {
         self.finish_write_back(time);
         self.finish_flushes(time);
-        if let Some(index) = self.choose(time) {
-            let command = self.waiting.swap_remove(index);
-            match command.request.operation {
-                Operation::Read => self.read_media(time, &command.request),
-                Operation::Write | Operation::Flush => self.write_media(time, &command.request),
+        self.fill_from_read_ahead(time);
+        match self.choose(time) {
+            Some(Choice::Command(index)) => {
+                let command = self.waiting.swap_remove(index);
+                match command.request.operation {
+                    Operation::Read => self.read_media(time, &command.request),
+                    Operation::Write | Operation::Flush => self.write_media(time, &command.request),
+                }
             }
-        } else if !self.dirty.is_empty() && self.dirty_since <= time {
-            self.start_write_back(time);
-        } else if self.is_idle() && self.cleaning_at().is_some_and(|at| at <= time) {
-            self.clean_band(time);
+            Some(Choice::WriteBack) => self.start_write_back(time),
+            None if self.is_idle() && self.cleaning_at().is_some_and(|at| at <= time) => {
+                self.clean_band(time);
+            }
+            None => {}
         }
-    }
-
-    /// Command that the head serves next: the oldest overdue one, else the one with the shortest
-    /// positioning time.
-    fn choose(&self, time: Nanos) -> Option<usize> {
-        if !self.flushes.is_empty() && !self.dirty.is_empty() {
-            return None;
-        }
-        let ready = || {
-            let waiting = self.waiting.iter().enumerate();
-            waiting.filter(|(_, each)| !each.for_room && each.ready <= time)
-        };
-        let limit = self.parameters.queue.age_limit;
-        let overdue = ready().filter(|(_, each)| time >= each.arrival + limit);
-        if let Some((index, _)) = overdue.min_by_key(|(_, each)| each.arrival) {
-            return Some(index);
-        }
-        if self.waiting.len() == 1 {
-            return ready().next().map(|(index, _)| index);
-        }
-        let mut nearest = (None, Nanos::MAX);
-        for (index, each) in ready() {
-            let (mechanism, limit) = (&self.mechanism, nearest.1);
-            let found = mechanism.positioning_below(limit, self.arm, time, &each.target);
-            nearest = found.map_or(nearest, |positioning| (Some(index), positioning));
-        }
-        nearest.0
     }
 
     fn start_write_back(&mut self, time: Nanos) {

@@ -68,10 +68,11 @@ pub struct Run {
 }
 
 impl Run {
-    /// Time at which `blocks` sectors of the run have passed.
+    /// Time at which `blocks` sectors of the run have passed, so that `passed` counts them.
     #[must_use]
     pub fn time_of(&self, blocks: u32) -> Nanos {
-        self.begin + (self.end - self.begin) * u64::from(blocks) / u64::from(self.blocks)
+        let sectors = (self.end - self.begin) * u64::from(blocks);
+        self.begin + sectors.div_ceil(u64::from(self.blocks))
     }
 
     /// Sectors that have passed at `time`.

@@ -1,6 +1,7 @@
 //! Disk drives: mechanics, cache and command queue.
 
 mod access;
+mod choice;
 mod dirty;
 mod geometry;
 mod mechanism;

@@ -1,5 +1,7 @@
 //! Reads: from the cache, from read-ahead in progress, or from the medium.
 
+use std::ops::RangeInclusive;
+
 use crate::disk::access::{MediaAccess, plan};
 use crate::disk::drive::Disk;
 use crate::disk::mechanism::{Access, Start};
@@ -58,11 +60,16 @@ impl Disk {
         self.segments.fill(index, start, segment.end);
     }
 
+    /// Blocks that read-ahead in progress holds, and the one that it reads next.
+    pub(super) fn read_ahead_blocks(&self) -> Option<RangeInclusive<u64>> {
+        let segment = self.segments.get(self.read_ahead.as_ref()?.1);
+        (segment.end > 0).then_some(segment.start..=segment.end)
+    }
+
     /// Time at which read-ahead in progress reads the last block, if it has reached the first.
     fn arriving(&mut self, request: &Request, time: Nanos) -> Option<Nanos> {
         let index = self.read_ahead.as_ref()?.1;
-        let segment = self.segments.get(index);
-        if !(segment.start..=segment.end).contains(&request.block) || segment.end == 0 {
+        if !self.read_ahead_blocks()?.contains(&request.block) {
             return None;
         }
         self.consume(index, request);

@@ -112,7 +112,13 @@ impl Flash {
     /// Time of the next completion.
     #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
-        self.completions.peek().map(|Reverse(next)| next.at)
+        self.next_completion().map(|next| next.at)
+    }
+
+    /// The next completion.
+    #[must_use]
+    pub fn next_completion(&self) -> Option<Completion> {
+        self.completions.peek().map(|Reverse(next)| *next)
     }
 
     /// Remove and return the next completion up to `time`.

@@ -122,7 +122,7 @@ class Io(Workload):
                 for name, value in latency_readings(latencies, f"{operation}_latency").items()
             },
         }
-        return Measurement(figures, histograms(counted), notes=_notes(result))
+        return Measurement(figures, histograms(counted), notes=_notes(options, result))
 
     def unsteady_reason(self) -> str:
         """New files are new only once, and the page cache separates records from the device."""
@@ -224,12 +224,20 @@ def _window_readings(
     return figures
 
 
-def _notes(result: JobResult) -> tuple[str, ...]:
-    if not result.unissued:
-        return tuple(result.fallbacks)
-    waiting = f"about {result.unissued} records had arrived and were never begun"
-    slow = f"{waiting}: the storage is slower than the rate, and latencies grow with the run"
-    return (*result.fallbacks, slow)
+def _notes(options: IoOptions, result: JobResult) -> tuple[str, ...]:
+    notes = [*result.fallbacks]
+    passes = result.moved_bytes / (options.jobs * options.files * options.size)
+    in_order = options.operation == "read" and options.order not in _SCATTERED
+    if in_order and not options.direct and passes > 1:
+        notes.append(
+            f"its files were read {passes:.1f} times: the page cache serves later passes of what "
+            "it holds; larger files, a shorter duration or direct: true avoid that"
+        )
+    if result.unissued:
+        waiting = f"about {result.unissued} records had arrived and were never begun"
+        slow = "the storage is slower than the rate, and latencies grow with the run"
+        notes.append(f"{waiting}: {slow}")
+    return tuple(notes)
 
 
 def _figures(options: IoOptions) -> tuple[Figure, ...]:
