@@ -38,6 +38,8 @@ def test_side_effects_come_before_the_settings_they_change(attributes: list[str]
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda d: d.name)
 def test_a_tunable_carries_the_name_of_its_scheduler(definition) -> None:  # type: ignore[no-untyped-def]
     _, scheduler, tunable = definition.name.split(".")
-    assert definition.condition.values == (scheduler,)
-    assert scheduler in catalog.get("block.scheduler").choices
+    version, *others = definition.condition.values
+    assert version == scheduler
+    assert all(other.startswith(f"{scheduler}-") for other in others)
+    assert {version, *others} <= set(catalog.get("block.scheduler").choices)
     assert definition.attribute == f"iosched/{tunable}"
