@@ -12,12 +12,13 @@ TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
 TO_TEST := fio:fio iostat:sysstat mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint \
 	sshfs:sshfs /usr/lib/openssh/sftp-server:openssh-sftp-server
 TO_RUN_HADOOP := java:default-jre-headless mvn:maven
+TO_LINK := /usr/sbin/sshd:openssh-server ip:iproute2
 # Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
 TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop vm wheel package docs-site format lock clean help
+.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop fleet vm wheel package docs-site format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -85,6 +86,10 @@ diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks and causes of noise, 
 
 hadoop: $(VENV)/.test $(VENV)/.built ## the long tests of Hadoop's programs
 	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop tests/cli
+
+fleet: $(VENV)/.test $(VENV)/.built ## the long tests of fleets, as root: sshd in network namespaces, killed processes
+	tools/need $(TO_LINK)
+	$(BIN)/pytest -m slow tests/fleet
 
 vm: $(VENV)/.test $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
 	tools/need $(TO_EMULATE)

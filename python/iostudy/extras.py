@@ -8,6 +8,7 @@ from iostudy.errors import UsageError
 
 EXTRAS = {
     "figures": ("vl_convert",),
+    "fleet": ("cryptography", "distributed"),
     "root": ("awkward", "uproot"),
     "screening": ("pydoe",),
     "search": ("optuna", "scipy"),

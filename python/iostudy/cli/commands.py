@@ -69,7 +69,7 @@ COMMANDS = (
     _command("simulate", "Predict the result of a study on a simulated drive."),
     _command("report", "Print the report of a study, or published figures."),
     _command("compare", "Compare two studies, of two days or two hosts."),
-    _command("fleet", "Pool the results of one study on several nodes.", "app"),
+    _command("fleet", "Run one study on several nodes; pool the results.", "app"),
     _command("persist", "Keep settings permanently: print the files, or install them."),
     CommandEntry(
         "bench",

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, assert_never
+from typing import Annotated
 
 import typer
 
-from iostudy.cli.console import print_text, print_utf8
+from iostudy.cli.fleet_check import check
+from iostudy.cli.fleet_report import FleetFormat, print_fleet_report
+from iostudy.cli.fleet_run import run
 from iostudy.errors import UsageError
+from iostudy.fleet.record import read_record
 
 app = typer.Typer(
     name="fleet",
-    help="Pool the results of one study on several nodes.",
+    help="Run one study on several nodes; pool the results.",
     add_completion=False,
     rich_markup_mode=None,
 )
-
-
-class FleetFormat(StrEnum):
-    """Output format of the report on a fleet."""
-
-    HTML = "html"
-    MARKDOWN = "markdown"
-    JSON = "json"
-    TERMINAL = "terminal"
+app.command()(check)
+app.command()(run)
 
 
 @app.callback()
 def fleet() -> None:
-    """Pool the results of one study on several nodes."""
+    """Run one study on several nodes; pool the results."""
 
 
 @app.command()
 def report(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Output folders of `run`, one a node.")
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Output folders of `run`, or one of `fleet run`."),
     ],
     form: Annotated[
         FleetFormat, typer.Option("--format", help="Output format.")
@@ -47,26 +43,14 @@ def report(
 
     All folders must have the same study; devices and folders of its target may differ.
     """
-    # Imported here: statistics and charts take most of a second to load.
-    from iostudy.cli.report_output import print_document, read_recorded
-    from iostudy.report.documents.fleet.build import build_fleet_report
-    from iostudy.report.documents.fleet.document import build_fleet_document
-    from iostudy.report.render import html, json_, markdown
-
     _refuse_repeated(folders)
-    content = build_fleet_report([read_recorded(folder) for folder in folders])
-    document = build_fleet_document(content)
-    match form:
-        case FleetFormat.HTML:
-            print_utf8(html.render_page(f"iostudy fleet · {content.name}", document) + "\n")
-        case FleetFormat.MARKDOWN:
-            print_text(markdown.render_document(document))
-        case FleetFormat.JSON:
-            print_utf8(json_.render(content))
-        case FleetFormat.TERMINAL:
-            print_document(document)
-        case unreachable:
-            assert_never(unreachable)
+    missing: list[str] = []
+    results: list[Path] = []
+    for folder in folders:
+        record = read_record(folder)
+        results += [folder] if record is None else record.list_results(folder)
+        missing += [] if record is None else record.list_missing()
+    print_fleet_report(results, missing, form)
 
 
 def _refuse_repeated(folders: list[Path]) -> None:

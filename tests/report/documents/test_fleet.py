@@ -281,3 +281,8 @@ def test_a_figure_of_which_lower_is_better_keeps_its_direction(tmp_path: Path) -
     (comparison,) = build_fleet_report(sides).comparisons
     assert comparison.mean.verdict is Verdict.WORSE
     assert comparison.mean.change == pytest.approx(0.11, abs=0.02)
+
+
+def test_a_missing_node_is_the_first_caveat():
+    report = build_fleet_report(fleet(), ["node11 is lost"])
+    assert report.caveats[0] == "node11 is lost"

@@ -49,8 +49,11 @@ from iostudy.results.node_traits import find_traits
 _TAU_ALPHA = 0.05
 
 
-def build_fleet_report(sides: Sequence[RecordedStudy]) -> FleetReport:
-    """Pool the studies of the nodes; UsageError unless they are runs of one study."""
+def build_fleet_report(sides: Sequence[RecordedStudy], missing: Sequence[str] = ()) -> FleetReport:
+    """Pool the studies of the nodes; UsageError unless they are runs of one study.
+
+    ``missing`` says of each node without complete results why.
+    """
     require_one_study(sides)
     names = name_nodes(sides)
     nodes = tuple(
@@ -69,7 +72,7 @@ def build_fleet_report(sides: Sequence[RecordedStudy]) -> FleetReport:
         margin=rule.margin,
         risk=rule.risk,
         headline=build_headline(comparisons, reports, sides[0].study.baseline.label),
-        caveats=tuple(explain_caveats(reports, find_repeated_hosts(sides))),
+        caveats=(*missing, *explain_caveats(reports, find_repeated_hosts(sides))),
         nodes=tuple(sorted(reports, key=_rank_oddity)),
         comparisons=comparisons,
         baselines=tuple(_baseline(own) for own in effects if own.is_baseline),

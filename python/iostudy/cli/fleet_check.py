@@ -1,0 +1,94 @@
+"""``iostudy fleet check``: what nodes lack to run a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from iostudy.cli.console import print_line, print_table
+from iostudy.cli.fleet_options import (
+    THIS_PYTHON,
+    Inventory,
+    Limit,
+    Listen,
+    Nodes,
+    Python,
+    Scheduler,
+    Sudo,
+    build_source,
+)
+from iostudy.study import library
+from iostudy.study.model import Study
+from iostudy.study.parser import load
+from iostudy.study.privileges import list_root_requirements
+
+if TYPE_CHECKING:
+    from iostudy.fleet.readiness import Readiness
+    from iostudy.fleet.source import NodeSource
+
+
+def check(
+    study: Annotated[
+        str | None, typer.Argument(help="Also check this study, as `iostudy check` on each node.")
+    ] = None,
+    nodes: Nodes = None,
+    inventory: Inventory = None,
+    limit: Limit = None,
+    scheduler: Scheduler = None,
+    python: Python = THIS_PYTHON,
+    sudo: Sudo = False,
+    listen: Listen = None,
+) -> None:
+    """Print for each node what it lacks, and the line that installs it; change nothing.
+
+    Every node needs the versions of iostudy, Dask and Python that this host has.
+    """
+    source = build_source(
+        nodes=nodes,
+        inventory=inventory,
+        limit=limit,
+        scheduler=scheduler,
+        python=python,
+        sudo=sudo,
+        listen=listen,
+    )
+    from iostudy.fleet.readiness import require_ready
+
+    found = judge_nodes(source, None if study is None else load(library.find_study(study)))
+    print_readiness(found)
+    require_ready(found)
+
+
+def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
+    """Compare every node of the source with this host and with the needs of the study."""
+    from iostudy.fleet.readiness import Versions, judge
+
+    name, text = ("", "") if study is None else (study.name, study.text)
+    needs_root = (
+        study is not None and study.fallback is None and bool(list_root_requirements(study))
+    )
+    return judge(
+        source.probe(name, text),
+        Versions.of_controller(),
+        source.install_command,
+        needs_root=needs_root,
+    )
+
+
+def print_readiness(found: Sequence[Readiness]) -> None:
+    """A line for each node, then the warnings of its check."""
+    print_table(("node", "iostudy", "Dask", "Python", "user", "state"), list(map(_format, found)))
+    for own in found:
+        for warning in own.warnings:
+            print_line(f"warning: {own.node}: {warning}")
+
+
+def _format(own: Readiness) -> list[str]:
+    state = "ready" if not own.problems else "; ".join(each.found for each in own.problems)
+    if own.facts is None:
+        return [own.node, "", "", "", "", state]
+    versions = [own.facts.versions.get(package) or "none" for package in ("iostudy", "distributed")]
+    user = "root" if own.facts.root else "not root"
+    return [own.node, *versions, own.facts.python, user, state]

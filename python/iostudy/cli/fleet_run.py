@@ -1,0 +1,195 @@
+"""``iostudy fleet run``: run a study on every node, each on its own storage."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from iostudy.cli.arguments import Resume, StudyName, UnsafeFolders, Yes
+from iostudy.cli.console import say
+from iostudy.cli.fleet_check import judge_nodes
+from iostudy.cli.fleet_options import (
+    THIS_PYTHON,
+    Inventory,
+    Limit,
+    Listen,
+    Nodes,
+    Python,
+    Scheduler,
+    Sudo,
+    build_source,
+)
+from iostudy.cli.fleet_report import FleetFormat, print_fleet_report
+from iostudy.cli.output_folder import RESULTS
+from iostudy.cli.signals import EndedBySignal
+from iostudy.errors import TrialError, UsageError
+from iostudy.folders import make_output_folder
+from iostudy.settings.transaction.locks import lock_output_folder
+from iostudy.study import library
+from iostudy.study.model import Study
+from iostudy.study.parser import load
+from iostudy.study.simulated import is_simulated
+from iostudy.study.targets import destroyed_devices
+from iostudy.units import parse_seconds
+
+if TYPE_CHECKING:
+    from iostudy.fleet.controller import States
+    from iostudy.fleet.record import FleetRecord
+    from iostudy.fleet.source import NodeSource
+
+_FEWEST = 2
+"""Nodes of a report."""
+
+
+def run(
+    study: StudyName,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder.", show_default="results/NAME-fleet")
+    ] = None,
+    nodes: Nodes = None,
+    inventory: Inventory = None,
+    limit: Limit = None,
+    scheduler: Scheduler = None,
+    python: Python = THIS_PYTHON,
+    sudo: Sudo = False,
+    listen: Listen = None,
+    lease: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="A node without heartbeats for this time stops and restores; here it is lost.",
+        ),
+    ] = "60s",
+    work: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Folder on the nodes for the study and its results."),
+    ] = Path("/var/tmp"),
+    resume: Resume = False,
+    yes: Yes = False,
+    unsafe_folders: UnsafeFolders = False,
+) -> None:
+    """Run a study on every node, each on its own storage; fetch the results and pool them.
+
+    The output folder gets a folder for each node, and nodes.json. A node that is lost does not stop
+    the others.
+    """
+    loaded = load(library.find_study(study))
+    _refuse_unpoolable(loaded, yes=yes)
+    seconds = _parse_lease(lease)
+    source = build_source(
+        nodes=nodes,
+        inventory=inventory,
+        limit=limit,
+        scheduler=scheduler,
+        python=python,
+        sudo=sudo,
+        listen=listen,
+    )
+    from iostudy.fleet.fleet_run import RunOptions, prepare_record, run_fleet
+
+    folder = out or RESULTS / f"{loaded.name}-fleet"
+    record = prepare_record(folder, loaded.name, loaded.text, resume=resume)
+    options = RunOptions(seconds, work, ("--yes",) if yes else ())
+    selected = _select_ready(source, loaded, record, resume=resume)
+    if selected is not None:
+        make_output_folder(folder, insist=unsafe_folders)
+        with lock_output_folder(folder):
+            try:
+                record = run_fleet(selected, record, folder, options, _say_change)
+            except EndedBySignal:
+                say(f"stopped on all nodes; resume with --resume --out {folder}")
+                raise
+    _conclude(record, folder)
+
+
+def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
+    """UsageError for a study whose results no fleet report can pool, or that needs --yes."""
+    kinds = {
+        "a search": study.search is not None,
+        "a screening": study.design is not None,
+        "a simulated study": is_simulated(study),
+    }
+    for kind, is_one in kinds.items():
+        if is_one:
+            raise UsageError(
+                "a study that compares configurations on hosts",
+                found=kind,
+                where=study.name,
+                remedy="run it on one node, and the comparison of its result on all",
+            )
+    devices = destroyed_devices(study.target)
+    if devices and not yes:
+        raise UsageError(
+            "consent to destroy all data on the scratch device of every node",
+            found=f"no --yes for {', '.join(map(str, devices))}",
+            where=study.name,
+            remedy="look at the device on every node, for a name can mean another disk on each; "
+            "then give --yes",
+        )
+
+
+def _parse_lease(text: str) -> float:
+    try:
+        seconds = parse_seconds(text)
+        if not seconds > 0:
+            raise ValueError("not a positive time")
+    except ValueError as error:
+        raise UsageError(
+            "the time of a lease",
+            found=f"{text}: {error}",
+            where="--lease",
+            remedy="write a number and its unit, as in --lease 60s",
+        ) from error
+    return seconds
+
+
+def _select_ready(
+    source: NodeSource, study: Study, record: FleetRecord, *, resume: bool
+) -> NodeSource | None:
+    """The nodes to run on, None if all results are here.
+
+    UsageError if a node is not ready. A resumed run continues without nodes that give no facts.
+    """
+    from iostudy.fleet.readiness import require_ready
+
+    found = [own for own in judge_nodes(source, study) if not record.is_complete(own.node)]
+    silent = [own for own in found if resume and own.facts is None]
+    for own in silent:
+        say(f"{own.node} is left out: {own.problems[0].found}")
+    chosen = [own for own in found if own not in silent]
+    require_ready(chosen)
+    return source.select([own.node for own in chosen]) if chosen else None
+
+
+def _say_change(states: States, changed: str) -> None:
+    """A line for the node that has changed, and how many nodes are in each phase."""
+    state = states[changed]
+    counts = Counter(own.phase.value for own in states.values())
+    summary = ", ".join(f"{count} {phase}" for phase, count in counts.items())
+    detail = f": {state.detail}" if state.detail and not state.phase.is_active else ""
+    say(f"{changed} is {state.phase.value}{detail}; {summary}")
+
+
+def _conclude(record: FleetRecord, folder: Path) -> None:
+    """Print the report on all nodes with results; TrialError if the study is incomplete."""
+    results, missing = record.list_results(folder), record.list_missing()
+    if len(results) >= _FEWEST:
+        print_fleet_report(results, missing, FleetFormat.TERMINAL)
+        again = shlex.join(["iostudy", "fleet", "report", str(folder)])
+        say(f"`{again} --format html` prints it as a page")
+    if missing:
+        raise _incomplete(missing, folder)
+
+
+def _incomplete(missing: Sequence[str], folder: Path) -> TrialError:
+    return TrialError(
+        "the complete study of every node",
+        found="".join(f"\n    {line}" for line in missing),
+        where=str(folder),
+        remedy="`iostudy fleet run` with --resume continues on these nodes",
+    )

@@ -1,0 +1,1 @@
+"""One study on many nodes: deployment, supervision with a lease, and transfer of results."""

@@ -1,0 +1,78 @@
+"""Record of a fleet run in the controller's output folder: its nodes and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from iostudy.durable import write_whole
+from iostudy.errors import LedgerError
+from iostudy.fleet.node_state import Phase
+from iostudy.ledger.store import FILE_NAME as LEDGER
+
+FILE_NAME = "nodes.json"
+
+
+class NodeRecord(BaseModel):
+    """A node: its phase, what there is to say about it, and its folder there."""
+
+    model_config = ConfigDict(frozen=True)
+
+    phase: Phase
+    detail: str
+    folder: str
+
+
+class FleetRecord(BaseModel):
+    """A fleet run; ``identity`` names the folders on its nodes."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    schema_name: Literal["iostudy.fleet-run/1"] = Field(
+        default="iostudy.fleet-run/1", alias="schema"
+    )
+    identity: str
+    study: str
+    text: str
+    nodes: Mapping[str, NodeRecord]
+
+    def is_complete(self, node: str) -> bool:
+        """Whether the results of a node are all here."""
+        return node in self.nodes and self.nodes[node].phase is Phase.COMPLETE
+
+    def list_results(self, folder: Path) -> list[Path]:
+        """The output folders of nodes whose results are in the folder, complete or not."""
+        return [folder / node for node in self.nodes if (folder / node / LEDGER).exists()]
+
+    def list_missing(self) -> list[str]:
+        """What became of each node whose study is not complete."""
+        return [
+            f"{node} is {own.phase.value}: {own.detail or 'no more is known'}; its folder there "
+            f"is {own.folder}"
+            for node, own in self.nodes.items()
+            if not self.is_complete(node)
+        ]
+
+    def write(self, folder: Path) -> None:
+        """Replace the record durably; OSError as it comes."""
+        content = self.model_dump_json(by_alias=True, indent=2)
+        write_whole(folder / FILE_NAME, f"{content}\n".encode())
+
+
+def read_record(folder: Path) -> FleetRecord | None:
+    """The record of a folder, None without one; LedgerError if it is damaged."""
+    path = folder / FILE_NAME
+    try:
+        return FleetRecord.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise LedgerError(
+            "the record of a fleet run",
+            found=f"{error.error_count()} errors in it",
+            where=str(path),
+            remedy="restore the file from a copy, or run the study into another folder",
+        ) from error

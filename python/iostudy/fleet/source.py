@@ -1,0 +1,85 @@
+"""Where the nodes of a fleet come from: hosts by ssh, or the workers of a Dask scheduler."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from iostudy.fleet.client import FleetClient
+from iostudy.fleet.nodes import SshNode
+from iostudy.fleet.readiness import NodeFacts, Readiness
+from iostudy.fleet.scheduler import connect_to_scheduler, probe_workers
+from iostudy.fleet.ssh import probe_nodes, require_ssh
+from iostudy.fleet.ssh_cluster import connect_by_ssh
+
+_PROBE_SECONDS = 120.0
+"""Time for `iostudy check` on a worker."""
+
+
+class NodeSource(Protocol):
+    """A set of nodes that give facts and accept a connection."""
+
+    def probe(self, study: str, text: str) -> Mapping[str, NodeFacts | Readiness]:
+        """The facts of each node, or why there are none; a study with a text is checked there."""
+
+    def install_command(self, node: str, requirement: str) -> str:
+        """The line that installs a requirement on a node."""
+
+    def select(self, names: Collection[str]) -> NodeSource:
+        """The source with these nodes only."""
+
+    def connect(self, study: str) -> AbstractContextManager[FleetClient]:
+        """Connect to the nodes."""
+
+
+@dataclass(frozen=True)
+class SshSource:
+    """Hosts by ssh; ``listen`` is the address of this host that they connect to."""
+
+    nodes: tuple[SshNode, ...]
+    listen: str | None
+
+    def probe(self, study: str, text: str) -> Mapping[str, NodeFacts | Readiness]:
+        """As `NodeSource` says."""
+        require_ssh()
+        return probe_nodes(self.nodes, study, text)
+
+    def install_command(self, node: str, requirement: str) -> str:
+        """As `NodeSource` says."""
+        return next(own for own in self.nodes if own.name == node).install_command(requirement)
+
+    def select(self, names: Collection[str]) -> SshSource:
+        """As `NodeSource` says."""
+        return replace(self, nodes=tuple(own for own in self.nodes if own.name in names))
+
+    def connect(self, study: str) -> AbstractContextManager[FleetClient]:
+        """As `NodeSource` says."""
+        return connect_by_ssh(self.nodes, study, self.listen)
+
+
+@dataclass(frozen=True)
+class SchedulerSource:
+    """Named workers of a scheduler; ``names`` are those of a selection."""
+
+    address: str
+    names: tuple[str, ...] | None = None
+
+    def probe(self, study: str, text: str) -> Mapping[str, NodeFacts | Readiness]:
+        """As `NodeSource` says."""
+        with self.connect(study) as client:
+            return probe_workers(client, study, text, _PROBE_SECONDS)
+
+    def install_command(self, node: str, requirement: str) -> str:
+        """As `NodeSource` says, for a shell on the node."""
+        return f"on {node}: {shlex.join(['pip', 'install', requirement])}"
+
+    def select(self, names: Collection[str]) -> SchedulerSource:
+        """As `NodeSource` says."""
+        return replace(self, names=tuple(names))
+
+    def connect(self, study: str) -> AbstractContextManager[FleetClient]:
+        """As `NodeSource` says."""
+        return connect_to_scheduler(self.address, self.names)

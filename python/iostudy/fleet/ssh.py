@@ -1,0 +1,96 @@
+"""Programs on nodes by OpenSSH, which uses the user's own configuration, keys and known hosts."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from iostudy.errors import UsageError
+from iostudy.fleet import probe as probe_module
+from iostudy.fleet.nodes import SshNode
+from iostudy.fleet.readiness import NodeFacts, Readiness, read_facts, unreachable
+
+_AT_ONCE = 32
+"""Connections that are opened at once; sshd limits those of one host (MaxStartups)."""
+_NO_CONNECTION = 255
+"""ssh(1): exit code of an error of ssh itself."""
+_NOT_FOUND = (126, 127)
+
+
+def require_ssh() -> None:
+    """UsageError without the program ssh."""
+    if shutil.which("ssh") is None:
+        raise UsageError(
+            "the program ssh, to reach nodes",
+            found="it is not installed",
+            where="this host",
+            remedy="apt-get install openssh-client",
+        )
+
+
+def probe_nodes(
+    nodes: Sequence[SshNode], study: str, text: str
+) -> dict[str, NodeFacts | Readiness]:
+    """The facts of each node by its name, or why there are none."""
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        found = threads.map(lambda node: _probe(node, study, text), nodes)
+        return {node.name: own for node, own in zip(nodes, found, strict=True)}
+
+
+def find_address(node: SshNode) -> str:
+    """The host name or address that ssh connects to, after aliases (``ssh -G``)."""
+    command = ["ssh", "-G", *node.options, "--", node.host]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = (line.partition(" ") for line in done.stdout.splitlines())
+    names = [value for key, _, value in lines if key == "hostname"]
+    return names[0] if names else node.host.rpartition("@")[2]
+
+
+def _probe(node: SshNode, study: str, text: str) -> NodeFacts | Readiness:
+    """Run `probe` there; its source comes through stdin, so nothing has to be installed."""
+    call = f"import json\nprint(json.dumps(probe({study!r}, {text!r})))\n"
+    done = subprocess.run(
+        node.command(node.python, "-"),
+        input=f"{inspect.getsource(probe_module)}\n{call}",
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    facts = read_facts(_last_json(done.stdout))
+    if facts is not None and done.returncode == 0:
+        return facts
+    return _explain(node, done)
+
+
+def _last_json(output: str) -> Any:
+    """The value of the last line: a login shell may print others before."""
+    lines = output.splitlines()
+    try:
+        return json.loads(lines[-1]) if lines else None
+    except ValueError:
+        return None
+
+
+def _explain(node: SshNode, done: subprocess.CompletedProcess[str]) -> Readiness:
+    said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    if done.returncode == _NO_CONNECTION:
+        return unreachable(node.name, f"no connection: {said}", f"make `ssh {node.host}` work")
+    if done.returncode in _NOT_FOUND:
+        return unreachable(
+            node.name,
+            f"no Python in {node.python}: {said}",
+            "install iostudy[fleet] there and name its Python (--python or iostudy_python)",
+        )
+    if node.sudo and said.startswith("sudo"):
+        return unreachable(node.name, said, "let sudo run without a password, or connect as root")
+    return unreachable(
+        node.name,
+        f"no facts, exit code {done.returncode}: {said}",
+        f"`{' '.join(node.command(node.python, '--version'))}` shows more",
+    )

@@ -1,0 +1,134 @@
+"""Dask cluster of one fleet run: the scheduler in this process, a worker on each node by ssh.
+
+Dask's SSHCluster is not used: it runs the scheduler on a node, and hands its settings to nodes in
+command lines, which every user of a node can read.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO
+from urllib.parse import urlsplit
+
+import dask
+from distributed import Client, LocalCluster
+from distributed.utils import get_ip
+
+from iostudy.errors import UsageError
+from iostudy.fleet.agent import AgentOrder
+from iostudy.fleet.certificates import Authority
+from iostudy.fleet.client import FleetClient, wait_for_nodes
+from iostudy.fleet.dask_settings import QUIET, build_security
+from iostudy.fleet.nodes import SshNode
+from iostudy.fleet.ssh import find_address
+
+_WAIT_SECONDS = 60.0
+"""Time for a node to start Python, load Dask and register."""
+_END_SECONDS = 10.0
+_AGENT = ("-m", "iostudy.fleet.agent")
+
+
+class Agents:
+    """The ssh processes that run a Dask worker on each node."""
+
+    def __init__(self) -> None:
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._messages: dict[str, IO[bytes]] = {}
+
+    def start(self, node: SshNode, order: AgentOrder) -> None:
+        """Start the worker of a node; its order, with the key, goes through stdin."""
+        messages = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
+        process = subprocess.Popen(
+            node.command(node.python, *_AGENT),
+            stdin=subprocess.PIPE,
+            stdout=messages,
+            stderr=messages,
+            start_new_session=True,  # Ctrl-C stops the studies before it ends the connections
+        )
+        self._messages[node.name], self._processes[node.name] = messages, process
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):  # it has ended; `explain` says why
+            process.stdin.write(order.model_dump_json().encode() + b"\n")
+            process.stdin.flush()
+
+    def explain(self, name: str) -> str:
+        """Why the worker of a node is not there."""
+        messages = self._messages[name]
+        messages.seek(0)
+        lines = messages.read().decode(errors="replace").split("\n")
+        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        code = self._processes[name].poll()
+        state = "started, and did not register" if code is None else f"ended with {code}"
+        return f"{state}: {said}" if said else state
+
+    def close(self) -> None:
+        """Wait for the workers, which end with their scheduler; then end the connections."""
+        end = time.monotonic() + _END_SECONDS
+        for process in self._processes.values():
+            try:
+                process.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                process.wait()
+        for messages in self._messages.values():
+            messages.close()
+
+
+@contextmanager
+def connect_by_ssh(
+    nodes: Sequence[SshNode], study: str, listen: str | None
+) -> Iterator[FleetClient]:
+    """Start a scheduler here and a worker on each node, with certificates for this run alone."""
+    authority = Authority(study)
+    host = listen or _find_own_address(nodes[0])
+    agents = Agents()
+    try:
+        with (
+            dask.config.set(QUIET),
+            LocalCluster(
+                n_workers=0,
+                host=host,
+                protocol="tls://",
+                security=build_security(authority.issue("controller")),
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            scheduler = urlsplit(cluster.scheduler_address)
+            assert scheduler.hostname and scheduler.port
+            for node in nodes:
+                order = AgentOrder(
+                    node=node.name,
+                    scheduler=cluster.scheduler_address,
+                    host=scheduler.hostname,
+                    port=scheduler.port,
+                    identity=authority.issue(node.name),
+                    wait_seconds=_WAIT_SECONDS,
+                )
+                agents.start(node, order)
+            names = [node.name for node in nodes]
+            found = wait_for_nodes(client, names, _WAIT_SECONDS, agents.explain)
+            yield FleetClient(client, found)
+    finally:
+        agents.close()
+
+
+def _find_own_address(node: SshNode) -> str:
+    """The address of this host by which it reaches a node."""
+    address = find_address(node)
+    try:
+        return str(get_ip(socket.gethostbyname(address)))
+    except OSError as error:
+        raise UsageError(
+            "an address of this host that nodes can reach",
+            found=f"{address}: {error.strerror or error}",
+            where=node.name,
+            remedy="name it with --listen ADDRESS",
+        ) from error

@@ -1,0 +1,117 @@
+"""Supervisor of a study on a node: ``python -m iostudy.fleet.supervisor FOLDER LOCK``.
+
+It runs `iostudy run` as its child, and ends it when the controller's lease expires. SIGUSR1 renews
+the lease and SIGTERM stops the study. It has a session of its own and is no child of a Dask worker,
+so it outlives both. ``LOCK`` is the number of an open file whose lock it inherits.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from iostudy.durable import write_whole
+from iostudy.errors import NOT_RESTORED
+from iostudy.fleet.lease import Lease
+from iostudy.fleet.work_folder import Ending, EndReason, StudyOrder, WorkFolder
+from iostudy.settings.transaction.state import make_directory, state_directory
+from iostudy.settings.transaction.watchdog_reports import write_report
+
+RENEW, STOP = signal.SIGUSR1, signal.SIGTERM
+_SIGNAL_BYTES = 512
+
+
+def supervise(folder: WorkFolder, lock: int) -> Ending:
+    """Run the study to its end; record and return how it ended."""
+    order = folder.read_order()
+    signals = _open_signals()
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)  # from now on it gets signals
+    with folder.log.open("ab") as log:
+        child = subprocess.Popen(
+            _command(folder, order),
+            cwd=folder.path,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
+    reason = _wait(child, order.lease_seconds, signals)
+    ending = Ending(exit_code=child.returncode, reason=reason)
+    write_whole(folder.ending, ending.model_dump_json().encode())
+    if reason is EndReason.LEASE:
+        _report(folder, order, ending)
+    return ending
+
+
+def _command(folder: WorkFolder, order: StudyOrder) -> list[str]:
+    """`iostudy run`, which gets SIGTERM if this process is killed."""
+    resume = ["--resume"] if folder.has_ledger() else []
+    run = ["run", folder.study(order).name, "--out", folder.out.name, *resume, *order.options]
+    return ["setpriv", "--pdeathsig", "TERM", "--", sys.executable, "-m", "iostudy", *run]
+
+
+def _open_signals() -> int:
+    """A pipe that gets the number of each signal, whatever thread the kernel interrupts for it."""
+    read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    for number in (RENEW, STOP, signal.SIGCHLD):
+        signal.signal(number, lambda *_: None)
+    return read_end
+
+
+def _read_signals(signals: int, seconds: float) -> set[int]:
+    """The numbers of the signals since the last call; empty if there was none for so long."""
+    ready, _, _ = select.select([signals], [], [], seconds)
+    return set(os.read(signals, _SIGNAL_BYTES)) if ready else set()
+
+
+def _wait(child: subprocess.Popen[bytes], lease_seconds: float, signals: int) -> EndReason:
+    """Wait for the end of the study; end it if it is to stop.
+
+    SIGTERM is repeated at every expiry of the lease: a second one ends what hangs on the way out.
+    """
+    lease = Lease(lease_seconds, time.monotonic())
+    reason = EndReason.FINISHED
+    while child.poll() is None:
+        numbers = _read_signals(signals, lease.left(time.monotonic()))
+        if numbers == {signal.SIGCHLD}:
+            continue
+        if STOP in numbers or not numbers:
+            reason = EndReason.STOPPED if numbers else EndReason.LEASE
+            child.terminate()
+        lease = lease.renew(time.monotonic())
+    return reason
+
+
+def _report(folder: WorkFolder, order: StudyOrder, ending: Ending) -> None:
+    """Let the next command on this node say what happened."""
+    restored = (
+        "its settings are not all restored, see"
+        if ending.exit_code == NOT_RESTORED
+        else "its settings are restored; its finished trials are in"
+    )
+    now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+    line = (
+        f"fleet, {now}: no heartbeat of the controller {order.controller} for "
+        f"{order.lease_seconds:g} s: the study {order.name} was stopped; {restored} {folder.path}"
+    )
+    directory = state_directory()
+    make_directory(directory)
+    write_report(directory, [line])
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Supervise the study of a folder."""
+    folder, lock = arguments
+    supervise(WorkFolder(Path(folder)), int(lock))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

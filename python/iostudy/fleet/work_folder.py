@@ -1,0 +1,114 @@
+"""Folder of a study on a node: the order, the output folder, the log and the ending."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from iostudy.ledger.store import FILE_NAME
+
+PREFIX = "iostudy-fleet-"
+_TAIL_BYTES = 4096
+"""Of the log, which has a line a block."""
+
+
+class EndReason(StrEnum):
+    """Why a study ended on a node."""
+
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    LEASE = "lease"
+
+
+class Ending(BaseModel):
+    """How `iostudy run` ended; ``exit_code`` is negative for a signal."""
+
+    model_config = ConfigDict(frozen=True)
+
+    exit_code: int
+    reason: EndReason
+
+
+class StudyOrder(BaseModel):
+    """What the controller orders a node to run.
+
+    ``options`` are those of `iostudy run`, ``controller`` its host for messages.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    text: str
+    options: Sequence[str]
+    lease_seconds: float
+    controller: str
+
+
+@dataclass(frozen=True)
+class WorkFolder:
+    """The paths in a folder, and what is recorded there."""
+
+    path: Path
+
+    @property
+    def out(self) -> Path:
+        """Output folder of `iostudy run`."""
+        return self.path / "out"
+
+    @property
+    def log(self) -> Path:
+        """Output of `iostudy run`."""
+        return self.path / "run.log"
+
+    @property
+    def lock(self) -> Path:
+        """File that the supervisor has locked; it contains its process number."""
+        return self.path / "supervisor.lock"
+
+    @property
+    def order(self) -> Path:
+        """The order."""
+        return self.path / "order.json"
+
+    @property
+    def ending(self) -> Path:
+        """How the study ended; missing while it runs, and if its supervisor was killed."""
+        return self.path / "ending.json"
+
+    def study(self, order: StudyOrder) -> Path:
+        """The study file."""
+        return self.path / f"{order.name}.yaml"
+
+    def has_ledger(self) -> bool:
+        """Whether the study has begun there."""
+        return (self.out / FILE_NAME).exists()
+
+    def read_order(self) -> StudyOrder:
+        """The order; OSError or ValueError if it cannot be read."""
+        return StudyOrder.model_validate_json(self.order.read_bytes())
+
+    def read_ending(self) -> Ending | None:
+        """The ending, if it is recorded."""
+        try:
+            return Ending.model_validate_json(self.ending.read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def last_line(self) -> str:
+        """The last line of the log."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(0, self.log.stat().st_size - _TAIL_BYTES))
+                lines = file.read().decode(errors="replace").splitlines()
+        except FileNotFoundError:
+            return ""
+        return lines[-1].strip() if lines else ""
+
+
+def work_folder(parent: Path, identity: str, node: str) -> WorkFolder:
+    """The folder of a fleet run on a node."""
+    return WorkFolder(parent / f"{PREFIX}{identity}-{node}")

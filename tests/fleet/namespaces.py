@@ -1,0 +1,114 @@
+"""Nodes in network namespaces of this machine, each with a real sshd; as root."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.fleet.hosts import kill_processes
+
+BRIDGE = "iofleet0"
+NETWORK = "10.231.77"
+SSHD = "/usr/sbin/sshd"
+CONFIG = """\
+Port 22
+ListenAddress ADDRESS
+HostKey HOST_KEY
+AuthorizedKeysFile AUTHORIZED
+PidFile none
+StrictModes no
+UsePAM no
+PermitRootLogin prohibit-password
+SetEnv VARIABLES
+"""
+
+
+def run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+class Namespaces:
+    """A bridge of the controller, and nodes behind it by name."""
+
+    def __init__(self, folder: Path, names: tuple[str, ...]) -> None:
+        self.folder = folder
+        self.names = names
+        self._daemons: list[subprocess.Popen[bytes]] = []
+        self._key = folder / "key"
+
+    def start(self) -> Path:
+        """Start all; return the inventory of the nodes."""
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+        run("ip", "link", "add", BRIDGE, "type", "bridge")
+        run("ip", "address", "add", f"{NETWORK}.1/24", "dev", BRIDGE)
+        run("ip", "link", "set", BRIDGE, "up")
+        for key in (self._key, self.folder / "host_key"):
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
+        public = (self.folder / "host_key.pub").read_text()
+        lines, known = ["[nodes]\n"], []
+        for number, name in enumerate(self.names, start=2):
+            address = f"{NETWORK}.{number}"
+            self._start_node(name, address)
+            lines.append(f"{name} ansible_host={address}\n")
+            known.append(f"{address} {public}")
+        (self.folder / "known_hosts").write_text("".join(known))
+        options = f"-F none -o UserKnownHostsFile={self.folder / 'known_hosts'}"
+        lines += ["[nodes:vars]\n", f"ansible_ssh_private_key_file={self._key}\n"]
+        lines += ["ansible_user=root\n", f"ansible_ssh_common_args='{options}'\n"]
+        lines.append(f"iostudy_python={sys.executable}\n")
+        inventory = self.folder / "inventory"
+        inventory.write_text("".join(lines))
+        return inventory
+
+    def state(self, name: str) -> Path:
+        return self.folder / "nodes" / name / "state"
+
+    def set_link(self, name: str, state: str) -> None:
+        """Cut the cable of a node (``down``), or plug it in again (``up``)."""
+        run("ip", "link", "set", _link(name), state)
+
+    def delay(self, name: str, *netem: str) -> bool:
+        """Delay packets to a node; return whether the kernel can."""
+        command = ["tc", "qdisc", "add", "dev", _link(name), "root", "netem", *netem]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+    def end(self) -> None:
+        for daemon in self._daemons:
+            daemon.terminate()
+            daemon.wait()
+        places = [["link", "delete", _link(name)] for name in self.names]
+        places += [["netns", "delete", _space(name)] for name in self.names]
+        for place in [*places, ["link", "delete", BRIDGE]]:
+            subprocess.run(["ip", *place], check=False, capture_output=True)
+        for name in self.names:
+            for module in ("iostudy.fleet.agent", "iostudy.fleet.supervisor"):
+                kill_processes(self.state(name), module)
+
+    def _start_node(self, name: str, address: str) -> None:
+        space, link = _space(name), _link(name)
+        run("ip", "netns", "add", space)
+        run("ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", space)
+        run("ip", "link", "set", link, "master", BRIDGE, "up")
+        inside = ("ip", "-n", space)
+        run(*inside, "address", "add", f"{address}/24", "dev", "eth0")
+        run(*inside, "link", "set", "eth0", "up")
+        run(*inside, "link", "set", "lo", "up")
+        own = self.folder / "nodes" / name
+        own.mkdir(parents=True)
+        config = CONFIG.replace("ADDRESS", address)
+        config = config.replace("HOST_KEY", str(self.folder / "host_key"))
+        config = config.replace("AUTHORIZED", f"{self._key}.pub")
+        variables = f"IOSTUDY_STATE_DIR={self.state(name)} IOSTUDY_LOCK_DIR={own / 'locks'}"
+        (own / "sshd_config").write_text(config.replace("VARIABLES", variables))
+        command = f"ip netns exec {space} {SSHD} -D -f {own / 'sshd_config'}"
+        self._daemons.append(subprocess.Popen(shlex.split(command)))
+
+
+def _space(name: str) -> str:
+    return f"iofleet-{name}"
+
+
+def _link(name: str) -> str:
+    return f"iofl-{name}"

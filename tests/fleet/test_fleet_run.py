@@ -1,0 +1,139 @@
+"""`iostudy fleet` as a user calls it, with real Dask workers and studies on several nodes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from iostudy.fleet.record import read_record
+from tests.fleet.hosts import Hosts
+
+pytestmark = pytest.mark.process
+
+STUDY = """\
+question: Which?
+target: TARGET
+factors: {workload.record_size: [1MiB, 64KiB]}
+workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+decide: {margin: 99%, risk: 49%, blocks: [3, BLOCKS]}
+"""
+AGENT, SUPERVISOR = "iostudy.fleet.agent", "iostudy.fleet.supervisor"
+HANG_GUARD_SECONDS = 100
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Iterator[Hosts]:
+    hosts = Hosts(tmp_path)
+    write_study(hosts, 4)
+    yield hosts
+    hosts.end()
+
+
+def build_study(target: Path, blocks: int, least: int) -> str:
+    text = STUDY.replace("TARGET", str(target))
+    return text.replace("[3, BLOCKS]", f"[{least}, {blocks}]")
+
+
+def write_study(hosts: Hosts, blocks: int, least: int = 3) -> None:
+    hosts.controller.write(build_study(hosts.folder / "target", blocks, least))
+
+
+def run_arguments(hosts: Hosts, nodes: str, lease: str = "8s") -> list[str]:
+    work = str(hosts.folder / "work")
+    options = ["--nodes", nodes, "--out", "out", "--lease", lease, "--work", work]
+    return ["fleet", "run", "study.yaml", *options]
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    end = time.monotonic() + HANG_GUARD_SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_a_study_runs_on_every_node_and_its_results_are_pooled(hosts: Hosts):
+    nodes = hosts.add("n1", "n2")
+    done = hosts.controller(*run_arguments(hosts, nodes))
+    assert done.returncode == 0, done.stderr
+    assert "Changes against 1MiB" in done.stdout
+    assert "2 complete" in done.stderr
+    out = hosts.controller.out
+    assert sorted(path.name for path in out.iterdir()) == ["n1", "n2", "nodes.json"]
+    states = {
+        json.loads((out / node / "report.json").read_text())["state"] for node in ("n1", "n2")
+    }
+    assert states == {"complete"}
+    assert list((hosts.folder / "work").iterdir()) == [], "a complete study stays on no node"
+    assert not any(
+        hosts.find(node, module) for node in ("n1", "n2") for module in (AGENT, SUPERVISOR)
+    )
+    report = hosts.controller("fleet", "report", "out")
+    assert (report.returncode, report.stdout) == (0, done.stdout)
+
+
+def test_check_names_what_each_node_lacks(hosts: Hosts):
+    hosts.add("ready")
+    skewed = hosts.folder / "skewed/iostudy-9.9.dist-info"
+    skewed.mkdir(parents=True)
+    (skewed / "METADATA").write_text("Metadata-Version: 2.1\nName: iostudy\nVersion: 9.9\n")
+    nodes = hosts.add("skewed", PYTHONPATH=str(skewed.parent))
+    done = hosts.controller("fleet", "check", "study.yaml", "--nodes", f"{nodes},gone")
+    assert done.returncode == 2
+    lines = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert lines["ready"].endswith("ready")
+    assert "iostudy 9.9, and " in lines["skewed"]
+    assert "no connection: ssh: connect to host gone: no route" in lines["gone"]
+    assert "iostudy[fleet]==" in done.stderr
+    run = hosts.controller(*run_arguments(hosts, nodes))
+    assert (run.returncode, "iostudy 9.9, and " in run.stderr) == (2, True)
+    assert not hosts.controller.out.exists()
+    ready = hosts.controller("fleet", "check", "study.yaml", "--nodes", "ssh:ready")
+    assert ready.returncode == 0, ready.stderr
+
+
+@pytest.mark.slow
+def test_a_lost_node_stops_the_others_continue_and_resume_completes_it(hosts: Hosts):
+    nodes = hosts.add("n1", "n2")
+    write_study(hosts, 40, least=40)
+    process = hosts.controller.start(*run_arguments(hosts, nodes))
+    wait_until(lambda: hosts.find("n1", SUPERVISOR))
+    hosts.kill("n1", AGENT)
+    _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
+    assert process.returncode == 3, stderr
+    assert "n1 is lost: no answer for 8 s" in stderr
+    assert "n2 is complete" in stderr
+    record = read_record(hosts.controller.out)
+    assert record is not None
+    assert Path(record.nodes["n1"].folder, "out").is_dir(), "the results stay on the node"
+    (caveat,) = record.list_missing()
+    assert "n1 is lost: no answer for 8 s" in caveat
+    wait_until(lambda: not hosts.find("n1", SUPERVISOR))
+    resumed = hosts.controller(*run_arguments(hosts, nodes), "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert "Changes against 1MiB" in resumed.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_without_a_controller_every_node_stops_and_resume_completes_all(hosts: Hosts, number):
+    nodes = hosts.add("n1", "n2")
+    write_study(hosts, 40, least=40)
+    process = hosts.controller.start(*run_arguments(hosts, nodes))
+    wait_until(lambda: hosts.find("n1", SUPERVISOR) and hosts.find("n2", SUPERVISOR))
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
+    wait_until(lambda: not (hosts.find("n1", SUPERVISOR) or hosts.find("n2", SUPERVISOR)))
+    wait_until(lambda: not (hosts.find("n1", AGENT) or hosts.find("n2", AGENT)))
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert "resume with --resume" in stderr
+    resumed = hosts.controller(*run_arguments(hosts, nodes), "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert "2 complete" in resumed.stderr
+    again = hosts.controller(*run_arguments(hosts, nodes), "--resume")
+    assert (again.returncode, again.stdout) == (0, resumed.stdout)

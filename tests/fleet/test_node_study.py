@@ -1,0 +1,129 @@
+"""A study on a node with its supervisor, as real processes: lease, stop, kill and resume."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from iostudy.fleet import node_study
+from iostudy.fleet.node_study import NodeStatus, Request, begin, contact, list_results
+from iostudy.fleet.work_folder import EndReason, StudyOrder, WorkFolder, work_folder
+from iostudy.ledger.store import FILE_NAME, Ledger
+from tests.cli.program import Program
+from tests.cli.test_commands import WITHOUT_ROOT
+
+pytestmark = pytest.mark.child
+
+SETTING = """\
+question: Which?
+target: .
+factors: {vm.page-cluster: [1, 2]}
+workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+decide: {margin: 99%, risk: 49%, blocks: [900, 900]}
+"""
+PAGE_CLUSTER = Path("/proc/sys/vm/page-cluster")
+HANG_GUARD_SECONDS = 100
+
+
+@pytest.fixture
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
+    program = Program(tmp_path)
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", program.env["IOSTUDY_STATE_DIR"])
+    yield program
+    program.end()
+
+
+def order(text: str, lease_seconds: float = 60.0) -> StudyOrder:
+    return StudyOrder(
+        name="study", text=text, options=(), lease_seconds=lease_seconds, controller="here"
+    )
+
+
+def wait(folder: WorkFolder, is_enough: Callable[[NodeStatus], bool]) -> NodeStatus:
+    end = time.monotonic() + HANG_GUARD_SECONDS
+    while time.monotonic() < end:
+        status = contact(folder, Request.CONTINUE)
+        if is_enough(status):
+            return status
+        time.sleep(0.1)
+    raise AssertionError(folder.log.read_text())
+
+
+def has_ended(status: NodeStatus) -> bool:
+    return not status.running
+
+
+def test_a_study_runs_to_its_end_and_its_results_can_be_read(node: Program):
+    folder = work_folder(node.folder, "0123", "n1")
+    assert begin(folder, order(WITHOUT_ROOT), resumed=False) == ""
+    begin(folder, order(WITHOUT_ROOT), resumed=False)  # it runs already
+    assert contact(folder, Request.CONTINUE).running
+    status = wait(folder, has_ended)
+    assert status.ending is not None, folder.log.read_text()
+    assert (status.ending.exit_code, status.ending.reason) == (0, EndReason.FINISHED)
+    files = {file.name: file for file in list_results(folder)}
+    assert {FILE_NAME, "report.json"} <= set(files)
+    ledger = node_study.read_piece(folder, FILE_NAME, 0, files[FILE_NAME].size)
+    assert ledger == (folder.out / FILE_NAME).read_bytes()
+    node_study.remove(folder)
+    assert not folder.path.exists()
+
+
+@pytest.mark.root
+def test_without_heartbeats_the_node_stops_restores_and_says_so(node: Program):
+    before = PAGE_CLUSTER.read_text()
+    folder = work_folder(node.folder, "0123", "n1")
+    begin(folder, order(SETTING, lease_seconds=4.0), resumed=False)
+    wait(folder, lambda _: PAGE_CLUSTER.read_text() != before)
+    end = time.monotonic() + HANG_GUARD_SECONDS
+    while folder.read_ending() is None and time.monotonic() < end:
+        time.sleep(0.1)
+    ending = folder.read_ending()
+    assert ending is not None
+    assert ending.reason is EndReason.LEASE
+    assert PAGE_CLUSTER.read_text() == before
+    said = node("settings", "vm.swappiness").stderr
+    assert "no heartbeat of the controller here for 4 s: the study study was stopped" in said
+    assert "its settings are restored" in said
+    trials = len(folder_rows(folder))
+    begin(folder, order(SETTING), resumed=False)
+    wait(folder, lambda _: len(folder_rows(folder)) > trials)
+    contact(folder, Request.STOP)
+    status = wait(folder, has_ended)
+    assert status.ending is not None
+    assert status.ending.reason is EndReason.STOPPED
+    assert PAGE_CLUSTER.read_text() == before
+
+
+@pytest.mark.root
+def test_a_killed_supervisor_takes_the_study_with_it(node: Program):
+    before = PAGE_CLUSTER.read_text()
+    folder = work_folder(node.folder, "0123", "n1")
+    begin(folder, order(SETTING), resumed=False)
+    wait(folder, lambda _: PAGE_CLUSTER.read_text() != before)
+    os.kill(int(folder.lock.read_text()), signal.SIGKILL)
+    status = wait(folder, has_ended)
+    assert status.ending is None
+    end = time.monotonic() + HANG_GUARD_SECONDS
+    while "Resume with" not in folder.log.read_text() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert PAGE_CLUSTER.read_text() == before
+
+
+def folder_rows(folder: WorkFolder) -> tuple[object, ...]:
+    ledger = Ledger.open(folder.out, read_only=True)
+    try:
+        return ledger.rows()
+    finally:
+        ledger.close()
+
+
+def test_results_of_the_controller_are_not_replaced_by_a_new_study(node: Program):
+    folder = work_folder(node.folder, "0123", "n1")
+    assert "is gone" in begin(folder, order(WITHOUT_ROOT), resumed=True)
+    assert not folder.path.exists()

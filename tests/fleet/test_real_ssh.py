@@ -1,0 +1,64 @@
+"""A fleet by OpenSSH, with nodes in network namespaces and a cable that is cut."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from iostudy.fleet.record import read_record
+from iostudy.fleet.work_folder import EndReason, WorkFolder
+from tests.cli.program import Program
+from tests.fleet.hosts import find_processes
+from tests.fleet.namespaces import SSHD, Namespaces
+from tests.fleet.test_fleet_run import HANG_GUARD_SECONDS, SUPERVISOR, build_study, wait_until
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.slow,
+    pytest.mark.process,
+    pytest.mark.skipif(
+        not (Path(SSHD).exists() and shutil.which("ip")), reason="needs openssh-server and iproute2"
+    ),
+]
+NAMES = ("n1", "n2", "n3")
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[Namespaces]:
+    nodes = Namespaces(tmp_path, NAMES)
+    yield nodes
+    nodes.end()
+
+
+def test_a_cut_cable_stops_one_node_and_resume_completes_it(nodes: Namespaces, tmp_path: Path):
+    inventory = nodes.start()
+    program = Program(tmp_path)
+    (tmp_path / "target").mkdir()
+    program.write(build_study(tmp_path / "target", blocks=60, least=60))
+    nodes.delay("n2", "delay", "20ms", "loss", "1%")
+    options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
+    options += ["--work", str(tmp_path / "work"), "--lease", "12s"]
+    check = program("fleet", "check", "study.yaml", *options[:4])
+    assert check.returncode == 0, check.stderr
+    process = program.start("fleet", "run", "study.yaml", *options)
+    wait_until(lambda: all(find_processes(nodes.state(name), SUPERVISOR) for name in NAMES))
+    nodes.set_link("n1", "down")
+    _, stderr = process.communicate(timeout=3 * HANG_GUARD_SECONDS)
+    assert process.returncode == 3, stderr
+    assert "n1 is lost: no answer for 12 s" in stderr
+    assert "n2 is complete" in stderr
+    assert "n3 is complete" in stderr
+    record = read_record(program.out)
+    assert record is not None
+    folder = WorkFolder(Path(record.nodes["n1"].folder))
+    wait_until(lambda: not find_processes(nodes.state("n1"), SUPERVISOR))
+    ending = folder.read_ending()
+    assert ending is not None
+    assert ending.reason is EndReason.LEASE
+    nodes.set_link("n1", "up")
+    resumed = program("fleet", "run", "study.yaml", *options, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert "Changes against 1MiB" in resumed.stdout
