@@ -98,8 +98,9 @@ def _key_usage(*, sign_certificates: bool) -> x509.KeyUsage:
 
 
 def _to_text(certificate: x509.Certificate) -> str:
-    return certificate.public_bytes(Encoding.PEM).decode("ascii")
+    return str(certificate.public_bytes(Encoding.PEM), "ascii")
 
 
 def _key_text(key: ec.EllipticCurvePrivateKey) -> str:
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode("ascii")
+    content = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return str(content, "ascii")
