@@ -26,6 +26,10 @@ from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
+from iostudy.telemetry.block_trace import BlockTrace
+from iostudy.traces.matching import match
+from iostudy.traces.trace_file import list_events
+from iostudy.watch.record_trace import PURPOSE
 
 _CONFIG = Path("/proc/config.gz")
 
@@ -52,16 +56,12 @@ class Kernel:
         self._choose(scheduler)
         self._flush()
         before = self._statistics()
-        with (self.trace.path / "trace").open("w"):
-            pass
-        write_attribute(self.trace.path / "tracing_on", "1")
-        result = FileJob(case.spec(self.files, seed)).run()
-        write_attribute(self.trace.path / "tracing_on", "0")
+        with BlockTrace(self.trace.path, self.trace.events, {}) as trace:
+            result = FileJob(case.spec(self.files, seed)).run()
+            recorded = match(list_events(trace.read(lambda: True)))
         invalid = self._statistics().since(before).invalid_reason()
-        lines = (self.trace.path / "trace").read_text().splitlines()
-        arrival = requests.ALLOCATE if scheduler == "none" else requests.INSERT
-        matched = requests.match(requests.parse(lines), arrival)
-        return KernelRun(summarize(result, case.record_bytes), tuple(matched), invalid)
+        issued = requests.list_issued(recorded, scheduler)
+        return KernelRun(summarize(result, case.record_bytes), tuple(issued), invalid)
 
     def setup(self, scheduler: str, seed: int) -> SimulationSetup:
         """Return the queue as the kernel has it."""
@@ -125,21 +125,12 @@ def prepare(folder: Path, model: str, size_bytes: int) -> Iterator[Kernel]:
         # The simulator has no journal. Commits of one would flush the drive.
         filesystem = Filesystem("ext4", journal="off", options="lazytime")
         made.apply(NewFilesystem.prepare(drive, filesystem))
-        trace = TraceInstance.prepare([drive.device])
+        trace = TraceInstance.prepare([drive.device], PURPOSE)
         made.apply(trace)
-        _record_more(trace)
         files = _write_files(drive.mount_point)
         for path in files:
             opened.enter_context(path.open("rb"))
         yield Kernel(drive, trace, files)
-
-
-def _record_more(trace: TraceInstance) -> None:
-    events = trace.path / "events/block"
-    devices = (events / requests.ISSUE / "filter").read_text().strip()
-    for event in requests.EVENTS:
-        write_attribute(events / event / "filter", devices)
-        write_attribute(events / event / "enable", "1")
 
 
 def _write_files(folder: Path) -> tuple[Path, ...]:

@@ -1,33 +1,16 @@
-"""Block requests from the text of a trace instance (Documentation/trace/events.rst)."""
+"""Block requests of a trace, as a scheduler got them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from iostudy.job import RecordedRequest
+from iostudy.traces.events import SECTOR_BYTES
+from iostudy.traces.matching import Arrival, MatchedTrace, Request
+from iostudy.traces.operation import Operation, is_sync
 
-INSERT, ALLOCATE = "block_rq_insert", "block_getrq"
-ISSUE, COMPLETE = "block_rq_issue", "block_rq_complete"
-EVENTS = (INSERT, ALLOCATE, ISSUE, COMPLETE)
-_LINE = re.compile(
-    r"-(?P<task>\d+)\s+\[(?P<cpu>\d+)\]\s+\S+\s+(?P<time>[\d.]+): (?P<name>block_\w+): \d+,\d+ "
-    r"(?P<kind>\w+) (?:\d+ )?(?:\(\w*\) )?(?P<start>\d+) \+ (?P<sectors>\d+)"
-)
-
-
-@dataclass(frozen=True)
-class Event:
-    """An event of a request with data; times in seconds."""
-
-    name: str
-    time: float
-    task: int
-    cpu: int
-    kind: str
-    start: int
-    sectors: int
+_SECONDS = 1e-9
+_WITH_DATA = (Operation.READ, Operation.WRITE)
 
 
 @dataclass(frozen=True)
@@ -38,52 +21,37 @@ class IssuedRequest:
     issued: float
 
 
-def parse(lines: Iterable[str]) -> Iterator[Event]:
-    """Yield the events of requests with data."""
-    for line in lines:
-        found = _LINE.search(line)
-        if found and int(found["sectors"]):
-            yield Event(
-                name=found["name"],
-                time=float(found["time"]),
-                task=int(found["task"]),
-                cpu=int(found["cpu"]),
-                kind=found["kind"],
-                start=int(found["start"]),
-                sectors=int(found["sectors"]),
-            )
-
-
-def match(events: Iterable[Event], arrival: str) -> list[IssuedRequest]:
-    """Return the requests with a recorded issue and completion, by arrival.
-
-    ``arrival`` is the event with which a request reaches its scheduler. A request without it has
-    grown by a merge, and arrives when it is issued.
-    """
-    arrived: dict[int, Event] = {}
-    issued: dict[int, tuple[Event, Event]] = {}
+def list_issued(trace: MatchedTrace, scheduler: str) -> list[IssuedRequest]:
+    """Return the requests with data, by arrival."""
+    requests = [request for request in trace.requests if request.operation in _WITH_DATA]
+    arrivals = [_arrival(request, scheduler) for request in requests]
     processes: dict[int, int] = {}
-    done = []
-    for event in events:
-        if event.name == arrival:
-            arrived[event.start] = event
-        elif event.name == ISSUE:
-            issued[event.start] = arrived.pop(event.start, event), event
-        elif event.name == COMPLETE and (pair := issued.pop(event.start, None)):
-            process = processes.setdefault(pair[0].task, len(processes))
-            done.append(IssuedRequest(_record(pair[0], event, process), pair[1].time))
-    return sorted(done, key=lambda each: each.recorded.inserted)
+    found = []
+    for request, arrival in zip(requests, arrivals, strict=True):
+        process = processes.setdefault(arrival.pid, len(processes))
+        recorded = _record(request, arrival, process)
+        found.append(IssuedRequest(recorded, request.issued_ns * _SECONDS))
+    return sorted(found, key=lambda each: each.recorded.inserted)
 
 
-def _record(arrived: Event, completed: Event, process: int) -> RecordedRequest:
-    is_read = "R" in arrived.kind
+def _arrival(request: Request, scheduler: str) -> Arrival:
+    """Return when the scheduler got a request.
+
+    ``none`` gets it when it is allocated, the others when it is inserted. A request without that
+    event has grown by a merge, and arrives when it is issued.
+    """
+    arrived = request.allocated if scheduler == "none" else request.inserted
+    return arrived or request.issuer
+
+
+def _record(request: Request, arrival: Arrival, process: int) -> RecordedRequest:
     return RecordedRequest(
-        inserted=arrived.time,
-        completed=completed.time,
+        inserted=arrival.time_ns * _SECONDS,
+        completed=request.completed_ns * _SECONDS,
         process=process,
-        cpu=arrived.cpu,
-        start=completed.start,
-        sectors=completed.sectors,
-        is_read=is_read,
-        is_sync=is_read or "S" in arrived.kind,
+        cpu=arrival.cpu,
+        start=request.sector,
+        sectors=request.bytes // SECTOR_BYTES,
+        is_read=request.operation is Operation.READ,
+        is_sync=is_sync(request.flags),
     )

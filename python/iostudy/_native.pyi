@@ -744,6 +744,41 @@ class BlockRequests:
     def reader_cpu_seconds(self) -> float:
         """CPU time of the reader thread."""
 
+@final
+class BlockTrace:
+    """Trace of block events by a trace instance.
+
+    ``instance`` is a folder of tracefs with ``mono`` as its clock, the events enabled, and
+    ``tracing_on`` 0. The kernel's buffers keep the events until they are read.
+    """
+
+    def __init__(self, instance: str | PathLike[str], events: Sequence[str]) -> None: ...
+    def start(self) -> None:
+        """Start tracing. OSError; RuntimeError if already started."""
+    def read(self) -> BlockEventBatch:
+        """Return the events before the previous read. OSError; RuntimeError if not started."""
+    def stop(self) -> BlockEventBatch:
+        """Stop tracing and return all remaining events. OSError; RuntimeError if not started."""
+
+@final
+class BlockEventBatch:
+    """Block events in time order, and places at which events were lost."""
+
+    @property
+    def lost_events(self) -> int:
+        """Number of events that the kernel overwrote since the read before."""
+    def __len__(self) -> int: ...
+    def numbers(self) -> list[tuple[str, bytes]]:
+        """Columns of signed numbers of 64 bits, -1 for a missing one.
+
+        ``time_ns``, ``kind`` (index of the event's name, missing where events were lost),
+        ``device`` (major << 20 | minor), ``sector``, ``sectors``, ``pid``, ``cpu``.
+        """
+    def operations(self) -> list[str]:
+        """Operation flags (rwbs), empty for an event without them."""
+    def commands(self) -> list[str]:
+        """Names of the commands, empty for an event without one."""
+
 def t_cdf(freedom: NDArray[np.float64], t: NDArray[np.float64]) -> bytes:
     """P(T <= t) of Student's t distribution for each pair, float64 in and out.
 

@@ -58,11 +58,19 @@ def write_whole(
     model = like.stat() if like else None
     with _open_replacement(path, follow_parent=follow_parent) as file:
         file.write(content)
-        os.fchmod(file.fileno(), stat.S_IMODE(model.st_mode) if model else _WORLD_READABLE)
-        if model:
-            os.fchown(file.fileno(), model.st_uid, model.st_gid)
-        file.flush()
-        os.fsync(file.fileno())
+        _make_durable(file, model)
+    fsync_directory(path.parent)
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for content of any size, which replaces ``path`` as `write_whole` does.
+
+    An exception in the context removes the content, and ``path`` is as it was.
+    """
+    with _open_replacement(path) as file:
+        yield file
+        _make_durable(file, None)
     fsync_directory(path.parent)
 
 
@@ -74,6 +82,14 @@ def replace_whole(path: Path, content: bytes) -> None:
     with _open_replacement(path) as file:
         file.write(content)
         os.fchmod(file.fileno(), _WORLD_READABLE)
+
+
+def _make_durable(file: BinaryIO, model: os.stat_result | None) -> None:
+    os.fchmod(file.fileno(), stat.S_IMODE(model.st_mode) if model else _WORLD_READABLE)
+    if model:
+        os.fchown(file.fileno(), model.st_uid, model.st_gid)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 @contextmanager

@@ -8,28 +8,30 @@ from benches.simulator_validation.agreement import (
     order_agreement,
     punctual_share,
 )
-from benches.simulator_validation.requests import COMPLETE, INSERT, ISSUE, match, parse
+from benches.simulator_validation.requests import list_issued
 
 from iostudy._native import DriveModel, SimulatedDisk
 from iostudy.drives import drive_file
 from iostudy.drives.presets import load
 from iostudy.job import RecordedRequest, SimulationSetup
+from iostudy.traces.events import BlockEvent
+from iostudy.traces.matching import match
 
-TRACE = """\
-   io-3-17645 [001] d..1. 13.000001: block_rq_insert: 7,2 RS 16384 () 544704 + 32 none,0,0 [io-3]
-   io-1-17647 [000] d..1. 13.000002: block_rq_insert: 7,2 WS 4096 () 8 + 8 none,0,0 [io-1]
- kworker/1:0H-24 [001] d..1. 13.000003: block_rq_issue: 7,2 WS 4096 () 8 + 8 none,0,0 [kworker]
- kworker/1:0H-24 [001] d..1. 13.000004: block_rq_issue: 7,2 RS 16384 () 544704 + 32 none,0,0 [k]
-       <idle>-0 [001] d.h1. 13.000009: block_rq_complete: 7,2 RS () 544704 + 32 none,0,0 [0]
-       <idle>-0 [001] d.h1. 13.000010: block_rq_complete: 7,2 WS () 8 + 8 none,0,0 [0]
- jbd2/loop2-8-77 [001] d..1. 13.000011: block_rq_issue: 7,2 FN 0 () 0 + 0 none,0,0 [jbd2]
-"""
+TRACE = [
+    BlockEvent(1, "block_getrq", "loop2", 544704, 16384, "RS", 17645, "io-3", 1, 0),
+    BlockEvent(10_000, "block_rq_insert", "loop2", 544704, 16384, "RS", 17645, "io-3", 1, 0),
+    BlockEvent(20_000, "block_rq_insert", "loop2", 8, 4096, "WS", 17647, "io-1", 0, 0),
+    BlockEvent(30_000, "block_rq_issue", "loop2", 8, 4096, "WS", 24, "kworker", 1, 0),
+    BlockEvent(40_000, "block_rq_issue", "loop2", 544704, 16384, "RS", 24, "kworker", 1, 0),
+    BlockEvent(90_000, "block_rq_complete", "loop2", 544704, 16384, "RS", 0, "", 1, 0),
+    BlockEvent(95_000, "block_rq_complete", "loop2", 8, 4096, "WS", 0, "", 1, 0),
+    BlockEvent(96_000, "block_rq_issue", "loop2", 0, 0, "FF", 77, "jbd2", 1, 0),
+    BlockEvent(99_000, "block_rq_complete", "loop2", 0, 0, "FF", 0, "", 1, 0),
+]
 
 
-def test_requests_are_read_from_a_trace():
-    events = list(parse(TRACE.splitlines()))
-    assert [event.name for event in events] == [INSERT] * 2 + [ISSUE] * 2 + [COMPLETE] * 2
-    read, write = match(events, INSERT)
+def test_requests_are_those_with_data_in_the_order_of_their_arrival():
+    read, write = list_issued(match(TRACE), "bfq")
     assert (read.recorded.process, read.recorded.cpu, read.recorded.sectors) == (0, 1, 32)
     assert read.recorded.is_read
     assert (write.recorded.process, write.recorded.cpu) == (1, 0)
@@ -37,8 +39,13 @@ def test_requests_are_read_from_a_trace():
     assert write.issued < read.issued
 
 
+def test_without_a_scheduler_a_request_arrives_when_it_is_allocated():
+    read, _ = list_issued(match(TRACE), "none")
+    assert read.recorded.inserted == pytest.approx(1e-9)
+
+
 def test_a_merged_request_arrives_when_it_is_issued():
-    (own,) = match(list(parse(TRACE.splitlines()))[3:5], INSERT)
+    own, _ = list_issued(match(TRACE[3:]), "bfq")
     assert own.recorded.inserted == own.issued
 
 

@@ -19,6 +19,7 @@ SOURCES = {
     ("settings", "words"): "settings",
     ("set", "assignments"): "assignments",
     ("watch", "devices"): "devices",
+    ("trace record", "devices"): "devices",
     ("doctor", "place"): "devices",
 }
 """The source of completions for each (command, parameter). Other parameters complete file names."""

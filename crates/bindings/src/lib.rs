@@ -1,6 +1,7 @@
 //! Rust core as the Python module `iostudy._native`; `_native.pyi` documents its API.
 
 mod block_events;
+mod block_trace;
 mod distributions;
 mod drive;
 mod drive_server;
@@ -12,6 +13,7 @@ mod job_result;
 mod latencies;
 mod metadata;
 mod namespace;
+mod packed;
 mod path;
 mod phase;
 mod records_error;
@@ -30,6 +32,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::block_events::{BlockEvents, BlockRequests};
+    #[pymodule_export]
+    use super::block_trace::{BlockEventBatch, BlockTrace};
     #[pymodule_export]
     use super::distributions::{beta_cdf, chi_squared_quantile, f_tail, t_cdf, t_quantile};
     #[pymodule_export]

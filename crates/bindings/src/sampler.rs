@@ -7,6 +7,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::packed::packed;
+
 /// Maximum interval, far below the clock's range.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -134,18 +136,4 @@ fn process(process: &iostudy_sampler::Process) -> Process<'_> {
 #[allow(clippy::cast_precision_loss)] // counters stay below 2^53
 fn as_float(value: Option<u64>) -> f64 {
     value.map_or(f64::NAN, |value| value as f64)
-}
-
-/// Pack values into bytes, without a Python object for each.
-fn packed<const N: usize>(
-    py: Python<'_>,
-    count: usize,
-    values: impl Iterator<Item = [u8; N]>,
-) -> PyResult<Bound<'_, PyBytes>> {
-    PyBytes::new_with(py, N * count, |room| {
-        for (place, value) in room.chunks_exact_mut(N).zip(values) {
-            place.copy_from_slice(&value);
-        }
-        Ok(())
-    })
 }

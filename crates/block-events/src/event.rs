@@ -3,6 +3,7 @@
 //! Source: include/trace/events/block.h; `blk_fill_rwbs()` in kernel/trace/blktrace.c for the
 //! `rwbs` field.
 
+use crate::decoder::{EventLayout, Timed};
 use crate::format::{Field, Format, FormatError};
 use crate::page::Record;
 
@@ -58,6 +59,12 @@ pub struct Event {
     pub step: Step,
     /// Affected request.
     pub request: Request,
+}
+
+impl Timed for Event {
+    fn at(&self) -> u64 {
+        self.at
+    }
 }
 
 /// Event names with their steps.
@@ -125,6 +132,14 @@ impl Layout {
                 sectors,
             },
         })
+    }
+}
+
+impl EventLayout for Layout {
+    type Event = Event;
+
+    fn decode(&self, record: &Record, _cpu: u16) -> Option<Event> {
+        self.event(record)
     }
 }
 

@@ -1,17 +1,22 @@
-//! Latencies and sizes of block requests from the kernel's tracepoints `block_rq_issue`,
-//! `block_rq_requeue` and `block_rq_complete`.
+//! Block requests from the kernel's tracepoints: their latencies and sizes, and traces of their
+//! events.
 //!
-//! [`Recording::start`] reads the ring buffers of a configured trace instance in a thread
-//! (Documentation/trace/ftrace.rst), and [`Recording::stop`] returns the [`RecordingResult`]. All
-//! other modules are pure functions of bytes: the [`format`](mod@format) texts, the [`page`] of a
-//! ring buffer, its [`event`]s, the [`decoder`] and the [`matching`] of events to requests.
+//! Both read the ring buffers of a configured trace instance (Documentation/trace/ftrace.rst).
+//! [`Recording::start`] reads in a thread, and [`Recording::stop`] returns the [`RecordingResult`].
+//! The caller of [`Trace::start`] reads batches of [`traced_event`]s itself. All other modules are
+//! pure functions of bytes: the [`format`](mod@format) texts, the [`page`] of a ring buffer, its
+//! [`event`]s, the [`decoder`] and the [`matching`] of events to requests.
 
 pub mod decoder;
 pub mod event;
 pub mod format;
 pub mod matching;
+mod ordered_reader;
 pub mod page;
 mod recording;
 mod source;
+mod trace;
+pub mod traced_event;
 
 pub use recording::{Recording, RecordingResult};
+pub use trace::{Batch, Trace};

@@ -6,11 +6,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 
 use crate::decoder::TraceEntry;
+use crate::event::{EVENTS, Event, Layout};
 use crate::matching::{Matcher, RequestStatistics};
-use crate::source::Source;
+use crate::ordered_reader::{OrderedReader, elapsed};
+use crate::source::{Source, stop_tracing};
 
 /// Read interval; the buffers must not fill within it.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -46,13 +48,13 @@ impl Recording {
     /// A file of the instance cannot be read or written, a format is unknown, or the thread cannot
     /// be started.
     pub fn start(instance: &Path) -> io::Result<Self> {
-        let reader = Reader::new(Source::open(instance)?);
+        let reader = Reader::new(Source::open(instance, EVENTS, Layout::parse)?);
         let (stop, stopped) = channel();
-        reader.source.start_tracing()?;
+        reader.buffers.source.start_tracing()?;
         let thread = Builder::new()
             .name("block-events".into())
             .spawn(move || reader.run(&stopped))
-            .or_else(|error| Source::stop_tracing(instance).and(Err(error)))?;
+            .or_else(|error| stop_tracing(instance).and(Err(error)))?;
         Ok(Self {
             instance: instance.to_owned(),
             stop,
@@ -70,7 +72,7 @@ impl Recording {
     ///
     /// If the reader thread panicked.
     pub fn stop(self) -> io::Result<RecordingResult> {
-        let ended = Source::stop_tracing(&self.instance);
+        let ended = stop_tracing(&self.instance);
         drop(self.stop);
         let result = self.thread.join();
         ended.and(result.expect("the reading thread does not panic"))
@@ -78,70 +80,44 @@ impl Recording {
 }
 
 struct Reader {
-    source: Source,
+    buffers: OrderedReader<Layout>,
     matcher: Matcher,
-    /// Entries that wait for earlier ones of other CPUs.
-    pending: Vec<TraceEntry>,
     events: u64,
 }
 
 impl Reader {
-    fn new(source: Source) -> Self {
+    fn new(source: Source<Layout>) -> Self {
         Self {
-            source,
+            buffers: OrderedReader::new(source),
             matcher: Matcher::default(),
-            pending: Vec::new(),
             events: 0,
         }
     }
 
     fn run(mut self, stopped: &Receiver<()>) -> io::Result<RecordingResult> {
-        // All events before the previous read are complete by now.
-        let mut complete_until = 0;
         while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-            let began = nanoseconds(elapsed(ClockId::Monotonic));
-            self.read()?;
-            self.match_until(complete_until);
-            complete_until = began;
+            for entry in self.buffers.read()? {
+                add(&mut self.matcher, &mut self.events, &entry);
+            }
         }
-        self.read()?;
-        self.match_until(u64::MAX);
+        for entry in self.buffers.finish()? {
+            add(&mut self.matcher, &mut self.events, &entry);
+        }
         Ok(RecordingResult {
-            lost_events: self.source.lost_events()?,
+            lost_events: self.buffers.source.lost_events()?,
             matched: self.matcher.finish(),
             events: self.events,
             reader_cpu: elapsed(ClockId::ThreadCPUTime),
         })
     }
+}
 
-    fn read(&mut self) -> io::Result<()> {
-        self.source.drain(&mut self.pending)?;
-        // The entries are sorted per CPU, so this sort is a merge.
-        self.pending.sort_by_key(TraceEntry::at);
-        Ok(())
-    }
-
-    fn match_until(&mut self, end: u64) {
-        let due = self.pending.partition_point(|entry| entry.at() < end);
-        for entry in self.pending.drain(..due) {
-            match entry {
-                TraceEntry::Event(event) => {
-                    self.events += 1;
-                    self.matcher.add(&event);
-                }
-                TraceEntry::Lost(_) => self.matcher.discard_pending(),
-            }
+fn add(matcher: &mut Matcher, events: &mut u64, entry: &TraceEntry<Event>) {
+    match entry {
+        TraceEntry::Event(event) => {
+            *events += 1;
+            matcher.add(event);
         }
+        TraceEntry::Lost(_) => matcher.discard_pending(),
     }
-}
-
-/// Read a monotonic clock.
-fn elapsed(clock: ClockId) -> Duration {
-    let elapsed = clock_gettime(clock);
-    elapsed.try_into().expect("the clock is not negative")
-}
-
-/// Exact for five centuries after boot.
-fn nanoseconds(elapsed: Duration) -> u64 {
-    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
 }

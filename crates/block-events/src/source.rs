@@ -6,32 +6,46 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-use crate::decoder::{Decoder, TraceEntry};
-use crate::event::{EVENTS, Layout};
+use crate::decoder::{Decoder, EventLayout, TraceEntry};
 use crate::format::FormatError;
 use crate::page::PageFormat;
 
 /// Consuming read interface of a CPU's buffer.
 const PIPE_NAME: &str = "trace_pipe_raw";
 
+/// Buffer of a CPU.
+struct Buffer {
+    folder: PathBuf,
+    cpu: u16,
+    pipe: File,
+}
+
 /// Trace instance with open buffers.
-pub(crate) struct Source {
+pub(crate) struct Source<L> {
     instance: PathBuf,
-    decoder: Decoder,
-    buffers: Vec<PathBuf>,
-    pipes: Vec<File>,
+    decoder: Decoder<L>,
+    buffers: Vec<Buffer>,
     page: Vec<u8>,
 }
 
-impl Source {
-    pub(crate) fn open(instance: &Path) -> io::Result<Self> {
-        let decoder = decoder(instance)?;
-        let buffers = buffers(instance)?;
-        let pipes = buffers.iter().map(|buffer| pipe(buffer));
+impl<L: EventLayout> Source<L> {
+    /// Open the buffers; `parse` makes the layout of each event from the text of its format.
+    pub(crate) fn open<'a, K>(
+        instance: &Path,
+        events: impl IntoIterator<Item = (&'a str, K)>,
+        parse: impl Fn(K, &str) -> Result<L, FormatError>,
+    ) -> io::Result<Self> {
+        let path = instance.join("events/header_page");
+        let format = PageFormat::parse(&text(&path)?).map_err(|error| unusable(&path, &error))?;
+        let layout = |(name, kind)| {
+            let path = instance.join("events/block").join(name).join("format");
+            parse(kind, &text(&path)?).map_err(|error| unusable(&path, &error))
+        };
+        let layouts = events.into_iter().map(layout).collect::<io::Result<_>>()?;
+        let decoder = Decoder::new(format, layouts);
         Ok(Self {
             instance: instance.to_owned(),
-            pipes: pipes.collect::<io::Result<_>>()?,
-            buffers,
+            buffers: buffers(instance)?,
             page: vec![0; decoder.page_bytes()],
             decoder,
         })
@@ -44,17 +58,13 @@ impl Source {
         put(&self.instance.join("tracing_on"), "1")
     }
 
-    /// Stop tracing; recorded events remain readable.
-    pub(crate) fn stop_tracing(instance: &Path) -> io::Result<()> {
-        put(&instance.join("tracing_on"), "0")
-    }
-
     /// Read all recorded entries; they are in time order per CPU only.
-    pub(crate) fn drain(&mut self, entries: &mut Vec<TraceEntry>) -> io::Result<()> {
-        for (pipe, buffer) in self.pipes.iter_mut().zip(&self.buffers) {
-            let of = |error| io_error(&buffer.join(PIPE_NAME), &error);
-            while let Some(length) = read_page(pipe, &mut self.page).map_err(of)? {
-                let decoded = self.decoder.decode(&self.page[..length], entries);
+    pub(crate) fn drain(&mut self, entries: &mut Vec<TraceEntry<L::Event>>) -> io::Result<()> {
+        for buffer in &mut self.buffers {
+            let of = |error| io_error(&buffer.folder.join(PIPE_NAME), &error);
+            while let Some(length) = read_page(&mut buffer.pipe, &mut self.page).map_err(of)? {
+                let page = &self.page[..length];
+                let decoded = self.decoder.decode(page, buffer.cpu, entries);
                 decoded.map_err(|error| of(io::Error::new(ErrorKind::InvalidData, error)))?;
             }
         }
@@ -63,27 +73,35 @@ impl Source {
 
     /// Number of events lost since the start.
     pub(crate) fn lost_events(&self) -> io::Result<u64> {
-        let stats = self.buffers.iter().map(|buffer| buffer.join("stats"));
+        let stats = self
+            .buffers
+            .iter()
+            .map(|buffer| buffer.folder.join("stats"));
         stats.map(|path| Ok(lost_events(&text(&path)?))).sum()
     }
 }
 
-/// Folders of the per-CPU buffers.
-fn buffers(instance: &Path) -> io::Result<Vec<PathBuf>> {
-    let path = instance.join("per_cpu");
-    let found = read_dir(&path).map_err(|error| io_error(&path, &error))?;
-    found.map(|entry| Ok(entry?.path())).collect()
+/// Stop tracing; recorded events remain readable.
+pub(crate) fn stop_tracing(instance: &Path) -> io::Result<()> {
+    put(&instance.join("tracing_on"), "0")
 }
 
-fn decoder(instance: &Path) -> io::Result<Decoder> {
-    let path = instance.join("events/header_page");
-    let format = PageFormat::parse(&text(&path)?).map_err(|error| unusable(&path, &error))?;
-    let layout = |(name, step)| {
-        let path = instance.join("events/block").join(name).join("format");
-        Layout::parse(step, &text(&path)?).map_err(|error| unusable(&path, &error))
-    };
-    let layouts = EVENTS.into_iter().map(layout).collect::<io::Result<_>>()?;
-    Ok(Decoder::new(format, layouts))
+/// Open the buffers of all CPUs.
+fn buffers(instance: &Path) -> io::Result<Vec<Buffer>> {
+    let path = instance.join("per_cpu");
+    let found = read_dir(&path).map_err(|error| io_error(&path, &error))?;
+    found.map(|entry| buffer(entry?.path())).collect()
+}
+
+fn buffer(folder: PathBuf) -> io::Result<Buffer> {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let cpu = name.and_then(|name| name.strip_prefix("cpu")?.parse().ok());
+    let unnamed = || io::Error::new(ErrorKind::InvalidData, "its name is not cpuN");
+    Ok(Buffer {
+        cpu: cpu.ok_or_else(|| io_error(&folder, &unnamed()))?,
+        pipe: pipe(&folder)?,
+        folder,
+    })
 }
 
 /// Open so that reading does not wait for more.
@@ -151,6 +169,7 @@ fn unusable(path: &Path, error: &FormatError) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Layout;
 
     #[test]
     fn a_damaged_page_is_reported_with_its_buffer() {
@@ -160,9 +179,12 @@ mod tests {
         let header = include_str!("../tests/recorded/header_page");
         let mut source = Source {
             instance: PathBuf::new(),
-            decoder: Decoder::new(PageFormat::parse(header).unwrap(), Vec::new()),
-            pipes: vec![pipe(buffer.path()).unwrap()],
-            buffers: vec![buffer.path().to_owned()],
+            decoder: Decoder::new(PageFormat::parse(header).unwrap(), Vec::<Layout>::new()),
+            buffers: vec![Buffer {
+                folder: buffer.path().to_owned(),
+                cpu: 0,
+                pipe: pipe(buffer.path()).unwrap(),
+            }],
             page: vec![0; 4096],
         };
         let error = source.drain(&mut Vec::new()).unwrap_err();

@@ -19,7 +19,7 @@ const DISCARDS: u64 = 1;
 const SECTORS_DISCARDED: u64 = 2048;
 const FLUSHES: u64 = 10;
 
-fn decoder() -> Decoder {
+fn decoder() -> Decoder<Layout> {
     let texts = [
         include_str!("recorded/block_rq_issue.format"),
         include_str!("recorded/block_rq_requeue.format"),
@@ -44,7 +44,7 @@ fn result() -> RequestStatistics {
         .iter()
         .flat_map(|pages| pages.chunks(decoder.page_bytes()))
     {
-        decoder.decode(page, &mut entries).unwrap();
+        decoder.decode(page, 0, &mut entries).unwrap();
     }
     entries.sort_by_key(TraceEntry::at);
     let mut matcher = Matcher::default();
@@ -89,7 +89,7 @@ fn times_are_those_that_the_kernel_prints() {
     let decoder = decoder();
     let mut entries = Vec::new();
     let page = &include_bytes!("recorded/cpu0.pages")[..decoder.page_bytes()];
-    decoder.decode(page, &mut entries).unwrap();
+    decoder.decode(page, 0, &mut entries).unwrap();
     let microseconds: Vec<u64> = entries
         .iter()
         .take(3)

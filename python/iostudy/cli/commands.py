@@ -12,21 +12,23 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from iostudy.cli.command_line import PassThroughCommand
+
 
 @dataclass(frozen=True)
 class CommandEntry:
     """A command: its name, its line in the help, and the object that implements it.
 
     ``summary`` equals the first line of the command's own help. ``attribute`` names a function, or
-    the Typer application of a command group, in ``module``. ``command_class`` names a class of the
-    module that parses arguments in its own way.
+    the Typer application of a command group, in ``module``. ``takes_command_line``: a command line
+    of the user may follow ``--``.
     """
 
     name: str
     summary: str
     module: str
     attribute: str
-    command_class: str | None = None
+    takes_command_line: bool = False
 
     def load(self) -> Any:
         """Import the module and return the Click command of its function or application."""
@@ -36,8 +38,7 @@ class CommandEntry:
         if isinstance(found, typer.Typer):
             return typer.main.get_command(found)
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        own_class = getattr(module, self.command_class) if self.command_class else None
-        app.command(self.name, cls=own_class)(found)
+        app.command(self.name, cls=PassThroughCommand if self.takes_command_line else None)(found)
         return typer.main.get_command(app)
 
 
@@ -55,10 +56,8 @@ def _without_collections() -> Iterator[None]:
         gc.enable()
 
 
-def _command(
-    name: str, summary: str, attribute: str = "", command_class: str | None = None
-) -> CommandEntry:
-    return CommandEntry(name, summary, f"iostudy.cli.{name}", attribute or name, command_class)
+def _command(name: str, summary: str, attribute: str = "") -> CommandEntry:
+    return CommandEntry(name, summary, f"iostudy.cli.{name}", attribute or name)
 
 
 COMMANDS = (
@@ -79,9 +78,14 @@ COMMANDS = (
     ),
     _command("selftest", "Check on this machine that known slow-downs are detected."),
     _command("doctor", "Show the storage stack, its faults and their remedies."),
-    _command(
-        "watch", "Show what the devices do, by iostat's figures.", command_class="WatchCommand"
+    CommandEntry(
+        "watch",
+        "Show what the devices do, by iostat's figures.",
+        "iostudy.cli.watch",
+        "watch",
+        takes_command_line=True,
     ),
+    _command("trace", "Record block events with their processes; summarize a trace.", "app"),
     _command("get", "Read settings of devices, mounts or the host."),
     _command("set", "Change settings; `iostudy restore` undoes them.", "set_"),
     _command("restore", "Restore what `set` or a killed command has changed."),

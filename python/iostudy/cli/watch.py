@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
-from typer.core import TyperCommand
 
 from iostudy.cli.arguments import UnsafeFolders
+from iostudy.cli.command_line import command_line
 from iostudy.cli.console import print_json, print_text, say
 from iostudy.cli.signals import EndedBySignal, handled_signals, install_handlers
 from iostudy.folders import require_safe_folder
@@ -25,26 +25,6 @@ from iostudy.watch.plain import PlainText
 MIN_SECONDS = 0.1
 """The kernel counts CPU time in hundredths of a second, too coarse for shorter intervals."""
 DEFAULT_SECONDS = 1.0
-_COMMAND = "iostudy.watch.command"
-
-
-class WatchCommand(TyperCommand):
-    """Command that keeps everything after ``--`` as a command line.
-
-    Depending on its version, Typer uses Click or a copy of it, hence the untyped contexts.
-    """
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keep the command for `watch`."""
-        if "--" in args:
-            at = args.index("--")
-            ctx.meta[_COMMAND] = args[at + 1 :]
-            args = args[:at]
-        return super().parse_args(ctx, args)
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Add the command to the usage line."""
-        return [*super().collect_usage_pieces(ctx), "[-- COMMAND [ARGUMENT]...]"]
 
 
 def watch(
@@ -117,10 +97,8 @@ def watch(
     as_metrics = listen is not None or textfile is not None
     if sum((as_json, as_csv, listen is not None, textfile is not None)) > 1:
         raise typer.BadParameter("give one of --json, --csv, --listen and --textfile")
-    command = context.meta.get(_COMMAND)
+    command = command_line(context)
     if command is not None:
-        if not command:
-            raise typer.BadParameter("give a command after --")
         if count is not None or plain or as_csv or old_figures or as_metrics:
             raise typer.BadParameter("with a command, only --interval and --json are allowed")
         _watch_command(command, devices or (), interval, as_json=as_json)

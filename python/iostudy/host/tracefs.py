@@ -6,12 +6,16 @@ Source: Documentation/trace/ftrace.rst, "The File System".
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from iostudy.host.files import ROOT
 
 BLOCK_EVENTS = ("block_rq_issue", "block_rq_requeue", "block_rq_complete")
 """Events of a request between the block layer and a driver."""
+
+EVENTS_WITHOUT_DEVICE = ("block_plug", "block_unplug")
+"""Events of a thread, which no filter can attribute to a device."""
 
 DEFAULT_PATH = Path("sys/kernel/tracing")
 # The kernel mounts it there by itself wherever debugfs is mounted.
@@ -24,7 +28,7 @@ def find_tracefs(root: Path = ROOT) -> Path | None:
     return next((place for place in places if os.access(place / "instances", os.X_OK)), None)
 
 
-def find_missing_events(folder: Path) -> tuple[str, ...]:
-    """Return the events of `BLOCK_EVENTS` that the kernel lacks."""
+def find_missing_events(folder: Path, events: Sequence[str] = BLOCK_EVENTS) -> tuple[str, ...]:
+    """Return the block events that the kernel lacks."""
     block = folder / "events/block"
-    return tuple(name for name in BLOCK_EVENTS if not (block / name / "format").exists())
+    return tuple(name for name in events if not (block / name / "format").exists())

@@ -21,7 +21,7 @@ from iostudy.errors import RestoreError, SettingError, UsageError
 from iostudy.host import tracefs
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import write_attribute
-from iostudy.host.tracefs import BLOCK_EVENTS
+from iostudy.host.tracefs import BLOCK_EVENTS, EVENTS_WITHOUT_DEVICE
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.identity import boot_id
 
@@ -36,37 +36,61 @@ _PATIENCE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
+class TracePurpose:
+    """What the events are for: ``optional`` ones are left out where the kernel lacks them."""
+
+    wanted: str
+    alternative: str
+    optional: tuple[str, ...] = ()
+
+
+BLOCK_LATENCY = TracePurpose("latencies and sizes of block requests", "; or measure without them")
+
+
+@dataclass(frozen=True)
 class TraceInstance:
-    """One for requests of some devices, whose ``numbers`` are major:minor."""
+    """One for requests of some devices, whose ``numbers`` are major:minor; none: of all."""
 
     kind: ClassVar[str] = "trace-instance"
 
     path: Path
     numbers: tuple[str, ...]
     boot: str
+    events: tuple[str, ...] = BLOCK_EVENTS
 
     @classmethod
-    def prepare(cls, devices: Sequence[BlockDevice]) -> TraceInstance:
-        """Create an instance with a unique name; UsageError where the kernel allows none."""
-        folder = usable_tracefs()
-        if not devices:
-            raise _unavailable("no block device below the target", "name a target on a disk")
+    def prepare(
+        cls, devices: Sequence[BlockDevice] | None, purpose: TracePurpose = BLOCK_LATENCY
+    ) -> TraceInstance:
+        """Create an instance with a unique name; UsageError where the kernel allows none.
+
+        Without ``devices`` it is for all of them.
+        """
+        folder = usable_tracefs(purpose)
+        if devices is not None and not devices:
+            remedy = "name a target on a disk"
+            raise _unavailable("no block device below the target", remedy, purpose)
         path = own_folder.new_path(folder / "instances", PREFIX)
-        return cls(path, tuple(device.number for device in devices), boot_id())
+        numbers = tuple(device.number for device in devices or ())
+        missing = tracefs.find_missing_events(folder, purpose.optional)
+        optional = tuple(event for event in purpose.optional if event not in missing)
+        return cls(path, numbers, boot_id(), (*BLOCK_EVENTS, *optional))
 
     @classmethod
     def from_record(cls, record: Record) -> TraceInstance:
         """What the journal has kept; ValueError if that is no instance of iostudy's."""
         path = own_folder.parse_recorded(record["path"], PREFIX)
-        return cls(path, tuple(record["numbers"]), record["boot"])
+        events = tuple(record.get("events", BLOCK_EVENTS))
+        return cls(path, tuple(record["numbers"]), record["boot"], events)
 
     def record(self) -> Record:
         """Everything, as plain JSON values."""
-        return {**asdict(self), "path": str(self.path), "numbers": list(self.numbers)}
+        values = {"numbers": list(self.numbers), "events": list(self.events)}
+        return {**asdict(self), "path": str(self.path), **values}
 
     def describe(self) -> str:
         """``trace instance iostudy-trace-0a1b2c3d of 7:0``."""
-        return f"trace instance {self.path.name} of {', '.join(self.numbers)}"
+        return f"trace instance {self.path.name} of {', '.join(self.numbers) or 'all devices'}"
 
     def affected_resources(self) -> tuple[str, ...]:
         """None: it is the study's own."""
@@ -86,7 +110,7 @@ class TraceInstance:
                 found=error.strerror or str(error),
                 where=str(path),
                 remedy="see dmesg, and /sys/kernel/security/lockdown: a kernel that is locked "
-                "down traces nothing; or measure without the latencies of the block layer",
+                "down traces nothing",
             ) from error
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
@@ -118,8 +142,9 @@ class TraceInstance:
         yield "tracing_on", "0"
         yield "trace_clock", "mono"
         yield "buffer_size_kb", str(_BUFFERS_KIB // (os.cpu_count() or 1))
-        for event in BLOCK_EVENTS:
-            yield f"events/block/{event}/filter", self._filter()
+        for event in self.events:
+            if self.numbers and event not in EVENTS_WITHOUT_DEVICE:
+                yield f"events/block/{event}/filter", self._filter()
             yield f"events/block/{event}/enable", "1"
 
     def _filter(self) -> str:
@@ -136,25 +161,22 @@ class TraceInstance:
         )
 
 
-def usable_tracefs() -> Path:
+def usable_tracefs(purpose: TracePurpose = BLOCK_LATENCY) -> Path:
     """Where block requests can be traced; UsageError where the user or the kernel cannot."""
     if os.geteuid() != 0:
-        raise _unavailable("iostudy runs as another user than root", "run it as root")
+        raise _unavailable("iostudy runs as another user than root", "run it as root", purpose)
     folder = tracefs.find_tracefs()
     if folder is None:
-        place = f"/{tracefs.DEFAULT_PATH}"
-        raise _unavailable("tracefs is not mounted", f"mount -t tracefs nodev {place}")
+        remedy = f"mount -t tracefs nodev /{tracefs.DEFAULT_PATH}"
+        raise _unavailable("tracefs is not mounted", remedy, purpose)
     lacking = tracefs.find_missing_events(folder)
     if lacking:
         found = f"no {', '.join(lacking)} in {folder}/events/block"
-        raise _unavailable(found, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE")
+        raise _unavailable(found, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE", purpose)
     return folder
 
 
-def _unavailable(found: str, remedy: str) -> UsageError:
+def _unavailable(found: str, remedy: str, purpose: TracePurpose) -> UsageError:
     return UsageError(
-        "latencies and sizes of block requests",
-        found=found,
-        where="this host",
-        remedy=f"{remedy}; or measure without them",
+        purpose.wanted, found=found, where="this host", remedy=f"{remedy}{purpose.alternative}"
     )

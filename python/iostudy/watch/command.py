@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from types import FrameType
+from dataclasses import dataclass, replace
 
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.errors import NOT_EXECUTABLE, NOT_FOUND, ProgramError
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import ProcessUsage
 from iostudy.units import KIB
 from iostudy.visible import visible
+from iostudy.watch.child import exit_code, forward_signals, start_program
 from iostudy.watch.diagnosis_target import build_watch_context, find_target
 from iostudy.watch.live import DeviceSelection, Reading
 from iostudy.watch.machine_text import format_dirty, format_pressure
@@ -81,11 +78,11 @@ def run(
     such program, or it cannot be executed.
     """
     recorder = ProcRecorder(watch.selected, [os.getpid()], hz)
-    with _forward_signals(ending) as handed:
+    with forward_signals(ending) as handed:
         recorder.start()
         try:
             # No `with`: it would wait once more, after the last sample.
-            child = _start(command, stdout)
+            child = start_program(command, stdout)
         except BaseException:
             recorder.stop()
             raise
@@ -101,7 +98,7 @@ def run(
     target = find_target(reading, watch.selected)
     return CommandReport(
         command=tuple(command),
-        exit_code=status if status >= 0 else 128 - status,
+        exit_code=exit_code(status),
         reading=reading,
         devices=target.devices,
         processes=_select_busiest(telemetry.samples.processes),
@@ -117,64 +114,6 @@ def _drop_idle_devices(reading: Reading) -> Reading:
         if any(own[head] for head in ("r/s", "w/s", "d/s", "f/s", "%util"))
     }
     return replace(reading, summary=replace(reading.summary, devices=busy))
-
-
-@dataclass
-class _SignalForwarder:
-    """Forwards received signals to a process once it exists.
-
-    In the foreground of a terminal, Ctrl-C reaches the process directly. A second SIGINT would make
-    many programs exit without their cleanup.
-    """
-
-    received: list[int] = field(default_factory=list)
-    pid: int | None = None
-
-    def handle(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal."""
-        if self.pid is None:
-            self.received.append(number)
-        elif number != signal.SIGINT or not _is_in_foreground():
-            os.kill(self.pid, number)
-
-    def forward_to(self, pid: int | None) -> None:
-        """Forward to this process from now on, or to none; earlier signals are sent at once."""
-        self.pid = pid
-        if pid is not None:
-            for number in self.received:
-                os.kill(pid, number)
-
-
-@contextmanager
-def _forward_signals(ending: Collection[signal.Signals]) -> Iterator[_SignalForwarder]:
-    handed = _SignalForwarder()
-    before = {number: signal.signal(number, handed.handle) for number in ending}
-    try:
-        yield handed
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _is_in_foreground() -> bool:
-    try:
-        return os.tcgetpgrp(0) == os.getpgrp()
-    except OSError:  # stdin is no terminal, or closed
-        return False
-
-
-def _start(command: Sequence[str], stdout: int | None) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(command, stdout=stdout)
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        raise ProgramError(
-            f"to run {command[0]}",
-            found=error.strerror or str(error),
-            where="the command line, after --",
-            remedy="name a program in the PATH, or by its path, that may be executed",
-            exit_code=NOT_FOUND if missing else NOT_EXECUTABLE,
-        ) from error
 
 
 def _select_busiest(processes: Sequence[ProcessUsage]) -> tuple[ProcessUsage, ...]:

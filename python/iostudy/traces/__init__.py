@@ -1,0 +1,1 @@
+"""Recorded traces of block events: their files, bios, requests and summary (pure)."""
