@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from iostudy.visible import visible
 
@@ -52,6 +53,10 @@ class IostudyError(Exception):
         self.where = where
         self.remedy = remedy
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let pickle restore it without its constructor, whose arguments are keywords."""
+        return _restore, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         lines = (
             self.where,
@@ -60,6 +65,14 @@ class IostudyError(Exception):
             f"  remedy: {self.remedy}",
         )
         return visible("\n".join(lines), keep="\n")
+
+
+def _restore(
+    kind: type[IostudyError], arguments: tuple[Any, ...], attributes: dict[str, Any]
+) -> IostudyError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
 
 
 class UsageError(IostudyError):

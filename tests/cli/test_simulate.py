@@ -38,6 +38,14 @@ def test_a_prediction_is_marked_and_complete(program: Program, study: str):
         assert "Predicted: " in (program.out / page).read_text()
 
 
+def test_several_hosts_are_predicted_by_several_processes(program: Program):
+    program.write(TEXT.replace("simulated: true", "simulated: true, hosts: 3"))
+    done = program("simulate", "study.yaml", "--out", "out", "--seed", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((program.out / "report.json").read_text())
+    assert report["circumstances"]["target"]["description"].startswith("3 hosts, each with")
+
+
 def test_a_finished_prediction_is_printed_again(program: Program, study: str):
     first = program("simulate", study, "--out", "out", "--seed", "1")
     again = program("simulate", study, "--out", "out", "--resume")

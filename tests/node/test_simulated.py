@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from iostudy.errors import SettingError, TargetError
+from iostudy.errors import SettingError, TargetError, WorkloadStoppedError
 from iostudy.node.protocol import TrialResult
 from iostudy.node.simulated import DEVICE, SimulatedNode
+from iostudy.node.simulated_host import SimulatedHost
+from iostudy.node.simulated_hosts import HostTask, run_on_hosts, start_processes
 from iostudy.node.simulated_setup import build_setup
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
@@ -134,6 +143,92 @@ def test_both_versions_of_cfq_are_simulated(node: SimulatedNode, study: Study):
         rates = [block.trial(each).figures["aggregate"] for each in (new, old)]
     # Without idling, a stream loses its place on the disk after each of its requests.
     assert rates[1] < rates[0] / 1.5
+
+
+HOSTS = SimulatedTarget("ultrastar-7k8", 8 << 30, hosts=5)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with start_processes() as processes:
+        yield processes
+
+
+def task(study: Study, workload: int) -> HostTask:
+    request = study.workloads[workload]
+    host = SimulatedHost(HOSTS.model, HOSTS.size_bytes)
+    options = request.options.model_dump_json()
+    return HostTask(host, request.name, options, {"block.scheduler": "cfq"}, "cfq", 7)
+
+
+@pytest.mark.child
+@pytest.mark.parametrize("workload", [0, 9])
+def test_several_hosts_give_their_means_however_they_are_divided(
+    study: Study, processes: ProcessPoolExecutor, workload: int
+):
+    own = task(study, workload)
+    alone = [own.run(number, continue_run) for number in range(5)]
+    figure = study.workloads[workload].figure.name
+    rates = [run.measured.figures[figure] for run in alone]
+    assert len(set(rates)) > 1
+    results = [
+        run_on_hosts(own, 5, processes, continue_run, shard_hosts=size) for size in (1, 2, 5)
+    ]
+    for result in results:
+        assert result.measured.figures == results[0].measured.figures
+        assert result.measured.latencies == results[0].measured.latencies
+        assert result.counters == results[0].counters
+        assert result.measured.figures[figure] == statistics.fmean(rates)
+    pooled = results[0].measured.latencies
+    for operation, histogram in pooled.items():
+        assert _count(histogram) == sum(_count(run.measured.latencies[operation]) for run in alone)
+
+
+@pytest.mark.child
+def test_a_tick_stops_the_hosts(study: Study, processes: ProcessPoolExecutor):
+    with pytest.raises(WorkloadStoppedError):
+        run_on_hosts(task(study, 3), 50, processes, lambda _: False)
+
+
+STARTS = """\
+import os, time
+from iostudy.node.simulated_hosts import start_processes
+if __name__ == "__main__":
+    print(start_processes().submit(os.getpid).result(), flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.child
+def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):
+    script = tmp_path / "starts.py"
+    script.write_text(STARTS)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        process = Path("/proc", parent.stdout.readline().strip(), "stat")
+        assert process.exists()
+        parent.kill()
+    with suppress(FileNotFoundError):
+        while process.read_text().rpartition(")")[2].split()[0] != "Z":
+            time.sleep(0.05)
+
+
+@pytest.mark.child
+def test_an_error_of_a_host_is_that_of_the_trial(study: Study, processes: ProcessPoolExecutor):
+    own = replace(task(study, 0), host=SimulatedHost("ultrastar-7k8", 32 << 20))
+    with pytest.raises(TargetError, match="larger size of the drive"):
+        run_on_hosts(own, 3, processes, continue_run)
+
+
+@pytest.mark.child
+def test_a_node_of_several_hosts_runs_trials_on_all(study: Study):
+    with SimulatedNode(HOSTS, continue_run) as node:
+        several = trial(node, study, 0, 1, seed=7)
+    with SimulatedNode(replace(HOSTS, hosts=1), continue_run) as node:
+        single = trial(node, study, 0, 1, seed=7)
+    assert several.figures["bytes"] == single.figures["bytes"]
+    assert several.figures["aggregate"] != single.figures["aggregate"]
+    assert several.notes == single.notes
 
 
 def test_a_tunable_that_a_scheduler_lacks_is_refused(study: Study, node: SimulatedNode):

@@ -46,6 +46,14 @@ def test_a_scheduler_of_simulations_is_refused_elsewhere():
     assert any("only a simulated drive has cfq-2.6.32; use cfq" in str(each) for each in found)
 
 
+def test_several_simulated_hosts_have_a_drive_each():
+    study = read(text("{drive: {model: ultrastar-7k8, size: 8GiB, simulated: true, hosts: 300}}"))
+    assert study.target == SimulatedTarget("ultrastar-7k8", 8 << 30, hosts=300)
+    assert study.describe_target() == "300 hosts, each with a simulated drive ultrastar-7k8 of 8GiB"
+    found = problems(text("{drive: {model: ultrastar-7k8, size: 8GiB, hosts: 2}}"))
+    assert any("add simulated: true" in str(each) for each in found)
+
+
 def test_a_modelled_drive_is_no_simulated_one():
     study = read(text("{drive: {model: ultrastar-7k8, size: 8GiB}}"))
     assert not is_simulated(study)

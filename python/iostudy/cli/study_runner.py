@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -142,7 +142,7 @@ def _run_on_node(
 def _node(study: Study, folder: Path, permission: Permission) -> AbstractContextManager[Node]:
     """Return this machine, or a simulated one for a study that predicts."""
     if isinstance(study.target, SimulatedTarget):
-        return nullcontext(SimulatedNode(study.target, continue_run))
+        return SimulatedNode(study.target, continue_run)
     return LocalNode(
         study.target,
         folder,

@@ -1,32 +1,22 @@
-"""Node without a machine: trials run on a simulated host and drive."""
+"""Node without a machine: trials run on simulated hosts and drives."""
 
 from __future__ import annotations
 
-import hashlib
-import random
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, Self
 
 import numpy as np
 
-from iostudy._native import DriveModel, SimulatedDisk
-from iostudy.drives import drive_file, scaling
-from iostudy.drives.disk import Disk
-from iostudy.drives.flash import Flash
-from iostudy.drives.presets import load_drive
-from iostudy.drives.quantities import BLOCK_BYTES
-from iostudy.errors import IostudyError, SettingError, TargetError
-from iostudy.job import SimulationSetup
+from iostudy.errors import IostudyError, SettingError
 from iostudy.node.free_space import FreeSpace, require_space
 from iostudy.node.protocol import SwitchedRun, TrialResult
-from iostudy.node.simulated_disk import SimulatedFiles, SimulatedMachine
-from iostudy.node.simulated_setup import build_setup
+from iostudy.node.simulated_host import HostRun, SimulatedHost
+from iostudy.node.simulated_hosts import HostTask, run_on_hosts, start_processes
 from iostudy.settings import catalog as settings
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
@@ -36,41 +26,38 @@ from iostudy.telemetry.iostat import compute_iostat_figures
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
-from iostudy.workloads import catalog
 from iostudy.workloads.tick import Tick
-from iostudy.workloads.workload import Place, Workload
 
 DEVICE = "simulated"
 NOTE = "predicted: host, scheduler and drive ran on a virtual clock; no host was measured"
-_ALIGNMENT = 8
-"""Blocks of a page."""
 
 
-def _is_rotational(drive: Disk | Flash) -> bool:
-    match drive:
-        case Disk():
-            return True
-        case Flash():
-            return False
-        case unreachable:
-            assert_never(unreachable)
-
-
-@dataclass(frozen=True)
+@dataclass
 class SimulatedNode:
     """Every trial is a simulation. The block's seed places the files on the drive.
 
     Within a block, trials differ in their configuration and in the seed of start times and
-    processor times.
+    processor times. With several hosts each has a seed of its own, and a trial has their means.
     """
 
     target: SimulatedTarget
     tick: Tick
-    drive: Disk | Flash = field(init=False)
+    host: SimulatedHost = field(init=False)
+    _processes: Executor | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        loaded = load_drive(self.target.model)
-        object.__setattr__(self, "drive", scaling.scale(loaded, self.target.size_bytes))
+        self.host = SimulatedHost(self.target.model, self.target.size_bytes)
+
+    def __enter__(self) -> Self:
+        """Start processes for several hosts."""
+        if self.target.hosts > 1:
+            self._processes = start_processes()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the processes."""
+        if self._processes is not None:
+            self._processes.shutdown(cancel_futures=True)
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
         """Return all levels of the setting."""
@@ -86,7 +73,7 @@ class SimulatedNode:
         refused: dict[str, IostudyError] = {}
         for configuration in configurations:
             try:
-                self.disk(0).check(self.setup(configuration, 0))
+                self.host.check(configuration.settings)
             except ValueError as error:
                 refused[configuration.label] = SettingError(
                     "a scheduler and tunables that can be simulated",
@@ -104,7 +91,7 @@ class SimulatedNode:
                 "description": self.target.describe(),
                 "devices": [DEVICE],
                 "identity": [self.target.model],
-                "drive": self.drive.parameters(),
+                "drive": self.host.drive.parameters(),
                 "notes": [NOTE],
             },
         }
@@ -112,33 +99,13 @@ class SimulatedNode:
     @contextmanager
     def block(self, request: WorkloadRequest, seed: int) -> Iterator[_SimulatedBlock]:
         """Place the files of the block on the drive by the seed."""
-        with tempfile.TemporaryDirectory(prefix="iostudy-simulation-") as folder:
-            yield _SimulatedBlock(self, request, seed, Path(folder))
+        yield _SimulatedBlock(self, request, seed)
 
-    def disk(self, first_block: int) -> SimulatedDisk:
-        """Return an empty disk whose files begin at that block."""
-        return SimulatedDisk(DriveModel(drive_file.parameters(self.drive)), first_block)
-
-    def setup(self, configuration: Configuration, seed: int) -> SimulationSetup:
-        """Return host and queue of a configuration."""
-        return build_setup(
-            configuration.settings,
-            rotational=_is_rotational(self.drive),
-            depth=self.drive.depth,
-            seed=seed,
-        )
-
-    def first_block(self, needed_bytes: int, seed: int) -> int:
-        """Return a position at which that much fits on the drive; TargetError if none does."""
-        free = (self.target.size_bytes - needed_bytes) // BLOCK_BYTES
-        if free < 0:
-            raise TargetError(
-                f"room for {needed_bytes} bytes of files",
-                found=f"{self.target.size_bytes} bytes",
-                where=self.target.describe(),
-                remedy="give a larger size of the drive, or smaller files",
-            )
-        return random.Random(seed).randrange(free // _ALIGNMENT + 1) * _ALIGNMENT
+    def run(self, task: HostTask) -> HostRun:
+        """Run a trial on all hosts."""
+        if self._processes is None:
+            return task.run(0, self.tick)
+        return run_on_hosts(task, self.target.hosts, self._processes, self.tick)
 
 
 @dataclass
@@ -146,22 +113,27 @@ class _SimulatedBlock:
     node: SimulatedNode
     request: WorkloadRequest
     seed: int
-    folder: Path
 
     def trial(self, configuration: Configuration) -> TrialResult:
         """Lay out the files, then run the workload on the virtual clock."""
         options = apply_configuration(self.request, configuration)
-        workload = catalog.get(self.request.name).make(options)
-        files = self._prepare(workload)
-        setup = self.node.setup(configuration, _derive_seed(self.seed, configuration.label))
-        machine = SimulatedMachine(files, setup)
-        measured = workload.run(replace(self._place, machine=machine))
+        run = self.node.run(
+            HostTask(
+                self.node.host,
+                self.request.name,
+                options.model_dump_json(),
+                dict(configuration.settings),
+                configuration.label,
+                self.seed,
+            )
+        )
+        measured, counters = run.measured, run.counters
         return TrialResult(
             figures=measured.figures,
             settings={f"{name}@{DEVICE}": text for name, text in configuration.settings.items()},
-            telemetry=_telemetry(machine.counters),
+            telemetry=_telemetry(counters),
             devices=(DEVICE,),
-            phases={"run": machine.counters["seconds"]},
+            phases={"run": counters["seconds"]},
             notes=(NOTE, *measured.notes),
             latencies=measured.latencies,
             parts=measured.parts,
@@ -172,22 +144,6 @@ class _SimulatedBlock:
     ) -> AbstractContextManager[SwitchedRun]:
         """Raise AssertionError: simulated studies cannot have this mode."""
         raise AssertionError(configurations)
-
-    @property
-    def _place(self) -> Place:
-        return Place(self.folder, self.seed, self.node.tick)
-
-    def _prepare(self, workload: Workload) -> SimulatedFiles:
-        """Lay out the files that exist before a trial, on a disk of its own."""
-        first = self.node.first_block(workload.space_bytes(), self.seed)
-        files = SimulatedFiles(self.node.disk(first))
-        workload.prepare(replace(self._place, machine=files))
-        return files
-
-
-def _derive_seed(seed: int, label: str) -> int:
-    digest = hashlib.blake2b(f"{seed} {label}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest) >> 1
 
 
 def _telemetry(counters: Mapping[str, float]) -> Telemetry:

@@ -27,6 +27,8 @@ from iostudy.study.volume_target import VolumeTarget
 
 MAX_DISKS = 32
 """Disks in addition to the target; each is made and mounted before the first trial."""
+MAX_HOSTS = 10_000
+"""Simulated hosts of a study."""
 MAX_DIRECTORIES = 32
 """Directories that a study compares; each is checked before the first trial."""
 _LARGEST_PORT = (1 << 16) - 1
@@ -122,8 +124,12 @@ class DriveTarget:
     """models of further drives of that size and file system, by names of your own"""
     simulated: bool = False
     """simulate the drive below a simulated host, for `iostudy simulate`"""
+    hosts: Annotated[int, Field(ge=1, le=MAX_HOSTS)] = 1
+    """number of simulated hosts, each with such a drive"""
 
     def __post_init__(self) -> None:
+        if self.hosts > 1 and not self.simulated:
+            raise ValueError("hosts counts simulated hosts; add simulated: true, or use count")
         if self.simulated and (self.count > 1 or self.other_models):
             raise ValueError("a simulated target is one drive; leave out count and other drives")
         for name in self._equal_drives:
@@ -190,10 +196,12 @@ class SimulatedTarget:
 
     model: str
     size_bytes: int
+    hosts: int = 1
 
     def describe(self) -> str:
         """What it is, for a person."""
-        return f"a simulated drive {self.model} of {units.format_size(self.size_bytes)}"
+        drive = f"a simulated drive {self.model} of {units.format_size(self.size_bytes)}"
+        return drive if self.hosts == 1 else f"{self.hosts} hosts, each with {drive}"
 
 
 DiskTarget = LoopbackTarget | DriveTarget | ScratchTarget | VolumeTarget
@@ -228,7 +236,7 @@ class TargetSection(StudySection):
         given = (self.loopback, self.scratch, self.drive, self.volume, directories)
         match [each for each in given if each is not None]:
             case [DriveTarget(simulated=True) as drive]:
-                return SimulatedTarget(drive.model, drive.size_bytes)
+                return SimulatedTarget(drive.model, drive.size_bytes, drive.hosts)
             case [target]:
                 return target
             case _:

@@ -20,7 +20,7 @@ def average_rounds(rounds: Sequence[Measurement]) -> Measurement:
     """
     return Measurement(
         _means([each.figures for each in rounds]),
-        _sums([each.latencies for each in rounds]),
+        pool_latencies([each.latencies for each in rounds]),
         _mean_parts([part for each in rounds for part in each.parts]),
         tuple(dict.fromkeys(note for each in rounds for note in each.notes)),
         tuple(dict.fromkeys(own for each in rounds for own in each.departures)),
@@ -66,7 +66,8 @@ def _means(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: statistics.fmean(each[name] for each in rounds) for name in common}
 
 
-def _sums(rounds: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
+def pool_latencies(rounds: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
+    """Return the pooled histograms of each operation."""
     operations = dict.fromkeys(operation for each in rounds for operation in each)
     return {
         operation: pool_histograms(each.get(operation, ()) for each in rounds)

@@ -1,0 +1,105 @@
+"""A simulated host with one drive, and a trial on it."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import assert_never
+
+from iostudy._native import DriveModel, SimulatedDisk
+from iostudy.drives import drive_file, scaling
+from iostudy.drives.disk import Disk
+from iostudy.drives.flash import Flash
+from iostudy.drives.presets import load_drive
+from iostudy.drives.quantities import BLOCK_BYTES
+from iostudy.errors import TargetError
+from iostudy.job import SimulationSetup
+from iostudy.node.simulated_disk import SimulatedFiles, SimulatedMachine
+from iostudy.node.simulated_setup import build_setup
+from iostudy.workloads.measurement import Measurement
+from iostudy.workloads.tick import Tick
+from iostudy.workloads.workload import Place, Workload
+
+_ALIGNMENT = 8
+"""Blocks of a page."""
+
+
+def _is_rotational(drive: Disk | Flash) -> bool:
+    match drive:
+        case Disk():
+            return True
+        case Flash():
+            return False
+        case unreachable:
+            assert_never(unreachable)
+
+
+@dataclass(frozen=True)
+class HostRun:
+    """A trial on a host, with the counters of its drive."""
+
+    measured: Measurement
+    counters: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class SimulatedHost:
+    """A host whose drive has this model and size."""
+
+    model: str
+    size_bytes: int
+    drive: Disk | Flash = field(init=False)
+
+    def __post_init__(self) -> None:
+        loaded = load_drive(self.model)
+        object.__setattr__(self, "drive", scaling.scale(loaded, self.size_bytes))
+
+    def run(
+        self, workload: Workload, settings: Mapping[str, str], *, seed: int, label: str, tick: Tick
+    ) -> HostRun:
+        """Lay out the files by the seed, then run the workload on the virtual clock.
+
+        The label of the configuration changes start times and processor times only.
+        """
+        with tempfile.TemporaryDirectory(prefix="iostudy-simulation-") as folder:
+            place = Place(Path(folder), seed, tick)
+            files = SimulatedFiles(self.disk(self._first_block(workload.space_bytes(), seed)))
+            workload.prepare(replace(place, machine=files))
+            machine = SimulatedMachine(files, self.setup(settings, derive_seed(seed, label)))
+            measured = workload.run(replace(place, machine=machine))
+        return HostRun(measured, machine.counters)
+
+    def check(self, settings: Mapping[str, str]) -> None:
+        """Try the scheduler and the tunables; ValueError for one that does not exist."""
+        self.disk(0).check(self.setup(settings, 0))
+
+    def disk(self, first_block: int) -> SimulatedDisk:
+        """Return an empty disk whose files begin at that block."""
+        return SimulatedDisk(DriveModel(drive_file.parameters(self.drive)), first_block)
+
+    def setup(self, settings: Mapping[str, str], seed: int) -> SimulationSetup:
+        """Return host and queue under these settings."""
+        rotational = _is_rotational(self.drive)
+        return build_setup(settings, rotational=rotational, depth=self.drive.depth, seed=seed)
+
+    def _first_block(self, needed_bytes: int, seed: int) -> int:
+        """Return a position at which that much fits on the drive; TargetError if none does."""
+        free = (self.size_bytes - needed_bytes) // BLOCK_BYTES
+        if free < 0:
+            raise TargetError(
+                f"room for {needed_bytes} bytes of files",
+                found=f"{self.size_bytes} bytes",
+                where=f"a simulated drive {self.model}",
+                remedy="give a larger size of the drive, or smaller files",
+            )
+        return random.Random(seed).randrange(free // _ALIGNMENT + 1) * _ALIGNMENT
+
+
+def derive_seed(seed: int, label: str) -> int:
+    """Return a seed of its own for each label."""
+    digest = hashlib.blake2b(f"{seed} {label}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1
