@@ -105,6 +105,8 @@ def test_a_worker_that_is_restarted_loses_nothing(cluster: DaskCluster, tmp_path
     (tmp_path / "target").mkdir()
     program.write(build_study(tmp_path / "target", blocks=40, least=40))
     options = ["--scheduler", cluster.address, "--out", "out", "--lease", "20s"]
+    check = ("fleet", "check", "study.yaml", *options[:2])
+    wait_until(lambda: program(*check).stdout.count(" ready") == len(NAMES))
     process = program.start(
         "fleet", "run", "study.yaml", *options, "--work", str(tmp_path / "work")
     )
