@@ -64,6 +64,8 @@ bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.simulator_validation
 	@[ ! -d ../shared/drives ] || $(BIN)/python -m benches.drive_accuracy ../shared/drives
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.block_events
+	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.trace_cost
+	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.trace_replay
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.sampler_cost
 	$(BIN)/python -m benches.recorder_effect
 

@@ -27,9 +27,10 @@ from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_trace import BlockTrace
-from iostudy.traces.matching import match
+from iostudy.traces.matching import MatchedTrace, match
 from iostudy.traces.trace_file import list_events
 from iostudy.watch.record_trace import PURPOSE
+from iostudy.workloads.workload import NativeJob, Outcome
 
 _CONFIG = Path("/proc/config.gz")
 
@@ -53,15 +54,20 @@ class Kernel:
 
     def run(self, case: Case, scheduler: str, seed: int) -> KernelRun:
         """Run a case under a new instance of the scheduler, with an empty write cache."""
+        spec = case.spec(self.files, seed)
+        result, trace, invalid = self.record(FileJob(spec), scheduler)
+        issued = requests.list_issued(trace, scheduler)
+        return KernelRun(summarize(result, case.record_bytes), tuple(issued), invalid)
+
+    def record(self, job: NativeJob[Outcome], scheduler: str) -> tuple[Outcome, MatchedTrace, str]:
+        """Run a job in the same way. Returns its outcome, its trace, and why it does not count."""
         self._choose(scheduler)
         self._flush()
         before = self._statistics()
         with BlockTrace(self.trace.path, self.trace.events, {}) as trace:
-            result = FileJob(case.spec(self.files, seed)).run()
+            outcome = job.run()
             recorded = match(list_events(trace.read(lambda: True)))
-        invalid = self._statistics().since(before).invalid_reason()
-        issued = requests.list_issued(recorded, scheduler)
-        return KernelRun(summarize(result, case.record_bytes), tuple(issued), invalid)
+        return outcome, recorded, self._statistics().since(before).invalid_reason()
 
     def setup(self, scheduler: str, seed: int) -> SimulationSetup:
         """Return the queue as the kernel has it."""

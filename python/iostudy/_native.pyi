@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.job import JobSpec, RecordedRequest, SimulationSetup, SyncCall
+from iostudy.job import JobSpec, RecordedRequest, SimulationSetup, SyncCall, TracedBio
 
 class EngineError(OSError):
     """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set.
@@ -63,6 +63,41 @@ class SimulatedDisk:
         /proc/diskstats, the time in which requests waited and the drive had none, and seeks. The
         tick gets numbers of events. ValueError for a job that cannot be simulated.
         """
+    def replay_trace(
+        self,
+        replay: TraceReplay,
+        setup: SimulationSetup,
+        tick: Callable[[int], bool] | None = None,
+    ) -> tuple[TraceReplayResult, list[tuple[str, float]]]:
+        """Replay a trace on a new drive. Returns its figures and the counters of the disk.
+
+        ValueError for a bio that the drive refuses.
+        """
+
+@final
+class TraceReplay:
+    """The recorded bios of threads, which wait for completions of their thread."""
+
+    def __init__(self, threads: Sequence[Sequence[TracedBio]]) -> None: ...
+    def run(self, tick: Callable[[int], bool] | None = None) -> TraceReplayResult:
+        """Raise RuntimeError: only `SimulatedDisk` replays a trace."""
+
+@final
+class TraceReplayResult:
+    """Figures of a replay; latencies are from the submission of a bio to its completion."""
+
+    @property
+    def seconds(self) -> float:
+        """Time from the start to the last completion."""
+    @property
+    def latencies(self) -> Latencies:
+        """Latencies of all bios."""
+    @property
+    def read(self) -> IoStats:
+        """Reads."""
+    @property
+    def write(self) -> IoStats:
+        """Writes and flushes."""
 
 @final
 class DriveModel:

@@ -55,6 +55,23 @@ class RecordedRequest:
 
 
 @dataclass(frozen=True)
+class TracedBio:
+    """A bio of a recorded thread; positions in blocks of 512 bytes.
+
+    With ``flushes`` the drive's cache is flushed before its data. It waits until ``after`` bios of
+    its thread have completed, and then for its delay.
+    """
+
+    start: int
+    sectors: int
+    is_read: bool
+    is_sync: bool
+    flushes: bool
+    after: int
+    delay_ns: int
+
+
+@dataclass(frozen=True)
 class JobSpec:
     """Records of files, moved by threads; each thread has its own files, all as many.
 

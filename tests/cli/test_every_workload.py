@@ -14,7 +14,7 @@ from iostudy.ledger.rows import TrialStatus
 from iostudy.report.documents.bench import BenchReport
 from iostudy.report.render import json_
 from iostudy.workloads import catalog
-from iostudy.workloads.option_text import bench_command, example_figures, format_flow
+from iostudy.workloads.option_text import example_command, example_figures, format_flow
 from tests.hadoop import webhdfs
 from tests.json_schema import assert_conforms
 
@@ -38,7 +38,8 @@ ALWAYS = ("hadoop.dfsio-read",)
 """What of Hadoop is run in every test run; the others have tests of their own there."""
 BY_JAVA = ["hadoop.nnthroughput"]
 """Hadoop without a cluster: a Java for each operation, which takes seconds to start."""
-ON_FILES = [name for name in catalog.names() if name not in ON_HADOOP + BY_JAVA]
+SIMULATED = [name for name in catalog.names() if catalog.get(name).only_simulated]
+ON_FILES = [name for name in catalog.names() if name not in ON_HADOOP + BY_JAVA + SIMULATED]
 
 
 SMALL = {"size": "4MiB", "rows": "100k"}
@@ -62,7 +63,7 @@ def test_workload_runs_once_and_leaves_no_files(program, name, request):
     if name in BY_JAVA:
         request.getfixturevalue("java")
     definition = catalog.get(name)
-    _, *arguments = shlex.split(bench_command(definition))
+    _, *arguments = shlex.split(example_command(definition))
     target = program.folder / "target"
     target.mkdir()
     done = program(*arguments, "--target", str(target), "--json")
@@ -84,7 +85,7 @@ def test_workload_runs_once_in_hdfs_and_leaves_no_files(program, hadoop_cluster,
     program.env["HADOOP_CONF_DIR"] = str(hadoop_cluster.configured({}, restart=False).conf)
     folder = f"/{name}"
     webhdfs.write(hadoop_cluster, f"{folder}/mine", b"of the user")
-    _, *arguments = shlex.split(bench_command(definition))
+    _, *arguments = shlex.split(example_command(definition))
     with program.start(*arguments, "--target", f"hdfs://{folder}", "--json") as running:
         output, said = running.communicate(timeout=HANG_GUARD_SECONDS)
     assert running.returncode == 0, said

@@ -104,6 +104,28 @@ def test_next_command_removes_what_a_killed_recording_left(
     assert not list(program.folder.glob("*.parquet"))
 
 
+@pytest.mark.process
+def test_bios_of_a_partition_are_those_of_its_disk(loop: str, program: Program) -> None:
+    """addpart(8) makes a partition without a table."""
+    subprocess.run(["addpart", f"/dev/{loop}", "1", "2048", "65536"], check=True)
+    number = (Path("/sys/class/block") / f"{loop}p1" / "dev").read_text().strip()
+    node = program.folder / "partition"
+    subprocess.run(["mknod", node, "b", *number.split(":")], check=True)
+    try:
+        command = ["dd", f"if={node}", "of=/dev/null", "bs=64k", "count=8", "iflag=direct"]
+        done = program(
+            "trace", "record", "--device", str(node), "--out", "new.parquet", "--", *command
+        )
+        assert done.returncode == 0, done.stderr
+    finally:
+        subprocess.run(["delpart", f"/dev/{loop}", "1"], check=True)
+    trace = match(read_trace(program.folder / "new.parquet"))
+    own = [bio for bio in trace.bios if bio.command == "dd"]
+    assert [bio.device for bio in own] == [loop] * 8
+    assert own[0].sector == 2048
+    assert all(bio.completed_ns for bio in own)
+
+
 def test_a_time_is_recorded(loop: str, program: Program) -> None:
     done = program(
         "trace", "record", "--device", loop, "--duration", "100ms", "--out", "new.parquet"

@@ -9,6 +9,7 @@ import pytest
 from iostudy.cli.workloads import workloads
 from iostudy.errors import UsageError
 from iostudy.workloads import catalog
+from iostudy.workloads.option_text import example_command
 
 
 def test_without_a_name_each_has_a_line(capsys):
@@ -28,7 +29,7 @@ def test_one_workload_is_described_completely(name, capsys):
         assert text in output
     assert all(f"\n  {option} " in output for option in definition.options.model_fields)
     assert f"  - {name}: {{" in output
-    assert f"$ iostudy bench {name} -o " in output
+    assert f"$ {example_command(definition)}" in output
 
 
 def test_json_lists_the_requested_workloads(capsys):

@@ -13,7 +13,7 @@ from iostudy.host import tracefs
 from iostudy.host.devices import read_device
 from iostudy.settings import kinds
 from iostudy.settings.identity import boot_id
-from iostudy.settings.trace_instance import TraceInstance
+from iostudy.settings.trace_instance import TraceInstance, TracePurpose
 from iostudy.settings.transaction.transaction import Transaction
 
 SOMEWHERE = Path("/sys/kernel/tracing/instances/iostudy-trace-0123456789abcdef")
@@ -42,6 +42,29 @@ def test_requests_of_its_devices_alone_are_noted_once_it_is_read(tracing, loop, 
         assert {text(path) for path in others} == {"0"}
     assert not change.path.exists()
     assert not list(state_dir.glob("*.journal"))
+
+
+@pytest.mark.root
+def test_a_trace_of_all_devices_has_no_filter_and_only_events_that_exist(tracing, state_dir):
+    purpose = TracePurpose("a trace", "", ("block_plug", "block_rq_insert", "block_no_such_event"))
+    change = TraceInstance.prepare(None, purpose)
+    assert change.events == (*tracefs.BLOCK_EVENTS, "block_plug", "block_rq_insert")
+    with Transaction() as transaction, transaction.apply_temporarily(change):
+        events = change.path / "events/block"
+        enabled = {path.parent.name for path in events.glob("*/enable") if text(path) == "1"}
+        assert enabled == set(change.events)
+        assert text(events / "block_rq_insert/filter") == "none"
+    assert not change.path.exists()
+
+
+@pytest.mark.root
+def test_plugs_of_chosen_devices_have_no_filter(tracing, loop, state_dir):
+    purpose = TracePurpose("a trace", "", ("block_plug", "block_bio_queue"))
+    change = TraceInstance.prepare([read_device(loop)], purpose)
+    with Transaction() as transaction, transaction.apply_temporarily(change):
+        events = change.path / "events/block"
+        assert text(events / "block_plug/filter") == "none"
+        assert text(events / "block_bio_queue/filter").startswith("dev == ")
 
 
 @pytest.mark.root

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from arro3.core import Array, RecordBatch
+
 from iostudy.traces.events import BlockEvent
+from iostudy.traces.trace_file import SCHEMA
 
 
 def row(
@@ -21,3 +26,10 @@ def row(
 def lost(time_ns: int, count: int) -> BlockEvent:
     """A place at which events were lost."""
     return BlockEvent(time_ns, "lost", None, None, None, "", -1, "", -1, count)
+
+
+def batch(events: Sequence[BlockEvent]) -> RecordBatch:
+    """The events as the recorder writes them."""
+    columns = zip(BlockEvent._fields, zip(*events, strict=True), strict=True)
+    arrays = {name: Array(list(own), SCHEMA.field(name).type) for name, own in columns}
+    return RecordBatch(arrays, schema=SCHEMA)

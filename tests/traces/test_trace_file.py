@@ -6,19 +6,12 @@ import io
 from pathlib import Path
 
 import pytest
-from arro3.core import Array, DataType, RecordBatch, Table
+from arro3.core import Array, DataType, Table
 from arro3.io import write_parquet
 
 from iostudy.errors import UsageError
-from iostudy.traces.events import BlockEvent
-from iostudy.traces.trace_file import SCHEMA, read_trace, write_trace
-from tests.traces.rows import lost, row
-
-
-def batch(events: list[BlockEvent]) -> RecordBatch:
-    columns = zip(BlockEvent._fields, zip(*events, strict=True), strict=True)
-    arrays = {name: Array(list(own), SCHEMA.field(name).type) for name, own in columns}
-    return RecordBatch(arrays, schema=SCHEMA)
+from iostudy.traces.trace_file import read_trace, write_trace
+from tests.traces.rows import batch, lost, row
 
 
 def test_what_was_written_is_read(tmp_path: Path):

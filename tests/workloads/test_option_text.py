@@ -19,7 +19,7 @@ from iostudy.workloads import catalog
 from iostudy.workloads.allowed_values import describe_allowed
 from iostudy.workloads.option_text import (
     REQUIRED,
-    bench_command,
+    example_command,
     example_options,
     format_flow,
     list_options,
@@ -36,7 +36,10 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize("name", catalog.names())
+ON_A_HOST = [name for name in catalog.names() if not catalog.get(name).only_simulated]
+
+
+@pytest.mark.parametrize("name", ON_A_HOST)
 def test_the_example_of_a_workload_is_one_in_a_study_file(name):
     definition = catalog.get(name)
     head, _, tail = GOOD.partition("workloads:\n")
@@ -46,10 +49,10 @@ def test_the_example_of_a_workload_is_one_in_a_study_file(name):
     assert study.figure == definition.figures(study.options)[0]
 
 
-@pytest.mark.parametrize("name", catalog.names())
+@pytest.mark.parametrize("name", ON_A_HOST)
 def test_the_example_of_a_workload_is_one_on_the_command_line(name):
     definition = catalog.get(name)
-    program, command, own, *options = shlex.split(bench_command(definition))
+    program, command, own, *options = shlex.split(example_command(definition))
     assert (program, command, own) == ("iostudy", "bench", name)
     assert options[::2] == ["-o"] * (len(options) // 2)
     assert parse_options(definition, options[1::2]) == example_options(definition)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.option_text import (
-    bench_command,
+    example_command,
     example_figures,
     example_options,
     list_options,
@@ -17,7 +17,8 @@ from iostudy.workloads.option_text import (
 
 _HEAD = """# Workloads
 
-Everything that a study can run on a target, and `iostudy bench WORKLOAD` runs once. Options have
+Everything that a study can run on a target, and `iostudy bench WORKLOAD` runs once; `trace` runs
+in [simulated studies](simulator.md) only. Options have
 the same form in a study file and, as `-o KEY=VALUE`, on the command line. A list or a mapping is
 YAML in both. A list of names or paths may also be a text with commas. `iostudy workloads` lists
 the names, `iostudy workloads NAME` describes one.
@@ -46,7 +47,7 @@ def _workload(definition: WorkloadDefinition) -> Iterator[str]:
     }
     yield "\n".join(_wrapped(f"- {name}: {_escaped(text)}") for name, text in facts.items())
     yield f"```yaml\n{study_lines(definition)}\n```"
-    yield f"```sh\n{bench_command(definition)}\n```"
+    yield f"```sh\n{example_command(definition)}\n```"
     yield _table(("option", "default", "allowed", "meaning"), list_options(definition))
     yield _table(("figure", "unit", "better", "meaning"), _figures(example_figures(definition)))
     parts = definition.part_figures(example_options(definition))

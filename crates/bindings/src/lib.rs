@@ -21,6 +21,7 @@ mod records_result;
 mod sampler;
 mod simulated;
 mod terasort;
+mod trace_replay;
 mod truncation;
 mod value_error;
 mod windows;
@@ -64,6 +65,8 @@ mod _native {
     use super::simulated::SimulatedDisk;
     #[pymodule_export]
     use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
+    #[pymodule_export]
+    use super::trace_replay::{TraceReplay, TraceReplayResult};
     #[pymodule_export]
     use super::truncation::Truncation;
     #[pymodule_export]

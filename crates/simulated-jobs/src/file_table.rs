@@ -155,6 +155,7 @@ impl FileTable {
 }
 
 /// Start of a thread.
+#[must_use]
 pub fn start(seed: u64, thread: usize) -> u64 {
     nth(seed, thread as u64) % START_NANOS
 }

@@ -15,4 +15,4 @@ pub mod metadata;
 pub mod terasort;
 pub mod wordcount;
 
-pub use file_table::FileTable;
+pub use file_table::{FileTable, start};

@@ -16,6 +16,7 @@
 //! - A file is one extent. A write of part of a page reads nothing.
 //! - Each thread has a processor of its own.
 
+mod closed_replay;
 mod device;
 mod figures;
 mod flusher;
@@ -31,6 +32,7 @@ mod simulation;
 mod thread;
 mod work;
 
+pub use closed_replay::{Action, ClosedReplay, ReplayFigures, TracedBio};
 pub use device::SimulationError;
 pub use figures::{
     DeviceCounters, DirectionCounters, Figures, JobFigures, PhaseFigures, Round, StoppedRound,

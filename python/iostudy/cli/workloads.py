@@ -20,7 +20,7 @@ from iostudy.study.names import require_known
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.option_text import (
-    bench_command,
+    example_command,
     example_figures,
     example_options,
     list_options,
@@ -78,7 +78,7 @@ def _print_definition(definition: WorkloadDefinition) -> None:
 def _print_example(definition: WorkloadDefinition) -> None:
     print_table(("", ""), [("", "its first figure decides, unless a study names another")])
     print_text("".join(f"    {line}\n" for line in study_lines(definition).splitlines()))
-    print_command(bench_command(definition))
+    print_command(example_command(definition))
 
 
 def _rows(figures: tuple[Figure, ...]) -> list[tuple[str, str, str]]:
@@ -103,7 +103,7 @@ def _as_json(definition: WorkloadDefinition) -> dict[str, Any]:
         "verdict_figure": figures[0].name,
         "example": dict(definition.example),
         "example_study": study_lines(definition),
-        "example_command": bench_command(definition),
+        "example_command": example_command(definition),
         "figures": _figures_json(figures),
         "part_figures": _figures_json(definition.part_figures(example_options(definition))),
     }

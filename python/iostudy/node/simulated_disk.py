@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from iostudy._native import SimulatedDisk, StoppedError
+from iostudy._native import SimulatedDisk, StoppedError, TraceReplay, TraceReplayResult
 from iostudy.errors import WorkloadError
 from iostudy.job import SimulationSetup
 from iostudy.workloads.concurrent_runs import CompletedRun, ConcurrentRun
@@ -76,6 +76,8 @@ class SimulatedMachine:
 
     def run(self, job: NativeJob[Outcome], tick: Tick) -> Outcome:
         """Run a job on the virtual clock. WorkloadError for one that cannot be simulated."""
+        if isinstance(job, TraceReplay):
+            return cast("Outcome", self._replay(job, tick))
         own = cast("SimulatedJob", job)
         if self.answer is not None:
             return cast("Outcome", self.answer(own))
@@ -117,6 +119,14 @@ class SimulatedMachine:
             raise _refusal(error) from error
         self.counters = dict(counters)
         return results
+
+    def _replay(self, replay: TraceReplay, tick: Tick) -> TraceReplayResult:
+        try:
+            result, counters = self.files.disk.replay_trace(replay, self.setup, tick)
+        except ValueError as error:
+            raise _refusal(error) from error
+        self.counters = dict(counters)
+        return result
 
     def _find_job(self, player: ConcurrentRun) -> SimulatedJob:
         def find(job: SimulatedJob) -> Any:

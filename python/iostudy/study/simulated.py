@@ -24,6 +24,7 @@ QUEUE_SETTINGS = (
     "block.nomerges",
 )
 HOST_SETTINGS = ("sysctl.vm.dirty_ratio", "sysctl.vm.dirty_background_ratio")
+_OF_PAGE_CACHE = ("block.read_ahead_kb", *HOST_SETTINGS)
 _SIMULATED_VALUES: Mapping[str, tuple[Any, ...]] = MappingProxyType(
     {"rate": (None,), "slow_down": (0.0,), "directories": ((),), "spill": ((),), "input": ((),)}
 )
@@ -53,21 +54,31 @@ def check_simulated(collector: ProblemCollector, path: KeyPath, study: Study) ->
     """Note what a simulation does not know; for another target what only a simulation has."""
     if not is_simulated(study):
         _refuse_simulated_scheduler(collector, path, study)
+        for index, request in enumerate(study.workloads):
+            if catalog.get(request.name).only_simulated:
+                message = f"{request.name} needs a drive with simulated: true as target"
+                collector.add(("workloads", index), message)
         return
     for factor in study.factors:
-        if factor.kind is FactorKind.SETTING and (message := _refuse(factor)):
+        if factor.kind is FactorKind.SETTING and (message := _refuse(factor, study)):
             collector.add((*path, factor.name), message)
     for index, request in enumerate(study.workloads):
         for message in _unknown(request.name, request.options):
             collector.add(("workloads", min(index, len(study.workloads) - 1)), message)
+    for key, message in _useless(study):
+        collector.add(key, message)
+
+
+def _useless(study: Study) -> Iterator[tuple[KeyPath, str]]:
+    """Keys of the study that mean nothing to a simulation."""
     if study.fallback is not None:
-        collector.add(("without_root",), "a simulation needs no root; leave this out")
+        yield ("without_root",), "a simulation needs no root; leave this out"
     if study.telemetry.block_latency:
-        collector.add(("telemetry", "block_latency"), "a simulation has no request to trace")
+        yield ("telemetry", "block_latency"), "a simulation has no request to trace"
     if study.limit.settings:
-        collector.add(("limit",), "a simulation harms nobody; leave the limit out")
+        yield ("limit",), "a simulation harms nobody; leave the limit out"
     if study.decide.mode is DecisionMode.SWITCHBACK:
-        collector.add(("decide", "mode"), "a simulation runs whole trials; use trials")
+        yield ("decide", "mode"), "a simulation runs whole trials; use trials"
 
 
 def _refuse_simulated_scheduler(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
@@ -77,8 +88,11 @@ def _refuse_simulated_scheduler(collector: ProblemCollector, path: KeyPath, stud
             collector.add((*path, factor.name), message)
 
 
-def _refuse(factor: Factor) -> str:
+def _refuse(factor: Factor, study: Study) -> str:
     known = (SCHEDULER.name, *QUEUE_SETTINGS, *HOST_SETTINGS)
+    names = [each.name for each in study.workloads if catalog.get(each.name).only_simulated]
+    if names and factor.name in _OF_PAGE_CACHE:
+        return f"{names[0]} begins below the page cache; leave this out"
     if factor.on:
         return "a simulated target is one drive; leave on out"
     if factor.name in known or is_tunable(factor.name):

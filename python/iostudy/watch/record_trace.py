@@ -19,10 +19,9 @@ from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_trace import BlockTrace
 from iostudy.traces.events import OPTIONAL_EVENTS
 from iostudy.traces.trace_file import write_trace
-from iostudy.watch.child import SignalForwarder, exit_code, forward_signals, start_program
+from iostudy.watch.child import exit_code, forward_signals, start_program
 
 PURPOSE = TracePurpose("a trace of block events", "", OPTIONAL_EVENTS)
-_SIGNAL_BASE = 128
 
 
 @dataclass(frozen=True)
@@ -89,11 +88,8 @@ def record_time(recording: Recording, seconds: float) -> RecordedTrace:
     with forward_signals(recording.ending) as handed, _tracing(recording) as trace:
         end = time.monotonic() + seconds
         _write(recording, trace, lambda: bool(handed.received) or time.monotonic() >= end)
-    return RecordedTrace(trace.events, trace.lost, _signal_code(handed))
-
-
-def _signal_code(handed: SignalForwarder) -> int:
-    return _SIGNAL_BASE + handed.received[0] if handed.received else 0
+    code = exit_code(-handed.received[0]) if handed.received else 0
+    return RecordedTrace(trace.events, trace.lost, code)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from iostudy.workloads.native import (
     nnbench,
     nnthroughput,
     terasort,
+    trace,
     wordcount,
 )
 from iostudy.workloads.root import root_events
@@ -41,6 +42,7 @@ _ALONE = {
         mrbench.MRBENCH,
         events.EVENTS,
         root_events.ROOT_EVENTS,
+        trace.TRACE,
         *hadoop_dfsio.DEFINITIONS,
         *hadoop_terasort.DEFINITIONS,
         hadoop_wordcount.WORDCOUNT,
@@ -50,7 +52,9 @@ _ALONE = {
     )
 }
 # A mix is one folder on one target, and the jobs of Hadoop share a cluster anyway.
-_IN_A_MIX = {name: each for name, each in _ALONE.items() if not each.needs_hadoop}
+_IN_A_MIX = {
+    name: each for name, each in _ALONE.items() if not (each.needs_hadoop or each.only_simulated)
+}
 _ALL = _ALONE | {mix.NAME: mix.definition(_IN_A_MIX)}
 
 

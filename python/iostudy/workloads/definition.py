@@ -59,7 +59,8 @@ class WorkloadDefinition:
     ``steady_when`` says in the documentation with which options it has a steady state; "": never.
     ``switchable_options`` may change during its `Workload.steady_run`, whose windows have the
     figures that ``window_figures`` names.
-    ``can_be_simulated``: all its I/O are jobs of `Place.run` that a simulated disk knows.
+    ``can_be_simulated``: all its I/O are jobs of `Place.run` that a simulated disk knows; with
+    ``only_simulated`` no other machine does, and it begins below the page cache.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
     that a study's levels of them would change nothing.
     """
@@ -81,6 +82,7 @@ class WorkloadDefinition:
     ticks_bytes: bool = False
     needs_hadoop: bool = False
     can_be_simulated: bool = False
+    only_simulated: bool = False
     decides: frozenset[str] = frozenset()
     steady_when: str = ""
     switchable_options: frozenset[str] = frozenset()

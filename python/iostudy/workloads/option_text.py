@@ -25,8 +25,10 @@ def study_lines(definition: WorkloadDefinition) -> str:
     return f"workloads:\n  - {definition.name}: {format_flow(dict(definition.example))}"
 
 
-def bench_command(definition: WorkloadDefinition) -> str:
+def example_command(definition: WorkloadDefinition) -> str:
     """The example as a command that can be copied into a shell."""
+    if definition.only_simulated:
+        return "iostudy simulate study.yaml"
     options = [f"{name}={_argument(value)}" for name, value in definition.example.items()]
     words = [word for option in options for word in ("-o", option)]
     return shlex.join(["iostudy", "bench", definition.name, *words])

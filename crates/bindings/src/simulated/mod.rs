@@ -5,14 +5,17 @@ mod replayed;
 mod setup;
 
 use iostudy_drive::{Drive, Parameters};
-use iostudy_simulated_jobs::FileTable;
-use iostudy_simulator::{Experiment, Figures, Job, JobFigures, Round, SimulationError};
+use iostudy_simulated_jobs::{FileTable, start};
+use iostudy_simulator::{
+    ClosedReplay, DeviceCounters, Experiment, Job, JobFigures, Round, SimulationError,
+};
 use pyo3::prelude::*;
 
 use crate::drive::DriveModel;
 use crate::errors::StoppedError;
 use crate::interruptible::run_interruptibly;
 use crate::path::NativePath;
+use crate::trace_replay::{TraceReplay, TraceReplayResult};
 use crate::value_error::value_error;
 
 use jobs::{AnyJob, Outcome};
@@ -80,6 +83,28 @@ impl SimulatedDisk {
         checked.map(|_| ()).map_err(|error| translate(&error))
     }
 
+    #[pyo3(signature = (replay, setup, tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn replay_trace(
+        &self,
+        py: Python<'_>,
+        replay: PyRef<'_, TraceReplay>,
+        setup: Setup,
+        tick: Option<Py<PyAny>>,
+    ) -> PyResult<(TraceReplayResult, Counters)> {
+        let replay = ClosedReplay {
+            scheduler: setup.scheduler()?,
+            settings: setup.settings(&self.drive)?,
+            tunables: setup.tunables.clone(),
+            drive: self.drive.clone(),
+            threads: replay.threads(|thread| start(setup.seed, thread)),
+        };
+        let figures = run_interruptibly(py, tick.as_ref(), |tick| replay.run(tick))?
+            .map_err(|error| translate(&error))?;
+        let counters = counters(&figures.device, figures.duration);
+        Ok((TraceReplayResult::from(figures), counters))
+    }
+
     #[pyo3(signature = (jobs, setup, *, repeat_others = false, tick = None))]
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(
@@ -106,7 +131,10 @@ impl SimulatedDisk {
             let outcome = |round: &Round| job.outcome(py, round, &self.files, fetched);
             Rounds::of(own, outcome)
         });
-        Ok((rounds.collect::<PyResult<_>>()?, counters(&figures)))
+        Ok((
+            rounds.collect::<PyResult<_>>()?,
+            counters(&figures.device, figures.duration),
+        ))
     }
 }
 
@@ -159,8 +187,7 @@ fn seconds(nanos: u64) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
-fn counters(figures: &Figures) -> Counters {
-    let device = &figures.device;
+fn counters(device: &DeviceCounters, duration: u64) -> Counters {
     let ms = |nanos: u64| nanos as f64 / 1e6;
     let (read, write) = (&device.read, &device.write);
     vec![
@@ -177,6 +204,6 @@ fn counters(figures: &Figures) -> Counters {
         ("weighted_io_ms", ms(read.waited + write.waited)),
         ("idle_ms", ms(device.idle)),
         ("seeks", device.seeks as f64),
-        ("seconds", seconds(figures.duration)),
+        ("seconds", seconds(duration)),
     ]
 }
