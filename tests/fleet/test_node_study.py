@@ -16,6 +16,7 @@ from iostudy.fleet.work_folder import EndReason, StudyOrder, WorkFolder, work_fo
 from iostudy.ledger.store import FILE_NAME, Ledger
 from tests.cli.program import Program
 from tests.cli.test_commands import WITHOUT_ROOT
+from tests.fleet.hosts import kill_processes
 
 pytestmark = pytest.mark.child
 
@@ -35,6 +36,8 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
     program = Program(tmp_path)
     monkeypatch.setenv("IOSTUDY_STATE_DIR", program.env["IOSTUDY_STATE_DIR"])
     yield program
+    for module in ("iostudy.fleet.supervisor", "iostudy"):
+        kill_processes(Path(program.env["IOSTUDY_STATE_DIR"]), module)
     program.end()
 
 
@@ -110,7 +113,8 @@ def test_a_killed_supervisor_takes_the_study_with_it(node: Program):
     status = wait(folder, has_ended)
     assert status.ending is None
     end = time.monotonic() + HANG_GUARD_SECONDS
-    while "Resume with" not in folder.log.read_text() and time.monotonic() < end:
+    while "Resume with" not in folder.log.read_text():
+        assert time.monotonic() < end, folder.log.read_text()
         time.sleep(0.1)
     assert PAGE_CLUSTER.read_text() == before
 
