@@ -9,7 +9,11 @@ import pytest
 
 from iostudy.workloads import catalog
 
-NATIVE = [name for name in catalog.names() if not catalog.get(name).needs_hadoop]
+NATIVE = [
+    name
+    for name in catalog.names()
+    if not catalog.get(name).needs_hadoop and not catalog.get(name).only_simulated
+]
 NEEDS = {"root-events": "uproot"}
 BY_JAVA = ["hadoop.nnthroughput"]
 
@@ -26,6 +30,13 @@ def test_check_accepts_the_file_of_every_workload(program, name, target):
     done = program("check", "mine.yaml")
     assert done.returncode == 0, (done.stderr, (program.folder / "mine.yaml").read_text())
     assert name in done.stdout
+
+
+def test_a_workload_of_simulations_is_refused(program):
+    done = program("init", "mine.yaml", "--target", ".", "--workload", "trace")
+    assert done.returncode == 2
+    assert "trace runs on a simulated drive only" in done.stderr
+    assert not (program.folder / "mine.yaml").exists()
 
 
 def test_comments_describe_the_host_and_the_choices(program):

@@ -83,7 +83,15 @@ def _ask(option: str, question: str, default: str) -> str:
 def _workload(name: str) -> WorkloadDefinition:
     see = "`iostudy workloads` lists them"
     known = require_known("workload", name, catalog.names(), where="the command line", see=see)
-    return catalog.get(known)
+    definition = catalog.get(known)
+    if definition.only_simulated:
+        raise UsageError(
+            "a workload that runs on a host",
+            found=f"{known} runs on a simulated drive only",
+            where="the command line",
+            remedy=f"choose another one; `iostudy workloads {known}` has an example of this one",
+        )
+    return definition
 
 
 def _target(name: str) -> str:
