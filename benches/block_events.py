@@ -22,7 +22,7 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from benches.programs import Case, run_engine
+from benches.random_reads import DISK_BYTES, MEMORY, SHAPES, name_files, prepare_reads
 from benches.ratio import format_ratio
 from benches.scratch import scratch_folder
 from iostudy._native import FileJob
@@ -31,27 +31,19 @@ from iostudy.host.devices import BlockDevice
 from iostudy.host.files import write_attribute
 from iostudy.host.tracefs import BLOCK_EVENTS
 from iostudy.job import JobSpec
-from iostudy.node import caches
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
-from iostudy.units import MIB
 from iostudy.workloads.native.latency import compact_histogram
 
 ROUNDS = 120
 RUN_SECONDS = 0.1
 """Short, and many: what disturbs the machine then disturbs both runs of a round."""
-MEMORY = Path("/dev/shm")
-FILE_BYTES = 64 * MIB
-DISK_BYTES = 256 * MIB
-RECORD_BYTES = 4096
 EVENTS_A_REQUEST = 2
 GOAL = 0.95
 """Of the rate without: traced, a disk of this speed still gives at least so much."""
-SHAPES = ((1, 1), (2, 32))
-"""Threads, and records of each that are under way."""
 
 
 @dataclass(frozen=True)
@@ -82,21 +74,8 @@ def measure(
     folder: Path, device: BlockDevice, threads: int, depth: int
 ) -> tuple[list[Run], list[Run]]:
     """The runs without and with tracing, round by round."""
-    paths = [folder / f"part-{index}" for index in range(threads)]
-    run_engine(Case("write", True, threads, FILE_BYTES), paths)
-    caches.write_dirty_pages()
-    spec = JobSpec(
-        threads=tuple((str(path),) for path in paths),
-        operation="read",
-        file_bytes=FILE_BYTES,
-        record_bytes=RECORD_BYTES,
-        order="random",
-        seconds=RUN_SECONDS,
-        method="io_uring",
-        depth=depth,
-        direct=True,
-        seed=0,
-    )
+    paths = name_files(folder, threads)
+    spec = prepare_reads(paths, depth, RUN_SECONDS)
     runs: dict[bool, list[Run]] = {False: [], True: []}
     draw = random.Random(f"{threads} {depth}")
     plain, names = ProcRecorder([device.name]), {device.number: device.name}

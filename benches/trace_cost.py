@@ -20,26 +20,20 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from benches.programs import Case, run_engine
+from benches.random_reads import DISK_BYTES, MEMORY, SHAPES, name_files, prepare_reads
 from benches.ratio import format_ratio
 from benches.scratch import scratch_folder
 from iostudy._native import FileJob
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
 from iostudy.job import JobSpec
-from iostudy.node import caches
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_trace import BlockTrace
 from iostudy.traces.trace_file import write_trace
-from iostudy.units import MIB
 from iostudy.watch.record_trace import PURPOSE
 
 ROUNDS, RUN_SECONDS = 40, 0.25
-MEMORY = Path("/dev/shm")
-FILE_BYTES, DISK_BYTES, RECORD_BYTES = 64 * MIB, 256 * MIB, 4096
-SHAPES = ((1, 1), (2, 32))
-"""Threads, and records of each that are under way."""
 READS, REPEATS = 50_000, (1, 8)
 GOAL = 0.9
 
@@ -65,21 +59,8 @@ def main() -> None:
 
 
 def _measure(folder: Path, device: BlockDevice, threads: int, depth: int) -> None:
-    paths = [folder / f"part-{index}" for index in range(threads)]
-    run_engine(Case("write", True, threads, FILE_BYTES), paths)
-    caches.write_dirty_pages()
-    spec = JobSpec(
-        threads=tuple((str(path),) for path in paths),
-        operation="read",
-        file_bytes=FILE_BYTES,
-        record_bytes=RECORD_BYTES,
-        order="random",
-        seconds=RUN_SECONDS,
-        method="io_uring",
-        depth=depth,
-        direct=True,
-        seed=0,
-    )
+    paths = name_files(folder, threads)
+    spec = prepare_reads(paths, depth, RUN_SECONDS)
     runs: dict[bool, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):
         for traced in random.sample((False, True), 2):

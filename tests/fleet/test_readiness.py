@@ -1,4 +1,4 @@
-"""What nodes lack, and the lines that install it."""
+"""Tests of the readiness of nodes: what is missing, and its remedy."""
 
 import pytest
 

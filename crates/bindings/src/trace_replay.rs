@@ -68,7 +68,7 @@ impl TraceReplay {
 }
 
 impl TraceReplay {
-    /// The bios of each thread, whose first one is later by `start`.
+    /// The bios of each thread. `start` delays the first one.
     pub fn threads(&self, start: impl Fn(usize) -> u64) -> Vec<Vec<TracedBio>> {
         let mut threads = self.0.clone();
         for (index, own) in threads.iter_mut().enumerate() {

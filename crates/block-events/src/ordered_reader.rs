@@ -9,7 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::decoder::{EventLayout, TraceEntry};
 use crate::source::Source;
 
-/// Reader of a trace instance whose clock is `mono`.
+/// Reader of a trace instance with the clock `mono`.
 pub(crate) struct OrderedReader<L: EventLayout> {
     pub(crate) source: Source<L>,
     /// Entries that wait for earlier ones of other CPUs.

@@ -24,7 +24,7 @@ pub const CREATE: Nanos = 19_000;
 pub const OPEN_READ: Nanos = 3_800;
 /// Attributes of a file that are read.
 pub const STAT: Nanos = 1_100;
-/// An entry of a directory that is read.
+/// An entry of a directory that is read; an assumption, not measured.
 pub const LIST_ENTRY: Nanos = 100;
 /// A file that gets another name.
 pub const RENAME: Nanos = 18_500;

@@ -24,7 +24,7 @@ pub struct FileTable {
 }
 
 impl FileTable {
-    /// An empty disk of that many blocks, whose files begin at a block.
+    /// An empty disk of that many blocks. Its files begin at a block.
     #[must_use]
     pub fn new(first_block: u64, blocks: u64) -> Self {
         Self {

@@ -4,7 +4,7 @@ use iostudy_pattern::{Record, nth};
 use iostudy_schedulers::Nanos;
 use iostudy_simulator::{Kind, Operation};
 
-/// Uniform numbers whose sum is nearly normal.
+/// Number of uniform numbers in a nearly normal sum.
 const UNIFORMS: u64 = 12;
 
 /// A run to merge.

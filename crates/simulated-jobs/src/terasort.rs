@@ -132,7 +132,7 @@ pub fn validated_rows(job: &ValidateJob, files: &FileTable) -> Result<u64, Strin
         .sum())
 }
 
-/// A job whose rounds have the same threads.
+/// A job with the same threads in each round.
 pub(crate) fn once(
     threads: impl Fn() -> Vec<iostudy_simulator::Thread> + Send + 'static,
     files: Vec<usize>,
@@ -345,7 +345,7 @@ impl Sort {
         }
     }
 
-    /// Rows of a part, whose ranges begin at `first`, before a range.
+    /// Rows of a part before a range. Its ranges begin at `first`.
     fn rows_before(&self, first: usize, range: usize) -> u64 {
         let rows = |run| self.rows_of_run(run, range).start - self.rows_of_run(run, first).start;
         (0..self.runs.len()).map(rows).sum()

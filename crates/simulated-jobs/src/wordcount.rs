@@ -70,7 +70,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// The expected numbers of a job whose text was made on the disk.
+    /// The expected numbers of a job with a text on the disk.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Replays of recorded bios, whose threads wait for their completions.
+//! Replays of recorded bios. Threads wait for their completions.
 
 #[path = "../../drive/tests/common/mod.rs"]
 mod common;

@@ -108,7 +108,7 @@ def run(
 
 
 def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
-    """UsageError for a study whose results no fleet report can pool, or that needs --yes."""
+    """UsageError if a fleet report cannot pool the results, or if --yes is missing."""
     kinds = {
         "a search": study.search is not None,
         "a screening": study.design is not None,

@@ -1,4 +1,4 @@
-"""Where the nodes of a fleet come from: hosts by ssh, or the workers of a Dask scheduler."""
+"""Sources of a fleet's nodes: hosts by ssh, or the workers of a Dask scheduler."""
 
 from __future__ import annotations
 

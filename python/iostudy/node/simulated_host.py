@@ -78,7 +78,7 @@ class SimulatedHost:
         self.disk(0).check(self.setup(settings, 0))
 
     def disk(self, first_block: int) -> SimulatedDisk:
-        """Return an empty disk whose files begin at that block."""
+        """Return an empty disk with files from that block on."""
         return SimulatedDisk(DriveModel(drive_file.parameters(self.drive)), first_block)
 
     def setup(self, settings: Mapping[str, str], seed: int) -> SimulationSetup:

@@ -10,7 +10,7 @@
 use crate::wordcount::vocabulary::SpelledWord;
 use crate::wordcount::zipf::{classes, ratio};
 
-/// Ranks of a class whose lengths stand for all.
+/// Ranks of a class that represent its lengths.
 const SAMPLES: u64 = 8;
 
 /// Words of ranks that are about as frequent.
@@ -22,7 +22,7 @@ struct RankClass {
     length: f64,
 }
 
-/// Expected numbers of words of a text whose words are drawn by Zipf's law.
+/// Expected numbers of words of a text with words drawn by Zipf's law.
 pub struct TextStatistics {
     classes: Vec<RankClass>,
 }
