@@ -12,7 +12,6 @@ drive was late counts, and is marked.
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -167,20 +166,9 @@ def _format(seconds: Sequence[float]) -> str:
 
 def _run(host: kernel.Kernel, case: Case, scheduler: str, seed: int) -> tuple[MatchedTrace, str]:
     job = case.make(host.files, seed)
-    _drop(host.files)
-    _, trace, invalid = host.record(job, scheduler)
-    assert not trace.lost, trace.lost
-    return trace, invalid
-
-
-def _drop(files: Sequence[Path]) -> None:
-    """Drop the files from the page cache."""
-    for path in files:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        finally:
-            os.close(descriptor)
+    found = host.record(job, scheduler)
+    assert not found.trace.lost, found.trace.lost
+    return found.trace, found.drive.invalid_reason()
 
 
 def _seconds(trace: MatchedTrace) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic
 
 from benches.simulator_validation import cases, extents, requests
 from benches.simulator_validation.cases import Case
@@ -33,15 +34,30 @@ from iostudy.watch.record_trace import PURPOSE
 from iostudy.workloads.workload import NativeJob, Outcome
 
 _CONFIG = Path("/proc/config.gz")
+_OWN_FLUSHES = 1
+"""Flushes of a job: its fsync."""
 
 
 @dataclass(frozen=True)
 class KernelRun:
-    """Figures and requests of a run; ``invalid`` says why it does not count."""
+    """Figures and requests of a run; ``late`` says how late the drive was, if it was.
+
+    ``flushed`` means that the file system flushed the drive for reasons of its own.
+    """
 
     figures: Measurement
     requests: tuple[IssuedRequest, ...]
-    invalid: str
+    late: str
+    flushed: bool
+
+
+@dataclass(frozen=True)
+class Recording(Generic[Outcome]):
+    """Outcome of a job, the trace of its requests, and the drive's statistics of its time."""
+
+    outcome: Outcome
+    trace: MatchedTrace
+    drive: DriveStatistics
 
 
 @dataclass(frozen=True)
@@ -55,19 +71,24 @@ class Kernel:
     def run(self, case: Case, scheduler: str, seed: int) -> KernelRun:
         """Run a case under a new instance of the scheduler, with an empty write cache."""
         spec = case.spec(self.files, seed)
-        result, trace, invalid = self.record(FileJob(spec), scheduler)
-        issued = requests.list_issued(trace, scheduler)
-        return KernelRun(summarize(result, case.record_bytes), tuple(issued), invalid)
+        found = self.record(FileJob(spec), scheduler)
+        return KernelRun(
+            summarize(found.outcome, case.record_bytes),
+            tuple(requests.list_issued(found.trace, scheduler)),
+            late=found.drive.invalid_reason(),
+            flushed=found.drive.flushes > _OWN_FLUSHES,
+        )
 
-    def record(self, job: NativeJob[Outcome], scheduler: str) -> tuple[Outcome, MatchedTrace, str]:
-        """Run a job in the same way. Returns its outcome, its trace, and why it does not count."""
+    def record(self, job: NativeJob[Outcome], scheduler: str) -> Recording[Outcome]:
+        """Run and record a job in the same way, without its files in the page cache."""
         self._choose(scheduler)
+        self._drop_files()
         self._flush()
         before = self._statistics()
         with BlockTrace(self.trace.path, self.trace.events, {}) as trace:
             outcome = job.run()
             recorded = match(list_events(trace.read(lambda: True)))
-        return outcome, recorded, self._statistics().since(before).invalid_reason()
+        return Recording(outcome, recorded, self._statistics().since(before))
 
     def setup(self, scheduler: str, seed: int) -> SimulationSetup:
         """Return the queue as the kernel has it."""
@@ -97,6 +118,14 @@ class Kernel:
     def _choose(self, scheduler: str) -> None:
         for name in ("none", scheduler):
             write_attribute(self._queue / "scheduler", name)
+
+    def _drop_files(self) -> None:
+        for path in self.files:
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(descriptor)
 
     def _flush(self) -> None:
         device = os.open(self.drive.device.path, os.O_RDWR)
