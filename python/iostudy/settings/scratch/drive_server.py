@@ -1,37 +1,28 @@
 """Process that serves a modelled drive as a file in the folder of a scratch disk.
 
-``python -m iostudy.settings.scratch.drive_server FOLDER`` reads its request from standard input. It
-prints a line before it reads: from then on, its command line identifies it. So recovery of the disk
-finds every process that can mount something.
+``python -m iostudy.settings.scratch.drive_server FOLDER`` is a server of
+`iostudy.settings.server_process`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
-import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from iostudy import _native
-from iostudy.errors import RestoreError, TargetError
+from iostudy.errors import TargetError
+from iostudy.settings import server_process
 from iostudy.units import MIB
 
 MODULE = "iostudy.settings.scratch.drive_server"
 FILE = "drive"
 STATISTICS = "statistics"
-_STARTED, _SERVING = "started", "serving"
 _STATISTICS_BYTES = MIB
 """More than the text of the statistics has; one FUSE request reads it."""
-_PROC = Path("/proc")
-_PATIENCE_SECONDS = 10.0
-_POLL_SECONDS = 0.02
-_children: list[subprocess.Popen[str]] = []
 
 
 @dataclass(frozen=True)
@@ -48,70 +39,39 @@ class DriveRequest:
 
 def start(folder: Path, point: Path, request: DriveRequest) -> None:
     """Start a server and wait until it serves; TargetError with its message if it fails."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", MODULE, str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        cwd="/",
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    message = {
+        "parameters": request.parameters,
+        "memory_limit": request.memory_limit_bytes,
+        "point": str(point),
+        "socket": None if request.socket is None else str(request.socket),
+    }
+    failure = server_process.start(
+        [sys.executable, "-m", *_identity(folder)],
+        json.dumps(message),
+        environ={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
-    _children.append(child)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    with child.stdin, child.stdout:
-        answer = child.stdout.readline()
-        if answer.strip() == _STARTED:
-            message = {
-                "parameters": request.parameters,
-                "memory_limit": request.memory_limit_bytes,
-                "point": str(point),
-                "socket": None if request.socket is None else str(request.socket),
-            }
-            child.stdin.write(json.dumps(message))
-            child.stdin.close()
-            answer = child.stdout.readline()
-        if answer.strip() != _SERVING:
-            raise TargetError(
-                "to serve a modelled drive",
-                found=(answer + child.stdout.read()).strip() or "the server has ended",
-                where=str(point),
-                remedy="run as root, on a kernel with FUSE (modprobe fuse; ls /dev/fuse)",
-            )
+    if failure:
+        raise TargetError(
+            "to serve a modelled drive",
+            found=failure,
+            where=str(point),
+            remedy="run as root, on a kernel with FUSE (modprobe fuse; ls /dev/fuse)",
+        )
 
 
 def find(folder: Path) -> tuple[int, ...]:
     """Return the process numbers of the servers of that folder."""
-    arguments = [MODULE.encode(), os.fsencode(folder)]
-    entries = [entry for entry in _PROC.iterdir() if entry.name.isdecimal()]
-    return tuple(int(entry.name) for entry in entries if _arguments(entry)[-2:] == arguments)
+    return server_process.find(_identity(folder))
 
 
 def kill(folder: Path) -> bool:
-    """Kill the servers of that folder; return whether there was one.
+    """Kill the servers of that folder; return whether there was one."""
+    return server_process.kill(_identity(folder))
 
-    The kernel then fails every request that is open. RestoreError if a process does not end.
-    """
-    found = find(folder)
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while left := find(folder):
-        for pid in left:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        for child in _children:
-            child.poll()
-        if time.monotonic() > deadline:
-            raise RestoreError(
-                "to end the server of a modelled drive",
-                found=f"process {left[0]} does not end",
-                where=str(folder),
-                remedy="see dmesg; `iostudy restore` tries again",
-            )
-        time.sleep(_POLL_SECONDS)
-    _children[:] = [child for child in _children if child.poll() is None]
-    return bool(found)
+
+def _identity(folder: Path) -> tuple[str, str]:
+    """The end of the command line of its servers."""
+    return MODULE, str(folder)
 
 
 def read_statistics(point: Path) -> dict[str, Any]:
@@ -125,17 +85,9 @@ def read_statistics(point: Path) -> dict[str, Any]:
     return statistics
 
 
-def _arguments(process: Path) -> list[bytes]:
-    """Command line of a process; empty if it has ended."""
-    try:
-        return (process / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-    except OSError:
-        return []
-
-
 def main() -> None:
     """Serve until the mount point is unmounted."""
-    _say(_STARTED)
+    _say(server_process.STARTED)
     request = json.loads(sys.stdin.read())
     _native.serve_drive(
         request["parameters"],
@@ -152,7 +104,7 @@ def _say(word: str) -> None:
 
 
 def _report_serving() -> None:
-    _say(_SERVING)
+    _say(server_process.SERVING)
     # No process reads the outputs from now on: a write would end the server.
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
