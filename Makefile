@@ -4,7 +4,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+# crates/hdfs-mount is a workspace of its own: `make hdfs` builds it, and nothing else does.
+HDFS_MOUNT := crates/hdfs-mount
+HDFS_CARGO := --release --locked --quiet --manifest-path $(HDFS_MOUNT)/Cargo.toml --target-dir target/hdfs-mount
+HDFS_SOURCES := $(shell find $(HDFS_MOUNT) -name target -prune -o -name '*.rs' -print -o -name 'Cargo.*' -print)
+RUST_SOURCES := Cargo.toml Cargo.lock \
+	$(shell find crates -path $(HDFS_MOUNT) -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
 CHARTS := python/iostudy/report/render/templates/charts.js
 
 TO_BUILD := cc:gcc cc:libc6-dev
@@ -18,7 +23,7 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop fleet vm wheel package docs-site format lock clean help
+.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop hdfs hdfs-test fleet vm wheel package docs-site format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -32,6 +37,7 @@ unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser o
 
 check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path $(HDFS_MOUNT)/Cargo.toml
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -67,6 +73,7 @@ bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.trace_cost
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.trace_replay
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.sampler_cost
+	@[ "$$(id -u)" != 0 ] || [ ! -x $(BIN)/iostudy-hdfs-mount ] || $(BIN)/python -m benches.hdfs_mount
 	$(BIN)/python -m benches.recorder_effect
 
 calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/method.md's tables of it
@@ -88,6 +95,13 @@ diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks and causes of noise, 
 
 hadoop: $(VENV)/.test $(VENV)/.built ## the long tests of Hadoop's programs
 	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop tests/cli
+
+hdfs: $(BIN)/iostudy-hdfs-mount ## build the program of `iostudy mount`
+
+hdfs-test: $(BIN)/iostudy-hdfs-mount $(VENV)/.test ## linters and tests of the HDFS mount, as root, with a real HDFS
+	cargo clippy $(HDFS_CARGO) --all-targets -- -D warnings
+	cargo test $(HDFS_CARGO)
+	$(BIN)/pytest -m slow tests/hdfs_mount
 
 fleet: $(VENV)/.test $(VENV)/.built ## the long tests of fleets, as root: sshd in network namespaces, killed processes
 	tools/need $(TO_LINK)
@@ -118,6 +132,7 @@ docs-site: $(VENV)/.site ## the documentation as a site in target/site, readable
 
 format: $(VENV)/.dev ## put all sources into their form
 	cargo fmt --all
+	cargo fmt --manifest-path $(HDFS_MOUNT)/Cargo.toml
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
@@ -143,6 +158,10 @@ $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES) $(CHARTS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	$(BIN)/python -m tools.bundle
 	touch $@
+
+$(BIN)/iostudy-hdfs-mount: $(VENV)/.built $(HDFS_SOURCES)
+	cargo build $(HDFS_CARGO)
+	install target/hdfs-mount/release/iostudy-hdfs-mount $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt

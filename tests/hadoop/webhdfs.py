@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import json
 import urllib.request
+from urllib.parse import quote
 
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.layout import NAMENODE
@@ -41,6 +42,12 @@ def delete(cluster: LocalCluster, path: str) -> None:
     _opener.open(request, timeout=30).close()
 
 
+def set_mode(cluster: LocalCluster, path: str, mode: str) -> None:
+    """Set the permissions, as octal digits."""
+    url = f"{_url(cluster, path, 'SETPERMISSION')}&permission={mode}"
+    _opener.open(urllib.request.Request(url, method="PUT"), timeout=30).close()
+
+
 def _url(cluster: LocalCluster, path: str, operation: str) -> str:
     web = cluster.layout.web(NAMENODE)
-    return f"http://{web}/webhdfs/v1{path}?op={operation}&user.name={getpass.getuser()}"
+    return f"http://{web}/webhdfs/v1{quote(path)}?op={operation}&user.name={getpass.getuser()}"

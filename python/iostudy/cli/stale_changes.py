@@ -15,7 +15,7 @@ from iostudy.settings.transaction.watchdog_reports import take_reports
 if TYPE_CHECKING:
     from iostudy.settings.transaction.recovery import Recovery
 
-STATE_CHANGING_COMMANDS = ("run", "power", "bench", "selftest", "set", "hadoop up")
+STATE_CHANGING_COMMANDS = ("run", "power", "bench", "selftest", "set", "hadoop up", "mount")
 """Commands that change the host: they do not start while a change is unrestored."""
 
 

@@ -266,18 +266,27 @@ def parse_target(value: Any) -> Target:
 
 def parse_hdfs_target(text: str) -> HdfsTarget:
     """A folder in HDFS; ValueError says what is wrong with its URI."""
+    uri = parse_hdfs_uri(text)
+    if uri.endswith("/"):
+        raise ValueError("name a folder in which the study may work, not all of HDFS")
+    return HdfsTarget(uri)
+
+
+def parse_hdfs_uri(text: str) -> str:
+    """The URI of a folder in HDFS, without repeated slashes; only that of the root ends with one.
+
+    ValueError says what is wrong with it.
+    """
     found = re.fullmatch(r"hdfs://([^/?#]*)/*([^?#]*)", text.strip())
     if found is None:
         raise ValueError("write hdfs://HOST:PORT/FOLDER, without a query or a fragment")
     authority, path = found[1], found[2].rstrip("/")
     _refuse_authority(authority)
-    if not path:
-        raise ValueError("name a folder in which the study may work, not all of HDFS")
-    for part in re.split("/+", path):
+    for part in re.split("/+", path) if path else ():
         if part in (".", "..") or not re.fullmatch(r"[\w.+=@-]+", part):
             message = "a folder's path has letters, digits and . _ + = @ - between slashes"
             raise ValueError(f"{message}, and neither . nor ..")
-    return HdfsTarget(f"hdfs://{authority}/{re.sub('/+', '/', path)}")
+    return f"hdfs://{authority}/{re.sub('/+', '/', path)}"
 
 
 def _refuse_authority(authority: str) -> None:

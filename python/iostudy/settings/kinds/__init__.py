@@ -17,6 +17,7 @@ from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
 from iostudy.settings.clusters.hdfs_folder import HdfsFolder
+from iostudy.settings.clusters.hdfs_mount import HdfsMount
 from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.settings.kinds import (
     bdi,
@@ -78,6 +79,7 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
     WorkFolder.kind: WorkFolder.from_record,
     StartedCluster.kind: StartedCluster.from_record,
     HdfsFolder.kind: HdfsFolder.from_record,
+    HdfsMount.kind: HdfsMount.from_record,
 }
 
 

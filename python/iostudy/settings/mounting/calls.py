@@ -54,7 +54,7 @@ _MESSAGE_BYTES = 8192
 _KERNEL_LOG = Path("/dev/kmsg")
 _WARNING = 4
 _SEVERITY_BITS = 7
-_UMOUNT_NOFOLLOW = 8
+_MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -84,13 +84,14 @@ def reconfigure(mount: Mount, option: str) -> None:
             _reconfigure_by_mount(descriptor, mount, option)
 
 
-def unmount(directory: int, name: str) -> None:
+def unmount(directory: int, name: str, *, lazy: bool = False) -> None:
     """Unmount the folder of that name, which is not a link, in a directory.
 
-    OSError if the kernel refuses. Source: umount2(2).
+    ``lazy``: also one with open files, which keep the file system until they are closed. OSError
+    if the kernel refuses. Source: umount2(2).
     """
     point = os.fsencode(f"/proc/self/fd/{directory}/{name}")
-    _checked(_libc.umount2(point, _UMOUNT_NOFOLLOW))
+    _checked(_libc.umount2(point, _UMOUNT_NOFOLLOW | (_MNT_DETACH if lazy else 0)))
 
 
 def check(mount: Mount, option: str) -> None:

@@ -1,0 +1,199 @@
+"""Read-only mount of HDFS through FUSE, as a change.
+
+A program of its own serves it (`crates/hdfs-mount`), which `make hdfs` builds. Undo kills it first:
+the kernel then fails every open request, so that the unmounting waits for nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy.errors import ClusterError, RestoreError, TargetError
+from iostudy.hadoop.existing.cluster import CONF_DIR
+from iostudy.hadoop.existing.mountable import HdfsDirectory
+from iostudy.host.mounts import Mount, find_mounts_at
+from iostudy.safe_path import ROOT_UID, open_directory
+from iostudy.settings import commands, server_process
+from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.mounting import calls
+
+PROGRAM = "iostudy-hdfs-mount"
+_FUSE = Path("/dev/fuse")
+_FILESYSTEM = "fuse"
+
+
+@dataclass(frozen=True)
+class MountOptions:
+    """Bytes of the read buffer of each open file, timeouts in seconds, and largest request.
+
+    ``max_read`` is None for the largest request that the kernel allows.
+    """
+
+    rdbuffer: int
+    attribute_timeout: float
+    entry_timeout: float
+    max_read: int | None
+
+
+@dataclass(frozen=True)
+class HdfsMount:
+    """A directory of HDFS, mounted on an empty directory of this host.
+
+    ``options`` are None after a rebuild from the journal.
+    """
+
+    kind: ClassVar[str] = "hdfs-mount"
+
+    point: Path
+    directory: HdfsDirectory
+    options: MountOptions | None = None
+
+    @classmethod
+    def prepare(cls, point: Path, directory: HdfsDirectory, options: MountOptions) -> HdfsMount:
+        """Prepare it; TargetError unless ``point`` is an empty directory without a mount."""
+        return cls(_require_empty(point), directory, options)
+
+    @classmethod
+    def from_record(cls, record: Record) -> HdfsMount:
+        """Rebuild from the journal."""
+        return cls(Path(record["point"]), HdfsDirectory(**record["directory"]))
+
+    def record(self) -> Record:
+        """Return the mount point and the source of the mount."""
+        return {"point": str(self.point), "directory": asdict(self.directory)}
+
+    def describe(self) -> str:
+        """Describe source and mount point."""
+        return f"mount of {self.directory.uri} on {self.point}"
+
+    def apply(self) -> None:
+        """Start the server, which mounts; ClusterError with its message if it fails."""
+        assert self.options is not None, "rebuilt from a journal"
+        request = {**asdict(self.directory), "point": str(self.point), **asdict(self.options)}
+        failure = server_process.start(
+            self._identity,
+            json.dumps(request),
+            executable=find_program(),
+            stderr=None,
+            environ=_environment(),
+        )
+        if failure:
+            raise ClusterError(
+                f"to mount {self.directory.uri}",
+                found=failure,
+                where=str(self.point),
+                remedy="name a directory of HDFS that this user can list (HADOOP_USER_NAME names "
+                "another one); see `dmesg` if the kernel refused",
+            )
+
+    def wait(self) -> None:
+        """Wait until it is unmounted; ClusterError if the server ends before."""
+        status = server_process.wait(self._identity)
+        if status:
+            ended = signal.Signals(-status).name if status < 0 else f"status {status}"
+            raise ClusterError(
+                f"{self.directory.uri} to be mounted until it is unmounted",
+                found=f"its server ended with {ended}",
+                where=str(self.point),
+                remedy="see its messages above, and dmesg; then mount it again",
+            )
+
+    def affected_resources(self) -> tuple[str, ...]:
+        """Return none: the mount has its own file system."""
+        return ()
+
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+        """Kill the server and unmount, also while files are open.
+
+        RestoreError if another mount lies over it.
+        """
+        del policy
+        was_there = server_process.kill(self._identity)
+        while self._is_mounted():
+            was_there = True
+            self._unmount()
+        return (f"{self.describe()}: unmounted",) if was_there else ()
+
+    @property
+    def _identity(self) -> tuple[str, str]:
+        """The command line of its server."""
+        return PROGRAM, str(self.point)
+
+    def _is_mounted(self) -> bool:
+        return any(map(self._is_own, find_mounts_at(self.point)))
+
+    def _is_own(self, mount: Mount) -> bool:
+        return (mount.filesystem, mount.source) == (_FILESYSTEM, self.directory.uri)
+
+    def _unmount(self) -> None:
+        try:
+            if not self._is_own(find_mounts_at(self.point)[-1]):
+                raise OSError("another mount lies over it")
+            with open_directory(self.point.parent) as parent:
+                calls.unmount(parent, self.point.name, lazy=True)
+        except OSError as error:
+            raise RestoreError(
+                f"to unmount {self.directory.uri}",
+                found=error.strerror or str(error),
+                where=str(self.point),
+                remedy="see `findmnt`; `iostudy restore` tries again",
+            ) from error
+
+
+def require_fuse() -> None:
+    """TargetError unless this process can mount a FUSE file system."""
+    if os.geteuid() != ROOT_UID:
+        found, remedy = "not root", "run it as root; HADOOP_USER_NAME names the user of HDFS"
+    elif not _FUSE.exists():
+        found = "the kernel has no FUSE: /dev/fuse is missing"
+        remedy = "`modprobe fuse`; give a container the device (--device /dev/fuse)"
+    else:
+        return
+    raise TargetError("to mount a file system", found=found, where=str(_FUSE), remedy=remedy)
+
+
+def find_program() -> Path:
+    """Return the path of the server; TargetError if it is not installed."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), commands.SEARCH_PATH))
+    found = shutil.which(PROGRAM, path=path)
+    if found is None:
+        raise TargetError(
+            f"the program {PROGRAM}, to mount HDFS",
+            found="it is not installed",
+            where=str(Path(sys.executable).parent),
+            remedy="run `make hdfs` in the source tree of iostudy, which builds it",
+        )
+    return Path(found)
+
+
+def _environment() -> dict[str, str]:
+    """Return that of this process, without a relative path: the server works in ``/``."""
+    conf = os.environ.get(CONF_DIR)
+    return {**os.environ, CONF_DIR: str(Path(conf).absolute())} if conf else {**os.environ}
+
+
+def _require_empty(point: Path) -> Path:
+    """Return the path without links."""
+    try:
+        real = point.resolve(strict=True)
+        found = "files are in it" if any(real.iterdir()) else ""
+    except OSError as error:
+        found = error.strerror or str(error)
+    else:
+        if find_mounts_at(real):
+            found = "it is a mount point"
+    if found:
+        raise TargetError(
+            "an empty directory to mount on",
+            found=found,
+            where=str(point),
+            remedy="make a new directory; `findmnt` lists the mounts",
+        )
+    return real

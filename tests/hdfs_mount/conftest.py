@@ -1,0 +1,81 @@
+"""HDFS with small blocks and two replicas, and mounts of it in processes of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import TargetError
+from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.hadoop.spec import ClusterSpec
+from iostudy.host.mounts import find_mounts_at
+from iostudy.settings.clusters.hdfs_mount import PROGRAM, find_program
+from tests.cli.program import HANG_GUARD_SECONDS, Program
+
+BLOCK_BYTES = 4 << 20
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory, java, distribution) -> Iterator[LocalCluster]:
+    """A cluster of two DataNodes; each block is on both."""
+    try:
+        find_program()
+    except TargetError:
+        pytest.skip(f"needs {PROGRAM}: make hdfs")
+    folder = tmp_path_factory.mktemp("hdfs")
+    (folder / "storage").mkdir()
+    properties = {"dfs.blocksize": str(BLOCK_BYTES)}
+    cluster = LocalCluster.prepare(
+        ClusterSpec(datanodes=2, properties=properties),
+        home=folder / "home",
+        storage=folder / "storage",
+        java=java,
+        distribution=distribution,
+    )
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@dataclass
+class Mounts:
+    """Starts `iostudy mount` in a folder of the test."""
+
+    program: Program
+    cluster: LocalCluster
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def uri(self, path: str = "/") -> str:
+        return f"{self.cluster.layout.default_fs}{path}"
+
+    def new_point(self) -> Path:
+        point = self.program.folder / f"mnt{len(self.started)}"
+        point.mkdir()
+        return point
+
+    def start(self, *options: str, path: str = "/") -> tuple[Path, subprocess.Popen[str]]:
+        """Mount; return the mount point and the process."""
+        point = self.new_point()
+        process = self.program.start("mount", self.uri(path), str(point), *options)
+        self.started.append(process)
+        until = time.monotonic() + HANG_GUARD_SECONDS
+        while not find_mounts_at(point):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        return point, process
+
+
+@pytest.fixture
+def mounts(hdfs: LocalCluster, tmp_path: Path) -> Iterator[Mounts]:
+    program = Program(tmp_path)
+    yield Mounts(program, hdfs)
+    program.end()
+    assert program.residue() == []
