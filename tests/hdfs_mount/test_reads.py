@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -19,6 +20,7 @@ from tests.hdfs_mount.conftest import BLOCK_BYTES, Mounts
 pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.process]
 
 LENGTH = 5 * BLOCK_BYTES + 12_345
+JOBS, READS, READ_BYTES = 80, 12_500, 4096
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +68,30 @@ def test_random_reads_by_many_readers(mounts: Mounts, content: bytes, rdbuffer: 
     for reader in readers:
         reader.join()
     assert wrong == []
+
+
+def read_and_compare(path: Path, content: bytes, seed: int) -> None:
+    draw = random.Random(seed)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    for _ in range(READS):
+        offset = draw.randrange(LENGTH // READ_BYTES) * READ_BYTES
+        assert os.pread(descriptor, READ_BYTES, offset) == content[offset : offset + READ_BYTES]
+    os.close(descriptor)
+
+
+def test_80_jobs_read_a_million_times(mounts: Mounts, content: bytes) -> None:
+    point, _ = mounts.start("--rdbuffer", "64KiB")
+    file = point / "data/events.root"
+    context = multiprocessing.get_context("fork")
+    jobs = [
+        context.Process(target=read_and_compare, args=(file, content, seed)) for seed in range(JOBS)
+    ]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    assert [job.exitcode for job in jobs] == [0] * JOBS
+    assert statistics(point)["requests"] >= JOBS * READS
 
 
 @pytest.mark.parametrize("rdbuffer", ["64KiB", "128KiB"])
