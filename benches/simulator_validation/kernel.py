@@ -21,7 +21,7 @@ from iostudy.drives.flash import Flash
 from iostudy.host.files import read_number, write_attribute
 from iostudy.job import JobSpec, SimulationSetup
 from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_queue import DriveQueue
+from iostudy.settings.scratch.drive_queue import DriveQueue, read_driver_depth
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
@@ -97,7 +97,7 @@ class Kernel:
             scheduler=scheduler,
             rotational=self.model.rotates,
             seed=seed,
-            nr_requests=self._number("nr_requests"),
+            nr_requests=self._tags(scheduler),
             max_sectors_kb=self._number("max_sectors_kb"),
             read_ahead_kb=self._number("read_ahead_kb"),
             hz=_tick_rate(),
@@ -136,6 +136,15 @@ class Kernel:
 
     def _statistics(self) -> DriveStatistics:
         return DriveStatistics.from_json(self.drive.read_statistics())
+
+    def _tags(self, scheduler: str) -> int:
+        """Return the limit of requests. Without a scheduler these are the driver's tags.
+
+        After a change of the scheduler the queue reports the driver's largest number of tags.
+        """
+        limit = self._number("nr_requests")
+        driver = read_driver_depth(self.drive.device.name) if scheduler == "none" else None
+        return limit if driver is None else min(limit, driver)
 
     def _number(self, name: str) -> int:
         found = read_number(self._queue / name)

@@ -8,6 +8,9 @@ use crate::state::QueueState;
 
 /// Newest requests of a CPU that a bio can join.
 const MERGE_CANDIDATES: usize = 8;
+/// Tags for each completion of a batch. Traces of Linux 6.18 show batches of 4 completions at 32
+/// tags, and of 2 at 16.
+const TAGS_PER_COMPLETION: u32 = 8;
 
 /// Software queues of the CPUs.
 ///
@@ -56,10 +59,14 @@ impl Scheduler for NoScheduler {
         "none"
     }
 
-    /// Requests beyond the device's tags wait in the order of their arrival, as their processes
-    /// would.
-    fn may_allocate(&self, _state: &QueueState, _bio: &Bio) -> bool {
-        true
+    fn may_allocate(&self, state: &QueueState, bio: &Bio) -> bool {
+        let queue = state.hardware_queue(bio.cpu);
+        let allocated = state.allocated(queue, true) + state.allocated(queue, false);
+        allocated < state.settings.nr_requests
+    }
+
+    fn wake_batch(&self, state: &QueueState) -> Option<u32> {
+        Some((state.settings.nr_requests / TAGS_PER_COMPLETION).max(1))
     }
 
     fn find_merge(&self, state: &QueueState, bio: &Bio) -> Option<MergeTarget> {

@@ -55,6 +55,13 @@ impl RequestQueue {
         Submission::Inserted(id)
     }
 
+    /// Completions after which as many processes that wait for a request are woken, in any order.
+    /// None: each completion wakes processes in the order of their arrival.
+    #[must_use]
+    pub fn wake_batch(&self) -> Option<u32> {
+        self.scheduler.wake_batch(&self.state)
+    }
+
     fn find_merge(&self, bio: &Bio) -> Option<MergeTarget> {
         match self.state.settings.merges {
             MergePolicy::All => self.scheduler.find_merge(&self.state, bio),

@@ -21,6 +21,12 @@ pub trait Scheduler: Send {
         state.allocated(queue, bio.is_sync()) < state.settings.nr_requests
     }
 
+    /// Completions after which as many waiting processes are woken, in any order. None: each
+    /// completion wakes processes in the order of their arrival, as in the legacy block layer.
+    fn wake_batch(&self, _state: &QueueState) -> Option<u32> {
+        None
+    }
+
     /// The request that absorbs `bio`. The default tries the last-merge cache, the hash of request
     /// ends, and [`front_merge`](Self::front_merge), in this order.
     fn find_merge(&self, state: &QueueState, bio: &Bio) -> Option<MergeTarget> {

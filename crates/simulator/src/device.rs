@@ -1,11 +1,13 @@
 //! The request queue and the drive, with the purposes of all bios.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 
 use iostudy_drive::{Drive, Operation, Parameters, Request, SubmitError};
+use iostudy_pattern::nth;
 use iostudy_schedulers::{
-    Bio, Nanos, RequestId, RequestQueue, SchedulerBuilder, Settings, Submission, TunableError,
+    Bio, Nanos, ProcessId, RequestId, RequestQueue, SchedulerBuilder, Settings, Submission,
+    TunableError,
 };
 
 use crate::figures::{DeviceCounters, DirectionCounters};
@@ -61,6 +63,10 @@ pub struct Device {
     now: Nanos,
     /// Bios without a request: async ones, and sync ones.
     waiting: [VecDeque<Bio>; 2],
+    /// Requests that were completed since the last batch.
+    completed: u64,
+    /// Processes that were woken in an order drawn at random.
+    woken: u64,
     flushes: VecDeque<usize>,
     purposes: Vec<Option<Purpose>>,
     free: Vec<usize>,
@@ -87,6 +93,8 @@ impl Device {
             depth: depth.min(settings.queue_depth as usize),
             now: start,
             waiting: [VecDeque::new(), VecDeque::new()],
+            completed: 0,
+            woken: 0,
             flushes: VecDeque::new(),
             purposes: Vec::new(),
             free: Vec::new(),
@@ -125,7 +133,7 @@ impl Device {
         self.now = now;
     }
 
-    /// Submit a bio, or let it wait for a request.
+    /// Submit a bio, or let it wait for a request. It waits behind those of its process alone.
     pub fn submit(&mut self, bio: Bio, purpose: Purpose) {
         let tag = self.free.pop().unwrap_or_else(|| {
             self.purposes.push(None);
@@ -137,7 +145,10 @@ impl Device {
             ..bio
         };
         let class = usize::from(bio.is_sync());
-        if !self.waiting[class].is_empty() || !self.try_submit(bio) {
+        let sleeps = self.waiting[class]
+            .iter()
+            .any(|other| other.process == bio.process);
+        if sleeps || !self.try_submit(bio) {
             self.waiting[class].push_back(bio);
         }
     }
@@ -184,6 +195,7 @@ impl Device {
     }
 
     fn complete_request(&mut self, id: RequestId) {
+        self.completed += 1;
         let request = *self.queue.request(id);
         let waited = self.now - request.allocated;
         let counters = self.direction(request.bio.is_read());
@@ -193,8 +205,15 @@ impl Device {
         self.queue.complete(self.now, id, &mut self.tags);
     }
 
-    /// Submit bios that wait for a request, in their order, until one must wait again.
+    /// Submit bios that wait for a request, as the completions since the last call allow.
     pub fn submit_waiting(&mut self) {
+        match self.queue.wake_batch() {
+            Some(batch) => self.wake_batches(batch),
+            None => self.wake_in_order(),
+        }
+    }
+
+    fn wake_in_order(&mut self) {
         for class in [1, 0] {
             while let Some(&bio) = self.waiting[class].front() {
                 if !self.try_submit(bio) {
@@ -202,6 +221,41 @@ impl Device {
                 }
                 self.waiting[class].pop_front();
             }
+        }
+    }
+
+    /// After each `batch` completions as many processes are woken, drawn at random.
+    fn wake_batches(&mut self, batch: u32) {
+        while self.completed >= u64::from(batch) {
+            self.completed -= u64::from(batch);
+            for class in [1, 0] {
+                for _ in 0..batch {
+                    self.wake_any(class);
+                }
+            }
+        }
+    }
+
+    fn wake_any(&mut self, class: usize) {
+        let waiting = self.waiting[class].iter().map(|bio| bio.process);
+        let processes: Vec<ProcessId> = waiting.collect::<BTreeSet<_>>().into_iter().collect();
+        if processes.is_empty() {
+            return;
+        }
+        self.woken += 1;
+        let drawn = nth(0, self.woken) % processes.len() as u64;
+        let process = processes[usize::try_from(drawn).expect("index of a process")];
+        self.submit_process(class, process);
+    }
+
+    /// Submit the bios of a process, in their order, until one must wait again.
+    fn submit_process(&mut self, class: usize, process: ProcessId) {
+        let own = |bio: &Bio| bio.process == process;
+        while let Some(index) = self.waiting[class].iter().position(own) {
+            if !self.try_submit(self.waiting[class][index]) {
+                break;
+            }
+            self.waiting[class].remove(index);
         }
     }
 
@@ -253,5 +307,52 @@ const fn flush(lane: usize) -> Request {
         block: 0,
         blocks: 0,
         fua: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iostudy_schedulers::NoScheduler;
+
+    use super::*;
+    use crate::common;
+
+    const TAGS: u32 = 16;
+
+    fn submit(device: &mut Device, number: u32) {
+        let bio = Bio::read(ProcessId(number), u64::from(number) * 1000, 8);
+        device.submit(bio, Purpose::Direct(0));
+    }
+
+    fn complete_one(device: &mut Device) {
+        device.dispatch().expect("reads of the drive");
+        let mut completed = Vec::new();
+        while completed.is_empty() {
+            let next = device.next_event().expect("reads under way");
+            device.advance(next);
+            device.complete(&mut completed);
+        }
+        assert_eq!(completed.len(), 1);
+        device.submit_waiting();
+    }
+
+    #[test]
+    fn without_a_scheduler_waiting_reads_continue_after_a_batch_of_completions() {
+        let settings = Settings {
+            nr_requests: TAGS,
+            queue_depth: TAGS,
+            ..Settings::default()
+        };
+        let drive = Parameters::Disk(common::disk());
+        let mut device = Device::new(settings, 0, NoScheduler::build, &drive);
+        (0..TAGS + 3).for_each(|number| submit(&mut device, number));
+        assert_eq!(device.waiting[1].len(), 3);
+        complete_one(&mut device);
+        assert_eq!(device.waiting[1].len(), 3, "16 tags have batches of 2");
+        // A newcomer takes the tag before those that wait.
+        submit(&mut device, TAGS + 3);
+        assert_eq!(device.waiting[1].len(), 3);
+        complete_one(&mut device);
+        assert_eq!(device.waiting[1].len(), 2, "one tag is free");
     }
 }

@@ -16,6 +16,10 @@
 //! - A file is one extent. A write of part of a page reads nothing.
 //! - Each thread has a processor of its own.
 
+#[cfg(test)]
+#[path = "../../drive/tests/common/mod.rs"]
+mod common;
+
 mod closed_replay;
 mod device;
 mod figures;
