@@ -12,6 +12,7 @@ from tests.fleet.hosts import kill_processes
 BRIDGE = "iofleet0"
 NETWORK = "10.231.77"
 SSHD = "/usr/sbin/sshd"
+NO_NETEM = "qdisc kind is unknown"
 CONFIG = """\
 Port 22
 ListenAddress ADDRESS
@@ -69,10 +70,13 @@ class Namespaces:
         """Cut the cable of a node (``down``), or plug it in again (``up``)."""
         run("ip", "link", "set", _link(name), state)
 
-    def delay(self, name: str, *netem: str) -> bool:
-        """Delay packets to a node; return whether the kernel can."""
+    def disturb(self, name: str, *netem: str) -> bool:
+        """Let netem delay or lose packets to a node; False if the kernel has no netem."""
         command = ["tc", "qdisc", "add", "dev", _link(name), "root", "netem", *netem]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+        added = subprocess.run(command, capture_output=True, check=False, text=True)
+        if added.returncode and NO_NETEM not in added.stderr:
+            raise AssertionError(added.stderr)
+        return added.returncode == 0
 
     def end(self) -> None:
         for daemon in self._daemons:

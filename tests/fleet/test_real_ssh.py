@@ -38,7 +38,6 @@ def test_a_cut_cable_stops_one_node_and_resume_completes_it(nodes: Namespaces, t
     program = Program(tmp_path)
     (tmp_path / "target").mkdir()
     program.write(build_study(tmp_path / "target", blocks=60, least=60))
-    nodes.delay("n2", "delay", "20ms", "loss", "1%")
     options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
     options += ["--work", str(tmp_path / "work"), "--lease", "12s"]
     check = program("fleet", "check", "study.yaml", *options[:4])
@@ -62,3 +61,17 @@ def test_a_cut_cable_stops_one_node_and_resume_completes_it(nodes: Namespaces, t
     resumed = program("fleet", "run", "study.yaml", *options, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     assert "Changes against 1MiB" in resumed.stdout
+
+
+def test_a_slow_link_that_loses_packets_costs_no_node(nodes: Namespaces, tmp_path: Path):
+    inventory = nodes.start()
+    if not nodes.disturb("n2", "delay", "20ms", "loss", "1%"):
+        pytest.skip("the kernel has no netem (CONFIG_NET_SCH_NETEM)")
+    program = Program(tmp_path)
+    (tmp_path / "target").mkdir()
+    program.write(build_study(tmp_path / "target", blocks=3, least=3))
+    options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
+    options += ["--work", str(tmp_path / "work"), "--lease", "12s"]
+    run = program("fleet", "run", "study.yaml", *options)
+    assert run.returncode == 0, run.stderr
+    assert "n2 is complete" in run.stderr
