@@ -15,12 +15,11 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benches.local_cluster import prepare_cluster
 from benches.ratio import format_ratio
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.shell import Shell
-from iostudy.hadoop.software import artifacts, java
-from iostudy.hadoop.spec import ClusterSpec
 from iostudy.hadoop.tools import dfsio
 from iostudy.workloads.hadoop.job import POLL
 
@@ -36,7 +35,7 @@ def main() -> None:
     """Start a cluster, run all rounds, print for each figure its ratio with the interval."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     with tempfile.TemporaryDirectory(dir=".", prefix="by-hand-") as folder:
-        cluster = _prepared(Path(folder).resolve())
+        cluster = prepare_cluster(Path(folder).resolve())
         try:
             cluster.start()
             client = cluster.configured({}, restart=False)
@@ -47,18 +46,6 @@ def main() -> None:
     for name, power in (("throughput", 1), ("exec_time", -1)):
         by_hand, ours = ([each[way][name] ** power for each in measured] for way in _WAYS)
         print(f"{name:<12} {format_ratio('TestDFSIO by hand', by_hand, ours, 1.0)}")
-
-
-def _prepared(folder: Path) -> LocalCluster:
-    distribution = artifacts.distribution()
-    (folder / "storage").mkdir()
-    return LocalCluster.prepare(
-        ClusterSpec(),
-        home=folder / "home",
-        storage=folder / "storage",
-        java=java.find_java(distribution.version),
-        distribution=distribution,
-    )
 
 
 def _round(cluster: LocalCluster, client: Client) -> dict[str, Figures]:

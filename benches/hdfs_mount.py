@@ -22,11 +22,9 @@ from pathlib import Path
 
 from tests.hadoop import webhdfs
 
+from benches.local_cluster import prepare_cluster
 from benches.ratio import format_ratio
 from iostudy.hadoop.existing.mountable import HdfsDirectory
-from iostudy.hadoop.local.cluster import LocalCluster
-from iostudy.hadoop.software import artifacts, java
-from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings import kinds
 from iostudy.settings.clusters.hdfs_mount import HdfsMount, MountOptions
 from iostudy.settings.transaction.transaction import Transaction
@@ -49,7 +47,7 @@ def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     with tempfile.TemporaryDirectory(dir=".", prefix="hdfs-mount-") as name:
         folder = Path(name).resolve()
-        cluster = _prepared(folder)
+        cluster = prepare_cluster(folder)
         try:
             cluster.start()
             webhdfs.write(cluster, PATH, os.urandom(FILE_BYTES))
@@ -133,18 +131,6 @@ def _mounts(filesystem: str, folder: Path) -> Iterator[dict[tuple[int, int], Pat
             (setting,) = kinds.bind("bdi.read_ahead_kb", point)
             transaction.apply(*kinds.prepare_changes({setting: str(read_ahead)}))
         yield points
-
-
-def _prepared(folder: Path) -> LocalCluster:
-    distribution = artifacts.distribution()
-    (folder / "storage").mkdir()
-    return LocalCluster.prepare(
-        ClusterSpec(),
-        home=folder / "home",
-        storage=folder / "storage",
-        java=java.find_java(distribution.version),
-        distribution=distribution,
-    )
 
 
 if __name__ == "__main__":

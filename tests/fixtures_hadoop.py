@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,8 @@ from iostudy.errors import UsageError
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.software import artifacts
 from iostudy.hadoop.software import java as java_programs
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java
 from iostudy.hadoop.spec import ClusterSpec
 
 
@@ -58,13 +62,14 @@ def new_cluster(tmp_path, java, distribution) -> Iterator[MakeCluster]:
         cluster.stop()
 
 
-@pytest.fixture(scope="session")
-def hadoop_cluster(tmp_path_factory, java, distribution) -> Iterator[LocalCluster]:
-    """A cluster of two DataNodes that runs; a test that breaks it repairs it, by `configured`."""
-    folder = tmp_path_factory.mktemp("hadoop")
+@contextmanager
+def running_cluster(
+    folder: Path, spec: ClusterSpec, java: Java, distribution: Distribution
+) -> Iterator[LocalCluster]:
+    """A cluster that runs until this context ends."""
     (folder / "storage").mkdir()
     cluster = LocalCluster.prepare(
-        ClusterSpec(datanodes=2),
+        spec,
         home=folder / "home",
         storage=folder / "storage",
         java=java,
@@ -75,3 +80,11 @@ def hadoop_cluster(tmp_path_factory, java, distribution) -> Iterator[LocalCluste
         yield cluster
     finally:
         cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def hadoop_cluster(tmp_path_factory, java, distribution) -> Iterator[LocalCluster]:
+    """A cluster of two DataNodes that runs; a test that breaks it repairs it, by `configured`."""
+    spec, folder = ClusterSpec(datanodes=2), tmp_path_factory.mktemp("hadoop")
+    with running_cluster(folder, spec, java, distribution) as cluster:
+        yield cluster

@@ -16,6 +16,7 @@ from iostudy.hadoop.spec import ClusterSpec
 from iostudy.host.mounts import find_mounts_at
 from iostudy.settings.clusters.hdfs_mount import PROGRAM, find_program
 from tests.cli.program import HANG_GUARD_SECONDS, Program
+from tests.fixtures_hadoop import running_cluster
 
 BLOCK_BYTES = 4 << 20
 
@@ -27,21 +28,9 @@ def hdfs(tmp_path_factory, java, distribution) -> Iterator[LocalCluster]:
         find_program()
     except TargetError:
         pytest.skip(f"needs {PROGRAM}: make hdfs")
-    folder = tmp_path_factory.mktemp("hdfs")
-    (folder / "storage").mkdir()
-    properties = {"dfs.blocksize": str(BLOCK_BYTES)}
-    cluster = LocalCluster.prepare(
-        ClusterSpec(datanodes=2, properties=properties),
-        home=folder / "home",
-        storage=folder / "storage",
-        java=java,
-        distribution=distribution,
-    )
-    try:
-        cluster.start()
+    spec = ClusterSpec(datanodes=2, properties={"dfs.blocksize": str(BLOCK_BYTES)})
+    with running_cluster(tmp_path_factory.mktemp("hdfs"), spec, java, distribution) as cluster:
         yield cluster
-    finally:
-        cluster.stop()
 
 
 @dataclass

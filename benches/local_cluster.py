@@ -1,0 +1,22 @@
+"""A local Hadoop cluster for benches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.hadoop.software import artifacts, java
+from iostudy.hadoop.spec import ClusterSpec
+
+
+def prepare_cluster(folder: Path) -> LocalCluster:
+    """Return a cluster below the folder, with the defaults; its caller starts and stops it."""
+    distribution = artifacts.distribution()
+    (folder / "storage").mkdir()
+    return LocalCluster.prepare(
+        ClusterSpec(),
+        home=folder / "home",
+        storage=folder / "storage",
+        java=java.find_java(distribution.version),
+        distribution=distribution,
+    )
