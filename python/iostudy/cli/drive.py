@@ -11,6 +11,7 @@ import typer
 from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_command, print_json, print_line, print_table, say
 from iostudy.cli.drive_measure import measure
+from iostudy.cli.quantities import parse_size_option
 from iostudy.cli.stale_changes import recover_stale_changes, report_recovery
 from iostudy.errors import TRIAL_FAILED, IostudyError, UsageError
 from iostudy.host.devices import read_scheduler
@@ -18,7 +19,7 @@ from iostudy.settings import user_drive
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.transaction.recovery import Recovery
-from iostudy.units import format_rounded_size, format_significant, parse_size
+from iostudy.units import format_rounded_size, format_significant
 
 app = typer.Typer(
     name="drive",
@@ -51,7 +52,9 @@ def up(
     ] = False,
 ) -> None:
     """Start a modelled drive, which runs until `iostudy drive down DEVICE`. Data stay in memory."""
-    drive = user_drive.start(name, None if size is None else _parse_size(size), nbd=nbd)
+    drive = user_drive.start(
+        name, None if size is None else parse_size_option("--size", size, "8GiB"), nbd=nbd
+    )
     print_line(f"{drive.device.path}: {drive.model}", style="bold")
     print_table(("", ""), list(_facts(drive).items()))
     print_command(f"fio --name=x --filename={drive.device.path} --rw=randread --direct=1 --bs=4k")
@@ -102,15 +105,6 @@ def down(
     report_recovery(recovery)
     if recovery == Recovery():
         say("no modelled drive to end")
-
-
-def _parse_size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise UsageError(
-            "a size such as 8GiB", found=str(error), where="--size", remedy="write a number"
-        ) from error
 
 
 def _facts(drive: ModelledDrive) -> dict[str, str]:

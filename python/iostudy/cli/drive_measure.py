@@ -13,10 +13,11 @@ from typing import Annotated, Any
 
 import typer
 
-from iostudy import durable, units
+from iostudy import durable
 from iostudy.cli.arguments import Json, UnsafeFolders, Yes
 from iostudy.cli.consent import Consent, ask_destruction
 from iostudy.cli.console import err, print_json, print_line, print_table, say
+from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.drives import presets
 from iostudy.drives.measure.drive_text import Origin, format_drive_file
 from iostudy.drives.measure.measure_drive import measure_drive
@@ -25,7 +26,7 @@ from iostudy.drives.measure.prober import Prober
 from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.session import Session
 from iostudy.drives.quantities import BLOCK_BYTES
-from iostudy.errors import TargetError, UsageError
+from iostudy.errors import TargetError
 from iostudy.folders import make_output_folder
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
@@ -68,7 +69,7 @@ def measure(
     Reads bypass the page cache, and no setting is changed. A device without rotation gets no drive
     file. Other load on the drive widens the intervals.
     """
-    limit_ns = _parse_limit(time_limit)
+    limit_ns = round(parse_positive_time_option("--time-limit", time_limit, "10min") * 1e9)
     make_output_folder(out, insist=unsafe_folders)
     opened = _open(target, Consent(destroy=yes), write=write_scratch)
     with opened as (prober, name), _progress() as report:
@@ -82,16 +83,6 @@ def measure(
     print_table(("", ""), list_parameters(measured))
     for each in measured.missing:
         say(f"not measured: {each}")
-
-
-def _parse_limit(text: str) -> int:
-    try:
-        seconds = units.parse_seconds(text)
-    except ValueError as error:
-        raise UsageError(
-            "a time such as 10min", found=str(error), where="--time-limit", remedy="correct it"
-        ) from error
-    return round(seconds * 1e9)
 
 
 @contextmanager

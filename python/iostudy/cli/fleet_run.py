@@ -26,6 +26,7 @@ from iostudy.cli.fleet_options import (
 )
 from iostudy.cli.fleet_report import FleetFormat, print_fleet_report
 from iostudy.cli.output_folder import RESULTS
+from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import TrialError, UsageError
 from iostudy.folders import make_output_folder
@@ -35,7 +36,6 @@ from iostudy.study.model import Study
 from iostudy.study.parser import load
 from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import destroyed_devices
-from iostudy.units import parse_seconds
 
 if TYPE_CHECKING:
     from iostudy.fleet.controller import States
@@ -80,7 +80,7 @@ def run(
     """
     loaded = load(library.find_study(study))
     _refuse_unpoolable(loaded, yes=yes)
-    seconds = _parse_lease(lease)
+    seconds = parse_positive_time_option("--lease", lease, "60s")
     source = build_source(
         nodes=nodes,
         inventory=inventory,
@@ -131,21 +131,6 @@ def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
             remedy="look at the device on every node, for a name can mean another disk on each; "
             "then give --yes",
         )
-
-
-def _parse_lease(text: str) -> float:
-    try:
-        seconds = parse_seconds(text)
-        if not seconds > 0:
-            raise ValueError("not a positive time")
-    except ValueError as error:
-        raise UsageError(
-            "the time of a lease",
-            found=f"{text}: {error}",
-            where="--lease",
-            remedy="write a number and its unit, as in --lease 60s",
-        ) from error
-    return seconds
 
 
 def _select_ready(

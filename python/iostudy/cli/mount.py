@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.console import print_line, say
+from iostudy.cli.quantities import parse_size_option, parse_time_option
 from iostudy.cli.watchdog import start_or_warn
 from iostudy.errors import UsageError
 from iostudy.folders import require_safe_folder
@@ -22,9 +22,6 @@ from iostudy.settings.clusters.hdfs_mount import (
 )
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.study.targets import parse_hdfs_uri
-from iostudy.units import parse_seconds, parse_size
-
-T = TypeVar("T")
 
 
 def mount(
@@ -57,12 +54,12 @@ def mount(
     It is mounted, as root, until the command ends: by a signal, or after `umount DIRECTORY`.
     """
     options = MountOptions(
-        _parse("--rdbuffer", parse_size, rdbuffer),
-        _parse("--attribute-timeout", parse_seconds, attribute_timeout),
-        _parse("--entry-timeout", parse_seconds, entry_timeout),
-        None if max_read is None else _parse("--max-read", parse_size, max_read),
+        parse_size_option("--rdbuffer", rdbuffer, "10MiB"),
+        parse_time_option("--attribute-timeout", attribute_timeout, "60s"),
+        parse_time_option("--entry-timeout", entry_timeout, "60s"),
+        None if max_read is None else parse_size_option("--max-read", max_read, "1MiB"),
     )
-    wanted = _parse("mount", parse_hdfs_uri, uri)
+    wanted = _parse_uri(uri)
     require_fuse()
     find_program()
     require_safe_folder(directory.absolute(), insist=unsafe_folders)
@@ -74,10 +71,13 @@ def mount(
         mounted.wait()
 
 
-def _parse(where: str, parse: Callable[[str], T], text: str) -> T:
+def _parse_uri(text: str) -> str:
     try:
-        return parse(text)
+        return parse_hdfs_uri(text)
     except ValueError as error:
         raise UsageError(
-            "a value that can be read", found=f"{text}: {error}", where=where, remedy="correct it"
+            "the URI of a folder of HDFS",
+            found=f"{text}: {error}",
+            where="mount",
+            remedy="write it as in hdfs://namenode:8020/data",
         ) from error

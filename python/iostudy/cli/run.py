@@ -25,8 +25,8 @@ from iostudy.cli.output_folder import (
     print_resume_hint_on_signal,
     refuse_seed,
 )
+from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.errors import IostudyError, TrialError, UsageError
-from iostudy.units import parse_seconds
 
 if TYPE_CHECKING:
     from iostudy.cli.consent import Consent
@@ -63,7 +63,9 @@ def run(
     from iostudy.study.parser import load
     from iostudy.study.simulated import is_simulated
 
-    seconds = _parse_max_time(max_time)
+    seconds = (
+        math.inf if max_time is None else parse_positive_time_option("--max-time", max_time, "2h")
+    )
     ci = build_ci_output(fail_on, junit, summary)
     refuse_seed(seed, resume=resume)
     loaded = load(library.find_study(study))
@@ -101,24 +103,6 @@ def _write_output(ci: CiOutput, folder: Path, exit_code: int, *, json: bool) -> 
         from iostudy.cli.run_json import print_run
 
         print_run(folder, exit_code)
-
-
-def _parse_max_time(text: str | None) -> float:
-    """Return seconds, without limit for None; UsageError if it is not a positive time."""
-    if text is None:
-        return math.inf
-    try:
-        seconds = parse_seconds(text)
-        if not seconds > 0:
-            raise ValueError("not a positive time; write it as in 2h")
-    except ValueError as error:
-        raise UsageError(
-            "a time after which no block begins",
-            found=f"{text}: {error}",
-            where="--max-time",
-            remedy="write a number and its unit, as in --max-time 2h",
-        ) from error
-    return seconds
 
 
 def _write_ci_files(ci: CiOutput, folder: Path) -> None:

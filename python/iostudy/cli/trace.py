@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from iostudy import durable, units
+from iostudy import durable
 from iostudy.cli.arguments import Json, UnsafeFolders
 from iostudy.cli.command_line import PassThroughCommand, command_line
 from iostudy.cli.console import print_json, print_line, print_table, say
+from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import handled_signals
 from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.errors import UsageError
@@ -112,14 +113,7 @@ def _parse_duration(text: str | None, command: list[str] | None) -> float:
             where="trace record",
             remedy="give one of them",
         )
-    if text is None:
-        return 0.0
-    try:
-        return units.parse_seconds(text)
-    except ValueError as error:
-        raise UsageError(
-            "a time such as 30s", found=str(error), where="--duration", remedy="correct it"
-        ) from error
+    return 0.0 if text is None else parse_positive_time_option("--duration", text, "30s")
 
 
 def _require_new(path: Path) -> None:

@@ -1,0 +1,45 @@
+"""Parses times and sizes of command-line options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from iostudy.errors import UsageError
+from iostudy.units import parse_seconds, parse_size
+
+T = TypeVar("T")
+
+
+def parse_time_option(option: str, text: str, example: str) -> float:
+    """Return seconds; UsageError with the example, such as ``60s``, if it is not a time."""
+    return _parse(option, text, example, "a time", parse_seconds)
+
+
+def parse_positive_time_option(option: str, text: str, example: str) -> float:
+    """Return seconds; UsageError with the example unless it is a time above 0."""
+    return _parse(option, text, example, "a time above 0", _parse_positive_seconds)
+
+
+def parse_size_option(option: str, text: str, example: str) -> int:
+    """Return bytes; UsageError with the example, such as ``8GiB``, if it is not a size."""
+    return _parse(option, text, example, "a size", parse_size)
+
+
+def _parse_positive_seconds(text: str) -> float:
+    seconds = parse_seconds(text)
+    if not seconds > 0:
+        raise ValueError("not a positive time")
+    return seconds
+
+
+def _parse(option: str, text: str, example: str, wanted: str, parse: Callable[[str], T]) -> T:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError(
+            wanted,
+            found=f"{text}: {error}",
+            where=option,
+            remedy=f"write a number and its unit, as in {option} {example}",
+        ) from error
