@@ -54,7 +54,7 @@ class IostudyError(Exception):
         self.remedy = remedy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let pickle restore it without its constructor, whose arguments are keywords."""
+        """Let pickle restore it without its constructor, which takes keywords only."""
         return _restore, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-//! What is mounted, where and how.
+//! Options of a mount: its source, mount point, read buffer and timeouts.
 
 use std::path::PathBuf;
 

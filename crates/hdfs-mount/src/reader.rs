@@ -184,7 +184,7 @@ mod tests {
     const LENGTH: usize = 10_000;
     const PACKET: usize = 64;
 
-    /// A file of known bytes, whose streams fail `failures` times in all.
+    /// A file of known bytes. Its streams fail `failures` times in all.
     #[derive(Default)]
     struct Fake {
         failures: Cell<usize>,

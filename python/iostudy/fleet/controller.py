@@ -19,7 +19,7 @@ from iostudy.fleet.transfer import fetch_folder
 from iostudy.fleet.work_folder import StudyOrder, WorkFolder
 
 _TRANSFERS = 4
-"""Nodes whose results are fetched at once."""
+"""Simultaneous transfers of results from nodes."""
 _BEATS_TO_BEGIN = 2
 """Time for a node to start the study; other leases last twice as long."""
 

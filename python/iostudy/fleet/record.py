@@ -44,11 +44,11 @@ class FleetRecord(BaseModel):
         return node in self.nodes and self.nodes[node].phase is Phase.COMPLETE
 
     def list_results(self, folder: Path) -> list[Path]:
-        """The output folders of nodes whose results are in the folder, complete or not."""
+        """Return the output folders of nodes with results in this folder, complete or not."""
         return [folder / node for node in self.nodes if (folder / node / LEDGER).exists()]
 
     def list_missing(self) -> list[str]:
-        """What became of each node whose study is not complete."""
+        """Return the state of each node with an incomplete study."""
         return [
             f"{node} is {own.phase.value}: {own.detail or 'no more is known'}; its folder there "
             f"is {own.folder}"

@@ -2,7 +2,7 @@
 
 It runs `iostudy run` as its child, and ends it when the controller's lease expires. SIGUSR1 renews
 the lease and SIGTERM stops the study. It has a session of its own and is no child of a Dask worker,
-so it outlives both. ``LOCK`` is the number of an open file whose lock it inherits.
+so it outlives both. ``LOCK`` is the descriptor of an open file; the supervisor inherits its lock.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def start(
 
 
 def find(arguments: Sequence[str]) -> tuple[int, ...]:
-    """Return the process numbers of the servers whose command lines end with these arguments."""
+    """Return the process numbers of servers by the last arguments of their command lines."""
     wanted = [os.fsencode(argument) for argument in arguments]
     entries = [entry for entry in _PROC.iterdir() if entry.name.isdecimal()]
     return tuple(

@@ -49,7 +49,7 @@ BLOCK_LATENCY = TracePurpose("latencies and sizes of block requests", "; or meas
 
 @dataclass(frozen=True)
 class TraceInstance:
-    """One for requests of some devices, whose ``numbers`` are major:minor; none: of all."""
+    """An instance for devices, by their ``numbers`` (major:minor); without any, for all devices."""
 
     kind: ClassVar[str] = "trace-instance"
 
