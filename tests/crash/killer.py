@@ -22,10 +22,10 @@ from types import FrameType
 from typing import Any
 
 import iostudy.settings
-from iostudy.hadoop.command import ignore_line
 from iostudy.host import mounts, tracefs
 from iostudy.host.devices import read_device
 from iostudy.host.files import ROOT, read_attribute
+from iostudy.line_handler import ignore_line
 from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Setting

@@ -12,9 +12,9 @@ import pytest
 from iostudy.errors import ClusterError, SettingError, TargetError, WorkloadError
 from iostudy.hadoop import native_library
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import LineHandler
 from iostudy.hadoop.fake import FakeCluster
 from iostudy.hadoop.spec import ClusterSpec
+from iostudy.line_handler import LineHandler
 from iostudy.node import caches, local, local_block
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.free_space import FreeSpace

@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from iostudy.hadoop.command import ignore_line
 from iostudy.host.devices import read_device
+from iostudy.line_handler import ignore_line
 from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch.volume.layout import VolumeLayout

@@ -8,19 +8,14 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-LineHandler = Callable[[str], None]
-"""Receives a line without its end."""
+from iostudy.line_handler import LineHandler, ignore_line
 
 _KEPT_LINES = 400
 _KEPT_CHARACTERS = 600
-
-
-def ignore_line(_line: str) -> None:
-    """Discard a line."""
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import assert_never
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.existing import cluster as existing
 from iostudy.hadoop.existing.cluster import ExistingCluster
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
+from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.clusters import ClusterChange, ClusterRequest
 from iostudy.settings.clusters.hdfs_folder import HdfsFolder
 from iostudy.settings.clusters.started_cluster import StartedCluster

@@ -10,9 +10,9 @@ from typing import Protocol
 from iostudy.errors import SettingError
 from iostudy.hadoop import native_library
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
 from iostudy.hadoop.spec import ClusterSpec, Properties
+from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.levels import setting_changed_error
 from iostudy.settings import catalog
 from iostudy.settings.change import Change

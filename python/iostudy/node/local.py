@@ -14,9 +14,9 @@ from typing import Any, Self
 
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
 from iostudy.folders import require_safe_folder
-from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.host.inventory import collect_inventory
 from iostudy.host.mounts import find_mount
+from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node import target_devices
 from iostudy.node.clusters import (
     ClusterLevels,

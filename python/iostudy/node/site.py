@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
+from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.fault_watch import FindFaults, watch_nothing

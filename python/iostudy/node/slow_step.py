@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from iostudy.hadoop.command import LineHandler
+from iostudy.line_handler import LineHandler
 from iostudy.units import format_seconds
 
 SLOW_SECONDS = 5.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from iostudy.errors import TargetError
-from iostudy.hadoop.command import LineHandler
 from iostudy.host.files import ROOT
+from iostudy.line_handler import LineHandler
 from iostudy.settings import kinds
 from iostudy.settings.change import Change
 from iostudy.settings.scratch.volume.volume import Volume

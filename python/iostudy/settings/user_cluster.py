@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import LineHandler
 from iostudy.hadoop.local import persistence, status
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.daemon import log_end
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
+from iostudy.line_handler import LineHandler
 from iostudy.safe_path import require_safe
 from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.settings.transaction import state

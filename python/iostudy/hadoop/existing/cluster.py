@@ -14,7 +14,6 @@ from iostudy import own_folder
 from iostudy.errors import ClusterError, UsageError
 from iostudy.hadoop import jmx
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.conf.heaps import CLIENT_HEAP, HEAPS
@@ -27,6 +26,7 @@ from iostudy.hadoop.software import java as java_
 from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java
 from iostudy.hadoop.spec import DEFAULT_VERSION, Properties
+from iostudy.line_handler import LineHandler, ignore_line
 
 CONF_DIR = "HADOOP_CONF_DIR"
 

@@ -12,7 +12,6 @@ from typing import Any
 from iostudy import own_folder
 from iostudy.errors import ClusterError
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.local import (
@@ -29,6 +28,7 @@ from iostudy.hadoop.local.processes import DaemonProcess
 from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java, process_options
 from iostudy.hadoop.spec import ClusterSpec, Properties
+from iostudy.line_handler import LineHandler, ignore_line
 
 _FOLDER = "/iostudy"
 _ATTEMPTS = 3

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.software import installation, maven
 from iostudy.hadoop.software.cache import cache_directory, fetch_once
 from iostudy.hadoop.spec import DEFAULT_VERSION, VERSION
+from iostudy.line_handler import LineHandler, ignore_line
 
 
 @dataclass(frozen=True)

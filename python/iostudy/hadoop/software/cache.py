@@ -13,7 +13,7 @@ from pathlib import Path
 
 from iostudy.durable import write_whole
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import LineHandler
+from iostudy.line_handler import LineHandler
 
 CACHE_DIR = "IOSTUDY_CACHE_DIR"
 _MANIFEST = "sha256.json"

@@ -10,14 +10,9 @@ from importlib import resources
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import (
-    CommandFailedError,
-    CommandLimits,
-    CommandOutput,
-    LineHandler,
-    run_command,
-)
+from iostudy.hadoop.command import CommandFailedError, CommandLimits, CommandOutput, run_command
 from iostudy.hadoop.spec import DEFAULT_VERSION, numbers
+from iostudy.line_handler import LineHandler
 
 # A slow line has half an hour for 105 MB; Maven reports every file, so that silence is a hang.
 _LIMITS = CommandLimits(seconds=1800, silence_seconds=120)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iostudy.errors import ClusterError, RestoreError
-from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.local import persistence
 from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.settings.change import ConflictPolicy, Record
 
 
