@@ -85,6 +85,7 @@ def test_expected_and_observed_rates_of_each_layout() -> None:
         ("lvm-raid1", 6, 1),
         ("lvm-raid1-linear", 2, 1),
         ("lvm-raid10", 6, 3),
+        ("lvm-mirror", 3, 3),
         ("md-raid5", 5, 5),
         ("md-raid6", 4, 4),
     ],

@@ -28,7 +28,8 @@ class VolumeKind:
     ``level`` is the ``--type`` of lvcreate or the ``--level`` of mdadm. ``copies`` is the number of
     copies of every byte, 0 for one on each member. ``parity`` counts the members' worth of parity.
     ``striped``: data alternate among members in stripes of a fixed size. A volume uses
-    ``max_members`` at most, None for all.
+    ``max_members`` at most, None for all. ``reads_one_copy``: all reads went to the first copy in a
+    measurement (docs/volumes.md).
     """
 
     manager: Manager
@@ -39,6 +40,7 @@ class VolumeKind:
     parity: int = 0
     striped: bool = True
     max_members: int | None = None
+    reads_one_copy: bool = False
 
 
 _DM_RAID = ("dm_mod", "dm_raid")
@@ -54,7 +56,9 @@ KINDS: Mapping[str, VolumeKind] = {
     ),
     "lvm-raid10": VolumeKind(Manager.LVM, "raid10", (*_DM_RAID, "raid10"), 4, copies=2),
     "lvm-raid5": VolumeKind(Manager.LVM, "raid5", (*_DM_RAID, "raid456"), _RAID5_MEMBERS, parity=1),
-    "lvm-mirror": VolumeKind(Manager.LVM, "mirror", ("dm_mod", "dm_mirror"), 4, copies=2),
+    "lvm-mirror": VolumeKind(
+        Manager.LVM, "mirror", ("dm_mod", "dm_mirror"), 4, copies=2, reads_one_copy=True
+    ),
     "md-raid0": VolumeKind(Manager.MD, "0", ("raid0",), 2),
     "md-raid1": VolumeKind(Manager.MD, "1", ("raid1",), _MIRROR_MEMBERS, copies=0, striped=False),
     "md-raid10": VolumeKind(Manager.MD, "10", ("raid10",), _MIRROR_MEMBERS, copies=2),
@@ -147,12 +151,12 @@ class VolumeLayout:
     def parallel_disks(self, used: int, *, writes: bool) -> int:
         """Return how many of the disks can work on different data at a time.
 
-        Reads use every copy, and a linear volume one disk after the other.
+        Reads use every copy that the kind reads, and a linear volume one disk after the other.
         """
         kind = self.properties
         copies = kind.copies or used
         different = (used - kind.parity) // copies if kind.striped else 1
-        return different if writes else different * copies
+        return different if writes or kind.reads_one_copy else different * copies
 
     def describe(self) -> str:
         """Describe kind and stripes: ``lvm-raid10 with 6 stripes of 64KiB``."""
