@@ -1,6 +1,6 @@
 """Measuring time to a verdict: whole trials against windows, known slow-downs, false verdicts.
 
-    python -m benches.decide [REPETITIONS]
+    python -m benches.decide [REPETITIONS [SCHEDULER]]
     python -m benches.decide slow-down [STUDIES]
     python -m benches.decide a-a [STUDIES]
 
@@ -8,7 +8,8 @@ As root; every command runs its studies on one loop-back disk, through ``iostudy
 a study is that of its workload until the verdict: the pilot and the windows, or the whole trials.
 Confirmations follow the verdict and do not count.
 
-The first command asks the same question by whole trials and by windows, in alternating order. Its
+The first command asks the same question by whole trials and by windows, in alternating order. A
+whole trial takes 1 s, and 10 s for bfq: it has to be longer than the response to a switch. The
 ratio is the geometric mean over the repetitions with a 95 % t interval. A study without a verdict
 is censored at its limit: a ratio with censored whole trials is too low, one with censored windows
 too high. Both are counted.
@@ -43,8 +44,6 @@ LIMIT_SECONDS = 300
 REPETITIONS, STUDIES = 5, 10
 FEWEST_REPETITIONS = 2
 COMMANDS = ("slow-down", "a-a")
-GOALS = {"mq-deadline": 8.0, "bfq": 3.0}
-"""The least ratio of the times: bfq adapts for seconds after a switch, mq-deadline does not."""
 SLOW_DOWNS = {3: 60.0, 5: 30.0, 10: 15.0}
 """The slow-downs in percent, with the longest time to find each, in seconds."""
 FOUND_SHARE = 0.9
@@ -63,7 +62,7 @@ workloads:
       direct: true
       engine: io_uring
       depth: 32
-      duration: 1s
+      duration: {trial}s
 decide: {{margin: 5%, risk: 5%, mode: {mode}, time: {limit}s, blocks: [5, {blocks}]}}
 """
 SLOWER = """
@@ -97,6 +96,18 @@ decide: {{margin: 5%, risk: 5%, mode: switchback, time: 60s}}
 
 
 @dataclass(frozen=True)
+class Question:
+    """The least ratio of the times, and the duration of a whole trial in seconds."""
+
+    goal: float
+    trial_seconds: int
+
+
+QUESTIONS = {"mq-deadline": Question(8.0, 1), "bfq": Question(3.0, 10)}
+"""By the scheduler that is compared with none; bfq adapts for seconds after a switch."""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The verdict of a study of one comparison, and the time of its workload until then.
 
@@ -114,7 +125,7 @@ def main() -> None:
     if os.geteuid() != 0:
         print("decide: needs root and loop devices; not measured")
         return
-    command, count = _parse(sys.argv[1:])
+    command, count, questions = _parse(sys.argv[1:])
     with scratch_folder(DISK_BYTES) as disk:
         match command:
             case "slow-down":
@@ -122,37 +133,45 @@ def main() -> None:
             case "a-a":
                 count_false(disk, count or STUDIES)
             case _:
-                compare_times(disk, count or REPETITIONS)
+                for other in questions:
+                    compare_times(disk, count or REPETITIONS, other)
 
 
-def _parse(arguments: Sequence[str]) -> tuple[str, int]:
-    """Return the command, empty for the first one, and the number; 0 without any."""
+def _parse(arguments: Sequence[str]) -> tuple[str, int, Sequence[str]]:
+    """Return the command, empty for the first one, the number, 0 without any, and the questions."""
     command = arguments[0] if arguments and arguments[0] in COMMANDS else ""
-    numbers = arguments[1:] if command else arguments
-    if len(numbers) > 1 or not all(number.isdecimal() for number in numbers):
+    number, *others = (arguments[1:] if command else arguments) or ("0",)
+    if not number.isdecimal() or not QUESTIONS.keys() >= set(others) or (command and others):
         raise SystemExit(__doc__)
-    return command, int(numbers[0]) if numbers else 0
+    return command, int(number), others or tuple(QUESTIONS)
 
 
-def compare_times(disk: Path, repetitions: int) -> None:
-    """Print the times of both modes for each question, and their ratio with its goal."""
+def compare_times(disk: Path, repetitions: int, other: str) -> None:
+    """Print the times of both modes for a question, and their ratio with its goal."""
     if repetitions < FEWEST_REPETITIONS:
         raise SystemExit(f"an interval needs at least {FEWEST_REPETITIONS} repetitions")
     print(f"seconds of measuring to a verdict, censored at {LIMIT_SECONDS} s without one")
-    for other, goal in GOALS.items():
-        outcomes: dict[str, list[Outcome]] = {"trials": [], "switchback": []}
-        for number in range(repetitions):
-            for mode in sorted(outcomes, reverse=number % 2 == 1):
-                outcomes[mode].append(run_study(_ask(other, mode, disk)))
-        for mode, own in outcomes.items():
-            print(f"{other:12} {mode:11} {_describe(own)}")
-        trials, windows = ([1 / _censored(own) for own in each] for each in outcomes.values())
-        print(f"{other:12} ratio       {format_ratio('whole trials', trials, windows, goal)}")
+    outcomes: dict[str, list[Outcome]] = {"trials": [], "switchback": []}
+    for number in range(repetitions):
+        for mode in sorted(outcomes, reverse=number % 2 == 1):
+            outcomes[mode].append(run_study(_ask(other, mode, disk)))
+            print(f"{number + 1:2} {other} {mode}: {_describe(outcomes[mode][-1:])}", flush=True)
+    for mode, own in outcomes.items():
+        print(f"{other:12} {mode:11} {_describe(own)}")
+    trials, windows = ([1 / _censored(own) for own in each] for each in outcomes.values())
+    goal = QUESTIONS[other].goal
+    print(f"{other:12} ratio       {format_ratio('whole trials', trials, windows, goal)}")
 
 
 def _ask(other: str, mode: str, disk: Path) -> str:
-    blocks = LIMIT_SECONDS // 2
-    return SCHEDULERS.format(other=other, disk=disk, mode=mode, limit=LIMIT_SECONDS, blocks=blocks)
+    return SCHEDULERS.format(
+        other=other,
+        disk=disk,
+        mode=mode,
+        trial=QUESTIONS[other].trial_seconds,
+        limit=LIMIT_SECONDS,
+        blocks=LIMIT_SECONDS // 2,
+    )
 
 
 def _censored(outcome: Outcome) -> float:
@@ -168,7 +187,10 @@ def _describe(outcomes: Sequence[Outcome]) -> str:
     )
     censored = sum(own.verdict is Verdict.INCONCLUSIVE for own in outcomes)
     windows = sum(own.has_windows for own in outcomes)
-    return f"{seconds} s; {verdicts}; {censored} censored, {windows} by windows"
+    pilot = format_seconds(statistics.median(own.pilot_seconds for own in outcomes))
+    return (
+        f"{seconds} s; {verdicts}; {censored} censored, {windows} by windows, median pilot {pilot}"
+    )
 
 
 def count_found(disk: Path, studies: int) -> None:
