@@ -9,10 +9,10 @@ a study is that of its workload until the verdict: the pilot and the windows, or
 Confirmations follow the verdict and do not count.
 
 The first command asks the same question by whole trials and by windows, in alternating order. A
-whole trial takes 1 s, and 10 s for bfq: it has to be longer than the response to a switch. The
-ratio is the geometric mean over the repetitions with a 95 % t interval. A study without a verdict
-is censored at its limit: a ratio with censored whole trials is too low, one with censored windows
-too high. Both are counted.
+whole trial takes 1 s, and 10 s for bfq, which responds to a switch for seconds. The ratio is the
+geometric mean over the repetitions with a 95 % t interval. A study without a verdict is censored at
+its limit: a ratio with censored whole trials is too low, one with censored windows too high. Both
+are counted.
 
 The second command counts how often a known slow-down is found in time, with the pilot and without
 it. The third compares one scheduler under two labels. Every switch goes through another scheduler
@@ -125,7 +125,7 @@ def main() -> None:
     if os.geteuid() != 0:
         print("decide: needs root and loop devices; not measured")
         return
-    command, count, questions = _parse(sys.argv[1:])
+    command, count, schedulers = _parse(sys.argv[1:])
     with scratch_folder(DISK_BYTES) as disk:
         match command:
             case "slow-down":
@@ -133,17 +133,21 @@ def main() -> None:
             case "a-a":
                 count_false(disk, count or STUDIES)
             case _:
-                for other in questions:
+                for other in schedulers:
                     compare_times(disk, count or REPETITIONS, other)
 
 
 def _parse(arguments: Sequence[str]) -> tuple[str, int, Sequence[str]]:
-    """Return the command, empty for the first one, the number, 0 without any, and the questions."""
+    """Return the command, the number, and the schedulers to compare with none.
+
+    The first command is empty, and a missing number 0.
+    """
     command = arguments[0] if arguments and arguments[0] in COMMANDS else ""
-    number, *others = (arguments[1:] if command else arguments) or ("0",)
-    if not number.isdecimal() or not QUESTIONS.keys() >= set(others) or (command and others):
+    number, *schedulers = (arguments[1:] if command else arguments) or ("0",)
+    allowed = 0 if command else 1
+    if not number.isdecimal() or len(schedulers) > allowed or not set(schedulers) <= set(QUESTIONS):
         raise SystemExit(__doc__)
-    return command, int(number), others or tuple(QUESTIONS)
+    return command, int(number), schedulers or tuple(QUESTIONS)
 
 
 def compare_times(disk: Path, repetitions: int, other: str) -> None:

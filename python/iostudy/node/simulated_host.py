@@ -48,7 +48,7 @@ class HostRun:
 
 @dataclass(frozen=True)
 class SimulatedHost:
-    """Return a host with a drive of this model and size."""
+    """A host with a drive of this model and size."""
 
     model: str
     size_bytes: int

@@ -28,8 +28,8 @@ class VolumeKind:
     ``level`` is the ``--type`` of lvcreate or the ``--level`` of mdadm. ``copies`` is the number of
     copies of every byte, 0 for one on each member. ``parity`` counts the members' worth of parity.
     ``striped``: data alternate among members in stripes of a fixed size. A volume uses
-    ``max_members`` at most, None for all. ``reads_one_copy``: all reads went to the first copy in a
-    measurement (docs/volumes.md).
+    ``max_members`` at most, None for all. ``reads_one_copy``: all reads go to the first copy, as
+    measured (docs/volumes.md).
     """
 
     manager: Manager
@@ -151,7 +151,8 @@ class VolumeLayout:
     def parallel_disks(self, used: int, *, writes: bool) -> int:
         """Return how many of the disks can work on different data at a time.
 
-        Reads use every copy that the kind reads, and a linear volume one disk after the other.
+        Reads use every copy, or the first one only (``reads_one_copy``). A linear volume uses one
+        disk after the other.
         """
         kind = self.properties
         copies = kind.copies or used
