@@ -42,6 +42,9 @@ workloads:
   - wordcount: {{label: wordcount in 16 MiB, size: 256MiB, memory: 16MiB}}
   - nnbench: {{threads: 4, files: 10000}}
   - nnbench: {{label: nnbench of 16 KiB, threads: 2, files: 5000, bytes_to_write: 16KiB}}
+  - nnbench: {{label: durable nnbench, threads: 4, files: 500, sync: directory}}
+  - nnbench: {{label: durable of 16 KiB, threads: 1, files: 500, bytes_to_write: 16KiB, sync: file}}
+  - mrbench: {{jobs: 50}}
   - nnbench: {{label: nnbench of old files, threads: 4, files: 10000, operations: [open_read]}}
 """
 _SEED = 7

@@ -22,7 +22,15 @@ class StoppedError(Exception):
     """The tick of a job stopped it before its end."""
 
 SimulatedJob: TypeAlias = (
-    FileJob | EventJobs | TeraGen | TeraSort | TeraValidate | ZipfText | WordCount | MetadataJob
+    FileJob
+    | EventJobs
+    | TeraGen
+    | TeraSort
+    | TeraValidate
+    | ZipfText
+    | WordCount
+    | MetadataJob
+    | MrBenchModel
 )
 SimulatedRounds: TypeAlias = tuple[list[tuple[Any, float, float]], tuple[float, int] | None]
 
@@ -73,6 +81,21 @@ class SimulatedDisk:
 
         ValueError for a bio that the drive refuses.
         """
+
+@final
+class MrBenchModel:
+    """Jobs of mrbench one after another, in ``directory`` of a simulated disk."""
+
+    def __init__(
+        self,
+        directory: str,
+        *,
+        jobs: int,
+        maps: int,
+        reduces: int,
+        fsync: bool,
+        input_bytes: int,
+    ) -> None: ...
 
 @final
 class TraceReplay:

@@ -46,7 +46,10 @@ workloads:
       workloads:
         reader: {dfsio-read: {files: 1, size: 64MiB}}
         writer: {dfsio-write: {files: 1, size: 4MiB}}
+  - mrbench: {jobs: 3, maps: 2, reduces: 2, input_lines: 3000}
+  - nnbench: {label: durable nnbench, threads: 2, files: 20, bytes_to_write: 5KiB, sync: directory}
 """
+MRBENCH, DURABLE = 10, 11
 
 
 @pytest.fixture
@@ -65,7 +68,7 @@ def trial(node: SimulatedNode, study: Study, workload: int, level: int, seed: in
         return block.trial(study.configurations()[level])
 
 
-@pytest.mark.parametrize("workload", range(10))
+@pytest.mark.parametrize("workload", range(12))
 def test_every_workload_has_its_figures(node: SimulatedNode, study: Study, workload: int):
     result = trial(node, study, workload, 0, seed=1)
     request = study.workloads[workload]
@@ -86,7 +89,9 @@ def test_a_read_moves_every_byte_from_the_disk(node: SimulatedNode, study: Study
     assert figures["kB_read"] == 3 * 16 * 1024
 
 
-@pytest.mark.parametrize("workload", range(4, 9))
+@pytest.mark.parametrize(
+    "workload", [*range(4, 9), pytest.param(MRBENCH, marks=pytest.mark.child), DURABLE]
+)
 def test_simulated_jobs_make_the_calls_of_the_engines(
     node: SimulatedNode, study: Study, workload: int, tmp_path: Path
 ):
@@ -126,6 +131,29 @@ def test_phases_of_metadata_reach_the_drive(node: SimulatedNode, study: Study):
     assert figures["kB_read"] == 0
     assert data < figures["kB_wrtn"] < 1.3 * data
     assert figures["f/s"] > 0
+
+
+def test_each_durable_change_is_flushed_and_threads_share_commits(
+    node: SimulatedNode, study: Study
+):
+    result = trial(node, study, DURABLE, 0, seed=1)
+    telemetry = result.telemetry.summary.devices[DEVICE]
+    flushes = telemetry["f/s"] * result.phases["run"]
+    # Two threads create, rename and delete 20 files each; a commit has two flushes.
+    changes = 2 * 3 * 20
+    assert changes <= flushes < 2 * changes
+
+
+def test_mrbench_without_fsync_writes_nothing_before_its_end(node: SimulatedNode, study: Study):
+    request = study.workloads[MRBENCH]
+    relaxed = replace(request, options=request.options.model_copy(update={"fsync": False}))
+    durable = trial(node, study, MRBENCH, 0, seed=1)
+    with node.block(relaxed, 1) as block:
+        cached = block.trial(study.configurations()[0])
+    assert cached.telemetry.summary.devices[DEVICE]["kB_wrtn"] == 0
+    assert durable.telemetry.summary.devices[DEVICE]["kB_wrtn"] > 0
+    assert durable.figures["job_time"] > cached.figures["job_time"] + 0.05
+    assert cached.figures["start_share"] > 50 > durable.figures["start_share"]
 
 
 def test_idling_serves_streams_better_than_the_order_of_arrival(node: SimulatedNode, study: Study):

@@ -65,7 +65,6 @@ def test_a_modelled_drive_is_no_simulated_one():
     [
         (text(factors="{sysctl.vm.swappiness: [1, 60]}"), "a simulation knows the tunables"),
         (text(workload="iozone"), "iozone has no simulation"),
-        (text(workload="nnbench: {sync: file}"), "sync: file has no simulation; use none or phase"),
         (text(workload="terasort: {spill: /tmp}"), "spill: .* has no simulation; leave it out"),
         (
             text(workload="mix: {workloads: {a: dfsio-read, b: {io: {rate: 9, duration: 1s}}}}"),

@@ -223,7 +223,7 @@ def test_required_space_has_a_reserve(place):
     workload = begun(place, jobs=3, maps=4, reduces=3, input_lines=1000, input_type="random")
     workload.run(place)
     used = sum(path.stat().st_blocks * 512 for path in place.directory.rglob("*"))
-    assert used <= workload.space_bytes() < 4 * used
+    assert used <= workload.space_bytes() < 8 * used
 
 
 @given(st.lists(st.integers(0, 30).map(lambda n: b"x" * n + b"\n")), st.integers(1, 9))

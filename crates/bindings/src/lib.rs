@@ -12,6 +12,7 @@ mod job;
 mod job_result;
 mod latencies;
 mod metadata;
+mod mrbench;
 mod namespace;
 mod packed;
 mod path;
@@ -53,6 +54,8 @@ mod _native {
     use super::latencies::Latencies;
     #[pymodule_export]
     use super::metadata::{MetadataJob, remove_tree};
+    #[pymodule_export]
+    use super::mrbench::MrBenchModel;
     #[pymodule_export]
     use super::namespace::{NamespaceJob, NamespaceOutcome, NamespacePhase};
     #[pymodule_export]

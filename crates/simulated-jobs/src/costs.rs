@@ -34,3 +34,12 @@ pub const DELETE: Nanos = 9_900;
 pub const MKDIR: Nanos = 28_000;
 /// A directory that is removed.
 pub const RMDIR: Nanos = 15_500;
+
+/// A process that the job starts before the next one.
+pub const LAUNCH_TASK: Nanos = 190_000;
+/// A process of a task, from its start to its first line.
+pub const START_TASK: Nanos = 7_400_000;
+/// A process of a task, from its last line to the notice of its end.
+pub const END_TASK: Nanos = 2_200_000;
+/// A small file that is opened, read and closed by a task.
+pub const READ_SMALL: Nanos = 9_000;

@@ -134,6 +134,11 @@ impl FileTable {
         self.find(path, bytes)
     }
 
+    /// Let changes of a file go through a journal.
+    pub fn set_journal(&mut self, file: usize, journal: usize) {
+        self.files[file].journal = Some(journal);
+    }
+
     /// Make a file of that size at block `start`; it replaces one of the same name.
     ///
     /// # Errors
@@ -147,7 +152,11 @@ impl FileTable {
                 path.display()
             ));
         }
-        self.files.push(File { start, pages });
+        self.files.push(File {
+            start,
+            pages,
+            journal: None,
+        });
         self.bytes.push(bytes);
         self.by_path.insert(path.to_owned(), self.files.len() - 1);
         Ok(())

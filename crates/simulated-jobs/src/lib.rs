@@ -12,6 +12,7 @@ pub mod file_jobs;
 mod file_table;
 mod merge;
 pub mod metadata;
+pub mod mrbench;
 pub mod terasort;
 pub mod wordcount;
 

@@ -3,17 +3,22 @@
 //! The file system is a model of ext4 with its defaults: inodes of 256 bytes in a table in the
 //! order of their creation, directories as hashed trees, and a journal of whole blocks.
 //!
-//! - An operation touches the block of its inode and the block of its name. A changed block is
-//!   dirty in the page cache; one that is not cached is read before.
-//! - A sync at the end of a phase writes the data, then every changed block once to the journal,
-//!   sequentially, with a flush, then the changed blocks to their places.
-//! - Operations that change a directory take its lock: in a directory that all threads share, each
-//!   lasts as many times longer as there are threads.
-//! - No commit happens between syncs, and bitmaps are not modelled.
+//! - An operation touches the block of its inode, the block of its name and the inode of the
+//!   directory. One that makes or removes a file or directory also changes bitmaps and the
+//!   descriptor of one group. A changed block is dirty in the page cache; one that is not cached is
+//!   read before.
+//! - fsync writes the data of a file and waits until the journal has its inode, or the inode of a
+//!   directory. The simulated journal commits changes of all threads together.
+//! - A sync at the end of a phase writes the data, commits, and writes the changed blocks to their
+//!   places.
+//! - Operations that change a directory take its lock: in a directory that all threads share, one
+//!   begins when the one before has ended.
+//! - No commit happens because of the age of changes.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use iostudy_latency::{empty_latencies, merge};
@@ -22,7 +27,7 @@ use iostudy_metadata::{Layout, Operation as Change, Sync};
 use iostudy_pattern::{Record, nth};
 use iostudy_schedulers::Nanos;
 use iostudy_simulator::{
-    Division, Job, Kind, Operation, Operations, PAGE_BYTES, Phase, Round, workers,
+    Division, Item, Job, Kind, Operation, Operations, PAGE_BYTES, Phase, Round, workers,
 };
 
 use crate::costs::{CREATE, DELETE, LIST_ENTRY, MKDIR, OPEN_READ, RENAME, RMDIR, STAT};
@@ -35,22 +40,39 @@ const INODES_PER_BLOCK: u64 = PAGE_BYTES / 256;
 const INODE_READ_AHEAD: u64 = 32;
 /// Names of a block: Linux 6.18 put 40,000 short names into 260 blocks.
 const NAMES_PER_BLOCK: u64 = 154;
-/// Blocks of a transaction without changes: descriptor and commit.
-const TRANSACTION_BLOCKS: u64 = 2;
-/// Names of changed blocks in a descriptor block.
-const BLOCKS_PER_DESCRIPTOR: u64 = 254;
+/// Fewest blocks of the journal: those of ext4 on 2 to 16 GiB, by mke2fs(8).
+const JOURNAL_BLOCKS: u64 = 16_384;
 /// Share of the drive before the journal: it is in the middle of the file system.
 const JOURNAL_AT: u64 = 2;
+/// Blocks of a group that each new or removed file changes: inode bitmap and group descriptor.
+const GROUP_BLOCKS: u64 = 2;
 
 /// The trees on the simulated disk, as one file of metadata and one of data.
 struct Trees {
     job: engine::Job,
     layout: Layout,
     metadata: usize,
-    journal: usize,
     data: usize,
-    /// Blocks that changed since the last sync.
-    changed: Mutex<BTreeSet<u64>>,
+    /// Times from which the locks of shared directories are free.
+    free: Mutex<HashMap<u64, Nanos>>,
+}
+
+/// Make a file of metadata with a journal. Returns both.
+///
+/// # Errors
+///
+/// The disk has no room.
+pub(crate) fn create_metadata(
+    folder: &Path,
+    blocks: u64,
+    files: &mut FileTable,
+) -> Result<[usize; 2], String> {
+    let metadata = files.create(&folder.join("metadata"), blocks * PAGE_BYTES)?;
+    // A transaction has each block once, and some descriptors.
+    let journal_bytes = JOURNAL_BLOCKS.max(blocks * 2) * PAGE_BYTES;
+    let journal = files.create_at(&folder.join("journal"), JOURNAL_AT, journal_bytes)?;
+    files.set_journal(metadata, journal);
+    Ok([metadata, journal])
 }
 
 /// Files of the trees: metadata, journal, data.
@@ -60,12 +82,9 @@ struct Trees {
 /// The disk has no room.
 pub fn lay_out(job: &engine::Job, files: &mut FileTable) -> Result<[usize; 3], String> {
     let shape = Shape::of(job);
-    let path = |name: &str| job.directory.join(name);
-    let metadata = files.create(&path("metadata"), shape.blocks() * PAGE_BYTES)?;
+    let [metadata, journal] = create_metadata(&job.directory, shape.blocks(), files)?;
     let data_blocks = shape.items * data_blocks(job);
-    let data = files.create(&path("data"), data_blocks.max(1) * PAGE_BYTES)?;
-    let journal_bytes = (shape.blocks() * 2 + TRANSACTION_BLOCKS) * PAGE_BYTES;
-    let journal = files.create_at(&path("journal"), JOURNAL_AT, journal_bytes)?;
+    let data = files.create(&job.directory.join("data"), data_blocks.max(1) * PAGE_BYTES)?;
     Ok([metadata, journal, data])
 }
 
@@ -113,9 +132,25 @@ impl Shape {
         self.directories * self.blocks_per_directory
     }
 
-    /// All blocks: inodes, names, and a block of each directory that an operation makes.
+    /// All blocks: inodes, names, the inode of each directory in a block of its own, a block of
+    /// each directory that an operation makes, the block bitmap, and the other blocks of a group.
     const fn blocks(self) -> u64 {
-        self.inode_blocks() + self.name_blocks() + self.made
+        self.block_bitmap() + 1 + GROUP_BLOCKS
+    }
+
+    /// Block with the inode of a directory: the file system places directories far apart.
+    const fn directory(self, number: u64) -> u64 {
+        self.inode_blocks() + self.name_blocks() + number
+    }
+
+    const fn block_bitmap(self) -> u64 {
+        self.body(self.made)
+    }
+
+    /// Blocks of the group that each new or removed file changes.
+    fn group(self) -> Range<u64> {
+        let first = self.block_bitmap() + 1;
+        first..first + GROUP_BLOCKS
     }
 
     /// Block of an inode.
@@ -144,7 +179,7 @@ impl Shape {
     }
 
     const fn body(self, number: u64) -> u64 {
-        self.inode_blocks() + self.name_blocks() + number
+        self.directory(self.directories) + number
     }
 }
 
@@ -152,11 +187,8 @@ impl Shape {
 ///
 /// # Errors
 ///
-/// The disk has no room, or every operation is synced.
+/// The disk has no room.
 pub fn simulate(job: &engine::Job, files: &mut FileTable, seed: u64) -> Result<Job, String> {
-    if matches!(job.sync, Sync::File | Sync::Directory) {
-        return Err("a simulated job syncs none or phases; each operation is not simulated".into());
-    }
     let [metadata, journal, data] = lay_out(job, files)?;
     let job = job.clone();
     let threads = move || {
@@ -164,9 +196,8 @@ pub fn simulate(job: &engine::Job, files: &mut FileTable, seed: u64) -> Result<J
             layout: Layout::of(&job),
             job: job.clone(),
             metadata,
-            journal,
             data,
-            changed: Mutex::default(),
+            free: Mutex::default(),
         });
         workers(job.threads, phases(&trees), |thread| start(seed, thread))
     };
@@ -181,17 +212,17 @@ fn phases(trees: &Arc<Trees>) -> Vec<Phase> {
             Change::List => trees.layout.leaves(),
             _ => trees.job.files,
         };
-        let perform = move |thread, item| performing.perform(change, thread, item);
+        let perform = move |item| performing.perform(change, item);
         [
             Phase::new(Division::Own(items), trees.job.threads, perform),
-            Phase::alone(move || Box::new(syncing.sync().into_iter())),
+            Phase::alone(move || Box::new(syncing.sync(change).into_iter())),
         ]
     };
     trees.job.operations.iter().flat_map(each).collect()
 }
 
 /// One file or directory of a thread.
-struct Item {
+struct Entry {
     /// Number over all trees.
     number: u64,
     /// Directory over all trees.
@@ -200,54 +231,88 @@ struct Item {
 
 impl Trees {
     /// The operations of a change on a thread's item.
-    fn perform(&self, change: Change, thread: usize, item: u64) -> Operations {
+    fn perform(&self, change: Change, item: Item) -> Operations {
         if change == Change::List {
-            return Box::new([self.list(thread, item)].into_iter());
+            return Box::new([self.list(item.worker, item.number)].into_iter());
         }
-        let item = self.item(thread, item);
-        let (reads, writes) = self.blocks(change, &item);
+        let entry = self.entry(item.worker, item.number);
+        let (reads, writes) = self.blocks(change, &entry);
+        let time = Operation {
+            costs_calls: false,
+            then: self.time(change, &entry, item.elapsed),
+            ..Operation::new(Kind::Read, self.metadata)
+        };
         let read = (!reads.is_empty()).then(|| self.touch(Kind::Read, &reads));
         let write = (!writes.is_empty()).then(|| self.touch(Kind::Write, &writes));
-        self.changed().extend(writes);
-        let data = self.data(change, item.number);
-        let mut operations: Vec<Operation> = [read, write, data].into_iter().flatten().collect();
-        if let Some(last) = operations.last_mut() {
-            last.then = self.time(change);
-        }
-        Box::new(operations.into_iter())
+        let data = self.data(change, entry.number);
+        let operations = [Some(time), read, write, data].into_iter().flatten();
+        Box::new(operations.chain(self.fsync(change, &entry)))
     }
 
-    fn item(&self, thread: usize, item: u64) -> Item {
+    /// fsync of a new file, and of the directory after a change.
+    fn fsync(&self, change: Change, entry: &Entry) -> Vec<Operation> {
+        let shape = Shape::of(&self.job);
+        let mut operations = Vec::new();
+        if matches!(self.job.sync, Sync::File | Sync::Directory) && change == Change::CreateWrite {
+            operations.extend(self.data(change, entry.number).map(|written| Operation {
+                kind: Kind::Sync,
+                costs_calls: false,
+                ..written
+            }));
+            operations.push(self.commit(Shape::inode(entry.number)));
+        }
+        if self.job.sync == Sync::Directory && change.changes() {
+            operations.push(self.commit(shape.directory(entry.directory)));
+        }
+        operations
+    }
+
+    fn commit(&self, block: u64) -> Operation {
+        Operation::call(Kind::Commit, self.metadata, pages(block..block + 1))
+    }
+
+    fn entry(&self, thread: usize, item: u64) -> Entry {
         let (own, tree) = if self.job.shared {
             (item * self.job.threads as u64 + thread as u64, 0)
         } else {
             (item, thread as u64)
         };
         let leaf = own / self.job.files_per_directory;
-        Item {
+        Entry {
             number: self.layout.first_file(thread) + own,
             directory: tree * self.layout.leaves() + leaf,
         }
     }
 
     /// Blocks that a change reads and those that it changes.
-    fn blocks(&self, change: Change, item: &Item) -> (Vec<u64>, Vec<u64>) {
+    fn blocks(&self, change: Change, entry: &Entry) -> (Vec<u64>, Vec<u64>) {
         let shape = Shape::of(&self.job);
-        let inode = Shape::inode(item.number);
-        let made = Shape::inode(shape.items + item.number);
-        let name = |kind| shape.name(item.directory, nth(kind, item.number));
+        let inode = Shape::inode(entry.number);
+        let made = Shape::inode(shape.items + entry.number);
+        let name = |kind| shape.name(entry.directory, nth(kind, entry.number));
         let (created, renamed, directory) = (name(1), name(2), name(3));
-        let body = shape.body(item.number);
+        let body = shape.body(entry.number);
+        let parent = shape.directory(entry.directory);
+        let with_group =
+            |blocks: &[u64]| -> Vec<u64> { blocks.iter().copied().chain(shape.group()).collect() };
+        let data = (self.job.bytes_to_write > 0).then(|| shape.block_bitmap());
+        let with_data = |blocks: &[u64]| with_group(blocks).into_iter().chain(data).collect();
         match change {
-            Change::CreateWrite => (vec![], vec![inode, created]),
+            Change::CreateWrite => (vec![], with_data(&[inode, created, parent])),
             Change::OpenRead | Change::Stat => (vec![created, inode], vec![]),
             Change::Rename => {
                 let blocks = vec![created, renamed, inode];
-                (blocks.clone(), blocks)
+                (blocks.clone(), [blocks, vec![parent]].concat())
             }
-            Change::Delete => (vec![created, inode], vec![created, inode]),
-            Change::Mkdir => (vec![], vec![made, directory, body]),
-            Change::Rmdir => (vec![directory, made, body], vec![directory, made]),
+            Change::Delete => (vec![created, inode], with_data(&[created, inode, parent])),
+            Change::Mkdir => {
+                let own = [made, directory, body, parent, shape.block_bitmap()];
+                (vec![], with_group(&own))
+            }
+            Change::Rmdir => {
+                let own = [directory, made, parent, shape.block_bitmap()];
+                (vec![directory, made, body], with_group(&own))
+            }
             Change::List => unreachable!("directories are listed as a whole"),
         }
     }
@@ -256,13 +321,12 @@ impl Trees {
         let shape = Shape::of(&self.job);
         let range = |&block: &u64| match kind {
             Kind::Read => shape.read_with(block),
-            Kind::Write | Kind::Sync => block..block + 1,
+            _ => block..block + 1,
         };
         Operation {
-            kind,
             costs_calls: false,
             pieces: blocks.iter().map(range).map(pages).collect(),
-            ..Operation::sync(self.metadata)
+            ..Operation::new(kind, self.metadata)
         }
     }
 
@@ -296,8 +360,8 @@ impl Trees {
         }
     }
 
-    /// Processor time of a change, with the wait for the lock of the directory.
-    fn time(&self, change: Change) -> Nanos {
+    /// Processor time of a change at `elapsed`, with the wait for the lock of a shared directory.
+    fn time(&self, change: Change, entry: &Entry, elapsed: Nanos) -> Nanos {
         let own = match change {
             Change::CreateWrite => CREATE,
             Change::OpenRead => OPEN_READ,
@@ -308,40 +372,28 @@ impl Trees {
             Change::Mkdir => MKDIR,
             Change::Rmdir => RMDIR,
         };
-        if self.job.shared && change.changes() {
-            own * self.job.threads as u64
-        } else {
-            own
+        if !self.job.shared || !change.changes() {
+            return own;
         }
-    }
-
-    fn changed(&self) -> MutexGuard<'_, BTreeSet<u64>> {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = free.entry(entry.directory).or_default();
+        *free = own + elapsed.max(*free);
+        *free - elapsed
     }
 
     /// Carry everything to the medium: data, journal, blocks at their places.
-    fn sync(&self) -> Vec<Operation> {
-        let changed = std::mem::take(&mut *self.changed()).len() as u64;
-        if self.job.sync == Sync::None || changed == 0 {
+    fn sync(&self, change: Change) -> Vec<Operation> {
+        if self.job.sync != Sync::Phase || !change.changes() {
             return Vec::new();
         }
-        let data = (self.job.bytes_to_write > 0).then(|| Operation::sync(self.data));
-        let descriptors = changed.div_ceil(BLOCKS_PER_DESCRIPTOR);
-        let transaction = Operation {
-            direct: true,
-            durable: true,
-            ..Operation::call(
-                Kind::Write,
-                self.journal,
-                pages(0..changed + descriptors + 1),
-            )
-        };
-        let places = Operation::sync(self.metadata);
-        data.into_iter().chain([transaction, places]).collect()
+        let data = (self.job.bytes_to_write > 0).then(|| Operation::new(Kind::Sync, self.data));
+        let own = [Kind::Commit, Kind::Sync].map(|kind| Operation::new(kind, self.metadata));
+        data.into_iter().chain(own).collect()
     }
 }
 
-fn pages(blocks: Range<u64>) -> Record {
+/// Blocks as a piece of their file.
+pub(crate) fn pages(blocks: Range<u64>) -> Record {
     Record {
         offset: blocks.start * PAGE_BYTES,
         len: index((blocks.end - blocks.start) * PAGE_BYTES),

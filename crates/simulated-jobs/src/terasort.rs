@@ -10,7 +10,7 @@ use iostudy_records::terasort::{
     GenerateJob, Outcome, Plan, ROW_BYTES, SortJob, SortOutcome, ValidateJob, sampled_rows,
 };
 use iostudy_records::{CallStats, MAX_CALL_BYTES, read_calls, write_calls};
-use iostudy_simulator::{Division, Job, Kind, Operation, Operations, Phase, Round, workers};
+use iostudy_simulator::{Division, Item, Job, Kind, Operation, Operations, Phase, Round, workers};
 
 use crate::costs::{GENERATE_ROW, SORT_ROW};
 use crate::file_table::{FileTable, start};
@@ -84,8 +84,8 @@ pub fn generate(job: &GenerateJob, files: &mut FileTable, seed: u64) -> Result<J
     let threads = move || {
         let (parts, direct, fsync) = (Arc::clone(&parts), job.direct, job.fsync);
         let count = job.threads.min(job.parts);
-        let write = move |_, part: u64| -> Operations {
-            let (file, rows) = parts[index(part)];
+        let write = move |part: Item| -> Operations {
+            let (file, rows) = parts[index(part.number)];
             let writes = write_calls(0..rows * ROW, MAX_CALL_BYTES);
             let time = |bytes| rows_of(bytes) * GENERATE_ROW;
             Box::new(calls(Kind::Write, file, direct, writes, time).chain(sync(file, fsync)))
@@ -108,8 +108,8 @@ pub fn validate(job: &ValidateJob, files: &FileTable, seed: u64) -> Result<Job, 
     let threads = move || {
         let (sizes, direct) = (Arc::clone(&sizes), job.direct);
         let (items, count) = (sizes.len(), job.threads.min(sizes.len()));
-        let read = move |_, part: u64| -> Operations {
-            let (file, bytes) = sizes[index(part)];
+        let read = move |part: Item| -> Operations {
+            let (file, bytes) = sizes[index(part.number)];
             let reads = read_calls(0..bytes, MAX_CALL_BYTES);
             Box::new(calls(Kind::Read, file, direct, reads, |_| 0))
         };
@@ -249,10 +249,10 @@ fn phases(sort: &Arc<Sort>) -> Vec<Phase> {
         Phase::new(
             Division::Queue(sort.plan.chunks as u64),
             threads,
-            move |_, number| Box::new(spilling.spill(number).into_iter()),
+            move |chunk| Box::new(spilling.spill(chunk.number).into_iter()),
         ),
-        Phase::new(Division::Queue(ranges as u64), threads, move |_, number| {
-            Box::new(merging.merge(index(number)).into_iter())
+        Phase::new(Division::Queue(ranges as u64), threads, move |range| {
+            Box::new(merging.merge(index(range.number)).into_iter())
         }),
     ]
 }

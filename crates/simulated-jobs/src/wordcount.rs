@@ -215,14 +215,15 @@ fn phases(count: &Arc<Count>) -> Vec<Phase> {
     let (splits, parts) = (count.files.splits.len() as u64, count.job.reducers as u64);
     let [counting, ending, merging] = [(); 3].map(|()| Arc::clone(count));
     vec![
-        Phase::new(Division::Queue(splits), threads, move |thread, split| {
-            Box::new(counting.count_split(thread, index(split)).into_iter())
+        Phase::new(Division::Queue(splits), threads, move |split| {
+            let operations = counting.count_split(split.worker, index(split.number));
+            Box::new(operations.into_iter())
         }),
-        Phase::new(Division::Own(1), threads, move |thread, _| {
-            Box::new(ending.spill(thread, &mut ending.spills()).into_iter())
+        Phase::new(Division::Own(1), threads, move |item| {
+            Box::new(ending.spill(item.worker, &mut ending.spills()).into_iter())
         }),
-        Phase::new(Division::Queue(parts), threads, move |_, part| {
-            Box::new(merging.merge(index(part)).into_iter())
+        Phase::new(Division::Queue(parts), threads, move |part| {
+            Box::new(merging.merge(index(part.number)).into_iter())
         }),
     ]
 }

@@ -63,6 +63,7 @@ fn experiment(scheduler: SchedulerBuilder, drive: &Parameters, order: Order) -> 
     let file = |index| File {
         start: index * part * 8,
         pages: part,
+        journal: None,
     };
     let thread = |index: u64| {
         let sequence = RecordSequence::new(layout, order, index);

@@ -26,6 +26,19 @@ pub struct ThreadFigures {
     pub processor: Nanos,
     /// Phases in their order, of a source that has phases.
     pub phases: Vec<PhaseFigures>,
+    /// Steps in their order, of a source that has a script.
+    pub timed_steps: Vec<TimedStep>,
+}
+
+/// Time of a step. Times are from the start of the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimedStep {
+    /// Label that the script gave it.
+    pub label: u64,
+    /// Time of its start.
+    pub began: Nanos,
+    /// Time of its end.
+    pub ended: Nanos,
 }
 
 /// Figures of a thread in a phase. Times are from the start of the job.
@@ -61,6 +74,7 @@ impl ThreadFigures {
             records_ended: started,
             processor: 0,
             phases: Vec::new(),
+            timed_steps: Vec::new(),
         }
     }
 }

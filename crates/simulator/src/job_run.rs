@@ -108,7 +108,9 @@ impl Simulation<'_> {
     pub(crate) fn end_lane(&mut self, lane: usize) {
         let Lane { job, thread, .. } = self.lanes[lane];
         self.figures[thread].ended = self.now;
-        self.figures[thread].phases = self.threads[thread].source.phases();
+        let source = &mut self.threads[thread].source;
+        self.figures[thread].phases = source.phases();
+        self.figures[thread].timed_steps = source.timed_steps();
         self.jobs[job].running -= 1;
         if self.jobs[job].running == 0 {
             self.end_round(job);
@@ -137,6 +139,7 @@ impl Simulation<'_> {
         }
         for file in own.files.clone() {
             self.cache.forget(file);
+            self.forget_changes(file);
         }
         self.wake_throttled();
         self.start_round(job);

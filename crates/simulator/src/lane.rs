@@ -7,18 +7,21 @@ use iostudy_schedulers::{Bio, Nanos, ProcessId};
 
 use crate::device::Purpose;
 use crate::host::{PAGE_BYTES, PAGE_SECTORS};
+use crate::journal::CommitStep;
 use crate::simulation::Simulation;
 use crate::thread::{Kind, Operation, Step};
 
 /// Stage of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+pub enum Stage {
     /// Its pieces are moved.
     Pieces,
     /// Its bios or its write-back are awaited.
     Awaiting,
-    /// The flush of the drive is awaited.
-    Flushing,
+    /// It leads a commit.
+    Committing(CommitStep),
+    /// The flush of the drive is awaited, or the end of a commit.
+    Ending,
 }
 
 /// An operation under way.
@@ -33,6 +36,18 @@ struct Running {
     page: Option<u64>,
     /// Bios that have not completed.
     bios: u32,
+}
+
+impl Running {
+    /// Pages of all pieces.
+    fn pages(&self) -> Vec<Range<u64>> {
+        self.operation
+            .pieces
+            .iter()
+            .copied()
+            .map(pages_of)
+            .collect()
+    }
 }
 
 /// One of a thread's outstanding operations.
@@ -68,13 +83,23 @@ impl Simulation<'_> {
             return;
         };
         match running.stage {
-            Stage::Pieces => self.move_piece(lane, running),
+            Stage::Pieces => match running.operation.kind {
+                Kind::Read | Kind::Write => self.move_piece(lane, running),
+                Kind::Sync => self.sync(lane, running),
+                Kind::Commit => self.commit(lane, running),
+            },
+            Stage::Awaiting if !running.operation.durable => self.end(lane, &running),
             Stage::Awaiting => {
-                running.stage = Stage::Flushing;
+                running.stage = Stage::Ending;
                 self.lanes[lane].running = Some(running);
                 self.device.submit_flush(lane);
             }
-            Stage::Flushing => self.end(lane, &running),
+            Stage::Committing(step) => {
+                let file = running.operation.file;
+                self.lanes[lane].running = Some(running);
+                self.continue_commit(lane, file, step);
+            }
+            Stage::Ending => self.end(lane, &running),
         }
     }
 
@@ -127,18 +152,26 @@ impl Simulation<'_> {
         }
     }
 
-    /// All pieces were moved: sync if the operation includes that.
-    fn end_pieces(&mut self, lane: usize, mut running: Running) {
-        let operation = &running.operation;
-        let syncs = operation.kind == Kind::Sync || operation.durable;
-        if !syncs {
+    /// All pieces were moved: sync the file if the operation includes that.
+    fn end_pieces(&mut self, lane: usize, running: Running) {
+        if running.operation.durable {
+            self.sync(lane, running);
+        } else {
             self.end(lane, &running);
-            return;
         }
+    }
+
+    /// Write the dirty pages of the pieces, or of the whole file, and wait for all write-back.
+    fn sync(&mut self, lane: usize, mut running: Running) {
+        let operation = &running.operation;
         let file = operation.file;
+        let pieces = (operation.kind == Kind::Sync).then(|| running.pages());
+        let pieces = pieces.filter(|pages| !pages.is_empty());
         running.stage = Stage::Awaiting;
         self.lanes[lane].running = Some(running);
-        self.write_file(lane, file);
+        for pages in pieces.unwrap_or_else(|| std::iter::once(0..u64::MAX).collect()) {
+            self.write_dirty(lane, file, &pages);
+        }
         if self.cache.files[file].written_back == 0 {
             self.wake(lane, 0);
         } else {
@@ -146,14 +179,30 @@ impl Simulation<'_> {
         }
     }
 
-    /// Write all dirty pages of a file for a lane that waits for it.
-    fn write_file(&mut self, lane: usize, file: usize) {
+    /// Wait until the pieces are in the journal.
+    fn commit(&mut self, lane: usize, mut running: Running) {
+        let file = running.operation.file;
+        let blocks = running.pages();
+        running.stage = Stage::Ending;
+        self.lanes[lane].running = Some(running);
+        self.await_commit(lane, file, &blocks);
+    }
+
+    /// Let a lane that leads a commit wait for that many bios or for something else.
+    pub(crate) fn set_stage(&mut self, lane: usize, stage: Stage, bios: usize) {
+        if let Some(running) = self.lanes[lane].running.as_mut() {
+            running.stage = stage;
+            running.bios = u32::try_from(bios).expect("few bios");
+        }
+    }
+
+    /// Write the dirty ones of some pages for a lane that waits for them.
+    fn write_dirty(&mut self, lane: usize, file: usize, pages: &Range<u64>) {
         let (process, thread) = self.process(lane);
         let priority = self.threads[thread].priority;
         let limit = self.request_pages();
-        self.cache.files[file].cursor = 0;
-        while let Some(pages) = self.cache.next_dirty(file, limit) {
-            self.write_back(file, pages, process, priority, true);
+        while let Some(part) = self.cache.first_dirty(file, pages, limit) {
+            self.write_back(file, part, process, priority, true);
         }
     }
 
@@ -176,7 +225,7 @@ impl Simulation<'_> {
     }
 
     /// Parts of pages that fit into a request each.
-    fn parts(&self, pages: &Range<u64>) -> Vec<Range<u64>> {
+    pub(crate) fn parts(&self, pages: &Range<u64>) -> Vec<Range<u64>> {
         let limit = self.request_pages();
         let count = (pages.end - pages.start).div_ceil(limit);
         let starts = (0..count).map(|index| pages.start + index * limit);
@@ -197,7 +246,7 @@ impl Simulation<'_> {
         let (start, sectors) = self.sectors_of(file, pages);
         let bio = match kind {
             Kind::Write => Bio::write(process, start, sectors),
-            Kind::Read | Kind::Sync => Bio::read(process, start, sectors),
+            Kind::Read | Kind::Sync | Kind::Commit => Bio::read(process, start, sectors),
         };
         let bio = Bio {
             sync: true,
@@ -228,6 +277,9 @@ impl Simulation<'_> {
         let end = pages.end.min(pages.start + self.request_pages());
         let file = running.operation.file;
         self.cache.make_dirty(file, pages.start..end, self.now);
+        if let Some(journal) = self.journals.get_mut(&file) {
+            journal.change(pages.start..end);
+        }
         running.page = Some(end);
         self.lanes[lane].running = Some(running);
         self.copy(lane, end - pages.start);
@@ -286,13 +338,13 @@ impl Simulation<'_> {
         let elapsed = std::time::Duration::from_nanos(self.now - running.begun);
         let is_measured = self.is_measured(lane);
         let figures = &mut self.figures[thread];
-        figures.moved += operation.bytes();
-        if operation.kind != Kind::Sync {
+        if matches!(operation.kind, Kind::Read | Kind::Write) {
+            figures.moved += operation.bytes();
             figures.records_ended = self.now;
         }
         if is_measured {
             match operation.kind {
-                Kind::Sync => iostudy_latency::record(&mut figures.sync, elapsed),
+                Kind::Sync | Kind::Commit => iostudy_latency::record(&mut figures.sync, elapsed),
                 Kind::Read => count(&mut figures.read, operation, elapsed),
                 Kind::Write => count(&mut figures.write, operation, elapsed),
             }

@@ -11,8 +11,11 @@
 //! - Writers wait while dirty pages and pages under write-back exceed `dirty_ratio`; the kernel
 //!   slows them down gradually. One flusher thread writes files in turn, [`CHUNK_PAGES`] of each,
 //!   while dirty pages exceed `dirty_background_ratio` or are older than `dirty_expire`.
-//! - A sync writes the dirty pages of its file as sync requests of the caller, waits for all
-//!   write-back of the file, and sends a flush to the drive. There is no journal.
+//! - A sync writes the dirty pages of its file as sync requests of the caller, and waits for all
+//!   write-back of the file. A durable one then sends a flush to the drive.
+//! - Changes of a file with a journal are committed together when a thread waits for one of them.
+//!   They are never committed because of their age. The flusher writes them to their places like
+//!   other dirty pages.
 //! - A file is one extent. A write of part of a page reads nothing.
 //! - Each thread has a processor of its own.
 
@@ -26,12 +29,14 @@ mod figures;
 mod flusher;
 mod host;
 mod job_run;
+mod journal;
 mod lane;
 mod page_cache;
 mod range_set;
 mod read_ahead;
 mod records;
 mod replay;
+mod script;
 mod simulation;
 mod thread;
 mod work;
@@ -40,12 +45,13 @@ pub use closed_replay::{Action, ClosedReplay, ReplayFigures, TracedBio};
 pub use device::SimulationError;
 pub use figures::{
     DeviceCounters, DirectionCounters, Figures, JobFigures, PhaseFigures, Round, StoppedRound,
-    ThreadFigures,
+    ThreadFigures, TimedStep,
 };
 pub use flusher::CHUNK_PAGES;
 pub use host::{Host, PAGE_BYTES};
 pub use records::{Direction, Length, Records};
 pub use replay::{Dispatch, RecordedRequest, replay};
+pub use script::{Script, ScriptStep};
 pub use simulation::{Experiment, File};
 pub use thread::{Job, Kind, Operation, Source, Step, Thread};
-pub use work::{Division, Operations, Phase, Worker, workers};
+pub use work::{Division, Item, Operations, Phase, Worker, workers};

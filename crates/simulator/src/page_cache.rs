@@ -72,6 +72,13 @@ impl PageCache {
         Some(range.start..range.end.min(range.start + limit))
     }
 
+    /// The first dirty ones of some pages, at most `limit`.
+    pub fn first_dirty(&self, file: usize, pages: &Range<u64>, limit: u64) -> Option<Range<u64>> {
+        let found = self.files[file].dirty.next_from(pages.start)?;
+        let end = found.end.min(pages.end).min(found.start + limit);
+        (found.start < end).then_some(found.start..end)
+    }
+
     /// Dirty pages are now under write-back.
     pub fn begin_write_back(&mut self, file: usize, pages: Range<u64>) {
         let own = &mut self.files[file];

@@ -1,7 +1,7 @@
 //! The closed loop of threads, page cache and device.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::ops::Range;
 
 use iostudy_drive::Parameters;
@@ -13,6 +13,7 @@ use crate::figures::{Figures, ThreadFigures};
 use crate::flusher::Flusher;
 use crate::host::{Host, PAGE_SECTORS};
 use crate::job_run::JobRun;
+use crate::journal::Journal;
 use crate::lane::Lane;
 use crate::page_cache::PageCache;
 use crate::thread::{Job, Thread};
@@ -31,6 +32,8 @@ pub struct File {
     pub start: u64,
     /// Size in pages.
     pub pages: u64,
+    /// File of the journal that its changes go through.
+    pub journal: Option<usize>,
 }
 
 /// What a simulation runs.
@@ -82,6 +85,8 @@ pub(crate) struct Simulation<'a> {
     pub(crate) device: Device,
     pub(crate) cache: PageCache,
     pub(crate) flusher: Flusher,
+    /// Journals by the file of metadata.
+    pub(crate) journals: BTreeMap<usize, Journal>,
     pub(crate) now: Nanos,
     pub(crate) jobs: Vec<JobRun>,
     pub(crate) threads: Vec<Thread>,
@@ -98,12 +103,21 @@ pub(crate) struct Simulation<'a> {
     events: u64,
 }
 
+fn journals(files: &[File]) -> BTreeMap<usize, Journal> {
+    let journal = |(index, file): (usize, &File)| {
+        let journal = file.journal?;
+        Some((index, Journal::new(journal, files[journal].pages)))
+    };
+    files.iter().enumerate().filter_map(journal).collect()
+}
+
 impl<'a> Simulation<'a> {
     fn new(experiment: &'a mut Experiment, device: Device) -> Self {
         let mut simulation = Self {
             device,
             cache: PageCache::new(experiment.files.len()),
             flusher: Flusher::default(),
+            journals: journals(&experiment.files),
             now: START,
             jobs: Vec::new(),
             threads: Vec::new(),

@@ -3,7 +3,7 @@
 use iostudy_pattern::Record;
 use iostudy_schedulers::{Nanos, Priority};
 
-use crate::figures::PhaseFigures;
+use crate::figures::{PhaseFigures, TimedStep};
 
 /// Kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,11 @@ pub enum Kind {
     Read,
     /// Write all pieces.
     Write,
-    /// Carry the dirty pages of the file to the medium.
+    /// Write the dirty pages of the pieces; of the whole file if there are no pieces.
     Sync,
+    /// Wait until the last changes of the pieces are in the journal; of the whole file if there are
+    /// no pieces.
+    Commit,
 }
 
 /// One operation of a thread, whose latency counts.
@@ -23,11 +26,11 @@ pub struct Operation {
     pub kind: Kind,
     /// File.
     pub file: usize,
-    /// Parts of the file, one after the other; none for a sync.
+    /// Parts of the file, one after the other.
     pub pieces: Vec<Record>,
     /// Whether it bypasses the page cache.
     pub direct: bool,
-    /// Whether a write ends with a sync.
+    /// Whether all dirty pages of the file are written at its end, and the drive is flushed.
     pub durable: bool,
     /// Whether calls and pages take processor time; else all of it is in `then`.
     pub costs_calls: bool,
@@ -36,11 +39,11 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// A sync of `file`.
+    /// An operation on `file` without pieces, which is not durable.
     #[must_use]
-    pub const fn sync(file: usize) -> Self {
+    pub const fn new(kind: Kind, file: usize) -> Self {
         Self {
-            kind: Kind::Sync,
+            kind,
             file,
             pieces: Vec::new(),
             direct: false,
@@ -50,13 +53,21 @@ impl Operation {
         }
     }
 
+    /// A sync of `file` with a flush of the drive.
+    #[must_use]
+    pub fn sync(file: usize) -> Self {
+        Self {
+            durable: true,
+            ..Self::new(Kind::Sync, file)
+        }
+    }
+
     /// A buffered read or write of one piece.
     #[must_use]
     pub fn call(kind: Kind, file: usize, piece: Record) -> Self {
         Self {
-            kind,
             pieces: vec![piece],
-            ..Self::sync(file)
+            ..Self::new(kind, file)
         }
     }
 
@@ -85,6 +96,11 @@ pub trait Source: Send {
 
     /// Figures of the phases of a thread that has ended; none without phases.
     fn phases(&mut self) -> Vec<PhaseFigures> {
+        Vec::new()
+    }
+
+    /// Times of the steps of a thread that has ended; none without a script.
+    fn timed_steps(&mut self) -> Vec<TimedStep> {
         Vec::new()
     }
 }

@@ -21,23 +21,34 @@ pub enum Division {
     Own(u64),
 }
 
+/// An item that a worker begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    /// Its number in the queue, or among those of the worker.
+    pub number: u64,
+    /// The worker.
+    pub worker: usize,
+    /// Time from the start of the job.
+    pub elapsed: Nanos,
+}
+
 /// A phase of a job.
 pub struct Phase {
     division: Division,
     /// Number of workers that take part.
     workers: usize,
-    /// Operations of a worker's item.
-    operations: Box<dyn Fn(usize, u64) -> Operations + Send + Sync>,
+    /// Operations of an item.
+    operations: Box<dyn Fn(Item) -> Operations + Send + Sync>,
     /// First item of the queue that nobody has taken.
     next: AtomicU64,
 }
 
 impl Phase {
-    /// A phase of `workers`, with the operations of an item by its worker and number.
+    /// A phase of `workers`, with the operations of an item.
     pub fn new(
         division: Division,
         workers: usize,
-        operations: impl Fn(usize, u64) -> Operations + Send + Sync + 'static,
+        operations: impl Fn(Item) -> Operations + Send + Sync + 'static,
     ) -> Self {
         Self {
             division,
@@ -49,7 +60,7 @@ impl Phase {
 
     /// A phase of the first worker alone, with one item.
     pub fn alone(operations: impl Fn() -> Operations + Send + Sync + 'static) -> Self {
-        Self::new(Division::Queue(1), 1, move |_, _| operations())
+        Self::new(Division::Queue(1), 1, move |_| operations())
     }
 
     /// The next item of a worker that has had `taken` in this phase.
@@ -134,12 +145,17 @@ impl Source for Worker {
             if self.figures.len() == self.phase {
                 self.figures.push(PhaseFigures::new(elapsed));
             }
-            let Some(item) = phase.take(self.number, self.taken) else {
+            let Some(number) = phase.take(self.number, self.taken) else {
                 self.end_phase(elapsed);
                 return Step::AwaitOthers;
             };
             self.taken += 1;
-            self.item = Some(((phase.operations)(self.number, item), elapsed));
+            let item = Item {
+                number,
+                worker: self.number,
+                elapsed,
+            };
+            self.item = Some(((phase.operations)(item), elapsed));
         }
     }
 

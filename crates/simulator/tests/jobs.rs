@@ -18,6 +18,7 @@ fn run(jobs: Vec<Job>) -> Figures {
     let file = |start| File {
         start,
         pages: FILE_PAGES,
+        journal: None,
     };
     let mut experiment = Experiment {
         scheduler: Noop::build,
@@ -52,7 +53,7 @@ fn reads(file: usize, first: u64, count: u64) -> Operations {
 
 fn reader(file: usize, records: u64, repeats: bool) -> Job {
     let threads = move || {
-        let phase = Phase::new(Division::Queue(1), 1, move |_, _| reads(file, 0, records));
+        let phase = Phase::new(Division::Queue(1), 1, move |_| reads(file, 0, records));
         workers(1, vec![phase], |_| 0)
     };
     Job {
@@ -95,11 +96,11 @@ fn a_single_job_does_not_repeat() {
 #[test]
 fn a_phase_begins_when_all_workers_have_ended_the_one_before() {
     let phases = vec![
-        Phase::new(Division::Own(1), 3, |worker, _| {
-            reads(0, 100 * worker as u64, 10 + 30 * worker as u64)
+        Phase::new(Division::Own(1), 3, |item| {
+            reads(0, 100 * item.worker as u64, 10 + 30 * item.worker as u64)
         }),
         Phase::alone(|| reads(1, 0, 5)),
-        Phase::new(Division::Queue(7), 3, |_, item| reads(1, 10 + item, 1)),
+        Phase::new(Division::Queue(7), 3, |item| reads(1, 10 + item.number, 1)),
     ];
     let figures = run(vec![Job::once(workers(3, phases, |_| 0), 0)]);
     let threads = &figures.jobs[0].rounds[0].threads;

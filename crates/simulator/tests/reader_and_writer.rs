@@ -71,10 +71,12 @@ fn experiment(scheduler: SchedulerBuilder, threads: Vec<Thread>) -> Experiment {
             File {
                 start: 0,
                 pages: FILE_PAGES,
+                journal: None,
             },
             File {
                 start: 400_000,
                 pages: FILE_PAGES,
+                journal: None,
             },
         ],
         jobs: vec![Job::once(threads, 12 * SECOND)],

@@ -14,7 +14,7 @@ from iostudy.job import SimulationSetup
 from iostudy.workloads.concurrent_runs import CompletedRun, ConcurrentRun
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.tick import Tick, continue_run
-from iostudy.workloads.workload import NativeJob, Outcome
+from iostudy.workloads.workload import ModelledJob, NativeJob, Outcome
 
 if TYPE_CHECKING:
     from iostudy._native import SimulatedJob, SimulatedRounds
@@ -38,7 +38,7 @@ class SimulatedFiles:
         """Lay out the files of a job that prepares them."""
         del tick
         try:
-            return cast("Outcome", self.disk.lay_out(cast("SimulatedJob", job)))
+            return cast("Outcome", self.disk.lay_out(_model(job)))
         except ValueError as error:
             raise _refusal(error) from error
 
@@ -78,7 +78,7 @@ class SimulatedMachine:
         """Run a job on the virtual clock. WorkloadError for one that cannot be simulated."""
         if isinstance(job, TraceReplay):
             return cast("Outcome", self._replay(job, tick))
-        own = cast("SimulatedJob", job)
+        own = _model(job)
         if self.answer is not None:
             return cast("Outcome", self.answer(own))
         [(rounds, _)] = self._run_jobs([own], tick, repeat_others=False)
@@ -157,6 +157,10 @@ class SimulatedMachine:
             return player.run(continue_run)
         finally:
             self.answer = None
+
+
+def _model(job: NativeJob[Any]) -> SimulatedJob:
+    return job.model() if isinstance(job, ModelledJob) else cast("SimulatedJob", job)
 
 
 def _return(outcome: Any, job: SimulatedJob) -> Any:

@@ -25,14 +25,10 @@ QUEUE_SETTINGS = (
 )
 HOST_SETTINGS = ("sysctl.vm.dirty_ratio", "sysctl.vm.dirty_background_ratio")
 _OF_PAGE_CACHE = ("block.read_ahead_kb", *HOST_SETTINGS)
-_SIMULATED_VALUES: Mapping[str, tuple[Any, ...]] = MappingProxyType(
-    {"rate": (None,), "slow_down": (0.0,), "directories": ((),), "spill": ((),), "input": ((),)}
+_SIMULATED_VALUES: Mapping[str, Any] = MappingProxyType(
+    {"rate": None, "slow_down": 0.0, "directories": (), "spill": (), "input": ()}
 )
-"""Options with the only values that have a simulation."""
-_VALUES_OF_WORKLOAD: Mapping[str, Mapping[str, tuple[Any, ...]]] = MappingProxyType(
-    {"nnbench": {"sync": ("none", "phase")}}
-)
-"""The same for options of one workload."""
+"""Options with the only value that has a simulation."""
 
 
 def is_simulated(study: Study) -> bool:
@@ -108,13 +104,7 @@ def _unknown(name: str, options: object) -> Iterator[str]:
     if not catalog.get(name).can_be_simulated:
         names = [own for own in catalog.names() if catalog.get(own).can_be_simulated]
         yield f"{name} has no simulation; those with one are {', '.join(names)}"
-    values = {**_SIMULATED_VALUES, **_VALUES_OF_WORKLOAD.get(name, {})}
-    for option, simulated in values.items():
-        found = getattr(options, option, simulated[0])
-        if found not in simulated:
-            yield f"{option}: {found} has no simulation; {_alternative(simulated)}"
-
-
-def _alternative(values: tuple[Any, ...]) -> str:
-    texts = [own for own in values if isinstance(own, str)]
-    return f"use {' or '.join(texts)}" if texts else "leave it out"
+    for option, simulated in _SIMULATED_VALUES.items():
+        found = getattr(options, option, simulated)
+        if found != simulated:
+            yield f"{option}: {found} has no simulation; leave it out"

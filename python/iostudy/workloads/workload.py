@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
@@ -14,6 +14,9 @@ from iostudy.workloads.concurrent_runs import ConcurrentRun, run_concurrently
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.windows import SteadyRun
+
+if TYPE_CHECKING:
+    from iostudy._native import SimulatedJob
 
 Outcome_co = TypeVar("Outcome_co", covariant=True)
 Outcome = TypeVar("Outcome")
@@ -24,6 +27,14 @@ class NativeJob(Protocol[Outcome_co]):
 
     def run(self, tick: Tick | None = None) -> Outcome_co:
         """Run it on this machine."""
+
+
+@runtime_checkable
+class ModelledJob(NativeJob[Outcome_co], Protocol[Outcome_co]):
+    """A job in Python, which a simulated disk runs as a job of the native core."""
+
+    def model(self) -> SimulatedJob:
+        """Return that job; its result has the form of `run`."""
 
 
 class Machine(Protocol):

@@ -1,8 +1,8 @@
 //! Jobs that a simulated disk knows, and their outcomes.
 
 use iostudy_simulated_jobs::{
-    FileTable, event_jobs, file_jobs, metadata as metadata_jobs, terasort as tera_jobs,
-    wordcount as word_jobs,
+    FileTable, event_jobs, file_jobs, metadata as metadata_jobs, mrbench as tiny_jobs,
+    terasort as tera_jobs, wordcount as word_jobs,
 };
 use iostudy_simulator::{Job, Round};
 use pyo3::prelude::*;
@@ -11,6 +11,7 @@ use crate::events::{EventJobs, EventResult};
 use crate::job::FileJob;
 use crate::job_result::JobResult;
 use crate::metadata::{MetadataJob, to_python};
+use crate::mrbench::{self, MrBenchModel, PyJobTimes};
 use crate::phase::Phase;
 use crate::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
 use crate::value_error::value_error;
@@ -26,6 +27,7 @@ pub enum AnyJob<'py> {
     Text(PyRef<'py, ZipfText>),
     Words(PyRef<'py, WordCount>),
     Metadata(PyRef<'py, MetadataJob>),
+    MrBench(PyRef<'py, MrBenchModel>),
 }
 
 #[derive(IntoPyObject)]
@@ -37,6 +39,7 @@ pub enum Outcome {
     Text((u64, u64)),
     Words(Py<WordCountResult>),
     Metadata(Vec<Phase>),
+    MrBench(Vec<PyJobTimes>),
 }
 
 /// A round of no time, for files that are there at once.
@@ -58,6 +61,7 @@ impl AnyJob<'_> {
             Self::Text(_) => Err("a text is made in no time; a run of it has no simulation".into()),
             Self::Words(job) => word_jobs::count(job.job(), files, seed),
             Self::Metadata(job) => metadata_jobs::simulate(job.job(), files, seed),
+            Self::MrBench(job) => tiny_jobs::simulate(job.jobs(), files, seed),
         }
     }
 
@@ -69,6 +73,7 @@ impl AnyJob<'_> {
             Self::TeraSort(job) => tera_jobs::lay_out_sorted(job.job(), files).map(drop),
             Self::Text(job) => word_jobs::lay_out_text(job.job(), files).map(drop),
             Self::Metadata(job) => metadata_jobs::lay_out(job.job(), files).map(drop),
+            Self::MrBench(job) => tiny_jobs::lay_out(job.jobs(), files).map(drop),
             Self::Events(_) | Self::TeraValidate(_) | Self::Words(_) => {
                 Err("the job makes no files".into())
             }
@@ -113,6 +118,10 @@ impl AnyJob<'_> {
             Self::Metadata(job) => {
                 let phases = metadata_jobs::result(job.job(), round);
                 Outcome::Metadata(phases.iter().map(to_python).collect())
+            }
+            Self::MrBench(job) => {
+                let times = tiny_jobs::result(job.jobs(), round).into_iter();
+                Outcome::MrBench(times.map(mrbench::to_python).collect())
             }
         })
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,20 +12,19 @@ from typing import Annotated, assert_never
 
 from pydantic import Field
 
-from iostudy.durable import replace_whole
-from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.file_removal import empty, remove
 from iostudy.workloads.measurement import Histogram, Measurement
 from iostudy.workloads.native.latency import histogram_readings, latency_figures, merge_buckets
-from iostudy.workloads.native.mrbench_job import INPUT, JobTimes, MrBenchJob, Shape
+from iostudy.workloads.native.mrbench_job import INPUT, JobTimes, Shape
+from iostudy.workloads.native.mrbench_jobs import MrBenchJobs, WriteInput
 from iostudy.workloads.native.mrbench_task import COMMIT, CREATE, READ
 from iostudy.workloads.option_types import Count, Options
 from iostudy.workloads.workload import Place, Workload
 
 _BLOCK_BYTES = 4096
-_OTHER_FILES = 8
+_OTHER_BLOCKS = 16
 _US_PER_SECOND = 1e6
 
 
@@ -69,13 +68,14 @@ class Mrbench(Workload):
     options: MrbenchOptions
 
     def space_bytes(self) -> int:
-        """A block for each file, and the lines three times: read, between tasks, and as output.
+        """Return the blocks of files, folders and inodes, and three times the lines.
 
-        Output stays to the end of a run, as in MRBench.
+        Tasks read the lines, pass them on, and write them as output, which stays to the end of a
+        run as in MRBench.
         """
         options = self.options
-        files = 2 * options.maps + 3 * options.reduces + _OTHER_FILES
-        return options.jobs * (files * _BLOCK_BYTES + 3 * sum(map(len, _lines(options, seed=0))))
+        blocks = 4 * (options.maps + options.reduces) + _OTHER_BLOCKS
+        return options.jobs * (blocks * _BLOCK_BYTES + 3 * sum(map(len, _lines(options, seed=0))))
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
         """Unknown: starting and committing is no matter of bytes."""
@@ -88,9 +88,7 @@ class Mrbench(Workload):
     def prepare(self, place: Place) -> None:
         """Write the input."""
         with _core_errors(place):
-            path = place.directory / INPUT
-            path.parent.mkdir(parents=True)
-            replace_whole(path, b"".join(_lines(self.options, place.seed)))
+            place.run(WriteInput(self._jobs(place)))
 
     def reset(self, place: Place) -> None:
         """Remove all but the input."""
@@ -102,13 +100,9 @@ class Mrbench(Workload):
 
     def run(self, place: Place) -> Measurement:
         """Run all jobs; each has to give the sorted input."""
-        options = self.options
-        lines = tuple(_lines(options, place.seed))
-        shape = Shape(place.directory, options.maps, options.reduces, options.fsync, lines)
         with _core_errors(place):
-            return _measured(
-                [MrBenchJob(shape, n, _asking(place, done=n)).run() for n in range(options.jobs)]
-            )
+            times = place.run(self._jobs(place))
+        return _measured([JobTimes(*each) for each in times])
 
     def unsteady_reason(self) -> str:
         """It ends with its work."""
@@ -117,6 +111,12 @@ class Mrbench(Workload):
     def clean(self, place: Place) -> None:
         """Remove input, output and what a job that failed has left."""
         empty(place.directory)
+
+    def _jobs(self, place: Place) -> MrBenchJobs:
+        options = self.options
+        lines = tuple(_lines(options, place.seed))
+        shape = Shape(place.directory, options.maps, options.reduces, options.fsync, lines)
+        return MrBenchJobs(shape, options.jobs)
 
 
 def _lines(options: MrbenchOptions, seed: int) -> Iterator[bytes]:
@@ -135,18 +135,6 @@ def _lines(options: MrbenchOptions, seed: int) -> Iterator[bytes]:
             assert_never(unreachable)
     width = len(str(count))
     return (str(number).rjust(width, "0").encode() + b"\n" for number in numbers)
-
-
-def _asking(place: Place, done: int) -> Callable[[], None]:
-    def ask() -> None:
-        if not place.tick(done):
-            raise WorkloadStoppedError(
-                "to run all jobs",
-                found=f"it was stopped after {done} of them",
-                where=str(place.directory),
-            )
-
-    return ask
 
 
 def _core_errors(place: Place) -> AbstractContextManager[None]:
@@ -218,4 +206,5 @@ MRBENCH = WorkloadDefinition(
     example={"jobs": 5},
     make=Mrbench,
     concurrency_options=("maps",),
+    can_be_simulated=True,
 )

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from iostudy.errors import WorkloadError
 from iostudy.workloads.native import mrbench_task
@@ -43,8 +44,7 @@ class Shape:
     lines: tuple[bytes, ...]
 
 
-@dataclass(frozen=True)
-class JobTimes:
+class JobTimes(NamedTuple):
     """The wall time of a job, and the times of its tasks and its own steps.
 
     ``starts_seconds`` has the time from the start of each task's process to its first line.
@@ -53,8 +53,8 @@ class JobTimes:
     """
 
     wall_seconds: float
-    starts_seconds: tuple[float, ...]
-    operations: tuple[tuple[str, float], ...]
+    starts_seconds: Sequence[float]
+    operations: Sequence[tuple[str, float]]
     busy_seconds: float
 
 

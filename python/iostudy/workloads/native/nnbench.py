@@ -44,6 +44,8 @@ _MEANINGS: dict[Operation, str] = {
 _READING: frozenset[Operation] = frozenset(("open_read", "stat", "list"))
 _DOING = "to carry out the metadata operations"
 _BLOCK_BYTES = 4096
+_GROUP_BLOCKS = 4
+"""Bitmaps and descriptor of a group, and one for a part of a block of inodes."""
 _ENTRY_BYTES = 512
 """Upper bound of an inode and its name, with the defaults of ext4 (256) and XFS (512)."""
 
@@ -101,13 +103,18 @@ class NNBench(Workload):
     options: NNBenchOptions
 
     def space_bytes(self) -> int:
-        """Blocks of the files' data, inodes, and a block for every directory."""
+        """Return the blocks of data, entries, and two blocks for every directory of the tree.
+
+        The second one is that of its inode, which a simulated file system places alone.
+        """
         options = self.options
         items = options.files * options.threads
         blocks = math.ceil(options.bytes_to_write / _BLOCK_BYTES)
         leaves = items // min(options.files_per_directory, options.files) + options.threads
-        directories = items * ("mkdir" in options.operations) + leaves * options.depth
-        return items * (blocks * _BLOCK_BYTES + _ENTRY_BYTES) + directories * _BLOCK_BYTES
+        made = items * ("mkdir" in options.operations)
+        directories = made + 2 * leaves * options.depth + _GROUP_BLOCKS
+        entries = (items + made) * _ENTRY_BYTES
+        return entries + (items * blocks + directories) * _BLOCK_BYTES
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
         """Unknown: metadata are no matter of bytes."""
