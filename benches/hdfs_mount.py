@@ -26,7 +26,8 @@ from benches.local_cluster import prepare_cluster
 from benches.ratio import format_ratio
 from iostudy.hadoop.existing.mountable import HdfsDirectory
 from iostudy.settings import kinds
-from iostudy.settings.clusters.hdfs_mount import HdfsMount, MountOptions
+from iostudy.settings.clusters.hdfs_mount import HdfsMount
+from iostudy.settings.clusters.hdfs_mount_options import MountOptions
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.units import KIB, MIB, format_size
 
@@ -125,7 +126,7 @@ def _mounts(filesystem: str, folder: Path) -> Iterator[dict[tuple[int, int], Pat
     with Transaction(directory=folder / "state") as transaction:
         for (size, read_ahead), point in points.items():
             point.mkdir()
-            options = MountOptions(size, 60, 60, None)
+            options = MountOptions(size)
             directory = HdfsDirectory(filesystem, "/")
             transaction.apply(HdfsMount.prepare(point, directory, options))
             (setting,) = kinds.bind("bdi.read_ahead_kb", point)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +47,42 @@ class Sshfs:
 
 
 @contextmanager
-def sshfs_mounted(point: Path, served: Path) -> Iterator[Sshfs]:
-    """A folder of this host through sshfs, whose server answers on 127.0.0.1."""
+def sftp_server() -> Iterator[int]:
+    """A port of 127.0.0.1 at which every connection of sshfs gets a server of this host's files."""
+    require_sshfs()
+    servers: list[subprocess.Popen[bytes]] = []
+
+    def serve(listening: socket.socket) -> None:
+        with suppress(OSError):  # closed at the end
+            while True:
+                connection, _ = listening.accept()
+                with connection:
+                    servers.append(
+                        subprocess.Popen([SFTP_SERVER], stdin=connection, stdout=connection)
+                    )
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve, args=(listening,))
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for server in servers:
+                server.wait()
+
+
+def require_sshfs() -> None:
+    """Skip the test without sshfs and its server."""
     if shutil.which("sshfs") is None or not Path(SFTP_SERVER).exists():
         pytest.skip("needs sshfs and openssh-sftp-server")
+
+
+@contextmanager
+def sshfs_mounted(point: Path, served: Path) -> Iterator[Sshfs]:
+    """A folder of this host through sshfs, whose server answers on 127.0.0.1."""
+    require_sshfs()
     point.mkdir(exist_ok=True)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]

@@ -41,6 +41,9 @@ def refused(program: Program, *arguments: str) -> str:
         (("hdfs://h:1/", "mnt", "--rdbuffer", "many"), "not a size"),
         (("hdfs://h:1/", "mnt", "--entry-timeout", "1 week"), "not a time"),
         (("hdfs:///", "mnt"), "HADOOP_CONF_DIR"),
+        (("hdfs://h:1/", "mnt", "--replication", "2"), "replication is an option of new files"),
+        (("hdfs://h:1/", "mnt", "--block-size", "1MiB"), "block_size is an option of new files"),
+        (("hdfs://h:1/", "mnt", "--writable", "--block-size", "1000"), "no multiple of 512 B"),
     ],
 )
 def test_invalid_requests(program, able, monkeypatch, arguments, message):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import getpass
 import json
 import urllib.request
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote
 
 from iostudy.hadoop.local.cluster import LocalCluster
@@ -35,6 +37,13 @@ def names(cluster: LocalCluster, path: str) -> set[str]:
     with _opener.open(_url(cluster, path, "LISTSTATUS"), timeout=30) as response:
         listed = json.load(response)
     return {status["pathSuffix"] for status in listed["FileStatuses"]["FileStatus"]}
+
+
+def status(cluster: LocalCluster, path: str) -> Mapping[str, Any]:
+    """Length, replication and block size of a file, among others."""
+    with _opener.open(_url(cluster, path, "GETFILESTATUS"), timeout=30) as response:
+        found: Mapping[str, Any] = json.load(response)["FileStatus"]
+    return found
 
 
 def delete(cluster: LocalCluster, path: str) -> None:

@@ -11,6 +11,7 @@ from iostudy.errors import TargetError
 from iostudy.node.expected import check_target
 from iostudy.settings import catalog
 from iostudy.settings.definition import Reach
+from iostudy.settings.definitions.mount import MountDefinition
 from tests.fixtures_loop import loop_disk
 from tests.study.files import GOOD, read
 
@@ -20,7 +21,7 @@ LEVELS = {
     "mount.data": ["ordered", "writeback"],
     "mount.options": ["commit=60", "noatime"],
 }
-SETTINGS = [name for name in catalog.names() if name.startswith("mount.")]
+SETTINGS = [name for name in catalog.names() if isinstance(catalog.get(name), MountDefinition)]
 
 
 @pytest.mark.root

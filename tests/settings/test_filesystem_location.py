@@ -19,7 +19,7 @@ UUID = "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f"
 @pytest.fixture
 def place(tmp_path: Path) -> FilesystemLocation:
     """As on a kernel that gives no UUID."""
-    return replace(FilesystemLocation.from_folder(tmp_path / "folder"), uuid="", filesystem="nfs4")
+    return replace(FilesystemLocation.from_folder(tmp_path / "folder"), uuid="", filesystem="ntfs3")
 
 
 @pytest.fixture
@@ -66,6 +66,25 @@ def test_without_a_uuid(
 ) -> None:
     now |= changes
     assert is_reachable(place, tmp_path) is expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"device": "0:99", "fsid": 99}, True),
+        ({"source": "another:/export"}, False),
+        ({"inside": "/elsewhere"}, False),
+    ],
+)
+def test_a_server_has_another_device_each_time_it_is_mounted(
+    place: FilesystemLocation,
+    now: dict[str, object],
+    tmp_path: Path,
+    changes: dict[str, object],
+    expected: bool,  # noqa: FBT001 - a row of a table
+) -> None:
+    now |= {"filesystem": "nfs4", **changes}
+    assert is_reachable(replace(place, filesystem="nfs4"), tmp_path) is expected
 
 
 def test_with_a_uuid_the_device_may_have_another_name(

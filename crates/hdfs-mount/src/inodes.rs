@@ -35,9 +35,15 @@ impl Inodes {
         }
     }
 
-    /// The path with that number.
+    /// The path with that number; none if its file was removed or replaced.
     pub fn path(&self, number: u64) -> Option<Arc<str>> {
-        Some(Arc::clone(&self.entries.get(&number)?.path))
+        let path = &self.entries.get(&number)?.path;
+        (self.number(path) == Some(number)).then(|| Arc::clone(path))
+    }
+
+    /// The number of a path, if the kernel refers to it.
+    pub fn number(&self, path: &str) -> Option<u64> {
+        self.numbers.get(path).copied()
     }
 
     /// The number of a path, which the kernel refers to once more.
@@ -63,8 +69,32 @@ impl Inodes {
         entry.lookups = entry.lookups.saturating_sub(lookups);
         if entry.lookups == 0
             && let Some(entry) = self.entries.remove(&number)
+            && self.numbers.get(&entry.path) == Some(&number)
         {
             self.numbers.remove(&entry.path);
+        }
+    }
+
+    /// Detach the number of a path whose file was removed: a new file there gets another one.
+    pub fn detach(&mut self, path: &str) {
+        self.numbers.remove(path);
+    }
+
+    /// Give a file or directory, and all that is below it, a new path.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        self.detach(to);
+        let is_moved = |path: &str| {
+            let below = path.strip_prefix(from);
+            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let moved: Vec<(Arc<str>, u64)> =
+            self.numbers.extract_if(|path, _| is_moved(path)).collect();
+        for (path, number) in moved {
+            let path: Arc<str> = format!("{to}{}", &path[from.len()..]).into();
+            if let Some(entry) = self.entries.get_mut(&number) {
+                entry.path = Arc::clone(&path);
+            }
+            self.numbers.insert(path, number);
         }
     }
 }
@@ -83,6 +113,30 @@ mod tests {
         inodes.forget(number, 1);
         assert_eq!(inodes.path(number), None);
         assert_ne!(inodes.look_up("/a"), number);
+    }
+
+    #[test]
+    fn a_new_file_does_not_get_the_number_of_a_removed_one() {
+        let mut inodes = Inodes::new("/");
+        let removed = inodes.look_up("/a");
+        inodes.detach("/a");
+        assert_eq!(inodes.path(removed), None);
+        let new = inodes.look_up("/a");
+        assert_ne!(new, removed);
+        assert_eq!(inodes.path(removed), None);
+        inodes.forget(removed, 1);
+        assert_eq!(inodes.look_up("/a"), new);
+    }
+
+    #[test]
+    fn a_directory_is_renamed_with_all_below_it() {
+        let mut inodes = Inodes::new("/");
+        let numbers = ["/a", "/a/b", "/ab", "/c"].map(|path| inodes.look_up(path));
+        inodes.rename("/a", "/c");
+        let paths = numbers.map(|number| inodes.path(number));
+        let paths = paths.each_ref().map(Option::as_deref);
+        assert_eq!(paths, [Some("/c"), Some("/c/b"), Some("/ab"), None]);
+        assert_eq!(inodes.look_up("/c"), numbers[0]);
     }
 
     #[test]

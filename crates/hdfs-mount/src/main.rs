@@ -1,4 +1,4 @@
-//! Serves a directory of HDFS as a read-only file system until it is unmounted.
+//! Serves a directory of HDFS as a file system until it is unmounted.
 //!
 //! `iostudy mount` starts it. It prints a line before it reads its request from standard input, from
 //! when on its command line identifies it, and another one when it serves. Its only other output is
@@ -6,11 +6,17 @@
 
 mod attributes;
 mod filesystem;
+mod growing_files;
 mod inodes;
+mod listing;
+mod location;
 mod open_file;
+mod operations;
 mod options;
 mod reader;
+mod settings;
 mod statistics;
+mod written_file;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -67,7 +73,11 @@ fn config(options: &Options) -> Config {
     let source = format!("{}{}", options.filesystem, options.path);
     config.mount_options = vec![
         MountOption::FSName(source),
-        MountOption::RO,
+        if options.writable {
+            MountOption::RW
+        } else {
+            MountOption::RO
+        },
         MountOption::NoSuid,
         MountOption::NoDev,
         MountOption::NoAtime,

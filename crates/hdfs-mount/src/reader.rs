@@ -91,6 +91,11 @@ impl<S: Source> Reader<S> {
         }
     }
 
+    /// Bytes of the file.
+    pub fn length(&self) -> usize {
+        self.source.length()
+    }
+
     /// Read on from another source of the same file.
     pub fn replace_source(&mut self, source: S) {
         self.source = source;

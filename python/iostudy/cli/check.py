@@ -233,7 +233,12 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case HdfsTarget(uri):
             changes.append(f"a folder in {uri}, removed at the end")
-        case DirectoryTarget() | DirectoriesTarget() | SimulatedTarget():
+        case DirectoriesTarget(mounts=mounts):
+            changes += [
+                f"{own.source} is mounted at {own.point}, unmounted at the end"
+                for own in mounts.values()
+            ]
+        case DirectoryTarget() | SimulatedTarget():
             pass
     if study.starts_hadoop:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")

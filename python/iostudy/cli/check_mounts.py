@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostudy.host.mounts import Mount, find_mount
 from iostudy.storage_kind import find_storage_kind
+from iostudy.study.mount_request import MountRequest
 from iostudy.study.targets import DirectoriesTarget, Target
 
 
@@ -14,8 +15,17 @@ def describe_mounts(target: Target) -> list[tuple[str, str]]:
     """
     if not isinstance(target, DirectoriesTarget):
         return []
-    found = {name: path for name, path in target.directories.items() if path.is_dir()}
-    return [(f"on {name}", _describe(find_mount(path))) for name, path in found.items()]
+    return [
+        (f"on {name}", _describe_request(target.mounts[name]))
+        if name in target.mounts
+        else (f"on {name}", _describe(find_mount(path)))
+        for name, path in target.directories.items()
+        if path.is_dir()
+    ]
+
+
+def _describe_request(request: MountRequest) -> str:
+    return f"{request.describe()}, which the study mounts at {request.point}"
 
 
 def _describe(mount: Mount) -> str:

@@ -1,9 +1,9 @@
-"""``iostudy mount``: HDFS as a read-only file system, while the command runs."""
+"""``iostudy mount``: HDFS as a file system, while the command runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,12 +16,12 @@ from iostudy.folders import require_safe_folder
 from iostudy.hadoop.existing.mountable import find_directory
 from iostudy.settings.clusters.hdfs_mount import (
     HdfsMount,
-    MountOptions,
     find_program,
     require_fuse,
 )
+from iostudy.settings.clusters.hdfs_mount_options import MountOptions
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.study.targets import parse_hdfs_uri
+from iostudy.study.hdfs_uri import parse_hdfs_uri
 
 
 def mount(
@@ -47,17 +47,35 @@ def mount(
         str | None,
         typer.Option(help="Largest read request.", show_default="the kernel's limit"),
     ] = None,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Files can be made, appended to and removed.")
+    ] = False,
+    replication: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=512, help="Replicas of new files.", show_default="that of the NameNode"
+        ),
+    ] = None,
+    block_size: Annotated[
+        str | None,
+        typer.Option(help="Block size of new files.", show_default="that of the NameNode"),
+    ] = None,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
-    """Mount HDFS as a read-only file system.
+    """Mount HDFS as a file system, read-only unless it is writable.
 
     It is mounted, as root, until the command ends: by a signal, or after `umount DIRECTORY`.
     """
-    options = MountOptions(
-        parse_size_option("--rdbuffer", rdbuffer, "10MiB"),
-        parse_time_option("--attribute-timeout", attribute_timeout, "60s"),
-        parse_time_option("--entry-timeout", entry_timeout, "60s"),
-        None if max_read is None else parse_size_option("--max-read", max_read, "1MiB"),
+    options = _require_valid(
+        rdbuffer=parse_size_option("--rdbuffer", rdbuffer, "10MiB"),
+        attribute_timeout=parse_time_option("--attribute-timeout", attribute_timeout, "60s"),
+        entry_timeout=parse_time_option("--entry-timeout", entry_timeout, "60s"),
+        max_read=None if max_read is None else parse_size_option("--max-read", max_read, "1MiB"),
+        writable=writable,
+        replication=replication,
+        block_size=None
+        if block_size is None
+        else parse_size_option("--block-size", block_size, "128MiB"),
     )
     wanted = _parse_uri(uri)
     require_fuse()
@@ -66,9 +84,22 @@ def mount(
     mounted = HdfsMount.prepare(directory, find_directory(wanted), options)
     with Transaction(on_journal=start_or_warn) as transaction:
         transaction.apply(mounted)
-        print_line(f"{mounted.directory.uri} is mounted on {mounted.point}, read-only")
+        access = "writable" if writable else "read-only"
+        print_line(f"{mounted.directory.uri} is mounted on {mounted.point}, {access}")
         say(f"it ends with this command, or by `umount {mounted.point}`")
         mounted.wait()
+
+
+def _require_valid(**options: Any) -> MountOptions:
+    try:
+        return MountOptions(**options)
+    except ValueError as error:
+        raise UsageError(
+            "options of a mount of HDFS that go together",
+            found=str(error),
+            where="mount",
+            remedy="add --writable for an option of new files, with a size such as 128MiB",
+        ) from error
 
 
 def _parse_uri(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import assert_never
@@ -17,7 +18,9 @@ from iostudy.node.free_space import (
     smallest_free_space,
 )
 from iostudy.node.levels import Levels
+from iostudy.node.study_mounts import prepare_mounts, requested_mounts
 from iostudy.node.volume_members import prepare_members
+from iostudy.safe_path import ROOT_UID
 from iostudy.settings import catalog as settings
 from iostudy.settings import places
 from iostudy.settings.definition import Reach
@@ -64,6 +67,8 @@ def with_expected_levels(study: Study) -> Study:
         return resolve_offered_levels(
             study, {f.name: settings.get(f.name).choices for f in study.awaiting_offer()}
         )
+    if requested_mounts(study.target):
+        return study
     levels = Levels(Transaction(), target_paths(study.target))
     try:
         offered = {f.name: levels.offered(f.name, f.on) for f in study.awaiting_offer()}
@@ -154,10 +159,17 @@ def _is_created_by_run(target: Target, factor: Factor, reach: Reach) -> bool:
             }
             on = places.resolve_places(factor.on)
             return reach is Reach.MOUNT and all(_is_among(own, place) for place in on)
-        case DirectoryTarget() | DirectoriesTarget() | HdfsTarget():
+        case DirectoriesTarget():
+            points = [own.point for own in requested_mounts(target)]
+            return bool(points) and all(_is_below(points, place) for place in factor.on)
+        case DirectoryTarget() | HdfsTarget():
             return False
         case unreachable:
             assert_never(unreachable)
+
+
+def _is_below(points: Collection[Path], place: str) -> bool:
+    return any(Path(place).is_relative_to(point) for point in points)
 
 
 def _is_among(devices: set[BlockDevice], place: str) -> bool:
@@ -199,8 +211,8 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
         case DirectoryTarget(path):
             WorkFolder.prepare(path or folder)
             return measure_free_space(where, path or folder)
-        case DirectoriesTarget(directories):
-            return _free_space_in(where, directories.values())
+        case DirectoriesTarget():
+            return _free_space_in_directories(where, study.target)
         case SimulatedTarget(size_bytes=size_bytes):
             return FreeSpace(where, size_bytes)
         case HdfsTarget():
@@ -210,8 +222,14 @@ def _free_space(study: Study, folder: Path) -> FreeSpace:
             assert_never(unreachable)
 
 
-def _free_space_in(where: str, directories: Collection[Path]) -> FreeSpace:
-    """The space of the directory with the least. TargetError if one is unusable."""
+def _free_space_in_directories(where: str, target: DirectoriesTarget) -> FreeSpace:
+    """The space of the directory with the least of those that are mounted already.
+
+    TargetError if one is unusable, or if one that the study mounts cannot be.
+    """
+    if os.geteuid() == ROOT_UID:
+        prepare_mounts(target)
+    directories = target_paths(target)
     for directory in directories:
         WorkFolder.prepare(directory)
     return smallest_free_space(where, directories)
@@ -243,7 +261,7 @@ def target_paths(target: Target) -> tuple[Path, ...]:
             return (target.devices[0] if target.devices else _ANY_LOOP_DEVICE,)
         case DirectoryTarget(path):
             return (path or Path(),)
-        case DirectoriesTarget(directories):
-            return tuple(directories.values())
+        case DirectoriesTarget(directories, mounts):
+            return tuple(path for name, path in directories.items() if name not in mounts)
         case HdfsTarget() | SimulatedTarget():
             return (Path(),)

@@ -36,15 +36,20 @@ class FreeSpace:
 
 
 def measure_free_space(where: str, *directories: Path) -> FreeSpace:
-    """Return the free space of the directories' file systems, each counted once."""
-    file_systems = {path.stat().st_dev: os.statvfs(path) for path in directories}
-    return FreeSpace(where, sum(own.f_bavail * own.f_frsize for own in file_systems.values()))
+    """Return the free space of the directories' file systems, each counted once.
+
+    It is unknown if one of them does not state its size, as some FUSE file systems.
+    """
+    file_systems = {path.stat().st_dev: os.statvfs(path) for path in directories}.values()
+    if not all(own.f_blocks for own in file_systems):
+        return FreeSpace(where, None)
+    return FreeSpace(where, sum(own.f_bavail * own.f_frsize for own in file_systems))
 
 
 def smallest_free_space(where: str, directories: Iterable[Path]) -> FreeSpace:
-    """Return the free space of the fullest of the directories' file systems."""
-    found = (measure_free_space(where, directory) for directory in directories)
-    return min(found, key=lambda space: space.free_bytes or 0)
+    """Return the free space of the fullest of the directories' file systems that is known."""
+    found = (measure_free_space(where, directory).free_bytes for directory in directories)
+    return FreeSpace(where, min((each for each in found if each is not None), default=None))
 
 
 def require_space(

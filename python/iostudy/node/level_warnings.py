@@ -155,7 +155,8 @@ def _unmounted_directories(study: Study) -> Iterator[str]:
     if not isinstance(study.target, DirectoriesTarget):
         return
     for name, path in study.target.directories.items():
-        if path.is_dir() and find_mount(path).point == ROOT:
+        is_mounted_later = name in study.target.mounts
+        if not is_mounted_later and path.is_dir() and find_mount(path).point == ROOT:
             yield f"{name} ({path}) is in the root file system: is its own file system mounted?"
 
 

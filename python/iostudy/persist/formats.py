@@ -84,7 +84,12 @@ _NATIVES = (*_FILES, _FSTAB)
 _FORM = {kind: native.form for native in _NATIVES for kind in native.kinds}
 _FORM[hadoop.KIND] = Format.HADOOP
 
+_HDFS_MOUNT = "mount.hdfs"
 _UNSUPPORTED_KINDS = {
+    _HDFS_MOUNT: (
+        "the server of the mount has it as long as it runs",
+        "give it to `iostudy mount` as an option",
+    ),
     "bdi": (
         "a mount without a block device has another number each time, so no rule can know it",
         "set [nfsrahead] in /etc/nfs.conf (nfs-utils 2.6), or block.read_ahead_kb of a disk",
@@ -210,4 +215,5 @@ def _exclude_unsupported(kept: Iterable[PersistedSetting]) -> PersistencePlan:
 
 
 def _kind(setting: PersistedSetting) -> str:
-    return setting.name.partition(".")[0]
+    kind = setting.name.partition(".")[0]
+    return _HDFS_MOUNT if setting.name.startswith(f"{_HDFS_MOUNT}.") else kind

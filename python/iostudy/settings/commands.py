@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 from iostudy.errors import TargetError
 
@@ -27,6 +30,8 @@ _PACKAGES = {
 
 SEARCH_PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
 """The user's ``PATH`` and the folders of system tools."""
+
+_KEEPER = Path(__file__).parent / "mount_keeper.py"
 
 
 class CommandError(Exception):
@@ -56,6 +61,35 @@ def format_complaint(error: CommandError) -> str:
     return str(error).partition("\nUsage:")[0]
 
 
+def run_mount(*arguments: str) -> None:
+    """Run mount(8); CommandError with its message if it failed.
+
+    It may leave a server of the file system behind, which must not have the lock on the journal. So
+    a keeper between both holds the lock until mount(8) ends, also after this process was killed. An
+    exception in this process ends mount(8), and is raised when that has ended.
+    """
+    with tempfile.TemporaryFile() as messages:
+        keeper = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_KEEPER), "mount", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=messages,
+            close_fds=False,
+            start_new_session=True,
+            env=_environment(),
+        )
+        try:
+            status = keeper.wait()
+        except BaseException:
+            keeper.terminate()
+            keeper.wait()
+            raise
+        if status:
+            messages.seek(0)
+            message = messages.read().decode(errors="surrogateescape").strip()
+            raise CommandError(message or "mount failed without a message")
+
+
 def run(*command: str) -> str:
     """Run a tool and return its output; CommandError with its message if it failed.
 
@@ -71,7 +105,7 @@ def run(*command: str) -> str:
             check=False,
             close_fds=False,
             start_new_session=True,
-            env={**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C"},
+            env=_environment(),
             errors="surrogateescape",
         )
     except FileNotFoundError as error:
@@ -79,3 +113,7 @@ def run(*command: str) -> str:
     if done.returncode:
         raise CommandError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
     return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C"}

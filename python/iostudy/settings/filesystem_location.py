@@ -12,6 +12,7 @@ from iostudy.host.filesystem_uuid import filesystem_uuid
 from iostudy.host.mounts import Mount, find_mount
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
+from iostudy.storage_kind import StorageKind, find_storage_kind
 
 _IN_MEMORY = ("tmpfs", "ramfs")
 """File systems whose files end with the boot."""
@@ -22,7 +23,8 @@ class FilesystemLocation:
     """A file system, and the path of a folder inside it.
 
     ``device`` (major:minor) and ``fsid`` (statvfs(3)) identify it during one boot, ``uuid``
-    permanently; NFS and others have no ``uuid``. ``inside`` is relative to the root of the file
+    permanently; NFS, FUSE and others have no ``uuid``, and NFS and FUSE a new ``device`` each time
+    that they are mounted. ``inside`` is relative to the root of the file
     system, so bind mounts are resolved.
     """
 
@@ -96,12 +98,18 @@ class FilesystemLocation:
     def _is_gone(self) -> bool:
         return self.filesystem in _IN_MEMORY and self.boot != boot_id()
 
+    @property
+    def _is_served(self) -> bool:
+        """Whether a new mount of the same files has another device number."""
+        kind = find_storage_kind(self.filesystem, self.source)
+        return kind in (StorageKind.NETWORK, StorageKind.PROCESS)
+
     def _is_same(self, other: FilesystemLocation) -> bool:
         if (self.filesystem, self.inside) != (other.filesystem, other.inside):
             return False
         if self.uuid or other.uuid:
             return self.uuid == other.uuid
-        if self.boot != other.boot:
+        if self.boot != other.boot or self._is_served:
             return self.source == other.source
         return (self.device, self.fsid) == (other.device, other.fsid)
 

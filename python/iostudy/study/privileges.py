@@ -12,7 +12,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.simulated import is_simulated
-from iostudy.study.targets import DiskTarget, is_made
+from iostudy.study.targets import DirectoriesTarget, DiskTarget, is_made
 
 TRACE = "trace block requests"
 """As `list_root_requirements` says it."""
@@ -57,6 +57,8 @@ def list_root_requirements(study: Study) -> tuple[str, ...]:
     if isinstance(study.target, DiskTarget):
         verb = "make" if is_made(study.target) else "format"
         needed.append(f"{verb} {study.describe_target()}")
+    if isinstance(study.target, DirectoriesTarget) and study.target.mounts:
+        needed.append(f"mount {', '.join(own.source for own in study.target.mounts.values())}")
     if study.limit.settings:
         needed.append("limit the load")
     if study.telemetry.block_latency:

@@ -6,18 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, assert_never
+from typing import Annotated, Any, Self, assert_never
 
-from pydantic import AfterValidator, Field, PlainValidator
+from pydantic import AfterValidator, Field, PlainValidator, TypeAdapter
 
 from iostudy import units
 from iostudy.settings.definitions import volume as volume_settings
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.fields import STRICT_KEYS, StudySection
+from iostudy.study.hdfs_uri import parse_hdfs_uri
 from iostudy.study.labels import find_duplicates
+from iostudy.study.mount_request import MountRequest
 from iostudy.study.target_fields import (
     DevicePath,
-    DirectoryPath,
     DiskSize,
     DriveModel,
     FilesystemType,
@@ -31,7 +32,6 @@ MAX_HOSTS = 10_000
 """Simulated hosts of a study."""
 MAX_DIRECTORIES = 32
 """Directories that a study compares; each is checked before the first trial."""
-_LARGEST_PORT = (1 << 16) - 1
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -63,12 +63,22 @@ class DirectoryTarget:
 
 @dataclass(frozen=True)
 class DirectoriesTarget:
-    """Existing directories on mounts that the study compares, by names.
+    """Directories on mounts that the study compares, by names.
 
-    Each configuration works in a folder of its own below one of them.
+    Each configuration works in a folder of its own below one of them. The study mounts those of
+    ``mounts``, by the same names, at its begin; the others are mounted already.
     """
 
     directories: Mapping[str, Path]
+    mounts: Mapping[str, MountRequest] = field(default_factory=dict)
+
+    @classmethod
+    def from_places(cls, places: Mapping[str, Path | MountRequest]) -> Self:
+        """Build it from directories and file systems to mount, by names."""
+        mounts = {name: own for name, own in places.items() if isinstance(own, MountRequest)}
+        paths = {name: own for name, own in places.items() if isinstance(own, Path)}
+        points = {name: own.point for name, own in mounts.items()}
+        return cls({name: (paths | points)[name] for name in places}, mounts)
 
     def __post_init__(self) -> None:
         if twice := find_duplicates(str(path) for path in self.directories.values()):
@@ -76,7 +86,10 @@ class DirectoriesTarget:
 
     def describe(self) -> str:
         """Describe the target for a person."""
-        return ", ".join(f"{name} ({path})" for name, path in self.directories.items())
+        return ", ".join(f"{name} ({self._describe(name)})" for name in self.directories)
+
+    def _describe(self, name: str) -> str:
+        return self.mounts[name].describe() if name in self.mounts else str(self.directories[name])
 
 
 @dataclass(frozen=True)
@@ -210,6 +223,22 @@ DiskTarget = LoopbackTarget | DriveTarget | ScratchTarget | VolumeTarget
 Target = DirectoryTarget | DirectoriesTarget | DiskTarget | HdfsTarget | SimulatedTarget
 
 
+def _parse_place(value: Any) -> Path | MountRequest:
+    """Parse a directory, or a file system to mount."""
+    if isinstance(value, Mapping):
+        return _MOUNT_REQUEST.validate_python(value)
+    if not isinstance(value, str):
+        raise ValueError("write a directory, or {mount: filer:/export, at: /mnt/nfs}")
+    return short_path(Path(value))
+
+
+_MOUNT_REQUEST = TypeAdapter(MountRequest)
+ComparedPlace = Annotated[
+    Path | MountRequest, PlainValidator(_parse_place, json_schema_input_type=str | MountRequest)
+]
+"""A directory, or a file system to mount."""
+
+
 class TargetSection(StudySection):
     """A target that is more than a directory."""
 
@@ -223,16 +252,18 @@ class TargetSection(StudySection):
     """a volume of LVM or md over several disks, made for the study"""
     directories: (
         Annotated[
-            Mapping[Name, DirectoryPath],
+            Mapping[Name, ComparedPlace],
             Field(min_length=2, max_length=MAX_DIRECTORIES),
         ]
         | None
     ) = None
-    """directories on mounts to compare, by names of your own, which target.directory varies"""
+    """directories on mounts to compare, by names of your own, which target.directory varies;
+    {mount: filer:/export, at: /mnt/nfs} is mounted for the study"""
 
     def target(self) -> Target:
         """The target; ValueError unless exactly one is given."""
-        directories = DirectoriesTarget(self.directories) if self.directories else None
+        places = self.directories
+        directories = DirectoriesTarget.from_places(places) if places else None
         given = (self.loopback, self.scratch, self.drive, self.volume, directories)
         match [each for each in given if each is not None]:
             case [DriveTarget(simulated=True) as drive]:
@@ -270,34 +301,6 @@ def parse_hdfs_target(text: str) -> HdfsTarget:
     if uri.endswith("/"):
         raise ValueError("name a folder in which the study may work, not all of HDFS")
     return HdfsTarget(uri)
-
-
-def parse_hdfs_uri(text: str) -> str:
-    """The URI of a folder in HDFS, without repeated slashes; only that of the root ends with one.
-
-    ValueError says what is wrong with it.
-    """
-    found = re.fullmatch(r"hdfs://([^/?#]*)/*([^?#]*)", text.strip())
-    if found is None:
-        raise ValueError("write hdfs://HOST:PORT/FOLDER, without a query or a fragment")
-    authority, path = found[1], found[2].rstrip("/")
-    _refuse_authority(authority)
-    for part in re.split("/+", path) if path else ():
-        if part in (".", "..") or not re.fullmatch(r"[\w.+=@-]+", part):
-            message = "a folder's path has letters, digits and . _ + = @ - between slashes"
-            raise ValueError(f"{message}, and neither . nor ..")
-    return f"hdfs://{authority}/{re.sub('/+', '/', path)}"
-
-
-def _refuse_authority(authority: str) -> None:
-    host, colon, port = authority.partition(":")
-    right = re.fullmatch(r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?", host)
-    numbered = re.fullmatch(r"\d{1,5}", port, re.ASCII) and 0 < int(port) <= _LARGEST_PORT
-    if not right or (colon and not (host and numbered)):
-        raise ValueError(
-            f"{authority} is no HOST:PORT of a name-node and no name of a name service; leave it "
-            "out for the cluster that HADOOP_CONF_DIR names"
-        )
 
 
 TargetValue = Annotated[

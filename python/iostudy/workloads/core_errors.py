@@ -26,8 +26,8 @@ _REMEDIES = {
     errno.EEXIST: "remove that file or folder if it is not needed: another run has left it",
     errno.EINVAL: "where direct I/O was requested, the file system may not have it (tmpfs before "
     "Linux 6.6), or only in larger multiples: turn direct off, or make record_size larger",
-    errno.EOPNOTSUPP: "the file system does not support the request, such as fallocate(2): turn "
-    "that option off, or name another target",
+    errno.EOPNOTSUPP: "the file system does not support the request, such as fallocate(2), or in "
+    "HDFS a write that does not append: turn that option off, or name another target",
     errno.EROFS: "the file system went read-only, which it does after errors; see dmesg",
 }
 _NO_INODES = (

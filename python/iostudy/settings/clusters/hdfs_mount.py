@@ -1,4 +1,4 @@
-"""Read-only mount of HDFS through FUSE, as a change.
+"""Mount of HDFS through FUSE, as a change.
 
 A program of its own serves it (`crates/hdfs-mount`), which `make hdfs` builds. Undo kills it first:
 the kernel then fails every open request, so that the unmounting waits for nothing.
@@ -15,31 +15,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from iostudy.errors import ClusterError, RestoreError, TargetError
+from iostudy.errors import ClusterError, TargetError
 from iostudy.hadoop.existing.cluster import CONF_DIR
 from iostudy.hadoop.existing.mountable import HdfsDirectory
-from iostudy.host.mounts import Mount, find_mounts_at
-from iostudy.safe_path import ROOT_UID, open_directory
+from iostudy.host.mounts import Mount
+from iostudy.safe_path import ROOT_UID
 from iostudy.settings import commands, server_process
 from iostudy.settings.change import ConflictPolicy, Record
-from iostudy.settings.mounting import calls
+from iostudy.settings.clusters.hdfs_mount_options import MountOptions
+from iostudy.settings.mounting.point import require_empty, unmount
 
 PROGRAM = "iostudy-hdfs-mount"
 _FUSE = Path("/dev/fuse")
 _FILESYSTEM = "fuse"
-
-
-@dataclass(frozen=True)
-class MountOptions:
-    """Bytes of the read buffer of each open file, timeouts in seconds, and largest request.
-
-    ``max_read`` is None for the largest request that the kernel allows.
-    """
-
-    rdbuffer: int
-    attribute_timeout: float
-    entry_timeout: float
-    max_read: int | None
 
 
 @dataclass(frozen=True)
@@ -58,7 +46,7 @@ class HdfsMount:
     @classmethod
     def prepare(cls, point: Path, directory: HdfsDirectory, options: MountOptions) -> HdfsMount:
         """Prepare it; TargetError unless ``point`` is an empty directory without a mount."""
-        return cls(_require_empty(point), directory, options)
+        return cls(require_empty(point), directory, options)
 
     @classmethod
     def from_record(cls, record: Record) -> HdfsMount:
@@ -115,10 +103,8 @@ class HdfsMount:
         RestoreError if another mount lies over it.
         """
         del policy
-        was_there = server_process.kill(self._identity)
-        while self._is_mounted():
-            was_there = True
-            self._unmount()
+        was_served = server_process.kill(self._identity)
+        was_there = unmount(self.point, self.directory.uri, self._is_own) or was_served
         return (f"{self.describe()}: unmounted",) if was_there else ()
 
     @property
@@ -126,25 +112,8 @@ class HdfsMount:
         """The command line of its server."""
         return PROGRAM, str(self.point)
 
-    def _is_mounted(self) -> bool:
-        return any(map(self._is_own, find_mounts_at(self.point)))
-
     def _is_own(self, mount: Mount) -> bool:
         return (mount.filesystem, mount.source) == (_FILESYSTEM, self.directory.uri)
-
-    def _unmount(self) -> None:
-        try:
-            if not self._is_own(find_mounts_at(self.point)[-1]):
-                raise OSError("another mount lies over it")
-            with open_directory(self.point.parent) as parent:
-                calls.unmount(parent, self.point.name, lazy=True)
-        except OSError as error:
-            raise RestoreError(
-                f"to unmount {self.directory.uri}",
-                found=error.strerror or str(error),
-                where=str(self.point),
-                remedy="see `findmnt`; `iostudy restore` tries again",
-            ) from error
 
 
 def require_fuse() -> None:
@@ -177,23 +146,3 @@ def _environment() -> dict[str, str]:
     """Return that of this process, without a relative path: the server works in ``/``."""
     conf = os.environ.get(CONF_DIR)
     return {**os.environ, CONF_DIR: str(Path(conf).absolute())} if conf else {**os.environ}
-
-
-def _require_empty(point: Path) -> Path:
-    """Return the path without links."""
-    try:
-        real = point.resolve(strict=True)
-        found = "files are in it" if any(real.iterdir()) else ""
-    except OSError as error:
-        found = error.strerror or str(error)
-    else:
-        if find_mounts_at(real):
-            found = "it is a mount point"
-    if found:
-        raise TargetError(
-            "an empty directory to mount on",
-            found=found,
-            where=str(point),
-            remedy="make a new directory; `findmnt` lists the mounts",
-        )
-    return real

@@ -25,6 +25,7 @@ from iostudy.settings.kinds import (
     cpu,
     filesystem,
     hadoop,
+    hdfs_mount,
     limit,
     memory,
     mount,
@@ -39,6 +40,7 @@ from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.switching import SwitchedAttributes
+from iostudy.settings.temporary_mount import TemporaryMount
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.work_folder import WorkFolder
 
@@ -49,6 +51,7 @@ SETTINGS: tuple[SettingKind[Any, Any], ...] = (
     sysctl.KIND,
     cpu.KIND,
     mount.KIND,
+    hdfs_mount.KIND,
     limit.KIND,
     cgroup.KIND,
     filesystem.KIND,
@@ -64,6 +67,7 @@ _OWNERS: dict[str, Callable[[Record], Attributes]] = {
     cpu.CpuPolicies.kind: cpu.CpuPolicies.from_record,
     MountFlags.kind: MountFlags.from_record,
     FileSystemOptions.kind: FileSystemOptions.from_record,
+    hdfs_mount.HdfsMountSettings.kind: hdfs_mount.HdfsMountSettings.from_record,
     limit.Limits.kind: limit.Limits.from_record,
 }
 
@@ -80,6 +84,7 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
     StartedCluster.kind: StartedCluster.from_record,
     HdfsFolder.kind: HdfsFolder.from_record,
     HdfsMount.kind: HdfsMount.from_record,
+    TemporaryMount.kind: TemporaryMount.from_record,
 }
 
 

@@ -5,7 +5,10 @@ Libraries are loaded where they are used, so that commands which read no ROOT fi
 
 from __future__ import annotations
 
+import errno
 import importlib
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -65,7 +68,24 @@ def make_rows(base: Values, start: int, stop: int) -> Values:
 
 
 def make(path: Path, content: Content, events: int, step: int, go_on: Callable[[], None]) -> None:
-    """Write a tree with baskets of ``step`` events; ``go_on`` may raise before each of them."""
+    """Write a tree with baskets of ``step`` events; ``go_on`` may raise before each of them.
+
+    On a file system that only appends, such as HDFS, the file is made in the folder of temporary
+    files and copied: uproot writes the headers last.
+    """
+    try:
+        _make(path, content, events, step, go_on)
+    except OSError as error:
+        if error.errno != errno.EOPNOTSUPP:
+            raise
+        with tempfile.TemporaryDirectory(prefix="iostudy-root-") as folder:
+            made = Path(folder) / path.name
+            _make(made, content, events, step, go_on)
+            path.unlink()
+            shutil.copyfile(made, path)
+
+
+def _make(path: Path, content: Content, events: int, step: int, go_on: Callable[[], None]) -> None:
     import numpy as np
 
     uproot = importlib.import_module("uproot")

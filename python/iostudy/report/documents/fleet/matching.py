@@ -125,7 +125,10 @@ def _without_place(target: Target) -> Target:
         case DirectoryTarget():
             return DirectoryTarget(None)
         case DirectoriesTarget():
-            return DirectoriesTarget({name: Path(name) for name in target.directories})
+            return DirectoriesTarget(
+                {name: Path(name) for name in target.directories},
+                {name: replace(own, point=Path(name)) for name, own in target.mounts.items()},
+            )
         case ScratchTarget():
             return replace(target, device=Path())
         case HdfsTarget():

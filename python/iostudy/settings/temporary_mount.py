@@ -1,0 +1,115 @@
+"""A file system that mount(8) mounts for a study, as a change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy.errors import RestoreError, TargetError
+from iostudy.host.mounts import Mount, find_mounts_at
+from iostudy.settings import commands
+from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.commands import CommandError
+from iostudy.settings.identity import boot_id
+from iostudy.settings.mounting.point import require_empty, unmount
+
+_FUSE = "fuse"
+
+
+@dataclass(frozen=True)
+class TemporaryMount:
+    """The mount of ``source`` on an empty directory; undo unmounts it.
+
+    ``type`` and ``options`` are those of mount(8); mount(8) finds the type if it is empty. A reboot
+    ends the mount: ``boot`` is the one in which it was prepared.
+    """
+
+    kind: ClassVar[str] = "temporary-mount"
+
+    point: Path
+    source: str
+    type: str = ""
+    options: str = ""
+    boot: str = field(default_factory=boot_id)
+
+    @classmethod
+    def prepare(cls, point: Path, source: str, type_: str, options: str) -> TemporaryMount:
+        """Prepare it; TargetError unless ``point`` is an empty directory without a mount."""
+        commands.require("mount")
+        return cls(require_empty(point), source, type_, options)
+
+    @classmethod
+    def from_record(cls, record: Record) -> TemporaryMount:
+        """Rebuild from the journal."""
+        point, source, type_ = Path(record["point"]), record["source"], record["type"]
+        return cls(point, source, type_, boot=record["boot"])
+
+    def record(self) -> Record:
+        """Return what finds the mount again."""
+        own = {"source": self.source, "type": self.type, "boot": self.boot}
+        return {"point": str(self.point), **own}
+
+    def describe(self) -> str:
+        """Describe source and mount point."""
+        return f"mount of {self.source} on {self.point}"
+
+    def apply(self) -> None:
+        """Mount it; TargetError with the message of mount(8) if that fails."""
+        type_ = ("-t", self.type) if self.type else ()
+        options = ("-o", self.options) if self.options else ()
+        try:
+            commands.run_mount(*type_, *options, self.source, str(self.point))
+        except CommandError as error:
+            raise self._failed(commands.format_complaint(error)) from error
+        found = find_mounts_at(self.point)
+        if not found:
+            raise self._failed("mount(8) succeeded, but nothing is mounted there")
+        if not self._is_own(found[-1]):
+            mounted = f"{found[-1].filesystem} of {found[-1].source}"
+            unmount(self.point, self.source, lambda mount: mount == found[-1])
+            raise self._failed(f"the kernel calls it {mounted}: write that type")
+
+    def affected_resources(self) -> tuple[str, ...]:
+        """Return none: the file system belongs to its server."""
+        return ()
+
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+        """Unmount it, also while files are open.
+
+        RestoreError if another mount lies over it, or if what is mounted there may be another one.
+        """
+        if self.boot != boot_id():
+            return ()
+        was_there = unmount(self.point, self.source, self._is_own)
+        if found := find_mounts_at(self.point):
+            return self._leave(found[0], policy)
+        return (f"{self.describe()}: unmounted",) if was_there else ()
+
+    def _leave(self, mount: Mount, policy: ConflictPolicy) -> tuple[str, ...]:
+        """Leave a mount that mount(8) may have made under another name before it was killed."""
+        found = f"{mount.filesystem} of {mount.source} is mounted there"
+        if policy is ConflictPolicy.ACCEPT:
+            return (f"{self.describe()}: left there: {found}",)
+        raise RestoreError(
+            f"to unmount {self.source}",
+            found=found,
+            where=str(self.point),
+            remedy="unmount it if it is that of the study; `iostudy restore` tries again, and "
+            "`iostudy restore --accept` leaves it mounted",
+        )
+
+    def _is_own(self, mount: Mount) -> bool:
+        """Return whether it has this source or type: programs of FUSE change both of them."""
+        if mount.source.rstrip("/") == self.source.rstrip("/"):
+            return True
+        types = (self.type, f"{_FUSE}.{self.type}", _FUSE)
+        return bool(self.type) and mount.filesystem in types
+
+    def _failed(self, found: str) -> TargetError:
+        return TargetError(
+            f"to mount {self.source}",
+            found=found,
+            where=str(self.point),
+            remedy="try `mount` by hand with the same type and options; see dmesg",
+        )

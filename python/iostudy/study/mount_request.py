@@ -1,0 +1,77 @@
+"""A file system that a study mounts, as a study file has it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from iostudy.settings.clusters import hdfs_mount_options
+from iostudy.study.fields import STRICT_KEYS
+from iostudy.study.hdfs_uri import parse_hdfs_uri
+from iostudy.study.target_fields import DirectoryPath
+
+HDFS = "hdfs://"
+_WORD = re.compile(r"[^\s\0]+")
+_NOT_OWN = frozenset({"bg", "move", "remount"})
+"""Options of mount(8) that mount later, move a mount of the user, or change one."""
+_TYPE = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+
+def _word(text: str) -> str:
+    if not _WORD.fullmatch(text):
+        raise ValueError(f"{text!r} must be a text without blanks")
+    if text.startswith("-"):
+        raise ValueError(f"{text!r} begins with -")
+    return text
+
+
+def _filesystem_type(text: str) -> str:
+    if not _TYPE.fullmatch(text):
+        raise ValueError(f"{text!r} is no type of a file system, such as nfs4 or fuse.sshfs")
+    return text
+
+
+def _absolute(path: Path) -> Path:
+    if not path.is_absolute():
+        raise ValueError(f"{path} is no absolute path")
+    return path
+
+
+@dataclass(frozen=True)
+class MountRequest:
+    """A file system to mount for the study: by mount(8), or HDFS by `iostudy mount`."""
+
+    __pydantic_config__ = STRICT_KEYS
+
+    source: Annotated[str, AfterValidator(_word), Field(validation_alias="mount")]
+    """what is mounted, such as filer:/export or hdfs://namenode:8020/bench"""
+    point: Annotated[DirectoryPath, AfterValidator(_absolute), Field(validation_alias="at")]
+    """an empty directory to mount it on"""
+    type: Annotated[str, AfterValidator(_filesystem_type)] | None = None
+    """type of the file system for mount(8), such as nfs4 or fuse.sshfs"""
+    options: Annotated[str, AfterValidator(_word)] | None = None
+    """options of mount(8), or those of a mount of HDFS, such as rdbuffer=64KiB,replication=2"""
+
+    def __post_init__(self) -> None:
+        if not self.is_hdfs:
+            for option in _NOT_OWN.intersection((self.options or "").split(",")):
+                raise ValueError(f"the option {option} does not make a mount of the study")
+            return
+        if self.type is not None:
+            raise ValueError("a mount of HDFS has no type; leave it out")
+        hdfs_mount_options.parse_writable(self.options or "")
+        if parse_hdfs_uri(self.source) != self.source:
+            raise ValueError(f"write the URI as {parse_hdfs_uri(self.source)}")
+
+    @property
+    def is_hdfs(self) -> bool:
+        """Whether iostudy serves the mount itself."""
+        return self.source.startswith(HDFS)
+
+    def describe(self) -> str:
+        """Describe source and options for a person."""
+        return ", ".join(filter(None, (self.source, self.type, self.options)))

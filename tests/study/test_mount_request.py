@@ -1,0 +1,63 @@
+"""Tests of file systems that a study mounts, as a study file has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostudy.study.mount_request import MountRequest
+from iostudy.study.privileges import list_root_requirements
+from iostudy.study.targets import DirectoriesTarget
+from tests.study.files import GOOD, problems, read
+
+STUDY = GOOD.replace("/data/scratch", "{directories: {local: /data, other: OTHER}}").replace(
+    "block.scheduler: [none, bfq]", "target.directory: [local, other]"
+)
+
+
+def study(other: str) -> str:
+    return STUDY.replace("OTHER", other)
+
+
+def test_a_mount_is_one_of_the_directories() -> None:
+    found = read(
+        study("{mount: 'filer:/export', at: /mnt/nfs, type: nfs4, options: 'vers=4.2,hard'}")
+    )
+    request = MountRequest("filer:/export", Path("/mnt/nfs"), "nfs4", "vers=4.2,hard")
+    assert found.target == DirectoriesTarget(
+        {"local": Path("/data"), "other": Path("/mnt/nfs")}, {"other": request}
+    )
+    assert found.describe_target() == "local (/data), other (filer:/export, nfs4, vers=4.2,hard)"
+    assert list_root_requirements(found) == ("mount filer:/export",)
+
+
+def test_hdfs_has_options_of_its_own() -> None:
+    found = read(study("{mount: 'hdfs://nn:8020/bench', at: /mnt/h, options: 'rdbuffer=64KiB'}"))
+    assert isinstance(found.target, DirectoriesTarget)
+    assert found.target.mounts["other"].is_hdfs
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("{at: /mnt/nfs}", "mount"),
+        ("{mount: 'filer:/x'}", "at"),
+        ("{mount: 'filer:/x', at: mnt}", "no absolute path"),
+        ("{mount: 'filer: /x', at: /mnt/x}", "without blanks"),
+        ("{mount: '-v', at: /mnt/x}", "begins with -"),
+        ("{mount: 'filer:/x', at: /mnt/x, type: 'nfs 4'}", "no type of a file system"),
+        ("{mount: 'filer:/x', at: /mnt/x, option: hard}", "option"),
+        ("{mount: 'filer:/x', at: /mnt/x, options: 'hard,bg'}", "option bg does not make"),
+        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, type: fuse}", "has no type"),
+        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: buffer=1}", "is no option"),
+        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: rdbuffer=many}", "rdbuffer=many"),
+        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: 'rdbuffer=1,rdbuffer=2'}", "twice"),
+        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: block_size=1000}", "multiple of 512"),
+        ("{mount: 'hdfs://nn:8020/../b', at: /mnt/x}", "neither . nor .."),
+        ("[/mnt/x]", "write a directory"),
+        ("{mount: 'filer:/x', at: /data}", "has two names"),
+    ],
+)
+def test_problems(other: str, message: str) -> None:
+    assert any(message in each for each in map(str, problems(study(other))))
