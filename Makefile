@@ -18,12 +18,13 @@ TO_TEST := fio:fio iostat:sysstat mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udeva
 	sshfs:sshfs /usr/lib/openssh/sftp-server:openssh-sftp-server
 TO_RUN_HADOOP := java:default-jre-headless mvn:maven
 TO_LINK := /usr/sbin/sshd:openssh-server ip:iproute2
+TO_SERVE := mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client ip:iproute2
 # Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
 TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop hdfs hdfs-test fleet vm wheel package docs-site format lock clean help
+.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet vm wheel package docs-site format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -102,6 +103,10 @@ hdfs-test: $(BIN)/iostudy-hdfs-mount $(VENV)/.test ## linters and tests of the H
 	cargo clippy $(HDFS_CARGO) --all-targets -- -D warnings
 	cargo test $(HDFS_CARGO)
 	$(BIN)/pytest -m slow tests/hdfs_mount
+
+systems: $(VENV)/.test $(VENV)/.built ## a study on a network file system of a package, as root: MooseFS
+	tools/need $(TO_SERVE)
+	$(BIN)/pytest -m slow tests/storage_systems
 
 fleet: $(VENV)/.test $(VENV)/.built ## the long tests of fleets, as root: sshd in network namespaces, killed processes
 	tools/need $(TO_LINK)

@@ -1,4 +1,4 @@
-"""Reads through ``iostudy mount``, compared with the same client without FUSE.
+"""Reads through ``iostudy mount``, compared with the same client without FUSE, and with WebHDFS.
 
     python -m benches.hdfs_mount [ROUNDS]
 
@@ -25,6 +25,7 @@ from tests.hadoop import webhdfs
 from benches.local_cluster import prepare_cluster
 from benches.ratio import format_ratio
 from iostudy.hadoop.existing.mountable import HdfsDirectory
+from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.settings import kinds
 from iostudy.settings.clusters.hdfs_mount import HdfsMount
 from iostudy.settings.clusters.hdfs_mount_options import MountOptions
@@ -52,15 +53,17 @@ def main() -> None:
         try:
             cluster.start()
             webhdfs.write(cluster, PATH, os.urandom(FILE_BYTES))
-            _compare(cluster.layout.default_fs, folder, rounds)
+            _compare(cluster, folder, rounds)
         finally:
             cluster.stop()
 
 
-def _compare(filesystem: str, folder: Path, rounds: int) -> None:
+def _compare(cluster: LocalCluster, folder: Path, rounds: int) -> None:
+    filesystem = cluster.layout.default_fs
     with _mounts(filesystem, folder) as points:
         ways: dict[str, Callable[[Sequence[int]], tuple[float, float]]] = {
-            "direct": lambda offsets: _read_directly(filesystem, offsets)
+            "direct": lambda offsets: _read_directly(filesystem, offsets),
+            "WebHDFS": lambda offsets: _read_by_web(cluster, offsets),
         }
         for (size, read_ahead), point in points.items():
             file = point / PATH.lstrip("/")
@@ -98,6 +101,20 @@ def _run_direct(filesystem: str, *ranges: str) -> list[float]:
     command = (*DIRECT, *CRATE, "--", filesystem, PATH, *ranges)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [float(line) for line in done.stdout.splitlines()]
+
+
+def _read_by_web(cluster: LocalCluster, offsets: Sequence[int]) -> tuple[float, float]:
+    """Read by HTTP: each random read asks the NameNode, which redirects it to a DataNode."""
+    begin = time.perf_counter()
+    for _ in webhdfs.read_pieces(cluster, PATH, PIECE_BYTES):
+        pass
+    rate = FILE_BYTES / MIB / (time.perf_counter() - begin)
+    latencies = []
+    for offset in offsets:
+        begin = time.perf_counter()
+        webhdfs.read(cluster, PATH, offset, RANDOM_BYTES)
+        latencies.append(time.perf_counter() - begin)
+    return rate, statistics.median(latencies)
 
 
 def _read_file(path: Path, offsets: Sequence[int]) -> tuple[float, float]:

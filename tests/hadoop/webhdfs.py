@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import json
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -27,9 +27,19 @@ def write(cluster: LocalCluster, path: str, content: bytes) -> None:
     opener.open(request, timeout=30).close()
 
 
-def read(cluster: LocalCluster, path: str) -> bytes:
+def read(cluster: LocalCluster, path: str, offset: int = 0, size: int | None = None) -> bytes:
+    """Read a file from an offset on, all of it without a size."""
+    part = f"&offset={offset}" + ("" if size is None else f"&length={size}")
+    with _opener.open(_url(cluster, path, "OPEN") + part, timeout=30) as response:
+        found: bytes = response.read()
+    return found
+
+
+def read_pieces(cluster: LocalCluster, path: str, size: int) -> Iterator[bytes]:
+    """Read a whole file in pieces of at most this size."""
     with _opener.open(_url(cluster, path, "OPEN"), timeout=30) as response:
-        return response.read()
+        while piece := response.read(size):
+            yield piece
 
 
 def names(cluster: LocalCluster, path: str) -> set[str]:

@@ -25,6 +25,19 @@ workloads:
 decide: {margin: 90%, blocks: [3, 3]}
 """
 
+COMPARED = """\
+question: Which size of requests?
+target:
+  directories:
+    local: /srv/local
+    large: {mount: "127.0.0.1:/", at: /mnt/large, type: nfs4, options: "OPTIONS"}
+    small: {mount: "127.0.0.1:/", at: /mnt/small, type: nfs4, options: "OPTIONS,rsize=16384"}
+factors: {target.directory: [local, large, small]}
+workloads:
+  - events: {jobs: 2, events: 4, compute: 1ms}
+decide: {margin: 5%, risk: 5%, blocks: [3, 3]}
+"""
+
 WRITES = {
     "operation": "write",
     "size": "64KiB",
@@ -171,3 +184,22 @@ def test_study_with_one_log_on_nfs_and_one_on_a_disk(machine: Machine) -> None:
     on = {trial["configuration"]: trial["device"] for trial in document["trials"]}
     assert on["1 local disk"].startswith("loop")
     assert on["1 NFS disk"] == ""
+
+
+def test_a_study_mounts_one_export_with_different_options(machine: Machine) -> None:
+    machine.run("mkdir", "--parents", "/srv/local", "/mnt/large", "/mnt/small")
+    text = COMPARED.replace("OPTIONS", "vers=4.2,nosharecache")
+    machine.run("sh", "-c", "cat >/tmp/compared.yaml", text=text)
+    before = machine.shell("grep -c nfs4 /proc/mounts")
+    machine.iostudy("run", "/tmp/compared.yaml", "--out", "/tmp/compared")
+    assert machine.shell("grep -c nfs4 /proc/mounts") == before
+    report = json.loads(machine.iostudy("report", "/tmp/compared", "--format", "json").stdout)
+    found = {each["name"]: each for each in report["directories"]}
+    assert {name: each["storage"] for name, each in found.items()} == {
+        "local": "memory",
+        "large": "network",
+        "small": "network",
+    }
+    assert "rsize=16384" in found["small"]["options"]
+    assert "rsize=16384" not in found["large"]["options"]
+    assert machine.shell("ls /srv/local; ls /srv").split() == ["local"]

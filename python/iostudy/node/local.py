@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +30,7 @@ from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
 from iostudy.node.permission import Permission
 from iostudy.node.site import ScratchStorage, Site
-from iostudy.node.study_mounts import prepare_mounts, requested_mounts
+from iostudy.node.study_mounts import prepare_mounts
 from iostudy.node.target_storage import (
     is_in_memory,
     make_disks,
@@ -121,14 +121,13 @@ class LocalNode:
     def __enter__(self) -> Self:
         if self._block_latency:
             usable_tracefs()  # before any disk is made
+        scratch = self._scratch = self._prepare_storage()
         with ExitStack() as resources:
             resources.enter_context(lock_directory(self._folder))
             # Held until everything is restored, though the places are known only once mounted.
             locks = resources.enter_context(ExitStack())
             transaction = resources.enter_context(Transaction(on_journal=self._on_journal))
-            self._require_safe(own.point for own in requested_mounts(self._target))
-            transaction.apply(*prepare_mounts(self._target))
-            scratch = self._scratch = self._prepare_storage()
+            self._mount(transaction)
             locks.enter_context(lock_places(self._used_paths(), self._factors))
             if scratch is not None:
                 make_disks(transaction, scratch)
@@ -165,6 +164,12 @@ class LocalNode:
     ) -> None:
         self._resources.__exit__(kind, error, traceback)
 
+    def _mount(self, transaction: Transaction) -> None:
+        """Mount what the study mounts, and check these directories as the others."""
+        if mounts := prepare_mounts(self._target):
+            transaction.apply(*mounts)
+            self._prepare_storage()
+
     def _prepare_storage(self) -> ScratchStorage | None:
         """Prepare the scratch disks of the target, and check all directories of the study."""
         scratch = prepare_storage(self._target, self._folder, self._permission)
@@ -180,10 +185,7 @@ class LocalNode:
         """
         own = target_paths(self._target, self._folder, scratch)
         places = (self._folder, *own, *self._cluster_dirs(), *self._directories)
-        self._require_safe(place for place in places if not place.is_block_device())
-
-    def _require_safe(self, places: Iterable[Path]) -> None:
-        for place in dict.fromkeys(places):
+        for place in dict.fromkeys(place for place in places if not place.is_block_device()):
             require_safe_folder(place, insist=self._permission.unsafe_folders, shared=True)
 
     def _start_cluster(self, request: ClusterRequest) -> None:
