@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.fleet.hosts import kill_processes
@@ -13,6 +14,7 @@ BRIDGE = "iofleet0"
 NETWORK = "10.231.77"
 SSHD = "/usr/sbin/sshd"
 NO_NETEM = "qdisc kind is unknown"
+NO_OFFSETS: Mapping[str, int] = {}
 CONFIG = """\
 Port 22
 ListenAddress ADDRESS
@@ -31,10 +33,16 @@ def run(*command: str) -> None:
 
 
 class Namespaces:
-    """A bridge of the controller, and nodes behind it by name."""
+    """A bridge of the controller, and nodes behind it by name.
 
-    def __init__(self, folder: Path, names: tuple[str, ...]) -> None:
+    ``clocks`` are seconds by which the monotonic clock of a node is ahead (time_namespaces(7)).
+    """
+
+    def __init__(
+        self, folder: Path, names: tuple[str, ...], clocks: Mapping[str, int] = NO_OFFSETS
+    ) -> None:
         self.folder = folder
+        self.clocks = clocks
         self.names = names
         self._daemons: list[subprocess.Popen[bytes]] = []
         self._key = folder / "key"
@@ -106,7 +114,8 @@ class Namespaces:
         config = config.replace("AUTHORIZED", f"{self._key}.pub")
         variables = f"IOSTUDY_STATE_DIR={self.state(name)} IOSTUDY_LOCK_DIR={own / 'locks'}"
         (own / "sshd_config").write_text(config.replace("VARIABLES", variables))
-        command = f"ip netns exec {space} {SSHD} -D -f {own / 'sshd_config'}"
+        clock = f"unshare --time --monotonic {self.clocks.get(name, 0)}"
+        command = f"ip netns exec {space} {clock} {SSHD} -D -f {own / 'sshd_config'}"
         self._daemons.append(subprocess.Popen(shlex.split(command)))
 
 

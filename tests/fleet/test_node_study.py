@@ -6,14 +6,20 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from operator import methodcaller
 from pathlib import Path
 
 import pytest
 
 from iostudy.fleet import node_study
+from iostudy.fleet.design import Design
 from iostudy.fleet.node_study import NodeStatus, Request, begin, contact, list_results
+from iostudy.fleet.trial_messages import Answer, ServerPhase
+from iostudy.fleet.trial_messages import Request as RequestOfTrial
+from iostudy.fleet.trial_tasks import carry
 from iostudy.fleet.work_folder import EndReason, StudyOrder, WorkFolder, work_folder
 from iostudy.ledger.store import FILE_NAME, Ledger
+from iostudy.study.parser import parse
 from tests.cli.program import Program
 from tests.cli.test_commands import WITHOUT_ROOT
 from tests.fleet.hosts import kill_processes
@@ -131,3 +137,48 @@ def test_results_of_the_controller_are_not_replaced_by_a_new_study(node: Program
     folder = work_folder(node.folder, "0123", "n1")
     assert "is gone" in begin(folder, order(WITHOUT_ROOT), resumed=True)
     assert not folder.path.exists()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("request_to_end", [Request.STOP, None])
+def test_a_node_at_the_start_line_restores_its_settings_when_it_has_to_stop(
+    node: Program, request_to_end: Request | None
+):
+    """It stops by a request of the controller, or because the heartbeats have ended."""
+    before = PAGE_CLUSTER.read_text()
+    folder = work_folder(node.folder, "0123", "n1")
+    text = SETTING.replace("target: .", f"target: {node.folder}").replace("[1, 2]", "[5, 6]")
+    study = parse(text, where="study.yaml", name="study")
+    together = order(text, 60.0 if request_to_end else 3.0)
+    together = together.model_copy(update={"design": Design.TOGETHER})
+    assert begin(folder, together, resumed=False) == ""
+    calls = [
+        methodcaller("open"),
+        methodcaller("begin_block", study.workloads[0], 1),
+        methodcaller("trial", study.baseline),
+    ]
+    for number, call in enumerate(calls, start=1):
+        answer = settle(folder, RequestOfTrial(number, call, None, 1.0))
+    assert answer.phase is ServerPhase.READY
+    assert PAGE_CLUSTER.read_text() == "5\n"
+    if request_to_end is not None:
+        contact(folder, request_to_end)
+    end = time.monotonic() + HANG_GUARD_SECONDS
+    while folder.read_ending() is None and time.monotonic() < end:
+        time.sleep(0.1)
+    assert PAGE_CLUSTER.read_text() == before
+    ending = folder.read_ending()
+    assert ending is not None
+    assert ending.reason is (EndReason.STOPPED if request_to_end else EndReason.LEASE)
+    assert not list(node.folder.glob("iostudy-work-*"))
+
+
+def settle(folder: WorkFolder, request: RequestOfTrial) -> Answer:
+    end = time.monotonic() + HANG_GUARD_SECONDS
+    while time.monotonic() < end:
+        answer = carry(folder, request)
+        assert answer.phase is not ServerPhase.ENDED, folder.log.read_text()
+        if answer.is_settled:
+            assert answer.outcome is None or answer.outcome.error is None, answer.outcome.error
+            return answer
+    raise AssertionError(folder.log.read_text())

@@ -10,6 +10,7 @@ import pytest
 
 from iostudy.fleet.record import read_record
 from iostudy.fleet.work_folder import EndReason, WorkFolder
+from iostudy.results.node_parts import read_node_parts
 from tests.cli.program import Program
 from tests.fleet.hosts import find_processes
 from tests.fleet.namespaces import SSHD, Namespaces
@@ -75,3 +76,39 @@ def test_a_slow_link_that_loses_packets_costs_no_node(nodes: Namespaces, tmp_pat
     run = program("fleet", "run", "study.yaml", *options)
     assert run.returncode == 0, run.stderr
     assert "n2 is complete" in run.stderr
+
+
+def test_nodes_with_other_clocks_run_trials_together_and_a_cut_cable_loses_one(tmp_path: Path):
+    clocks = {"n1": 0, "n2": 1000, "n3": -3600}
+    nodes = Namespaces(tmp_path, NAMES, clocks)
+    try:
+        run_together(nodes, tmp_path)
+    finally:
+        nodes.end()
+
+
+def run_together(nodes: Namespaces, tmp_path: Path) -> None:
+    inventory = nodes.start()
+    program = Program(tmp_path)
+    (tmp_path / "target").mkdir()
+    program.write(build_study(tmp_path / "target", blocks=8, least=8))
+    options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
+    options += ["--work", str(tmp_path / "work"), "--lease", "12s", "--design", "together"]
+    process = program.start("fleet", "run", "study.yaml", *options)
+    program.wait_for_trials(process, 4)
+    nodes.set_link("n2", "down")
+    _, stderr = process.communicate(timeout=3 * HANG_GUARD_SECONDS)
+    assert process.returncode == 3, stderr
+    assert "n2 is lost: no answer for 12 s" in stderr
+    counted = [row for row in program.rows() if row.counts]
+    assert {row.block for row in counted} == set(range(1, 9))
+    nodes_of = [{own.node for own in read_node_parts(row.parts)} for row in counted]
+    assert nodes_of[0] == set(NAMES)
+    assert nodes_of[-1] == {"n1", "n3"}
+    for row in counted:
+        for own in read_node_parts(row.parts):
+            assert own.start_after < 1, "offsets of hours do not show"
+            assert own.error < 0.1
+    wait_until(lambda: not find_processes(nodes.state("n2"), SUPERVISOR))
+    assert not list((tmp_path / "target").iterdir()), "the lost node has removed its data"
+    nodes.set_link("n2", "up")

@@ -37,7 +37,7 @@ class CommandLine:
 
 
 def list_commands() -> Iterator[CommandLine]:
-    """Yield every command, and those of groups by their whole names."""
+    """Yield every command, and those of groups by their whole names; none that are hidden."""
     for command in COMMANDS:
         loaded = command.load()
         group = getattr(loaded, "commands", None)
@@ -45,7 +45,8 @@ def list_commands() -> Iterator[CommandLine]:
             yield _describe(command.name, command.summary, loaded)
         else:
             for name, each in group.items():
-                yield _describe(f"{command.name} {name}", each.get_short_help_str(200), each)
+                if not each.hidden:
+                    yield _describe(f"{command.name} {name}", each.get_short_help_str(200), each)
 
 
 def _describe(name: str, summary: str, command: Any) -> CommandLine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,8 @@ from iostudy.cli.fleet_check import check
 from iostudy.cli.fleet_report import FleetFormat, print_fleet_report
 from iostudy.cli.fleet_run import run
 from iostudy.errors import UsageError
-from iostudy.fleet.record import read_record
+from iostudy.fleet.design import Design
+from iostudy.fleet.record import FleetRecord, read_record
 
 app = typer.Typer(
     name="fleet",
@@ -48,9 +50,28 @@ def report(
     results: list[Path] = []
     for folder in folders:
         record = read_record(folder)
+        _refuse_together(folder, record)
         results += [folder] if record is None else record.list_results(folder)
         missing += [] if record is None else record.list_missing()
     print_fleet_report(results, missing, form)
+
+
+@app.command(hidden=True)
+def serve(folder: Annotated[Path, typer.Argument(help="Work folder on this node.")]) -> None:
+    """Carry out the trials of `fleet run --design together`, which starts this on every node."""
+    from iostudy.cli.fleet_serve import serve_trials
+
+    serve_trials(folder)
+
+
+def _refuse_together(folder: Path, record: FleetRecord | None) -> None:
+    if record is not None and record.design is Design.TOGETHER:
+        raise UsageError(
+            "folders of nodes, each with a study of its own",
+            found="a study that all nodes ran together",
+            where=str(folder),
+            remedy=shlex.join(["iostudy", "report", str(folder)]) + " prints its report",
+        )
 
 
 def _refuse_repeated(folders: list[Path]) -> None:

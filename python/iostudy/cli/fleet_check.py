@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli.console import print_line, print_table
+from iostudy.cli.console import print_line, print_table, say
 from iostudy.cli.fleet_options import (
     THIS_PYTHON,
     Inventory,
@@ -26,6 +26,7 @@ from iostudy.study.privileges import list_root_requirements
 
 if TYPE_CHECKING:
     from iostudy.fleet.readiness import Readiness
+    from iostudy.fleet.record import FleetRecord
     from iostudy.fleet.source import NodeSource
 
 
@@ -75,6 +76,24 @@ def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
         source.install_command,
         needs_root=needs_root,
     )
+
+
+def find_ready(
+    source: NodeSource, study: Study, record: FleetRecord, *, resume: bool
+) -> tuple[Readiness, ...]:
+    """The nodes to run on, without those whose results are all here.
+
+    UsageError if a node is not ready. A resumed run continues without nodes that give no facts.
+    """
+    from iostudy.fleet.readiness import require_ready
+
+    found = [own for own in judge_nodes(source, study) if not record.is_complete(own.node)]
+    silent = [own for own in found if resume and own.facts is None]
+    for own in silent:
+        say(f"{own.node} is left out: {own.problems[0].found}")
+    chosen = tuple(own for own in found if own not in silent)
+    require_ready(chosen)
+    return chosen
 
 
 def print_readiness(found: Sequence[Readiness]) -> None:

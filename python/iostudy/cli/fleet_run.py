@@ -1,4 +1,4 @@
-"""``iostudy fleet run``: run a study on every node, each on its own storage."""
+"""``iostudy fleet run``: run a study on every node, or on all nodes together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from iostudy.cli.arguments import Resume, StudyName, UnsafeFolders, Yes
 from iostudy.cli.console import say
-from iostudy.cli.fleet_check import judge_nodes
+from iostudy.cli.fleet_check import find_ready
 from iostudy.cli.fleet_options import (
     THIS_PYTHON,
     Inventory,
@@ -29,6 +29,7 @@ from iostudy.cli.output_folder import RESULTS
 from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import TrialError, UsageError
+from iostudy.fleet.design import Design
 from iostudy.folders import make_output_folder
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study import library
@@ -40,7 +41,6 @@ from iostudy.study.targets import destroyed_devices
 if TYPE_CHECKING:
     from iostudy.fleet.controller import States
     from iostudy.fleet.record import FleetRecord
-    from iostudy.fleet.source import NodeSource
 
 _FEWEST = 2
 """Nodes of a report."""
@@ -69,14 +69,21 @@ def run(
         Path,
         typer.Option(metavar="DIR", help="Folder on the nodes for the study and its results."),
     ] = Path("/var/tmp"),
+    design: Annotated[
+        Design,
+        typer.Option(
+            help="Each node runs the study on its own storage, or all run each trial at once on "
+            "storage that they share."
+        ),
+    ] = Design.REPLICATE,
     resume: Resume = False,
     yes: Yes = False,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
-    """Run a study on every node, each on its own storage; fetch the results and pool them.
+    """Run a study on every node; print a report on all of them.
 
-    The output folder gets a folder for each node, and nodes.json. A node that is lost does not stop
-    the others.
+    The output folder gets nodes.json, and a folder for each node or one ledger of all. A node that
+    is lost does not stop the others.
     """
     loaded = load(library.find_study(study))
     _refuse_unpoolable(loaded, yes=yes)
@@ -93,9 +100,15 @@ def run(
     from iostudy.fleet.fleet_run import RunOptions, prepare_record, run_fleet
 
     folder = out or RESULTS / f"{loaded.name}-fleet"
-    record = prepare_record(folder, loaded.name, loaded.text, resume=resume)
+    record = prepare_record(folder, loaded.name, loaded.text, design, resume=resume)
     options = RunOptions(seconds, work, ("--yes",) if yes else ())
-    selected = _select_ready(source, loaded, record, resume=resume)
+    if design is Design.TOGETHER:
+        from iostudy.cli.fleet_together import run_together
+
+        run_together(source, loaded, record, folder, options, resume=resume, insist=unsafe_folders)
+        return
+    ready = find_ready(source, loaded, record, resume=resume)
+    selected = source.select([own.node for own in ready]) if ready else None
     if selected is not None:
         make_output_folder(folder, insist=unsafe_folders)
         with lock_output_folder(folder):
@@ -131,24 +144,6 @@ def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
             remedy="look at the device on every node, for a name can mean another disk on each; "
             "then give --yes",
         )
-
-
-def _select_ready(
-    source: NodeSource, study: Study, record: FleetRecord, *, resume: bool
-) -> NodeSource | None:
-    """The nodes to run on, None if all results are here.
-
-    UsageError if a node is not ready. A resumed run continues without nodes that give no facts.
-    """
-    from iostudy.fleet.readiness import require_ready
-
-    found = [own for own in judge_nodes(source, study) if not record.is_complete(own.node)]
-    silent = [own for own in found if resume and own.facts is None]
-    for own in silent:
-        say(f"{own.node} is left out: {own.problems[0].found}")
-    chosen = [own for own in found if own not in silent]
-    require_ready(chosen)
-    return source.select([own.node for own in chosen]) if chosen else None
 
 
 def _say_change(states: States, changed: str) -> None:

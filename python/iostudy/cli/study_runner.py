@@ -28,7 +28,7 @@ from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
-from iostudy.node.protocol import Node
+from iostudy.node.protocol import Node, StartLine, start_at_once
 from iostudy.node.simulated import SimulatedNode
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
@@ -60,7 +60,7 @@ def run_study(
     except TrialError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the error that ended the study takes precedence
-                _print_report(folder, quiet=quiet)
+                print_report(folder, quiet=quiet)
         raise
     return _print_verdicts(final, folder, quiet=quiet)
 
@@ -143,6 +143,16 @@ def _node(study: Study, folder: Path, permission: Permission) -> AbstractContext
     """Return this machine, or a simulated one for a study that predicts."""
     if isinstance(study.target, SimulatedTarget):
         return SimulatedNode(study.target, continue_run)
+    return build_local_node(study, folder, permission)
+
+
+def build_local_node(
+    study: Study,
+    folder: Path,
+    permission: Permission,
+    start_line: StartLine = start_at_once,
+) -> LocalNode:
+    """Build this machine as the study needs it; ``start_line`` is called before every run."""
     return LocalNode(
         study.target,
         folder,
@@ -156,6 +166,7 @@ def _node(study: Study, folder: Path, permission: Permission) -> AbstractContext
         block_latency=study.telemetry.block_latency,
         hz=study.telemetry.hz,
         warm_memory=study.prepare.is_warm,
+        start_line=start_line,
     )
 
 
@@ -203,11 +214,12 @@ def _incomplete(own: GivenUpWorkload, folder: Path) -> TrialError:
 
 
 def _print_verdicts(final: Sequence[ComparisonResult], folder: Path, *, quiet: bool) -> set[str]:
-    _print_report(folder, quiet=quiet)
+    print_report(folder, quiet=quiet)
     return {result.comparison.verdict.value for result in exclude_bounds(final)}
 
 
-def _print_report(folder: Path, *, quiet: bool) -> None:
+def print_report(folder: Path, *, quiet: bool) -> None:
+    """Write the report of a folder; print it unless ``quiet``, and where it is."""
     report = write_report(folder)
     if not quiet:
         print_summary(report)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from distributed import Client, Future
 
+from iostudy.analysis.clock_offset import Exchange
 from iostudy.errors import IostudyError, RecordError, UsageError
 
 T = TypeVar("T")
@@ -62,6 +64,29 @@ class FleetClient:
                 remedy="its results remain there; --resume fetches them",
             )
         return answer
+
+    def time_exchanges(
+        self, node: str, read_clock: Callable[[], tuple[float, float]], count: int, seconds: float
+    ) -> list[Exchange] | NoAnswer:
+        """Ask a node for its clock some times, one after the other."""
+        threads = ThreadPoolExecutor(1)  # a question to a lost node may wait for ever
+        try:
+            answers = threads.submit(self._exchange, self._addresses[node], read_clock, count)
+            return answers.result(seconds)
+        except Exception as error:  # noqa: BLE001 - whatever a node raises, it is no answer
+            return NoAnswer(describe_error(error))
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    def _exchange(
+        self, address: str, read_clock: Callable[[], tuple[float, float]], count: int
+    ) -> list[Exchange]:
+        exchanges = []
+        for _ in range(count):
+            sent = time.monotonic()
+            received, answered = self._client.run(read_clock, workers=[address])[address]
+            exchanges.append(Exchange(sent, received, answered, time.monotonic()))
+        return exchanges
 
     def _send(self, node: str, call: Callable[[], T]) -> Future[T]:
         """Run a function on that node and on no other, once.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from iostudy.errors import LedgerError
 from iostudy.fleet.controller import Controller, FleetStudy, States
+from iostudy.fleet.design import Design
 from iostudy.fleet.node_state import Phase
 from iostudy.fleet.record import FILE_NAME, FleetRecord, NodeRecord, read_record
 from iostudy.fleet.source import NodeSource
@@ -25,16 +26,25 @@ class RunOptions:
     study_options: Sequence[str]
 
 
-def prepare_record(out: Path, study: str, text: str, *, resume: bool) -> FleetRecord:
+def prepare_record(
+    out: Path, study: str, text: str, design: Design, *, resume: bool
+) -> FleetRecord:
     """The record of a new run, or of the one to resume; LedgerError if the folder has another."""
     found = read_record(out)
     if found is None and resume:
         raise _wrong_folder(out, "a fleet run to resume", "there is none", "leave out --resume")
     if found is None:
-        return FleetRecord(identity=new_identity(), study=study, text=text, nodes={})
+        return FleetRecord(identity=new_identity(), design=design, study=study, text=text, nodes={})
     if not resume:
         raise _wrong_folder(
             out, "a folder without a fleet run", "it has one", "give --resume, or another folder"
+        )
+    if found.design is not design:
+        raise _wrong_folder(
+            out,
+            f"a fleet run with --design {design.value}",
+            f"its design is {found.design.value}",
+            f"give --design {found.design.value}, or another folder",
         )
     if found.text != text:
         raise _wrong_folder(

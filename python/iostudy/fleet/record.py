@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from iostudy.durable import write_whole
 from iostudy.errors import LedgerError
+from iostudy.fleet.design import Design
 from iostudy.fleet.node_state import Phase
 from iostudy.ledger.store import FILE_NAME as LEDGER
 
@@ -27,7 +28,10 @@ class NodeRecord(BaseModel):
 
 
 class FleetRecord(BaseModel):
-    """A fleet run; ``identity`` names the folders on its nodes."""
+    """A fleet run; ``identity`` names the folders on its nodes.
+
+    Nodes that run together have their results in one ledger, in the folder of this record.
+    """
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -35,6 +39,7 @@ class FleetRecord(BaseModel):
         default="iostudy.fleet-run/1", alias="schema"
     )
     identity: str
+    design: Design = Design.REPLICATE
     study: str
     text: str
     nodes: Mapping[str, NodeRecord]

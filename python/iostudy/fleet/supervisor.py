@@ -1,8 +1,9 @@
 """Supervisor of a study on a node: ``python -m iostudy.fleet.supervisor FOLDER LOCK``.
 
-It runs `iostudy run` as its child, and ends it when the controller's lease expires. SIGUSR1 renews
-the lease and SIGTERM stops the study. It has a session of its own and is no child of a Dask worker,
-so it outlives both. ``LOCK`` is the descriptor of an open file; the supervisor inherits its lock.
+It runs `iostudy run`, or a server of trials, as its child, and ends it when the controller's lease
+expires. SIGUSR1 renews the lease and SIGTERM stops the study. It has a session of its own and is no
+child of a Dask worker, so it outlives both. ``LOCK`` is the descriptor of an open file; the
+supervisor inherits its lock.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import assert_never
 
 from iostudy.durable import write_whole
 from iostudy.errors import NOT_RESTORED
+from iostudy.fleet.design import Design
 from iostudy.fleet.lease import Lease
 from iostudy.fleet.work_folder import Ending, EndReason, StudyOrder, WorkFolder
 from iostudy.settings.transaction.state import make_directory, state_directory
@@ -50,10 +53,21 @@ def supervise(folder: WorkFolder, lock: int) -> Ending:
 
 
 def _command(folder: WorkFolder, order: StudyOrder) -> list[str]:
-    """`iostudy run`, which gets SIGTERM if this process is killed."""
-    resume = ["--resume"] if folder.has_ledger() else []
-    run = ["run", folder.study(order).name, "--out", folder.out.name, *resume, *order.options]
-    return ["setpriv", "--pdeathsig", "TERM", "--", sys.executable, "-m", "iostudy", *run]
+    """`iostudy` with the order's command; it gets SIGTERM if this process is killed."""
+    command = _arguments(folder, order)
+    return ["setpriv", "--pdeathsig", "TERM", "--", sys.executable, "-m", "iostudy", *command]
+
+
+def _arguments(folder: WorkFolder, order: StudyOrder) -> list[str]:
+    match order.design:
+        case Design.REPLICATE:
+            resume = ["--resume"] if folder.has_ledger() else []
+            study = folder.study(order).name
+            return ["run", study, "--out", folder.out.name, *resume, *order.options]
+        case Design.TOGETHER:
+            return ["fleet", "serve", str(folder.path)]
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _open_signals() -> int:
@@ -91,10 +105,11 @@ def _wait(child: subprocess.Popen[bytes], lease_seconds: float, signals: int) ->
 
 def _report(folder: WorkFolder, order: StudyOrder, ending: Ending) -> None:
     """Let the next command on this node say what happened."""
+    kept = "finished trials are" if order.design is Design.REPLICATE else "log is"
     restored = (
         "its settings are not all restored, see"
         if ending.exit_code == NOT_RESTORED
-        else "its settings are restored; its finished trials are in"
+        else f"its settings are restored; its {kept} in"
     )
     now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
     line = (

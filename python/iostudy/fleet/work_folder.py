@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from iostudy.fleet.design import Design
 from iostudy.ledger.store import FILE_NAME
 
 PREFIX = "iostudy-fleet-"
@@ -46,6 +47,7 @@ class StudyOrder(BaseModel):
     options: Sequence[str]
     lease_seconds: float
     controller: str
+    design: Design = Design.REPLICATE
 
 
 @dataclass(frozen=True)

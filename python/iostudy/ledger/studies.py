@@ -28,6 +28,9 @@ from iostudy.study.sections import DecisionMode
 METHOD = "analysis"
 """The key of the method of a study's interim analyses in its circumstances."""
 
+NODES = "nodes"
+"""The key of each node's circumstances in those of a study, if its nodes run trials together."""
+
 CONFIRMATION = "confirmation"
 """The subfolder of a search's confirmation; its study file has the same name."""
 

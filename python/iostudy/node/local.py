@@ -29,6 +29,7 @@ from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
 from iostudy.node.permission import Permission
+from iostudy.node.protocol import StartLine, start_at_once
 from iostudy.node.site import ScratchStorage, Site
 from iostudy.node.study_mounts import prepare_mounts
 from iostudy.node.target_storage import (
@@ -80,7 +81,8 @@ class LocalNode:
     ``limit`` bounds the load of every trial.
     ``hz`` is the sampling rate of the telemetry. ``permission`` covers a device to format and
     folders that other users can redirect. ``on_journal`` is that of `Transaction`. ``on_progress``
-    receives lines about the resync of a volume, and about steps that take long.
+    receives lines about the resync of a volume, and about steps that take long. ``start_line`` is
+    that of `LocalBlock`.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class LocalNode:
         block_latency: bool = False,
         warm_memory: bool = False,
         hz: float = DEFAULT_HZ,
+        start_line: StartLine = start_at_once,
     ) -> None:
         self._target = target
         self._folder = folder
@@ -114,6 +117,7 @@ class LocalNode:
         self._warm_memory = warm_memory
         self._trace: TraceInstance | None = None
         self._hz = hz
+        self._start_line = start_line
         self._resources = ExitStack()
         self._notes: tuple[str, ...] = ()
         self._members: list[dict[str, Any]] = []
@@ -194,6 +198,11 @@ class LocalNode:
         request.on_progress(
             f"the cluster is ready after {format_seconds(time.monotonic() - began)}"
         )
+
+    @property
+    def directory(self) -> Path:
+        """The study's own folder for the files of its trials."""
+        return self._site.directory
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the setting's levels below the target or on these places, in catalogue order."""
@@ -297,6 +306,7 @@ class LocalNode:
             warm_memory=self._warm_memory,
             longest_run_seconds=self._limit.duration,
             target=self._paths,
+            start_line=self._start_line,
         )
         with session:
             yield session

@@ -20,7 +20,7 @@ from iostudy.node.drive_lateness import DriveWatch
 from iostudy.node.levels import read_back
 from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.memory import describe_warm_memory, touch_free_memory
-from iostudy.node.protocol import TrialResult
+from iostudy.node.protocol import Span, StartLine, TrialResult, start_at_once
 from iostudy.node.site import Site
 from iostudy.node.slow_step import report_slow_step
 from iostudy.node.stopwatch import Stopwatch
@@ -58,8 +58,8 @@ class LocalBlock:
     configurations share them. If the study varies the file system or the directory, each whole plot
     has its own data of the same content. ``restarts``: the daemons of a cluster restart before
     every trial. ``warm_memory``: free memory is touched before every trial that uses the page
-    cache. A run that takes longer than ``longest_run_seconds`` is ended. Leaving the session
-    removes the files of the trials.
+    cache. A run that takes longer than ``longest_run_seconds`` is ended. ``start_line`` is called
+    before every trial's run. Leaving the session removes the files of the trials.
     """
 
     request: WorkloadRequest
@@ -72,6 +72,7 @@ class LocalBlock:
     warm_memory: bool = False
     longest_run_seconds: float | None = None
     target: TargetPaths = NO_TARGET
+    start_line: StartLine = start_at_once
     _prepared: dict[DataKey, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
     _client: Client | None = None
@@ -111,7 +112,7 @@ class LocalBlock:
             watch.begin("run")
             drives = DriveWatch.begin(self.site.drives)
             with self.site.watch_faults() as find_faults:
-                measured, telemetry = self._measure(workload)
+                measured, telemetry, span = self._measure(workload)
                 drive_figures, late = drives.end()
                 faults = find_faults()
             volume = None if self.site.volume is None else self.site.volume.device.path
@@ -131,6 +132,7 @@ class LocalBlock:
             latencies=measured.latencies,
             parts=measured.parts,
             departures=(*measured.departures, *late, *faults),
+            span=span,
         )
 
     @contextmanager
@@ -250,11 +252,15 @@ class LocalBlock:
             notes.append(_PRELOADED_NOTE)
         return notes
 
-    def _measure(self, workload: Workload) -> tuple[Measurement, Telemetry]:
+    def _measure(self, workload: Workload) -> tuple[Measurement, Telemetry, Span]:
         recorder = self.make_recorder()
+        wait = self.start_line()
         recorder.start()
+        wait()
+        began = time.monotonic()
         try:
             measured = self._run(workload)
+            span = Span(began, time.monotonic())
         except WorkloadError:
             self._verify()  # the log of a failed daemon explains more than the job
             raise
@@ -262,7 +268,7 @@ class LocalBlock:
             telemetry = recorder.stop()
         measured.verify()
         self._verify()
-        return measured, telemetry
+        return measured, telemetry, span
 
     def _run(self, workload: Workload) -> Measurement:
         """Run it; WorkloadError if it runs longer than the study allows."""

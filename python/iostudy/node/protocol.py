@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from iostudy.errors import IostudyError
 from iostudy.study.combinations import Configuration
@@ -13,6 +13,28 @@ from iostudy.study.model import WorkloadRequest
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.workloads.measurement import Histogram, Part
 from iostudy.workloads.windows import WindowMeter
+
+Wait: TypeAlias = Callable[[], None]
+StartLine: TypeAlias = Callable[[], Wait]
+"""Called when a trial is ready to run; the workload starts when the wait that it returns ends."""
+
+
+def start_at_once() -> Wait:
+    """The start line of a node that waits for no other."""
+    return lambda: None
+
+
+@dataclass(frozen=True)
+class Span:
+    """A time from ``began`` to ``ended``, in seconds of CLOCK_MONOTONIC."""
+
+    began: float
+    ended: float
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return self.ended - self.began
 
 
 @dataclass(frozen=True)
@@ -24,7 +46,8 @@ class TrialResult:
     another. There are none if the files lie on no device. ``phases`` are seconds spent outside and
     inside the workload, in the order they happened. ``notes`` are those on caches and of the
     workload. ``latencies``, ``parts`` and ``departures`` are the workload's, see
-    `iostudy.workloads.definition.Measurement`.
+    `iostudy.workloads.definition.Measurement`. ``span`` is the run of the workload on the node's
+    clock, None on a simulated node.
     """
 
     figures: Mapping[str, float]
@@ -36,6 +59,7 @@ class TrialResult:
     latencies: Mapping[str, Histogram] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     departures: tuple[str, ...] = ()
+    span: Span | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from iostudy.analysis.ranking import Ranking
 from iostudy.errors import UsageError
 from iostudy.ledger.rows import StudyRow, TrialRow, measured_rows
-from iostudy.ledger.studies import find_verdict_folder, open_ledger, read_study
+from iostudy.ledger.studies import NODES, find_verdict_folder, open_ledger, read_study
 from iostudy.ledger.windows import WindowRecord
 from iostudy.persist import places
 from iostudy.persist.provenance import describe_provenance, is_proven
@@ -39,6 +39,8 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
         measured = measured_rows(WindowRecord(ledger).rows(), ledger.rows())
     if is_simulated(study):
         raise _prediction_error(study)
+    if NODES in row.circumstances:
+        raise _nodes_error(study, row)
     if label:
         if label in study.bounds:
             raise _bound_error(study, label)
@@ -146,6 +148,15 @@ def _prediction_error(study: Study) -> UsageError:
         found="predictions of a simulation",
         where=study.name,
         remedy="compare these settings on your host with `iostudy run`, then keep the winner",
+    )
+
+
+def _nodes_error(study: Study, row: StudyRow) -> UsageError:
+    return UsageError(
+        "a study of one host, whose places are known here",
+        found=f"one of {len(row.circumstances[NODES])} nodes together",
+        where=study.name,
+        remedy="set the levels on every node with your own tools; the report lists them",
     )
 
 

@@ -42,6 +42,7 @@ from iostudy.report.topics.switchback.confirmation import (
     suggest_whole_trials,
 )
 from iostudy.report.topics.switchback.values import SwitchbackReport
+from iostudy.report.topics.together.build import build_together
 from iostudy.report.topics.verdicts.answer import (
     build_context,
     build_sentences,
@@ -143,6 +144,7 @@ def _assemble(recorded: RecordedStudy, found: _Analysis) -> Report:
         covariates=found.covariates,
         volume=build_volume(study, row.circumstances, trials),
         directories=build_directories(study, row.circumstances),
+        together=build_together(study, trials),
         noise_causes=build_noise_decompositions(study, trials),
         given_up=tuple(GivenUpWorkloadReport(**asdict(own)) for own in recorded.given_up),
         block_requests=build_block_latency(study, trials),
@@ -177,7 +179,7 @@ def _verdict_headline(study: Study, found: _Analysis) -> str:
 def _next_steps(recorded: RecordedStudy, found: _Analysis) -> Iterator[Step]:
     study = recorded.study
     yield from suggest_whole_trials(found.windows)
-    yield from suggest_next_steps(study, recorded.row.text, found.comparisons, recorded.place)
+    yield from suggest_next_steps(study, recorded.row, found.comparisons, recorded.place)
     yield from suggest_remedies(study, found.workloads, found.bottlenecks, found.disturbances)
 
 

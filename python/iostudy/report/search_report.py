@@ -77,7 +77,7 @@ def _step(found: SearchResult, folder: str) -> Step:
     if found.outcome is not None and found.outcome.winner is None:
         return Step(text="Keep the default.")
     file = library.command_argument(found.study.name, found.row.text)
-    return suggest_resume("Resume until the winner is confirmed:", found.study, file, folder)
+    return suggest_resume("Resume until the winner is confirmed", found.study, file, folder)
 
 
 def _answer(found: SearchResult, confirmed: RecordedStudy | None) -> Iterator[str]:

@@ -22,6 +22,7 @@ from iostudy.report.topics.scaling.values import ScalingReport
 from iostudy.report.topics.screening.values import ScreeningReport
 from iostudy.report.topics.search.values import SearchReport
 from iostudy.report.topics.switchback.values import SwitchbackReport
+from iostudy.report.topics.together.values import TogetherReport
 from iostudy.report.topics.verdicts.values import ConfigurationReport, Result
 from iostudy.report.topics.volumes.values import VolumeReport
 from iostudy.report.trials import TelemetryReport, TrialReport
@@ -151,6 +152,8 @@ class Report(Value):
     """The volume of the study with its disks; null without one."""
     directories: tuple[DirectoryReport, ...] = ()
     """The directories that the study compares, with their mounts; empty for other targets."""
+    together: TogetherReport | None = None
+    """The nodes, if all ran each trial at the same time; null for a study of one host."""
     noise_causes: tuple[NoiseDecompositionReport, ...] = ()
     """Variance decompositions of the workloads whose telemetry shows any cause."""
     given_up: tuple[GivenUpWorkloadReport, ...] = ()

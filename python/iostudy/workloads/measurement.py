@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 BYTES = "bytes"
 """The figure with the bytes moved on the target, from which foreign I/O is computed."""
-
+AGGREGATE = "aggregate"
+"""The figure in MiB/s of all bytes over the time from first start to last end."""
+EXEC_TIME = "exec_time"
+"""The figure with that time in seconds."""
 
 Histogram = tuple[tuple[float, int], ...]
 """Latencies as (upper bound in microseconds, count), ascending, without empty buckets."""

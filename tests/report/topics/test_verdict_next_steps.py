@@ -16,7 +16,7 @@ from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.switchback import uses_switchback
 from iostudy.study.targets import DirectoryTarget
 from iostudy.workloads import catalog
-from tests.report.factory import factor, rows, study
+from tests.report.factory import factor, rows, study, study_row
 
 HERE = DirectoryTarget(Path("/data"))
 KYBER = {("dfsio-write", "kyber"): 0.2}
@@ -27,7 +27,10 @@ def steps_for(study_file=None, folder="results/a", text="", **options) -> tuple[
     studied = study_file or replace(study(), target=HERE)
     options = {"blocks": 20, "noise": 0.004, "effects": {}} | options
     return suggest_next_steps(
-        studied, text, compare_configurations(studied, rows(studied, **options)), folder
+        studied,
+        replace(study_row(studied), text=text),
+        compare_configurations(studied, rows(studied, **options)),
+        folder,
     )
 
 

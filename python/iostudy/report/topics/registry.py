@@ -18,6 +18,7 @@ from iostudy.report.topics.scaling.section import build_scaling_sections
 from iostudy.report.topics.screening.section import build_screening_section
 from iostudy.report.topics.search.section import build_search_section
 from iostudy.report.topics.switchback.section import build_switchback_section
+from iostudy.report.topics.together.section import build_together_section
 from iostudy.report.topics.volumes.section import build_volume_section
 from iostudy.report.values import Report, WorkloadReport
 
@@ -33,6 +34,7 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
         build_caveats_section(report),
         build_volume_section(report),
         build_directories_section(report),
+        build_together_section(report),
         build_covariates_section(report),
         build_switchback_section(report),
         build_noise_section(report),

@@ -13,7 +13,7 @@ from iostudy.job import JobSpec, Order
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.measurement import BYTES, Measurement
+from iostudy.workloads.measurement import AGGREGATE, BYTES, Measurement
 from iostudy.workloads.native.dfsio_figures import MOVING, TRUNCATING, compute_readings
 from iostudy.workloads.native.dfsio_options import (
     DfsioFiles,
@@ -237,7 +237,7 @@ def _steady(spec: JobSpec, place: Place, direction: Direction) -> SteadyRun:
         reads, writes, _ = stats
         moved = reads if direction == "read" else writes
         aggregate = mib_per_second(moved.bytes, seconds)
-        return {"aggregate": aggregate, **window_percentiles(moved.latencies)}
+        return {AGGREGATE: aggregate, **window_percentiles(moved.latencies)}
 
     return steady_file_run(spec, place, _doing(direction), figures)
 
@@ -251,7 +251,7 @@ def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measurement:
     result = run_job(spec, place, _doing(direction))
     latencies = tally(result, direction).latencies
     figures = {
-        "aggregate": mib_per_second(result.bytes, result.wall_seconds),
+        AGGREGATE: mib_per_second(result.bytes, result.wall_seconds),
         **compute_readings(result.bytes // len(spec.threads), result),
         BYTES: float(result.bytes),
         **latency_readings(latencies),
@@ -290,7 +290,7 @@ def _definition(
         ticks_bytes=figures is MOVING,
         steady_when=steady_when,
         can_be_simulated=can_be_simulated,
-        window_figures=lambda options: window_names(figures(options), "aggregate"),
+        window_figures=lambda options: window_names(figures(options), AGGREGATE),
     )
 
 

@@ -7,7 +7,7 @@ import statistics
 
 from iostudy._native import JobResult
 from iostudy.workloads.definition import Figure, fixed_figures
-from iostudy.workloads.measurement import BYTES
+from iostudy.workloads.measurement import AGGREGATE, BYTES, EXEC_TIME
 from iostudy.workloads.native.latency import latency_figures
 from iostudy.workloads.native.rates import mib_per_second
 
@@ -21,7 +21,7 @@ def compute_readings(file_bytes: int, result: JobResult) -> dict[str, float]:
         "throughput": mib_per_second(file_bytes * len(seconds), math.fsum(seconds)),
         "average_io_rate": mean,
         "io_rate_stddev": statistics.pstdev(rates, mean),
-        "exec_time": result.wall_seconds,
+        EXEC_TIME: result.wall_seconds,
     }
 
 
@@ -31,12 +31,12 @@ def _figures(of: str) -> tuple[Figure, ...]:
         Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
         Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
         Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
-        Figure("exec_time", "s", "from first start to last end", False),
+        Figure(EXEC_TIME, "s", "from first start to last end", False),
     )
 
 
 MOVING = fixed_figures(
-    Figure("aggregate", "MiB/s", "all bytes over the time from first start to last end", True),
+    Figure(AGGREGATE, "MiB/s", "all bytes over the time from first start to last end", True),
     *_figures("moved"),
     Figure(BYTES, "B", "bytes moved", True),
     *latency_figures("a record: its system call, with making its data or verifying it"),

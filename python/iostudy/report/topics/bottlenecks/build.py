@@ -14,6 +14,7 @@ from iostudy.diagnosis.evidence import Evidence
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import SamplesFile, TrialRow
 from iostudy.ledger.samples import ReadSamples
+from iostudy.ledger.studies import NODES
 from iostudy.report.topics.bottlenecks.diagnosis import build_evidence
 from iostudy.report.topics.bottlenecks.timeline import (
     TOO_SHORT,
@@ -49,8 +50,8 @@ Diagnoses = Mapping[int, Diagnosis]
 def diagnose_trials(
     study: Study, circumstances: Mapping[str, Any], rows: Sequence[TrialRow]
 ) -> dict[int, Diagnosis]:
-    """Return the diagnosis of each counted trial by its id; none of simulated trials."""
-    if is_simulated(study):
+    """Return the diagnosis of each counted trial by its id; none if simulated or joint."""
+    if is_simulated(study) or NODES in circumstances:
         return {}
     grounds = TrialContexts(study, circumstances, rows)
     return {

@@ -9,6 +9,7 @@ from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.futility import FUTILITY
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search_result import SearchResult
+from iostudy.ledger.studies import NODES
 from iostudy.report.formatting import format_count, join_words
 from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration, quote_label
 from iostudy.report.trials import TrialReport
@@ -64,11 +65,17 @@ def describe_search_method(found: SearchResult) -> str:
 def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
     """The steps that repeat the study with the same plan."""
     who = "as root" if row.root else "without root"
+    run = f"Run `iostudy {name_command(study)} {study.name}.yaml --seed {row.seed}` {who}."
+    if NODES in row.circumstances:
+        run = (
+            f"Write `seed: {row.seed}` into it, and run `iostudy fleet run {study.name}.yaml "
+            f"--design together` {who} on {join_words(tuple(row.circumstances[NODES]))}."
+        )
     return (
         f"Install iostudy {row.iostudy_version}.",
         f"Save the study file as `{study.name}.yaml`.",
         f"Run `iostudy check {study.name}.yaml` to see the plan and the changes.",
-        f"Run `iostudy {name_command(study)} {study.name}.yaml --seed {row.seed}` {who}.",
+        run,
     )
 
 

@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.rows import StudyRow
+from iostudy.ledger.studies import NODES
 from iostudy.report.formatting import format_blocks_needed, is_feasible_extension
 from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration
 from iostudy.report.values import Step
@@ -29,12 +31,9 @@ _MEASURE = Step(
 
 
 def suggest_next_steps(
-    study: Study, text: str, compared: Sequence[ComparisonResult], folder: str
+    study: Study, row: StudyRow, compared: Sequence[ComparisonResult], folder: str
 ) -> tuple[Step, ...]:
-    """One step after the other.
-
-    ``text`` is the study file, and ``folder`` the output folder of the study.
-    """
+    """One step after the other; ``folder`` is the output folder of the study."""
     if not compared:
         return (
             Step(
@@ -42,11 +41,11 @@ def suggest_next_steps(
                 " has nothing to compare with."
             ),
         )
-    file = library.command_argument(study.name, text)
+    file = library.command_argument(study.name, row.text)
+    of_nodes = NODES in row.circumstances
     if any(is_undecided(study, result) for result in exclude_bounds(compared)):
-        return (
-            suggest_resume("Resume until every comparison has a verdict:", study, file, folder),
-        )
+        resume = _suggest_resume_on_nodes if of_nodes else suggest_resume
+        return (resume("Resume until every comparison has a verdict", study, file, folder),)
     label = recommend(study, compared)
     if is_simulated(study):
         return (_MEASURE,)
@@ -55,14 +54,33 @@ def suggest_next_steps(
         return (Step(text=confirm),)
     if label is not None:
         own = next(c for c in study.configurations() if c.label == label)
-        return tuple(_keep(study, own, folder))
-    return tuple(_without_winner(study, exclude_bounds(compared), folder))
+        return tuple(_keep_on_nodes(own) if of_nodes else _keep(study, own, folder))
+    others = exclude_bounds(compared)
+    return tuple(_without_winner(study, others, folder, of_nodes=of_nodes))
 
 
 def suggest_resume(text: str, study: Study, file: str, folder: str) -> Step:
     """Return the step that resumes a study, named as a command takes it, in its output folder."""
     command = ["iostudy", name_command(study), file, "--resume", "--out", folder]
-    return Step(text=text, command=shlex.join(command))
+    return Step(text=f"{text}:", command=shlex.join(command))
+
+
+def _suggest_resume_on_nodes(text: str, study: Study, file: str, folder: str) -> Step:
+    del study
+    command = ["iostudy", "fleet", "run", file, "--design", "together", "--resume"]
+    return Step(
+        text=f"{text}, with the options that name the nodes:",
+        command=shlex.join([*command, "--out", folder]),
+    )
+
+
+def _keep_on_nodes(own: Configuration) -> Iterator[Step]:
+    """Return a step for each setting and option: `persist` knows the places of one host only."""
+    for name, value in own.settings.items():
+        if value != AS_FOUND:
+            yield Step(text=f"Set {name} to {value} on every node, with your own tools.")
+    for name, value in own.options.items():
+        yield Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
 
 
 def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
@@ -90,11 +108,16 @@ def _needs_place(name: str) -> bool:
 
 
 def _without_winner(
-    study: Study, compared: Sequence[ComparisonResult], folder: str
+    study: Study, compared: Sequence[ComparisonResult], folder: str, *, of_nodes: bool
 ) -> Iterator[Step]:
     verdicts = {result.comparison.verdict for result in compared}
     if study.design is not None:
         yield Step(text="Keep the first levels: no other level was shown to be better.")
+    elif Verdict.BETTER in verdicts and of_nodes:
+        yield Step(
+            text="Choose by the most important workload, and set a configuration that is better "
+            "there on every node."
+        )
     elif Verdict.BETTER in verdicts:
         command = shlex.join(["iostudy", "persist", folder, "--configuration", "LABEL"])
         yield Step(

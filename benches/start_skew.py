@@ -1,0 +1,105 @@
+"""Skew of joint starts on nodes in namespaces: ``python -m benches.start_skew [STARTS]``.
+
+As root. Every node has a real sshd, a Dask worker, a server of trials, and a monotonic clock of its
+own in a time namespace, so the true offsets are known.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from operator import methodcaller
+from pathlib import Path
+
+import numpy as np
+from tests.fleet.namespaces import Namespaces
+
+from iostudy.fleet.crew import Crew, Together
+from iostudy.fleet.design import Design
+from iostudy.fleet.inventory import read_nodes
+from iostudy.fleet.record import FleetRecord
+from iostudy.fleet.source import SshSource
+from iostudy.fleet.together_run import TogetherFleet
+from iostudy.fleet.work_folder import StudyOrder, work_folder
+from iostudy.study.model import Study
+from iostudy.study.parser import parse
+
+STARTS = 100
+CLOCKS = {"s1": 0, "s2": 1000, "s3": -3600, "s4": 17}
+SSHD_SECONDS = 2
+LEASE_SECONDS = 60.0
+TEXT = """\
+question: Which?
+target: TARGET
+factors: {workload.record_size: [1MiB, 64KiB]}
+workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+"""
+
+
+def measure_starts(crew: Crew, study: Study, count: int) -> list[Together]:
+    """Run one configuration so often on all nodes."""
+    request, configuration = study.workloads[0], study.baseline
+    crew.run(lambda _: methodcaller("begin_block", request, 1))
+    found = [
+        crew.run_together(lambda _: methodcaller("trial", configuration)) for _ in range(count)
+    ]
+    crew.run(lambda _: methodcaller("end_block"))
+    return found
+
+
+def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
+    """Start the fleet in the namespaces and measure its starts."""
+    source = SshSource(read_nodes(spaces.start(), [], python=sys.executable, sudo=False), None)
+    time.sleep(SSHD_SECONDS)
+    (folder / "target").mkdir()
+    study = parse(TEXT.replace("TARGET", str(folder / "target")), where="bench", name="bench")
+    record = FleetRecord(
+        identity="0", design=Design.TOGETHER, study=study.name, text=study.text, nodes={}
+    )
+    order = StudyOrder(
+        name=study.name,
+        text=study.text,
+        options=(),
+        lease_seconds=LEASE_SECONDS,
+        controller="here",
+        design=Design.TOGETHER,
+    )
+    with source.connect(study.name) as client:
+        folders = {node: work_folder(folder, "0", node) for node in client.nodes}
+        fleet = TogetherFleet(client, order, folders, folder, record, print)
+        with fleet.open(study.decide.margin) as node:
+            return measure_starts(node.crew, study, count)
+
+
+def print_result(found: list[Together]) -> None:
+    """Print skews, and the errors of offsets with their bounds."""
+    starts = [[own.values[node].span.began - CLOCKS[node] for node in CLOCKS] for own in found]
+    offsets = [(own.offsets[node], CLOCKS[node]) for own in found for node in CLOCKS]
+    pairs = [(each, true) for both, true in offsets for each in both]
+    errors = np.array([abs(each.seconds - true) for each, true in pairs])
+    bounds = np.array([each.error for each, _ in pairs])
+    skews = np.ptp(np.array(starts), axis=1)
+    print(f"{len(CLOCKS)} nodes, {len(found)} starts, load average {os.getloadavg()[0]:.1f}")
+    for title, column in (("start skew", skews), ("offset error", errors), ("RTT/2", bounds)):
+        median, p99 = 1000 * np.percentile(column, (50, 99))
+        longest = 1000 * column.max()
+        print(f"{title:13} median {median:.3f} ms, p99 {p99:.3f} ms, max {longest:.3f} ms")
+    print(f"offsets outside their bound: {(errors > bounds).sum()} of {len(errors)}")
+
+
+def main() -> None:
+    """Measure and print."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else STARTS
+    with tempfile.TemporaryDirectory() as folder:
+        spaces = Namespaces(Path(folder), tuple(CLOCKS), CLOCKS)
+        try:
+            found = measure(spaces, Path(folder), count)
+        finally:
+            spaces.end()
+    print_result(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Run of a study on all nodes of a fleet together, and its report."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+from iostudy.cli.console import say
+from iostudy.cli.fleet_check import find_ready
+from iostudy.cli.progress import show_progress
+from iostudy.cli.signals import EndedBySignal
+from iostudy.cli.study_runner import print_existing_report, print_report
+from iostudy.errors import IostudyError, TrialError, UsageError
+from iostudy.execution.session import StudySession, prepare_session
+from iostudy.fleet.fleet_run import RunOptions
+from iostudy.fleet.record import FleetRecord
+from iostudy.fleet.source import NodeSource
+from iostudy.fleet.together_run import TogetherFleet
+from iostudy.fleet.together_study import require_together
+from iostudy.fleet.work_folder import StudyOrder, work_folder
+from iostudy.folders import make_output_folder
+from iostudy.ledger.store import FILE_NAME
+from iostudy.settings.transaction.locks import lock_output_folder
+from iostudy.study.model import Study
+
+_FEWEST = 2
+
+
+def run_together(
+    source: NodeSource,
+    study: Study,
+    record: FleetRecord,
+    folder: Path,
+    options: RunOptions,
+    *,
+    resume: bool,
+    insist: bool,
+) -> None:
+    """Run the study on all nodes at once and print its report; TrialError if a node was lost."""
+    require_together(study)
+    record = record.model_copy(update={"nodes": {}})  # all nodes begin again
+    ready = find_ready(source, study, record, resume=resume)
+    if len(ready) < _FEWEST:
+        raise _too_few(len(ready))
+    root = all(own.facts is not None and own.facts.root for own in ready)
+    has_begun = resume and (folder / FILE_NAME).exists()
+    session = prepare_session(study, folder, root=root, resume=has_begun)
+    final = session.final_comparisons()
+    if final is not None:
+        print_existing_report(final, folder, quiet=False)
+        return
+    make_output_folder(folder, insist=insist)
+    lost = _run_or_report(
+        source.select([own.node for own in ready]), session, record, options, root=root
+    )
+    if lost:
+        raise _incomplete(lost, folder)
+
+
+def _run_or_report(
+    source: NodeSource,
+    session: StudySession,
+    record: FleetRecord,
+    options: RunOptions,
+    *,
+    root: bool,
+) -> list[str]:
+    """Run the trials that are left and print the report, also after an error."""
+    folder = session.folder
+    try:
+        lost = _run(source, session, record, options, root=root)
+    except EndedBySignal:
+        say(f"stopped on all nodes; resume with --resume --out {folder}")
+        raise
+    except IostudyError:
+        if (folder / FILE_NAME).exists():
+            with suppress(IostudyError):  # the error that ended the study takes precedence
+                print_report(folder, quiet=False)
+        raise
+    print_report(folder, quiet=False)
+    return lost
+
+
+def _run(
+    source: NodeSource,
+    session: StudySession,
+    record: FleetRecord,
+    options: RunOptions,
+    *,
+    root: bool,
+) -> list[str]:
+    """Run the trials that are left; return the nodes that were lost, and why."""
+    study, folder, lost = session.study, session.folder, list[str]()
+
+    def note_lost(node: str, reason: str) -> None:
+        lost.append(f"{node}: {reason}")
+        say(f"{node} is lost: {reason}; its block is repeated without it")
+
+    order = StudyOrder(
+        name=record.study,
+        text=record.text,
+        options=options.study_options,
+        lease_seconds=options.lease_seconds,
+        controller=socket.gethostname(),
+        design=record.design,
+    )
+    with lock_output_folder(folder), source.connect(record.study) as client:
+        folders = {
+            node: work_folder(options.parent, record.identity, node) for node in client.nodes
+        }
+        fleet = TogetherFleet(client, order, folders, folder, record, note_lost)
+        with show_progress() as listening, fleet.open(study.decide.margin) as node:
+            session.execute(node, root=root, seed=None, listeners=[listening])
+    return lost
+
+
+def _too_few(found: int) -> UsageError:
+    return UsageError(
+        f"{_FEWEST} nodes or more",
+        found=f"{found} that can run the study",
+        where="the fleet",
+        remedy="name more nodes, or use `iostudy run` on one host",
+    )
+
+
+def _incomplete(lost: list[str], folder: Path) -> TrialError:
+    return TrialError(
+        "all nodes in every block",
+        found="".join(f"\n    {line}" for line in lost),
+        where=str(folder),
+        remedy="the report says which blocks ran without them; look at these nodes, and run the "
+        "study again into another folder if the answer is to hold for all",
+    )

@@ -1,0 +1,263 @@
+"""Nodes that carry out each call of the controller at the same time; lost ones are left out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from iostudy.analysis.clock_offset import ClockOffset, Exchange, estimate_offset
+from iostudy.errors import IostudyError, RestoreError, TrialError
+from iostudy.fleet import node_study
+from iostudy.fleet.client import NoAnswer
+from iostudy.fleet.lease import Lease
+from iostudy.fleet.node_study import NodeStatus
+from iostudy.fleet.trial_messages import (
+    Answer,
+    Call,
+    NotStartedError,
+    Release,
+    Request,
+    ServerPhase,
+)
+from iostudy.fleet.trial_tasks import carry, read_clock
+from iostudy.fleet.work_folder import WorkFolder
+
+T = TypeVar("T")
+_EXCHANGES = 20
+"""Questions for a node's clock before and after each run; the quickest answer counts."""
+_LEAD_SECONDS = 0.5
+_LEAD_ROUND_TRIPS = 4
+"""The instant of a start is so far ahead that every node gets it in time."""
+_NO_RELEASE: Mapping[str, Release] = {}
+
+
+class Connection(Protocol):
+    """What a crew needs of `FleetClient`."""
+
+    def call_all(
+        self, calls: Mapping[str, Callable[[], T]], seconds: float
+    ) -> dict[str, T | NoAnswer]:
+        """Run a function on each node; return the answers that come in time, by node."""
+
+    def time_exchanges(
+        self, node: str, read_clock: Callable[[], tuple[float, float]], count: int, seconds: float
+    ) -> list[Exchange] | NoAnswer:
+        """Ask a node for its clock some times."""
+
+    def refresh(self) -> None:
+        """Follow workers that have registered again."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Values of a call that started at one instant, with the offsets of clocks before and after."""
+
+    values: Mapping[str, Any]
+    offsets: Mapping[str, tuple[ClockOffset, ClockOffset]]
+
+
+@dataclass(frozen=True)
+class _Turn:
+    number: int
+    calls: Mapping[str, Call | None]
+
+
+class Crew:
+    """The nodes by name; ``on_lost`` gets a node that is lost, and why."""
+
+    def __init__(
+        self,
+        client: Connection,
+        folders: Mapping[str, WorkFolder],
+        lease_seconds: float,
+        on_lost: Callable[[str, str], None],
+    ) -> None:
+        self._client = client
+        self._folders = folders
+        lease = Lease(lease_seconds, time.monotonic())
+        self._leases = dict.fromkeys(folders, lease)
+        self._beat_seconds = lease.beat_seconds
+        self._on_lost = on_lost
+        self._number = 0
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that are not lost."""
+        return tuple(self._leases)
+
+    @contextmanager
+    def heartbeats(self) -> Iterator[None]:
+        """Renew the leases while the controller does something else, as pauses or reports."""
+        ended = threading.Event()
+        thread = threading.Thread(target=self._beat, args=(ended,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def run(self, call_of: Callable[[str], Call]) -> dict[str, Any]:
+        """Carry out a call on each node; return the values of the nodes that are not lost.
+
+        The error of a node is raised when all have ended; RestoreError first.
+        """
+        turn = self._new_turn(call_of)
+        return _require_values(self._advance(turn, _NO_RELEASE), None)
+
+    def run_together(self, call_of: Callable[[str], Call]) -> Together:
+        """Carry out a call that waits at the start line, on all nodes from one instant on.
+
+        TrialError if a node is lost: the others have ended too, with or without a run.
+        """
+        turn = self._new_turn(call_of)
+        ready = self._advance(turn, _NO_RELEASE)
+        before = self._measure_offsets() if self._are_all_ready(turn, ready) else {}
+        release = self._plan_start(turn, before)
+        ended = self._advance(turn, release)
+        values = _require_values(ended, self._explain_absence(turn.calls))
+        after = self._measure_offsets()
+        _require_values(ended, self._explain_absence(after))
+        return Together(values, {node: (before[node], after[node]) for node in values})
+
+    def end(self) -> None:
+        """Let the servers end; return when none of them runs."""
+        turn = _Turn(self._number + 1, dict.fromkeys(self.nodes))
+        waiting = set(self.nodes)
+        while waiting:
+            answers = self._ask(turn, _NO_RELEASE, waiting)
+            waiting -= {
+                node
+                for node, answer in answers.items()
+                if not isinstance(answer, NoAnswer) and answer.phase is ServerPhase.ENDED
+            }
+            waiting -= {node for node in waiting if self._leases[node].has_expired(_now())}
+
+    def _new_turn(self, call_of: Callable[[str], Call]) -> _Turn:
+        if not self.nodes:
+            raise _lost("every node is lost")
+        self._number += 1
+        return _Turn(self._number, {node: call_of(node) for node in self.nodes})
+
+    def _advance(self, turn: _Turn, release: Mapping[str, Release]) -> dict[str, Answer]:
+        """Wait until every node of the turn is ready or done, or lost."""
+        settled: dict[str, Answer] = {}
+        self._leases = {node: lease.renew(_now()) for node, lease in self._leases.items()}
+        while pending := [own for own in turn.calls if own in self._leases and own not in settled]:
+            for node, answer in self._ask(turn, release, pending).items():
+                found = self._judge(node, answer)
+                if found is not None and found.is_settled:
+                    settled[node] = found
+        return {node: answer for node, answer in settled.items() if node in self._leases}
+
+    def _ask(
+        self, turn: _Turn, release: Mapping[str, Release], nodes: Collection[str]
+    ) -> dict[str, Answer | NoAnswer]:
+        wait = self._beat_seconds / 2
+        calls = {
+            node: partial(
+                carry,
+                self._folders[node],
+                Request(turn.number, turn.calls[node], release.get(node), wait),
+            )
+            for node in nodes
+        }
+        answers = self._client.call_all(calls, self._beat_seconds)
+        if any(isinstance(answer, NoAnswer) for answer in answers.values()):
+            self._client.refresh()
+        return answers
+
+    def _judge(self, node: str, answer: Answer | NoAnswer) -> Answer | None:
+        """The answer, None without one. A silent node, or one without its server, is lost."""
+        lease = self._leases[node]
+        if isinstance(answer, NoAnswer):
+            if lease.has_expired(_now()):
+                self._lose(node, f"no answer for {lease.seconds:g} s ({answer.reason})")
+            return None
+        if answer.phase is ServerPhase.ENDED:
+            self._lose(node, f"its server of trials has ended: {answer.line}")
+            return None
+        self._leases[node] = lease.renew(_now())
+        return answer
+
+    def _lose(self, node: str, reason: str) -> None:
+        del self._leases[node]
+        self._on_lost(node, reason)
+
+    def _are_all_ready(self, turn: _Turn, found: Mapping[str, Answer]) -> bool:
+        phases = {answer.phase for answer in found.values()}
+        return phases == {ServerPhase.READY} and found.keys() == turn.calls.keys()
+
+    def _plan_start(self, turn: _Turn, offsets: Mapping[str, ClockOffset]) -> dict[str, Release]:
+        """The instant of the start on each node's clock; None without the offset of every node."""
+        if offsets.keys() != turn.calls.keys():
+            return {node: Release(None) for node in turn.calls}
+        longest = max(2 * own.error for own in offsets.values())
+        instant = _now() + _LEAD_SECONDS + _LEAD_ROUND_TRIPS * longest
+        return {node: Release(own.to_other(instant)) for node, own in offsets.items()}
+
+    def _measure_offsets(self) -> dict[str, ClockOffset]:
+        """The offset of each node's CLOCK_MONOTONIC; without nodes that do not answer."""
+        seconds = self._beat_seconds
+        found = {
+            node: self._client.time_exchanges(node, read_clock, _EXCHANGES, seconds)
+            for node in self.nodes
+        }
+        return {
+            node: estimate_offset(own)
+            for node, own in found.items()
+            if not isinstance(own, NoAnswer)
+        }
+
+    def _explain_absence(self, found: Collection[str]) -> TrialError | None:
+        """The error of a turn or of offsets without the same nodes as the crew."""
+        missing = set(found) ^ set(self.nodes)
+        return _lost(f"no answer of {', '.join(sorted(missing))}") if missing else None
+
+    def _beat(self, ended: threading.Event) -> None:
+        while not ended.wait(self._beat_seconds):
+            calls = {node: partial(_contact, self._folders[node]) for node in self.nodes}
+            self._client.call_all(calls, self._beat_seconds)
+
+
+def _contact(folder: WorkFolder) -> NodeStatus:
+    return node_study.contact(folder, node_study.Request.CONTINUE)
+
+
+def _require_values(found: Mapping[str, Answer], absence: TrialError | None) -> dict[str, Any]:
+    """The values of the nodes; the error that matters most is raised, with the name of its node."""
+    outcomes = {node: own.outcome for node, own in found.items() if own.outcome is not None}
+    errors = [_with_node(node, own.error) for node, own in outcomes.items() if own.error]
+    errors += [absence] if absence is not None else []
+    if errors:
+        raise min(errors, key=_rank)
+    return {node: own.value for node, own in outcomes.items()}
+
+
+def _rank(error: IostudyError) -> int:
+    """What is not restored comes first, what follows from another error last."""
+    return -1 if isinstance(error, RestoreError) else int(isinstance(error, NotStartedError))
+
+
+def _with_node(node: str, error: IostudyError) -> IostudyError:
+    error.where = f"{node}: {error.where}"
+    error.found = f"{node}: {error.found}"
+    return error
+
+
+def _lost(found: str) -> TrialError:
+    return TrialError(
+        "a run of all nodes",
+        found=found,
+        where="the fleet",
+        remedy="the block is repeated with the others; --resume begins again with all nodes",
+    )
+
+
+def _now() -> float:
+    return time.monotonic()

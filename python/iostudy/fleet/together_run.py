@@ -1,0 +1,140 @@
+"""A fleet run whose nodes run each trial together, with one ledger on the controller."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from iostudy.errors import NOT_RESTORED, RestoreError, UsageError
+from iostudy.fleet import node_study
+from iostudy.fleet.client import FleetClient, NoAnswer
+from iostudy.fleet.crew import Crew
+from iostudy.fleet.lease import BEATS
+from iostudy.fleet.node_state import Phase
+from iostudy.fleet.node_study import NodeStatus, Request
+from iostudy.fleet.record import FleetRecord, NodeRecord
+from iostudy.fleet.together_node import TogetherNode
+from iostudy.fleet.work_folder import StudyOrder, WorkFolder
+
+_BEATS_TO_BEGIN = 2
+_POLL_SECONDS = 0.2
+
+
+@dataclass
+class TogetherFleet:
+    """The servers of trials on all nodes, and the record of what became of them."""
+
+    client: FleetClient
+    order: StudyOrder
+    folders: Mapping[str, WorkFolder]
+    out: Path
+    record: FleetRecord
+    on_lost: Callable[[str, str], None]
+
+    @contextmanager
+    def open(self, margin: float) -> Iterator[TogetherNode]:
+        """Start the servers and open the nodes; at the end they restore all, and their folders go.
+
+        RestoreError if a node could not restore a setting. After any error the nodes get a request
+        to stop.
+        """
+        self._update(dict.fromkeys(self.folders, (Phase.RUNNING, "")))
+        crew = Crew(self.client, self.folders, self.order.lease_seconds, self._note_lost)
+        try:
+            self._begin()
+            with crew.heartbeats():
+                node = TogetherNode(crew, margin)
+                node.open()
+                yield node
+                crew.end()
+        finally:
+            self._conclude(self._stop(crew.nodes))
+
+    def _begin(self) -> None:
+        calls = {
+            node: partial(node_study.begin, folder, self.order, resumed=False)
+            for node, folder in self.folders.items()
+        }
+        seconds = _BEATS_TO_BEGIN * self._beat_seconds
+        for node, answer in self.client.call_all(calls, seconds).items():
+            reason = answer.reason if isinstance(answer, NoAnswer) else answer
+            if reason:
+                raise UsageError(
+                    "a server of trials on every node",
+                    found=reason,
+                    where=node,
+                    remedy="correct it, or leave the node out",
+                )
+
+    def _stop(self, nodes: tuple[str, ...]) -> dict[str, NodeStatus | NoAnswer]:
+        """Request all nodes to stop, and wait for the time of a lease until they have."""
+        end = time.monotonic() + self.order.lease_seconds
+        calls = {
+            node: partial(node_study.contact, self.folders[node], Request.STOP) for node in nodes
+        }
+        found = self.client.call_all(calls, self._beat_seconds)
+        while time.monotonic() < end and any(map(_is_running, found.values())):
+            time.sleep(_POLL_SECONDS)
+            calls = {
+                node: partial(node_study.contact, self.folders[node], Request.CONTINUE)
+                for node in nodes
+            }
+            found = self.client.call_all(calls, self._beat_seconds)
+        return found
+
+    def _conclude(self, found: Mapping[str, NodeStatus | NoAnswer]) -> None:
+        """Record how the servers ended; remove the folders of those that have restored all."""
+        unrestored = []
+        for node, answer in found.items():
+            phase, detail = _explain(answer)
+            self._update({node: (phase, detail)})
+            if phase is Phase.COMPLETE:
+                remove = {node: partial(node_study.remove, self.folders[node])}
+                self.client.call_all(remove, self._beat_seconds)
+            if isinstance(answer, NodeStatus) and _is_unrestored(answer):
+                unrestored.append(f"{node}: {answer.line}")
+        if unrestored:
+            raise RestoreError(
+                "to restore every node",
+                found="; ".join(unrestored),
+                where=", ".join(str(self.folders[node].path) for node in found),
+                remedy="`iostudy restore` on these nodes restores the rest",
+            )
+
+    def _note_lost(self, node: str, reason: str) -> None:
+        self._update({node: (Phase.LOST, reason)})
+        self.on_lost(node, reason)
+
+    def _update(self, states: Mapping[str, tuple[Phase, str]]) -> None:
+        nodes = {
+            node: NodeRecord(phase=phase, detail=detail, folder=str(self.folders[node].path))
+            for node, (phase, detail) in states.items()
+        }
+        self.record = self.record.model_copy(update={"nodes": {**self.record.nodes, **nodes}})
+        self.record.write(self.out)
+
+    @property
+    def _beat_seconds(self) -> float:
+        return self.order.lease_seconds / BEATS
+
+
+def _is_running(answer: NodeStatus | NoAnswer) -> bool:
+    return isinstance(answer, NodeStatus) and answer.running
+
+
+def _explain(answer: NodeStatus | NoAnswer) -> tuple[Phase, str]:
+    if isinstance(answer, NoAnswer):
+        return Phase.LOST, f"it did not say how it ended ({answer.reason})"
+    if answer.running:
+        return Phase.LOST, "it still runs"
+    if answer.ending is None or _is_unrestored(answer):
+        return Phase.FAILED, answer.line
+    return Phase.COMPLETE, ""
+
+
+def _is_unrestored(answer: NodeStatus) -> bool:
+    return answer.ending is not None and answer.ending.exit_code == NOT_RESTORED

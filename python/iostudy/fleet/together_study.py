@@ -1,0 +1,47 @@
+"""Studies that nodes can run together (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.errors import UsageError
+from iostudy.study.model import Study
+from iostudy.study.switchback import uses_switchback
+from iostudy.study.targets import DirectoryTarget
+from iostudy.workloads.measurement import AGGREGATE, EXEC_TIME
+
+_FIGURES = (AGGREGATE, EXEC_TIME)
+
+
+def require_together(study: Study) -> None:
+    """UsageError for a study whose trials have no meaning on several nodes at once."""
+    for found, remedy in _obstacles(study):
+        raise UsageError(
+            "a study that nodes can run together", found=found, where=study.name, remedy=remedy
+        )
+
+
+def _obstacles(study: Study) -> Iterator[tuple[str, str]]:
+    path = study.target.path if isinstance(study.target, DirectoryTarget) else None
+    if path is None or not path.is_absolute():
+        yield (
+            f"the target {study.describe_target()}",
+            "name a directory that all nodes share, by its absolute path",
+        )
+    if study.needs_hadoop:
+        yield (
+            "a workload of a Hadoop cluster",
+            "run it with `iostudy run`: its cluster is the fleet",
+        )
+    if uses_switchback(study):
+        yield "windows of one run", "leave out mode in decide: whole trials have a joint figure"
+    if study.telemetry.block_latency:
+        yield "block_latency", "leave it out: block requests are those of one host"
+    if study.validity.foreign_io is not None:
+        yield "a limit of foreign_io", "leave it out: every node's I/O is foreign to the others"
+    for own in study.workloads:
+        if own.figure.name not in _FIGURES:
+            yield (
+                f"the figure {own.figure.name} of {own.label}",
+                f"use a dfsio workload, and its figure {' or '.join(_FIGURES)}",
+            )

@@ -1,0 +1,1 @@
+"""Nodes that ran each trial together: their times, stragglers, starts and absences."""

@@ -1,0 +1,78 @@
+"""Nodes of joint trials in the report, from their parts in the ledger (pure)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.topics.together.values import (
+    AbsenceReport,
+    JointNodeReport,
+    TogetherReport,
+)
+from iostudy.results.joint_run import find_stragglers
+from iostudy.results.node_parts import NodePart, read_node_parts
+from iostudy.study.model import Study
+
+Joint = Sequence[tuple[TrialRow, Mapping[str, NodePart]]]
+
+
+def build_together(study: Study, rows: Sequence[TrialRow]) -> TogetherReport | None:
+    """None if no counted trial was one of several nodes."""
+    parted = [(row, read_node_parts(row.parts)) for row in rows if row.counts]
+    joint = [(row, {own.node: own for own in parts}) for row, parts in parted if parts]
+    if not joint:
+        return None
+    skews = [max(own.start_after for own in parts.values()) for _, parts in joint]
+    return TogetherReport(
+        margin=study.decide.margin,
+        trials=len(joint),
+        skew_median=statistics.median(skews),
+        skew_longest=max(skews),
+        clock_error=max(own.error for _, parts in joint for own in parts.values()),
+        nodes=tuple(_build_nodes(study, joint)),
+        absences=tuple(_find_absences(joint)),
+    )
+
+
+def _build_nodes(study: Study, joint: Joint) -> Iterator[JointNodeReport]:
+    for request in study.workloads:
+        for configuration in study.configurations():
+            key = (request.label, configuration.label)
+            own = [each for each in joint if (each[0].workload, each[0].configuration) == key]
+            nodes = dict.fromkeys(node for _, parts in own for node in parts)
+            found = [_build_node(study, own, node) for node in nodes]
+            yield from sorted(found, key=lambda each: -each.relative)
+
+
+def _build_node(study: Study, joint: Joint, node: str) -> JointNodeReport:
+    own = [(row, parts) for row, parts in joint if node in parts]
+    straggled = [node in _stragglers(parts, study.decide.margin) for _, parts in own]
+    return JointNodeReport(
+        workload=own[0][0].workload,
+        configuration=own[0][0].configuration,
+        node=node,
+        trials=len(own),
+        seconds=statistics.fmean(parts[node].seconds for _, parts in own),
+        relative=statistics.fmean(_relative(parts, node) for _, parts in own),
+        straggled=sum(straggled),
+        start_after=statistics.fmean(parts[node].start_after for _, parts in own),
+    )
+
+
+def _stragglers(parts: Mapping[str, NodePart], margin: float) -> tuple[str, ...]:
+    return find_stragglers({node: own.seconds for node, own in parts.items()}, margin)
+
+
+def _relative(parts: Mapping[str, NodePart], node: str) -> float:
+    return parts[node].seconds / statistics.median(own.seconds for own in parts.values()) - 1
+
+
+def _find_absences(joint: Joint) -> Iterator[AbsenceReport]:
+    every = dict.fromkeys(node for _, parts in joint for node in parts)
+    for (workload, block), trials in groupby(joint, lambda own: (own[0].workload, own[0].block)):
+        _, parts = next(trials)
+        if missing := tuple(node for node in every if node not in parts):
+            yield AbsenceReport(workload=workload, block=block, missing=missing)

@@ -1,0 +1,58 @@
+"""Nodes that ran each trial together."""
+
+from __future__ import annotations
+
+from pydantic import FiniteFloat
+
+from iostudy.report.base import Value
+
+
+class JointNodeReport(Value):
+    """The runs of a node under one configuration."""
+
+    workload: str
+    """Label of the workload."""
+    configuration: str
+    """Label of the configuration."""
+    node: str
+    """Name of the node."""
+    trials: int
+    """Counted trials of the node."""
+    seconds: FiniteFloat
+    """Mean duration of its run, by its own clock."""
+    relative: FiniteFloat
+    """Mean of its duration relative to that of the median node, minus 1."""
+    straggled: int
+    """Trials in which it took longer than the median node by more than the margin."""
+    start_after: FiniteFloat
+    """Mean time of its start after the first start of the trial, in seconds."""
+
+
+class AbsenceReport(Value):
+    """A counted block without all nodes."""
+
+    workload: str
+    """Label of the workload."""
+    block: int
+    """Number of the block, from 1."""
+    missing: tuple[str, ...]
+    """Nodes of other blocks that were lost before."""
+
+
+class TogetherReport(Value):
+    """Trials that all nodes ran at the same time."""
+
+    margin: FiniteFloat
+    """Margin of the study, beyond which a node is a straggler."""
+    trials: int
+    """Counted trials."""
+    skew_median: FiniteFloat
+    """Median over trials of the time from the first to the last start, in seconds."""
+    skew_longest: FiniteFloat
+    """Longest such time, in seconds."""
+    clock_error: FiniteFloat
+    """Largest possible error of a time on the common clock, in seconds."""
+    nodes: tuple[JointNodeReport, ...]
+    """Nodes by workload and configuration, the slowest first."""
+    absences: tuple[AbsenceReport, ...]
+    """Counted blocks that ran without some node."""

@@ -1,0 +1,83 @@
+"""Aggregate of runs that nodes made at the same time, on one timeline."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from iostudy.analysis.clock_offset import ClockOffset
+
+
+@dataclass(frozen=True)
+class NodeRun:
+    """The run of a node; ``began`` and ``ended`` are seconds of its own monotonic clock.
+
+    The offsets of that clock are those before the run and after it, since clocks drift.
+    """
+
+    node: str
+    began: float
+    ended: float
+    size: int
+    offset_before: ClockOffset
+    offset_after: ClockOffset
+
+    @property
+    def start(self) -> float:
+        """Its start, by the clock of the controller."""
+        return self.offset_before.to_asker(self.began)
+
+    @property
+    def end(self) -> float:
+        """Its end, by the clock of the controller."""
+        return self.offset_after.to_asker(self.ended)
+
+    @property
+    def seconds(self) -> float:
+        """Its duration, by its own clock."""
+        return self.ended - self.began
+
+
+@dataclass(frozen=True)
+class JointRun:
+    """The runs of all nodes together.
+
+    ``seconds`` are from the first start to the last end, with an error of at most ``error``.
+    ``start_skew`` is from the first to the last start, ``tail_seconds`` from the first to the last
+    end. ``stragglers`` took longer than the median node by more than the margin, slowest first.
+    """
+
+    size: int
+    seconds: float
+    error: float
+    start_skew: float
+    tail_seconds: float
+    stragglers: tuple[str, ...]
+
+    @property
+    def bytes_per_second(self) -> float:
+        """All bytes over the time from the first start to the last end."""
+        return self.size / self.seconds
+
+
+def join_runs(runs: Sequence[NodeRun], margin: float) -> JointRun:
+    """Join the runs of one trial; ``margin`` is that of the study, as a fraction."""
+    starts, ends = [own.start for own in runs], [own.end for own in runs]
+    before = max(own.offset_before.error for own in runs)
+    after = max(own.offset_after.error for own in runs)
+    return JointRun(
+        size=sum(own.size for own in runs),
+        seconds=max(ends) - min(starts),
+        error=before + after,
+        start_skew=max(starts) - min(starts),
+        tail_seconds=max(ends) - min(ends),
+        stragglers=find_stragglers({own.node: own.seconds for own in runs}, margin),
+    )
+
+
+def find_stragglers(seconds: Mapping[str, float], margin: float) -> tuple[str, ...]:
+    """The nodes that took longer than the median node by more than the margin, slowest first."""
+    limit = (1 + margin) * statistics.median(seconds.values())
+    slow = sorted((node for node in seconds if seconds[node] > limit), key=lambda n: -seconds[n])
+    return tuple(slow)

@@ -1,0 +1,168 @@
+"""A crew with nodes that answer, fail and fall silent, without Dask."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from operator import methodcaller
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iostudy.analysis.clock_offset import Exchange
+from iostudy.errors import IostudyError, RestoreError, TrialError, WorkloadError
+from iostudy.fleet.client import NoAnswer
+from iostudy.fleet.crew import Crew
+from iostudy.fleet.trial_messages import (
+    Answer,
+    NotStartedError,
+    Outcome,
+    Request,
+    ServerPhase,
+)
+from iostudy.fleet.work_folder import WorkFolder
+
+LATE = NoAnswer("late")
+LEASE_SECONDS = 0.2
+CALL = methodcaller("trial")
+
+
+class Node:
+    """A node whose clock is ahead by ``clock``; ``error`` is that of its call."""
+
+    def __init__(
+        self,
+        clock: float = 0.0,
+        error: IostudyError | None = None,
+        silent_after: int = 1000,
+        ends_after: int = 1000,
+    ) -> None:
+        self.clock = clock
+        self.error = error
+        self.silent_after = silent_after
+        self.ends_after = ends_after
+        self.requests: list[Request] = []
+
+    def carry(self, request: Request) -> Answer | NoAnswer:
+        self.requests.append(request)
+        if len(self.requests) > self.silent_after:
+            return LATE
+        if request.call is None or len(self.requests) > self.ends_after:
+            return Answer(ServerPhase.ENDED, line="killed")
+        if self.error is not None:
+            return Answer(ServerPhase.DONE, Outcome(error=self.error))
+        if request.release is None and request.call is CALL:
+            return Answer(ServerPhase.READY)
+        if request.release is not None and request.release.instant is None:
+            error = NotStartedError("", found="called off", where="", remedy="")
+            return Answer(ServerPhase.DONE, Outcome(error=error))
+        return Answer(ServerPhase.DONE, Outcome(value=request.release))
+
+    def read_clock(self) -> float:
+        return time.monotonic() + self.clock
+
+
+class Client:
+    def __init__(self, nodes: Mapping[str, Node]) -> None:
+        self.nodes = nodes
+        self.mute: set[str] = set()
+
+    def call_all(self, calls: Mapping[str, partial[Any]], _seconds: float) -> dict[str, Any]:
+        time.sleep(LEASE_SECONDS / 10)
+        return {node: self.nodes[node].carry(call.args[1]) for node, call in calls.items()}
+
+    def time_exchanges(
+        self, node: str, _read: Callable[[], object], count: int, seconds: float
+    ) -> list[Exchange] | NoAnswer:
+        if node in self.mute:
+            return LATE
+        found = []
+        for _ in range(count):
+            sent, other = time.monotonic(), self.nodes[node].read_clock()
+            found.append(Exchange(sent, other, other, time.monotonic()))
+        return found
+
+    def refresh(self) -> None:
+        pass
+
+
+def make(**nodes: Node) -> tuple[Crew, dict[str, str], Client]:
+    folders = {name: WorkFolder(Path(f"/nowhere/{name}")) for name in nodes}
+    lost: dict[str, str] = {}
+    client = Client(nodes)
+    return Crew(client, folders, LEASE_SECONDS, lost.__setitem__), lost, client
+
+
+def failure(kind: type[IostudyError], found: str) -> IostudyError:
+    return kind("w", found=found, where="here", remedy="r")
+
+
+def test_all_nodes_start_at_one_instant_of_their_own_clocks():
+    crew, _, _ = make(a=Node(), b=Node(clock=3600.0), c=Node(clock=-40.5))
+    found = crew.run_together(lambda _: CALL)
+    instants = {node: release.instant for node, release in found.values.items()}
+    assert instants["b"] - instants["a"] == pytest.approx(3600.0, abs=0.01)
+    assert instants["c"] - instants["a"] == pytest.approx(-40.5, abs=0.01)
+    assert instants["a"] > time.monotonic(), "the instant is ahead"
+    before, after = found.offsets["b"]
+    assert (before.seconds, after.seconds) == pytest.approx((3600.0, 3600.0), abs=0.01)
+
+
+def test_a_node_that_fails_calls_the_run_off_and_its_error_is_raised():
+    ready, broken = Node(), Node(error=failure(WorkloadError, "no space"))
+    crew, lost, _ = make(a=ready, b=broken)
+    with pytest.raises(WorkloadError, match="b: no space"):
+        crew.run_together(lambda _: CALL)
+    release = ready.requests[-1].release
+    assert release is not None
+    assert release.instant is None
+    assert lost == {}
+
+
+def test_what_is_not_restored_is_raised_before_all_else():
+    crew, _, _ = make(
+        a=Node(error=failure(WorkloadError, "no space")),
+        b=Node(error=failure(RestoreError, "kept")),
+    )
+    with pytest.raises(RestoreError, match="b: kept"):
+        crew.run(lambda _: CALL)
+
+
+def test_a_silent_node_is_lost_and_no_run_counts():
+    crew, lost, _ = make(a=Node(), b=Node(silent_after=1), c=Node())
+    with pytest.raises(TrialError, match="no answer of b"):
+        crew.run_together(lambda _: CALL)
+    assert lost.keys() == {"b"}
+    assert crew.nodes == ("a", "c")
+    assert crew.run_together(lambda _: CALL).values.keys() == {"a", "c"}
+
+
+def test_a_node_without_its_server_is_lost_at_once():
+    crew, lost, _ = make(a=Node(), b=Node(ends_after=0))
+    with pytest.raises(TrialError, match="no answer of b"):
+        crew.run_together(lambda _: CALL)
+    assert lost == {"b": "its server of trials has ended: killed"}
+
+
+def test_without_the_offset_of_a_clock_nothing_runs():
+    crew, lost, client = make(a=Node(), b=Node())
+    client.mute.add("b")
+    with pytest.raises(TrialError, match="called off"):
+        crew.run_together(lambda _: CALL)
+    assert lost == {}
+
+
+def test_without_any_node_every_call_fails():
+    crew, _, _ = make(a=Node(ends_after=0))
+    assert crew.run(lambda _: CALL) == {}
+    with pytest.raises(TrialError, match="every node is lost"):
+        crew.run(lambda _: CALL)
+
+
+def test_the_last_call_waits_for_the_end_of_every_server():
+    nodes = {"a": Node(), "b": Node(silent_after=0)}
+    crew, _, _ = make(**nodes)
+    crew.end()
+    assert [own.call for own in nodes["a"].requests] == [None]

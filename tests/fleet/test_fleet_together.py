@@ -1,0 +1,132 @@
+"""`iostudy fleet run --design together`, with real Dask workers and trials on several nodes."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from iostudy.ledger.rows import TrialStatus
+from iostudy.results.node_parts import read_node_parts
+from tests.fleet.hosts import Hosts
+from tests.fleet.test_fleet_run import (
+    AGENT,
+    HANG_GUARD_SECONDS,
+    SUPERVISOR,
+    run_arguments,
+    wait_until,
+    write_study,
+)
+
+pytestmark = pytest.mark.process
+
+TOGETHER = ("--design", "together")
+NODES = {"n1", "n2"}
+BLOCKS = 12
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Iterator[Hosts]:
+    hosts = Hosts(tmp_path)
+    write_study(hosts, 3)
+    yield hosts
+    hosts.end()
+
+
+def complete(hosts: Hosts, arguments: list[str]) -> None:
+    """Resume; every block of the study is then complete, and nothing is left on a node."""
+    resumed = hosts.controller(*arguments, *TOGETHER, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    counted = {row.block for row in hosts.controller.rows() if row.counts}
+    assert counted == set(range(1, BLOCKS + 1))
+    assert list((hosts.folder / "work").iterdir()) == []
+    assert list((hosts.folder / "target").iterdir()) == []
+
+
+def test_all_nodes_run_each_trial_at_once_and_one_ledger_has_them(hosts: Hosts):
+    nodes = hosts.add("n1", "n2")
+    done = hosts.controller(*run_arguments(hosts, nodes), *TOGETHER)
+    assert done.returncode == 0, done.stderr
+    rows = hosts.controller.rows()
+    assert {row.status for row in rows} == {TrialStatus.FINISHED}
+    for row in rows:
+        parts = read_node_parts(row.parts)
+        assert {own.node for own in parts} == NODES
+        assert row.figures is not None
+        assert row.figures["bytes"] == 2 << 20
+        assert min(own.start_after for own in parts) == 0
+        assert row.figures["exec_time"] >= max(own.start_after + own.seconds for own in parts) * 0.9
+    report = json.loads((hosts.controller.out / "report.json").read_text())
+    assert report["state"] == "complete"
+    assert list((hosts.folder / "work").iterdir()) == [], "a complete study stays on no node"
+    assert list((hosts.folder / "target").iterdir()) == []
+    assert not any(hosts.find(node, module) for node in NODES for module in (AGENT, SUPERVISOR))
+    pooled = hosts.controller("fleet", "report", "out")
+    assert (pooled.returncode, "iostudy report out" in pooled.stderr) == (2, True)
+    again = hosts.controller(*run_arguments(hosts, nodes), *TOGETHER, "--resume")
+    assert again.returncode == 0, again.stderr
+    assert "is complete" in again.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", [AGENT, SUPERVISOR])
+def test_a_lost_node_is_in_no_later_block_and_its_own_is_repeated(hosts: Hosts, module: str):
+    nodes = hosts.add("n1", "n2", "n3")
+    write_study(hosts, BLOCKS, least=BLOCKS)
+    process = hosts.controller.start(*run_arguments(hosts, nodes), *TOGETHER)
+    hosts.controller.wait_for_trials(process, 3)
+    hosts.kill("n3", module)
+    _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
+    assert process.returncode == 3, stderr
+    assert "n3 is lost: " in stderr
+    counted = [row for row in hosts.controller.rows() if row.counts]
+    assert {row.block for row in counted} == set(range(1, BLOCKS + 1))
+    by_block: dict[int, set[frozenset[str]]] = {}
+    for row in counted:
+        present = frozenset(own.node for own in read_node_parts(row.parts))
+        by_block.setdefault(row.block, set()).add(present)
+    assert all(len(sets) == 1 for sets in by_block.values()), "a pair has the same nodes"
+    last = by_block[BLOCKS]
+    assert last == {frozenset(NODES)}
+    absences = json.loads((hosts.controller.out / "report.json").read_text())["together"][
+        "absences"
+    ]
+    assert {tuple(own["missing"]) for own in absences} == {("n3",)}
+    wait_until(lambda: not hosts.find("n3", SUPERVISOR))
+    wait_until(lambda: not list((hosts.folder / "target").iterdir()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_without_a_controller_every_node_stops_and_resume_completes(hosts: Hosts, number: int):
+    nodes = hosts.add("n1", "n2")
+    write_study(hosts, BLOCKS, least=BLOCKS)
+    arguments = run_arguments(hosts, nodes)
+    process = hosts.controller.start(*arguments, *TOGETHER)
+    hosts.controller.wait_for_trials(process, 3)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
+    wait_until(lambda: not any(hosts.find(node, SUPERVISOR) for node in NODES))
+    assert list((hosts.folder / "target").iterdir()) == [], "every node has restored all"
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert "resume with --resume" in stderr
+    finished = [row for row in hosts.controller.rows() if row.counts]
+    complete(hosts, arguments)
+    kept = [row for row in hosts.controller.rows() if row.counts]
+    assert kept[: len(finished)] == finished, "no finished trial is lost"
+
+
+@pytest.mark.slow
+def test_what_nodes_cannot_run_together_is_refused_before_anything_begins(hosts: Hosts):
+    text = (hosts.controller.folder / "study.yaml").read_text()
+    hosts.controller.write(text.replace("size: 1MiB}", "size: 1MiB, figure: throughput}"))
+    done = hosts.controller(*run_arguments(hosts, hosts.add("n1", "n2")), *TOGETHER)
+    assert (done.returncode, "the figure throughput" in done.stderr) == (2, True)
+    assert not hosts.controller.out.exists()
+    write_study(hosts, 3)
+    alone = hosts.controller(*run_arguments(hosts, "ssh:n1"), *TOGETHER)
+    assert (alone.returncode, "2 nodes or more" in alone.stderr) == (2, True)

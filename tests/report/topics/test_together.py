@@ -1,0 +1,88 @@
+"""Nodes that ran each trial together, in the report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.studies import NODES
+from iostudy.report.topics.bottlenecks.build import diagnose_trials
+from iostudy.report.topics.together.build import build_together
+from iostudy.report.topics.together.section import build_together_section
+from iostudy.report.topics.verdicts.method import list_reproduction_steps
+from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
+from iostudy.results.comparisons import compare_configurations
+from iostudy.results.node_parts import NodePart
+from tests.report.factory import report, rows, study, study_row
+
+STUDY = study(workloads=("dfsio-write",))
+CIRCUMSTANCES = {NODES: {"a": {}, "b": {}, "c": {}}}
+
+
+def make_joint(row: TrialRow, **seconds: float) -> TrialRow:
+    """Node b starts 2 ms after the others."""
+    parts = [
+        NodePart(node, own, 0.002 if node == "b" else 0.0, 0.0005, 1000).to_part()
+        for node, own in seconds.items()
+    ]
+    return replace(row, parts=tuple(parts))
+
+
+def make_rows() -> list[TrialRow]:
+    """Node c takes half as long again, and is lost before block 3."""
+    first = {"a": 10.0, "b": 10.0, "c": 15.0}
+    return [
+        make_joint(row, **(first if row.block < 3 else {"a": 10.0, "b": 10.0}))
+        for row in rows(STUDY, blocks=3)
+    ]
+
+
+def test_stragglers_starts_and_absences_are_found() -> None:
+    found = build_together(STUDY, make_rows())
+    assert found is not None
+    assert found.trials == 12
+    assert (found.skew_median, found.clock_error) == (0.002, 0.0005)
+    slowest, *others = [own for own in found.nodes if own.configuration == "none"]
+    assert (slowest.node, slowest.trials, slowest.straggled) == ("c", 2, 2)
+    assert slowest.relative == pytest.approx(0.5)
+    assert {own.node: own.straggled for own in others} == {"a": 0, "b": 0}
+    assert [(own.block, own.missing) for own in found.absences] == [(3, ("c",))]
+
+
+def test_the_section_says_them_in_words() -> None:
+    section = build_together_section(
+        report().model_copy(update={"together": build_together(STUDY, make_rows())})
+    )
+    assert section is not None
+    text = "\n".join(section.notes)
+    assert "median 2.0 ms, longest 2.0 ms, of 12 trials" in text
+    assert "Stragglers: in some trials, c took longer" in text
+    assert "Block 3 of dfsio-write ran without c, lost before it." in text
+    assert section.tables[0].rows[0][2:7] == ("c", "2", "15.0 s", "+50.0 %", "2")
+
+
+def test_a_study_of_one_host_has_no_such_section() -> None:
+    assert build_together(STUDY, rows(STUDY, blocks=3)) is None
+    assert build_together_section(report()) is None
+
+
+def test_trials_of_several_nodes_are_not_diagnosed() -> None:
+    found = rows(STUDY, blocks=3)
+    assert diagnose_trials(STUDY, CIRCUMSTANCES, found) == {}
+    assert diagnose_trials(STUDY, {}, found)
+
+
+def test_commands_are_those_of_a_fleet() -> None:
+    row = study_row(STUDY, CIRCUMSTANCES)
+    (*_, run) = list_reproduction_steps(STUDY, row)
+    assert "`seed: 7`" in run
+    assert "--design together` as root on a, b and c." in run
+    undecided = compare_configurations(STUDY, rows(STUDY, blocks=3))
+    (resume,) = suggest_next_steps(STUDY, row, undecided, "out")
+    assert resume.command.endswith("--design together --resume --out out")
+    better = {("dfsio-write", "kyber"): 0.3}
+    decided = compare_configurations(STUDY, rows(STUDY, blocks=20, effects=better, noise=0.004))
+    (keep,) = suggest_next_steps(STUDY, row, decided, "out")
+    assert keep.text == "Set block.scheduler to kyber on every node, with your own tools."
