@@ -9,6 +9,7 @@ from iostudy.errors import UsageError
 EXTRAS = {
     "figures": ("vl_convert",),
     "fleet": ("cryptography", "distributed"),
+    "hdfs": ("hdfs_native",),
     "root": ("awkward", "uproot"),
     "screening": ("pydoe",),
     "search": ("optuna", "scipy"),

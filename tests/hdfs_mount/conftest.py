@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -68,3 +70,9 @@ def mounts(hdfs: LocalCluster, tmp_path: Path) -> Iterator[Mounts]:
     yield Mounts(program, hdfs)
     program.end()
     assert program.residue() == []
+
+
+def statistics(point: Path) -> dict[str, int]:
+    """The counters of a mount."""
+    found: dict[str, int] = json.loads(os.getxattr(point, "user.iostudy.statistics"))
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import multiprocessing
 import os
 import random
@@ -15,7 +14,7 @@ import pytest
 
 from iostudy.hadoop.local.cluster import LocalCluster
 from tests.hadoop import webhdfs
-from tests.hdfs_mount.conftest import BLOCK_BYTES, Mounts
+from tests.hdfs_mount.conftest import BLOCK_BYTES, Mounts, statistics
 
 pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.process]
 
@@ -30,11 +29,6 @@ def content(hdfs: LocalCluster) -> bytes:
     webhdfs.write(hdfs, "/data/empty", b"")
     webhdfs.write(hdfs, "/data/ünïcode name", b"x")
     return data
-
-
-def statistics(point: Path) -> dict[str, int]:
-    found: dict[str, int] = json.loads(os.getxattr(point, "user.iostudy.statistics"))
-    return found
 
 
 def test_every_byte_is_equal_and_a_sequential_reader_has_one_stream(

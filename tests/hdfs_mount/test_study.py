@@ -12,7 +12,7 @@ import pytest
 from iostudy.host.mounts import find_mounts_at
 from tests.cli.program import Program
 from tests.hadoop import webhdfs
-from tests.hdfs_mount.conftest import Mounts
+from tests.hdfs_mount.conftest import Mounts, statistics
 
 pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.process]
 
@@ -108,6 +108,27 @@ decide: {{margin: 5%, risk: 5%, blocks: [3, 3]}}
     done = mounts.program.run_study()
     assert done.returncode == 0, done.stderr
     assert iostudy_files(point) == []
+
+
+def test_the_mount_is_compared_with_the_interface_of_hdfs(mounts: Mounts) -> None:
+    pytest.importorskip("uproot")
+    pytest.importorskip("hdfs_native")
+    webhdfs.write(mounts.cluster, "/base/file", b"x")
+    point, _ = mounts.start("--writable", path="/base")
+    mounts.program.write(f"""\
+question: What does the mount cost?
+target: {point}
+factors: {{workload.access: [file, hdfs]}}
+workloads:
+  - root-events: {{jobs: 2, events: 20, compute: 1ms}}
+decide: {{margin: 5%, risk: 5%, blocks: [3, 3]}}
+""")
+    before = statistics(point)["bytes"]
+    done = mounts.program.run_study()
+    assert done.returncode == 0, done.stderr
+    assert iostudy_files(point) == []
+    read_bytes = 20 * 1760 * 1024
+    assert 3 * read_bytes < statistics(point)["bytes"] - before < 6 * read_bytes
 
 
 def test_a_study_mounts_hdfs_with_different_options(mounts: Mounts) -> None:

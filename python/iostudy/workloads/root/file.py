@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iostudy.errors import UsageError, WorkloadError
+from iostudy.workloads.root import hdfs_file
+from iostudy.workloads.root.access import Access
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,15 +113,14 @@ def require_tree(path: Path, name: str | None) -> None:
 
 
 @contextmanager
-def open_tree(path: Path, name: str | None) -> Iterator[Any]:
+def open_tree(path: Path, name: str | None, access: Access = Access.FILE) -> Iterator[Any]:
     """Return the tree of that name, or the only one of the file; WorkloadError without one.
 
-    Reads with pread(2), one request after another, without a cache, basket by basket.
+    Reads one request after another, without a cache, basket by basket: with pread(2), or by the
+    interface of HDFS.
     """
-    uproot = importlib.import_module("uproot")
-    handler = importlib.import_module("uproot.source.file").MultithreadedFileSource
     with _uproot_errors(path):
-        file = uproot.open(path, handler=handler, num_workers=1, array_cache=None)
+        file = _open(path, access)
     with file:
         with _uproot_errors(path):
             kinds = file.classnames(cycle=False)
@@ -130,7 +131,15 @@ def open_tree(path: Path, name: str | None) -> Iterator[Any]:
         yield trees[wanted]
 
 
-def read(tree: Any, branches: str, events: range, bases: Mapping[str, Values]) -> float:
+def _open(path: Path, access: Access) -> Any:
+    uproot = importlib.import_module("uproot")
+    if access is Access.HDFS:
+        return uproot.open(hdfs_file.open_file(path), array_cache=None)
+    handler = importlib.import_module("uproot.source.file").MultithreadedFileSource
+    return uproot.open(path, handler=handler, num_workers=1, array_cache=None)
+
+
+def read(tree: Any, path: Path, branches: str, events: range, bases: Mapping[str, Values]) -> float:
     """Read events of those branches into arrays; the seconds that took, with verifying them.
 
     They are compared with the content that has these ``bases``; without any with nothing.
@@ -138,7 +147,6 @@ def read(tree: Any, branches: str, events: range, bases: Mapping[str, Values]) -
     """
     import numpy as np
 
-    path = Path(tree.file.file_path)
     started = time.perf_counter()
     with _uproot_errors(path):
         arrays = tree.arrays(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -31,6 +32,7 @@ from iostudy.workloads.native.latency import (
 from iostudy.workloads.option_types import Count, Options, Pause, Seconds, Size
 from iostudy.workloads.page_cache import drop_file
 from iostudy.workloads.root import file
+from iostudy.workloads.root.access import Access
 from iostudy.workloads.tick import Tick
 from iostudy.workloads.workload import Place, Workload
 
@@ -50,6 +52,10 @@ class RootEventsOptions(Options):
     )
     tree: str | None = Field(
         None, description="name of the TTree; by default the only one of the file"
+    )
+    access: Access = Field(
+        Access.FILE,
+        description="hdfs reads a file on a mount of HDFS by the client hdfs-native in its place",
     )
     branches: str = Field(_ALL, description="pattern of the branches to read: Muon_*")
     step: Count = Field(5, description="events per read, and per basket of a generated file")
@@ -97,6 +103,8 @@ class RootEvents(Workload):
     def check(self) -> None:
         """UsageError if uproot is missing, or the file is not a ROOT file."""
         require_extra("root", "read ROOT files", "the workload `events` models the same without")
+        if self.options.access is Access.HDFS:
+            require_extra("hdfs", "read HDFS by its interface", "or leave out access: hdfs")
         if self.options.file is not None:
             file.require_tree(self.options.file, self.options.tree)
 
@@ -145,6 +153,9 @@ class RootEvents(Workload):
         if self.options.file is None:
             remove(self._path(place))
 
+    def _open(self, place: Place) -> AbstractContextManager[Any]:
+        return file.open_tree(self._path(place), self.options.tree, self.options.access)
+
     def _path(self, place: Place) -> Path:
         return self.options.file or place.directory / "events.root"
 
@@ -155,7 +166,7 @@ class RootEvents(Workload):
 
     def _shares(self, place: Place) -> list[range]:
         """Return the events of each job, in whole baskets of a generated file."""
-        with file.open_tree(self._path(place), self.options.tree) as tree:
+        with self._open(place) as tree:
             entries = int(tree.num_entries)
         steps, jobs = math.ceil(entries / self.options.step), self.options.jobs
         cuts = [min(entries, steps * job // jobs * self.options.step) for job in range(jobs + 1)]
@@ -165,12 +176,13 @@ class RootEvents(Workload):
         self, place: Place, events: range, bases: Mapping[str, file.Values], tick: Tick
     ) -> Measurement:
         """Run one job; return its completed events and the time of each read."""
+        path = self._path(place)
         started, ended, read_bytes, reading = time.monotonic(), 0, 0, list[float]()
         deadline = started + self.options.duration
-        with file.open_tree(self._path(place), self.options.tree) as tree:
+        with self._open(place) as tree:
             for start in events[:: self.options.step]:
                 step = events[start - events.start :][: self.options.step]
-                seconds = file.read(tree, self.options.branches, step, bases)
+                seconds = file.read(tree, path, self.options.branches, step, bases)
                 if not self._compute(len(step), deadline, partial(self._ask, place, tick, ended)):
                     break
                 ended += len(step)
