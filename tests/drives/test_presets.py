@@ -92,6 +92,10 @@ def test_a_base_gives_what_the_file_lacks(tmp_path: Path) -> None:
     assert (found.name, found.capacity) == ("Mine", base.capacity)
     assert isinstance(found, Disk) and isinstance(base, Disk)
     assert found.rotation > base.rotation
+    path.write_text("base: failing-7k8\nname: Mine\n")  # whose base is ultrastar-7k8
+    failing = drive_file.load(path)
+    assert isinstance(failing, Disk)
+    assert (failing.rotation, len(failing.weak_regions)) == (base.rotation, 1)
     path.write_text("base: nothing\n")
     with pytest.raises(UsageError, match="as base one of"):
         drive_file.load(path)

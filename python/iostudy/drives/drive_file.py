@@ -31,15 +31,20 @@ def preset_names() -> list[str]:
 
 def load(path: Path) -> Disk | Flash:
     """Read a drive file. UsageError names the file and each wrong key."""
+    return check(_read_whole(path), str(path))
+
+
+def _read_whole(path: Path) -> Any:
+    """Content of a drive file, with the keys that it takes from its base."""
     content = _read(path)
-    if isinstance(content, dict) and _BASE in content:
-        content = _read_base(content[_BASE], path) | content
-        del content[_BASE]
-    return check(content, str(path))
+    if not isinstance(content, dict) or _BASE not in content:
+        return content
+    own = {key: value for key, value in content.items() if key != _BASE}
+    return _read_whole(_find_base(content[_BASE], path)) | own
 
 
-def _read_base(name: Any, path: Path) -> dict[str, Any]:
-    """Keys of the preset that a drive file is based on."""
+def _find_base(name: Any, path: Path) -> Path:
+    """The preset that a drive file is based on."""
     if name not in preset_names():
         raise UsageError(
             f"as base one of {', '.join(preset_names())}",
@@ -47,8 +52,7 @@ def _read_base(name: Any, path: Path) -> dict[str, Any]:
             where=str(path),
             remedy="`iostudy drives` lists the drives",
         )
-    content: dict[str, Any] = _read(PRESETS / f"{name}.yaml")
-    return content
+    return PRESETS / f"{name}.yaml"
 
 
 def _read(path: Path) -> Any:
