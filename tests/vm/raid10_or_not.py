@@ -1,8 +1,9 @@
-"""Study ``raid10-or-not-smoke`` in the virtual machine, on drives that this host models.
+"""A study of volumes in the virtual machine, on drives that this host models.
 
-As root, ``python -m tests.vm.raid10_or_not FOLDER [TIME]`` writes the guest's report to the folder,
-and what the drives served. After the time, 2h by default, the study ends in order with what it has.
-The guest has SCSI disks, and QEMU passes their requests to the modelled drives of this host.
+As root, ``python -m tests.vm.raid10_or_not FOLDER [TIME [STUDY]]`` writes the guest's report to the
+folder, and what the drives served. After the time, 2h by default, the study ends in order with what
+it has. The study is ``raid10-or-not-smoke`` by default. The guest has SCSI disks, and QEMU passes
+their requests to the modelled drives of this host.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ END_SECONDS = 1800.0
 FORMATS = {"markdown": "report.md", "json": "report.json"}
 
 
-def main(folder: Path, max_time: str = MAX_TIME) -> None:
+def main(folder: Path, max_time: str = MAX_TIME, file: Path = STUDY) -> None:
     """Run the study in the guest, with the guest's disks in place of its drives."""
     folder.mkdir(parents=True, exist_ok=True)
-    study = yaml.safe_load(STUDY.read_text())
+    study = yaml.safe_load(file.read_text())
     drives = study["target"]["volume"]["devices"]["drive"]
     with modelled_drives(**drives) as made:
         disks = [Disk(f"drive-{n}", device=drive.device.path) for n, drive in enumerate(made)]
@@ -75,4 +76,4 @@ def run(machine: Machine, study: str, folder: Path, max_time: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    main(Path(sys.argv[1]), *sys.argv[2:3], *map(Path, sys.argv[3:4]))
