@@ -20,6 +20,7 @@ _PACKAGES = {
     "lvm": "lvm2",
     "dmsetup": "dmsetup",
     "mdadm": "mdadm",
+    "udevadm": "udev",
     "mkfs.ext2": "e2fsprogs",
     "mkfs.ext3": "e2fsprogs",
     "mkfs.ext4": "e2fsprogs",

@@ -30,7 +30,7 @@ _NOTIFYING = ("sync_action", "degraded")
 class Md:
     """Linux software RAID as a `VolumeManager`."""
 
-    tools = ("mdadm",)
+    tools = ("mdadm", "udevadm")
 
     def create(self, name: str, layout: VolumeLayout, members: Sequence[Path]) -> None:
         """Make and start the array."""
@@ -84,13 +84,18 @@ class Md:
             yield lambda: bool(poll.poll(0))
 
     def remove(self, name: str, members: Sequence[Path]) -> bool:
-        """Stop the array, and remove its metadata from the members that carry its name."""
+        """Stop the array, and remove its metadata from the members that carry its name.
+
+        udev assembles an array of members whose events it has not handled yet, also right after the
+        stop. So it is awaited, and the metadata are removed immediately after the stop.
+        """
+        commands.run("udevadm", "settle")
+        own = [path for path in members if _name(path, "--examine") == name]
         array = self.find(name)
         if array is not None:
-            commands.run("mdadm", "--stop", "--quiet", str(array.path))
-        own = [path for path in members if _name(path, "--examine") == name]
+            commands.run("mdadm", "--stop", str(array.path))
         if own:
-            commands.run("mdadm", "--zero-superblock", "--quiet", *map(str, own))
+            commands.run("mdadm", "--zero-superblock", *map(str, own))
         return array is not None or bool(own)
 
 
