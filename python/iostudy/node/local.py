@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -38,6 +36,7 @@ from iostudy.node.target_storage import (
     prepare_storage,
     target_paths,
 )
+from iostudy.node.versions import read_versions
 from iostudy.settings import places
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.locks import lock_directory
@@ -64,7 +63,6 @@ from iostudy.workloads.native.latency import compact_histogram
 from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.workload import NO_TARGET, TargetPaths
 
-LIBRARIES = ("numpy", "pydantic")
 _NO_PERMISSION = Permission()
 NO_LIMIT = LoadLimit()
 
@@ -151,9 +149,8 @@ class LocalNode:
             )
             resources.callback(self._site.close)
             if self._block_latency:
-                self._trace = TraceInstance.prepare(
-                    target_devices.devices_with_queues(self._devices())
-                )
+                traced = target_devices.devices_with_queues(self._devices())
+                self._trace = TraceInstance.prepare(traced)
                 transaction.apply(self._trace)
             if self._cluster_request is not None:
                 self._start_cluster(self._cluster_request)
@@ -273,11 +270,7 @@ class LocalNode:
         """Return host, versions, and the target with the devices below it."""
         return {
             "host": dict(collect_inventory(self._mount_directories())),
-            "versions": {
-                "iostudy": version("iostudy"),
-                "python": platform.python_version(),
-                **{name: version(name) for name in LIBRARIES},
-            },
+            "versions": dict(read_versions()),
             "target": {
                 "description": describe_target(self._target, self._factors),
                 "devices": list(self._devices()),
@@ -391,11 +384,9 @@ class LocalNode:
 
     def _devices(self) -> tuple[str, ...]:
         """The devices below the files of the study, from the top."""
-        return (
-            ()
-            if self._is_remote
-            else target_devices.device_names(*self._device_paths(), *self._cluster_dirs())
-        )
+        if self._is_remote:
+            return ()
+        return target_devices.device_names(*self._device_paths(), *self._cluster_dirs())
 
     def _devices_under_test(self, request: WorkloadRequest) -> tuple[str, ...]:
         """The devices below the files of the workload, none of them stacked on another."""
