@@ -14,6 +14,7 @@ from iostudy.settings.definitions.bdi import BdiDefinition
 from iostudy.settings.definitions.cpu import CpuDefinition
 from iostudy.settings.definitions.filesystem import FilesystemSettingDefinition
 from iostudy.settings.definitions.hadoop import HadoopDefinition
+from iostudy.settings.definitions.hdfs_mount import HdfsMountDefinition
 from iostudy.settings.definitions.volume import VolumeSettingDefinition
 from tests.crash.killer import VALUES
 
@@ -54,8 +55,14 @@ def kill(scenario: str, loop: str, folder: Path, *options: str) -> int:
 def test_every_kind_there_is_gets_killed() -> None:
     """A kind that is not among the values would never be tried."""
     tried = {type(catalog.get(name)) for name in VALUES}
-    # Made on the scratch disk; given to a cluster, killed in tests/cli; made in tests/vm.
-    elsewhere = {FilesystemSettingDefinition, HadoopDefinition, VolumeSettingDefinition}
+    # Made on the scratch disk; given to a cluster, killed in tests/cli; made in tests/vm; and
+    # killed in tests/hdfs_mount.
+    elsewhere = {
+        FilesystemSettingDefinition,
+        HadoopDefinition,
+        VolumeSettingDefinition,
+        HdfsMountDefinition,
+    }
     not_on_every_host = {CpuDefinition, BdiDefinition}  # of the same make as sysctls
     for kind in kinds.SETTINGS:
         definitions = {
