@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -31,7 +32,7 @@ blacklist_exceptions {
 
 
 @pytest.fixture(scope="module")
-def array(booted: Machine) -> str:
+def array(booted: Machine) -> Iterator[str]:
     """The kernel name of a mirror whose first synchronisation takes minutes."""
     booted.shell(
         f"""
@@ -42,7 +43,13 @@ def array(booted: Machine) -> str:
         udevadm settle
         """
     )
-    return kernel_name(booted, "/dev/md/mirror")
+    yield kernel_name(booted, "/dev/md/mirror")
+    booted.shell(
+        f"""
+        mdadm --stop /dev/md/mirror
+        mdadm --zero-superblock {by_id("mirror-0")} {by_id("mirror-1")}
+        """
+    )
 
 
 @pytest.fixture(scope="module")
