@@ -19,8 +19,8 @@ from iostudy.fleet.trial_messages import (
     Answer,
     NotStartedError,
     Outcome,
-    Request,
     ServerPhase,
+    TrialRequest,
 )
 from iostudy.fleet.work_folder import WorkFolder
 
@@ -43,9 +43,9 @@ class Node:
         self.error = error
         self.silent_after = silent_after
         self.ends_after = ends_after
-        self.requests: list[Request] = []
+        self.requests: list[TrialRequest] = []
 
-    def carry(self, request: Request) -> Answer | NoAnswer:
+    def carry(self, request: TrialRequest) -> Answer | NoAnswer:
         self.requests.append(request)
         if len(self.requests) > self.silent_after:
             return LATE

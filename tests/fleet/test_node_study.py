@@ -14,8 +14,7 @@ import pytest
 from iostudy.fleet import node_study
 from iostudy.fleet.design import Design
 from iostudy.fleet.node_study import NodeStatus, Request, begin, contact, list_results
-from iostudy.fleet.trial_messages import Answer, ServerPhase
-from iostudy.fleet.trial_messages import Request as RequestOfTrial
+from iostudy.fleet.trial_messages import Answer, ServerPhase, TrialRequest
 from iostudy.fleet.trial_tasks import carry
 from iostudy.fleet.work_folder import EndReason, StudyOrder, WorkFolder, work_folder
 from iostudy.ledger.store import FILE_NAME, Ledger
@@ -158,7 +157,7 @@ def test_a_node_at_the_start_line_restores_its_settings_when_it_has_to_stop(
         methodcaller("trial", study.baseline),
     ]
     for number, call in enumerate(calls, start=1):
-        answer = settle(folder, RequestOfTrial(number, call, None, 1.0))
+        answer = settle(folder, TrialRequest(number, call, None, 1.0))
     assert answer.phase is ServerPhase.READY
     assert PAGE_CLUSTER.read_text() == "5\n"
     if request_to_end is not None:
@@ -173,7 +172,7 @@ def test_a_node_at_the_start_line_restores_its_settings_when_it_has_to_stop(
     assert not list(node.folder.glob("iostudy-work-*"))
 
 
-def settle(folder: WorkFolder, request: RequestOfTrial) -> Answer:
+def settle(folder: WorkFolder, request: TrialRequest) -> Answer:
     end = time.monotonic() + HANG_GUARD_SECONDS
     while time.monotonic() < end:
         answer = carry(folder, request)

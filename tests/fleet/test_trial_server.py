@@ -17,8 +17,8 @@ from iostudy.fleet.trial_messages import (
     Call,
     NotStartedError,
     Release,
-    Request,
     ServerPhase,
+    TrialRequest,
 )
 from iostudy.fleet.trial_server import TrialServer
 from iostudy.fleet.trial_socket import connect
@@ -68,7 +68,7 @@ class Served:
         while True:
             try:
                 with connect(self.folder) as connection:
-                    connection.send(Request(number, call, release, seconds))
+                    connection.send(TrialRequest(number, call, release, seconds))
                     answer: Answer = connection.recv()
                     return answer
             except (FileNotFoundError, ConnectionRefusedError):

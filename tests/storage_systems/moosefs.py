@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 EMPTY_METADATA = b"MFSM NEW"
-"""What mfsmaster(8) takes for a new file system."""
+"""Metadata of a new file system, for mfsmaster(8)."""
 PROGRAMS = ("mfsmaster", "mfschunkserver", "mfsmount")
 
 

@@ -9,7 +9,7 @@ use log::warn;
 use rustix::process::{getgid, getuid};
 
 /// The permission bits that a read-only mount can grant.
-const READABLE: u16 = 0o7555;
+const READABLE: u16 = 0o555;
 /// Unit of `st_blocks`.
 const SECTOR_BYTES: u64 = 512;
 /// What programs read at once if they follow `st_blksize`; the kernel reads ahead of them.
@@ -66,7 +66,7 @@ pub fn error_number(error: &HdfsError) -> Errno {
     match error {
         HdfsError::FileNotFound(_) | HdfsError::InvalidPath(_) => Errno::ENOENT,
         HdfsError::IsADirectoryError(_) => Errno::EISDIR,
-        HdfsError::AlreadyExists(_) => Errno::EEXIST,
+        HdfsError::AlreadyExists(_) => Errno::EEXIST, // the client makes it of two exceptions
         HdfsError::UnsupportedFeature(_) => Errno::EOPNOTSUPP,
         HdfsError::RPCError(class, _) | HdfsError::FatalRPCError(class, _) => remote(class),
         _ => Errno::EIO,
@@ -79,9 +79,8 @@ fn remote(class: &str) -> Errno {
         Some("AccessControlException") => Errno::EACCES,
         Some("FileNotFoundException" | "InvalidPathException") => Errno::ENOENT,
         Some("ParentNotDirectoryException") => Errno::ENOTDIR,
-        Some("FileAlreadyExistsException") => Errno::EEXIST,
         Some("PathIsNotEmptyDirectoryException") => Errno::ENOTEMPTY,
-        Some("AlreadyBeingCreatedException" | "RecoveryInProgressException") => Errno::EBUSY,
+        Some("RecoveryInProgressException") => Errno::EBUSY,
         Some("SafeModeException") => Errno::EROFS,
         Some("DSQuotaExceededException" | "NSQuotaExceededException") => Errno::EDQUOT,
         _ => Errno::EIO,
@@ -111,7 +110,7 @@ mod tests {
     fn a_file_has_its_size_and_no_permission_to_write() {
         let found = attributes(7, &status(false), false);
         assert_eq!((found.ino, found.size, found.blocks), (INodeNo(7), 1025, 3));
-        assert_eq!((found.kind, found.perm), (FileType::RegularFile, 0o1550));
+        assert_eq!((found.kind, found.perm), (FileType::RegularFile, 0o550));
         assert_eq!(found.mtime, UNIX_EPOCH + Duration::from_millis(1_500));
         let writable = attributes(7, &status(true), true);
         assert_eq!(

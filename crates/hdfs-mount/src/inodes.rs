@@ -75,7 +75,7 @@ impl Inodes {
         }
     }
 
-    /// Detach the number of a path whose file was removed: a new file there gets another one.
+    /// Detach the number of a path after its file was removed: a new file there gets another one.
     pub fn detach(&mut self, path: &str) {
         self.numbers.remove(path);
     }

@@ -5,11 +5,11 @@
 //! the reason of a failure. Warnings of the client go to standard error.
 
 mod attributes;
+mod file_inode;
 mod filesystem;
 mod growing_files;
 mod inodes;
 mod listing;
-mod location;
 mod open_file;
 mod operations;
 mod options;

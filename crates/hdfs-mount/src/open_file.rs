@@ -11,7 +11,7 @@ use log::warn;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::attributes::report;
-use crate::location::Location;
+use crate::file_inode::FileInode;
 use crate::reader::Reader;
 use crate::statistics::{Statistics, add};
 
@@ -38,7 +38,7 @@ pub enum FileRequest {
 /// A file that is open for reading, with its reader.
 pub struct OpenFile {
     client: Client,
-    location: Location,
+    inode: FileInode,
     status: FileStatus,
     reader: Reader<FileReader>,
     buffer_bytes: usize,
@@ -54,7 +54,7 @@ impl OpenFile {
     pub async fn open(
         client: Client,
         path: &str,
-        location: Location,
+        inode: FileInode,
         buffer_bytes: usize,
         statistics: Arc<Statistics>,
     ) -> Result<Self, HdfsError> {
@@ -63,7 +63,7 @@ impl OpenFile {
         let reader = Reader::new(source, buffer_bytes, Arc::clone(&statistics));
         Ok(Self {
             client,
-            location,
+            inode,
             status,
             reader,
             buffer_bytes,
@@ -123,14 +123,10 @@ impl OpenFile {
     /// the file is written, its end cannot be read: EBUSY.
     async fn follow_growth(&mut self) -> Result<(), Errno> {
         let length = self.reader.length() as u64;
-        if self
-            .location
-            .growing_length()
-            .is_some_and(|now| now > length)
-        {
+        if self.inode.growing_length().is_some_and(|now| now > length) {
             return Err(Errno::EBUSY);
         }
-        let Some(path) = self.location.path().filter(|_| self.location.is_writable()) else {
+        let Some(path) = self.inode.path().filter(|_| self.inode.is_writable()) else {
             return Ok(());
         };
         let failed = |error: HdfsError| report(&path, &error);

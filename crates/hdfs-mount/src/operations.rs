@@ -1,4 +1,4 @@
-//! What the file system does for each request: calls of `HDFS`, and the reply.
+//! Operations of the file system: each calls `HDFS` and replies.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,9 +14,9 @@ use hdfs_native::{Client, HdfsError, WriteOptions};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::attributes::{attributes, error_number, report};
+use crate::file_inode::FileInode;
 use crate::growing_files::GrowingFiles;
 use crate::inodes::Inodes;
-use crate::location::Location;
 use crate::open_file::{FileRequest, OpenFile};
 use crate::options::Options;
 use crate::settings::Settings;
@@ -144,16 +144,16 @@ impl Operations {
 
     pub async fn open_file(&self, inode: INodeNo, path: &str, flags: OpenFlags, reply: ReplyOpen) {
         let client = self.client.clone();
-        let location = self.location(inode.0);
+        let own = self.file_inode(inode.0);
         if flags.acc_mode() != OpenAccMode::O_RDONLY {
-            let file = WrittenFile::existing(client, location);
+            let file = WrittenFile::existing(client, own);
             let (handle, requests) = self.new_file();
             reply.opened(handle, FopenFlags::empty());
             return Box::pin(file.serve(requests)).await;
         }
         let buffer_bytes = self.settings().rdbuffer;
         let statistics = Arc::clone(&self.statistics);
-        match OpenFile::open(client, path, location, buffer_bytes, statistics).await {
+        match OpenFile::open(client, path, own, buffer_bytes, statistics).await {
             Ok(file) => {
                 let (handle, requests) = self.new_file();
                 reply.opened(handle, FopenFlags::empty());
@@ -179,8 +179,8 @@ impl Operations {
             }
         };
         let inode = self.inodes().look_up(path);
-        let location = self.location(inode);
-        let file = WrittenFile::created(self.client.clone(), location, path, writer);
+        let own = self.file_inode(inode);
+        let file = WrittenFile::created(self.client.clone(), own, path, writer);
         let (handle, requests) = self.new_file();
         let found = self.attributes(inode, &status);
         let timeout = self.shortest_timeout();
@@ -252,9 +252,9 @@ impl Operations {
         Ok(())
     }
 
-    fn location(&self, inode: u64) -> Location {
+    fn file_inode(&self, number: u64) -> FileInode {
         let inodes = Arc::clone(&self.inodes);
-        Location::new(inode, inodes, Arc::clone(&self.growing), self.writable)
+        FileInode::new(number, inodes, Arc::clone(&self.growing), self.writable)
     }
 
     /// The time for which both a name and its attributes may be kept.

@@ -9,8 +9,8 @@ use hdfs_native::{Client, HdfsError};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::attributes::report;
+use crate::file_inode::FileInode;
 use crate::growing_files::GrowingLength;
-use crate::location::Location;
 use crate::open_file::FileRequest;
 
 /// A writer with the length of the file.
@@ -25,25 +25,25 @@ struct Appender {
 /// After a failed write all others fail, because the bytes that arrived are unknown.
 pub struct WrittenFile {
     client: Client,
-    location: Location,
+    inode: FileInode,
     appender: Option<Appender>,
     has_failed: bool,
 }
 
 impl WrittenFile {
     /// A file that exists.
-    pub fn existing(client: Client, location: Location) -> Self {
+    pub fn existing(client: Client, inode: FileInode) -> Self {
         Self {
             client,
-            location,
+            inode,
             appender: None,
             has_failed: false,
         }
     }
 
     /// An empty file that `writer` has created.
-    pub fn created(client: Client, location: Location, path: &str, writer: FileWriter) -> Self {
-        let length = location.begin_growth(0);
+    pub fn created(client: Client, inode: FileInode, path: &str, writer: FileWriter) -> Self {
+        let length = inode.begin_growth(0);
         let path = path.into();
         Self {
             appender: Some(Appender {
@@ -51,7 +51,7 @@ impl WrittenFile {
                 length,
                 path,
             }),
-            ..Self::existing(client, location)
+            ..Self::existing(client, inode)
         }
     }
 
@@ -104,7 +104,7 @@ impl WrittenFile {
 
     /// Open the file for appending. Then nobody else can write it, so its length is final.
     async fn append(&self) -> Result<Appender, Errno> {
-        let path = self.location.path().ok_or(Errno::ESTALE)?;
+        let path = self.inode.path().ok_or(Errno::ESTALE)?;
         let failed = |error: HdfsError| report(&path, &error);
         let mut writer = match self.client.append(&path).await {
             // What the client makes of AlreadyBeingCreatedException.
@@ -114,7 +114,7 @@ impl WrittenFile {
         match self.client.get_file_info(&path).await {
             Ok(status) => Ok(Appender {
                 writer,
-                length: self.location.begin_growth(status.length as u64),
+                length: self.inode.begin_growth(status.length as u64),
                 path,
             }),
             Err(error) => {
@@ -146,7 +146,7 @@ impl WrittenFile {
             return self.require_no_failure();
         };
         let closed = Box::pin(appender.writer.close()).await;
-        self.location.end_growth(&appender.length);
+        self.inode.end_growth(&appender.length);
         if let Err(error) = closed {
             self.has_failed = true;
             self.recover(&appender.path).await;

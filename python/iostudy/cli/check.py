@@ -11,7 +11,7 @@ from typing import assert_never
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName
 from iostudy.cli.check_json import build_document
-from iostudy.cli.check_mounts import describe_mounts
+from iostudy.cli.check_mounts import describe_change, describe_mounts
 from iostudy.cli.check_search import describe_effort, describe_space
 from iostudy.cli.console import print_json, print_line, print_table
 from iostudy.cli.expected_time import format_expected_time, format_range
@@ -234,10 +234,7 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
         case HdfsTarget(uri):
             changes.append(f"a folder in {uri}, removed at the end")
         case DirectoriesTarget(mounts=mounts):
-            changes += [
-                f"{own.source} is mounted at {own.point}, unmounted at the end"
-                for own in mounts.values()
-            ]
+            changes += map(describe_change, mounts.values())
         case DirectoryTarget() | SimulatedTarget():
             pass
     if study.starts_hadoop:

@@ -24,6 +24,11 @@ def describe_mounts(target: Target) -> list[tuple[str, str]]:
     ]
 
 
+def describe_change(request: MountRequest) -> str:
+    """Return what the study does with a file system that it mounts."""
+    return f"{request.source} is mounted at {request.point}, unmounted at the end"
+
+
 def _describe_request(request: MountRequest) -> str:
     return f"{request.describe()}, which the study mounts at {request.point}"
 

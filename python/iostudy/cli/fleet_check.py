@@ -81,7 +81,7 @@ def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
 def find_ready(
     source: NodeSource, study: Study, record: FleetRecord, *, resume: bool
 ) -> tuple[Readiness, ...]:
-    """The nodes to run on, without those whose results are all here.
+    """Return the nodes to run on, without those with complete results here.
 
     UsageError if a node is not ready. A resumed run continues without nodes that give no facts.
     """

@@ -1,8 +1,9 @@
-"""Server of trials on a node of a fleet whose nodes run each trial together."""
+"""Server of trials on a node, for `iostudy fleet run --design together`."""
 
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -27,5 +28,5 @@ def serve_trials(path: Path) -> None:
     durable.make_directory(folder.out, _OWNER_ONLY)
     server = TrialServer()
     build = partial(build_local_node, study, folder.out, Permission(), server.reach_start)
-    with ServedNode(build) as node:
-        server.serve(folder, node)
+    with ExitStack() as resources:
+        server.serve(folder, ServedNode(build, resources))

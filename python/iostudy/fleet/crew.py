@@ -21,8 +21,8 @@ from iostudy.fleet.trial_messages import (
     Call,
     NotStartedError,
     Release,
-    Request,
     ServerPhase,
+    TrialRequest,
 )
 from iostudy.fleet.trial_tasks import carry, read_clock
 from iostudy.fleet.work_folder import WorkFolder
@@ -163,7 +163,7 @@ class Crew:
             node: partial(
                 carry,
                 self._folders[node],
-                Request(turn.number, turn.calls[node], release.get(node), wait),
+                TrialRequest(turn.number, turn.calls[node], release.get(node), wait),
             )
             for node in nodes
         }

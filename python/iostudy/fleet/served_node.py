@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -23,32 +22,21 @@ NO_SAMPLES = Samples(np.zeros(2), {})
 
 
 class ServedNode:
-    """A local node and its current block; the end of the context closes both."""
+    """A local node and its current block; the end of ``resources`` closes both."""
 
-    def __init__(self, build: Callable[[], AbstractContextManager[LocalNode]]) -> None:
+    def __init__(
+        self, build: Callable[[], AbstractContextManager[LocalNode]], resources: ExitStack
+    ) -> None:
         self._build = build
-        self._open = ExitStack()
+        self._resources = resources
         self._block = ExitStack()
         self._session: BlockSession | None = None
         self._node: LocalNode | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        try:
-            self._block.__exit__(kind, error, traceback)
-        finally:
-            self._open.__exit__(kind, error, traceback)
-
     def open(self) -> str:
         """Open the node; return its own folder in the shared directory."""
-        self._node = self._open.enter_context(self._build())
+        self._node = self._resources.enter_context(self._build())
+        self._resources.enter_context(self._block)
         return str(self._node.directory)
 
     def list_unseen(self, folders: Mapping[str, str]) -> list[str]:

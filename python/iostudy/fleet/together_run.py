@@ -1,4 +1,4 @@
-"""A fleet run whose nodes run each trial together, with one ledger on the controller."""
+"""Fleet run with each trial on all nodes at the same time, and one ledger on the controller."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POLL_SECONDS = 0.2
 
 @dataclass
 class TogetherFleet:
-    """The servers of trials on all nodes, and the record of what became of them."""
+    """The servers of trials on all nodes, and the record of their states."""
 
     client: FleetClient
     order: StudyOrder
@@ -73,18 +73,17 @@ class TogetherFleet:
     def _stop(self, nodes: tuple[str, ...]) -> dict[str, NodeStatus | NoAnswer]:
         """Request all nodes to stop, and wait for the time of a lease until they have."""
         end = time.monotonic() + self.order.lease_seconds
-        calls = {
-            node: partial(node_study.contact, self.folders[node], Request.STOP) for node in nodes
-        }
-        found = self.client.call_all(calls, self._beat_seconds)
+        found = self._contact(nodes, Request.STOP)
         while time.monotonic() < end and any(map(_is_running, found.values())):
             time.sleep(_POLL_SECONDS)
-            calls = {
-                node: partial(node_study.contact, self.folders[node], Request.CONTINUE)
-                for node in nodes
-            }
-            found = self.client.call_all(calls, self._beat_seconds)
+            found = self._contact(nodes, Request.CONTINUE)
         return found
+
+    def _contact(
+        self, nodes: tuple[str, ...], request: Request
+    ) -> dict[str, NodeStatus | NoAnswer]:
+        calls = {node: partial(node_study.contact, self.folders[node], request) for node in nodes}
+        return self.client.call_all(calls, self._beat_seconds)
 
     def _conclude(self, found: Mapping[str, NodeStatus | NoAnswer]) -> None:
         """Record how the servers ended; remove the folders of those that have restored all."""

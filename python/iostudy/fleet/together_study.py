@@ -14,7 +14,7 @@ _FIGURES = (AGGREGATE, EXEC_TIME)
 
 
 def require_together(study: Study) -> None:
-    """UsageError for a study whose trials have no meaning on several nodes at once."""
+    """UsageError for a study with trials that have no meaning on several nodes at once."""
     for found, remedy in _obstacles(study):
         raise UsageError(
             "a study that nodes can run together", found=found, where=study.name, remedy=remedy

@@ -10,7 +10,7 @@ from typing import Any
 from iostudy.errors import IostudyError, WorkloadError
 
 Call = Callable[[Any], Any]
-"""What a node is to do: a function of its `ServedNode` that can be pickled."""
+"""A function of a `ServedNode`, which a node carries out; it can be pickled."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class Request:
+class TrialRequest:
     """A call, its number in the order of calls, and its release once there is one.
 
     ``call`` is None for the last one, which ends the server. The same request may come again: a

@@ -15,14 +15,14 @@ from iostudy.fleet.trial_messages import (
     NotStartedError,
     Outcome,
     Release,
-    Request,
     ServerPhase,
+    TrialRequest,
 )
 from iostudy.fleet.trial_socket import listen
 from iostudy.fleet.work_folder import WorkFolder
 from iostudy.node.protocol import Wait
 
-_NOTHING = Request(number=0, call=None, release=None, seconds=0.0)
+_NOTHING = TrialRequest(number=0, call=None, release=None, seconds=0.0)
 
 
 class TrialServer:
@@ -63,14 +63,14 @@ class TrialServer:
             )
         return partial(_wait_until, instant)
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: TrialRequest) -> Answer:
         """Accept a call that is new, or its release; wait for the next point to act at."""
         with self._changed:
             self._accept_request(request)
             self._changed.wait_for(lambda: self._status().is_settled, request.seconds)
             return self._status()
 
-    def _accept_request(self, request: Request) -> None:
+    def _accept_request(self, request: TrialRequest) -> None:
         if request.number > self._request.number:
             self._request, self._outcome = request, None
             self._is_ready, self._release = False, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from iostudy.fleet import node_study
-from iostudy.fleet.trial_messages import Answer, Request, ServerPhase
+from iostudy.fleet.trial_messages import Answer, ServerPhase, TrialRequest
 from iostudy.fleet.trial_socket import connect
 from iostudy.fleet.work_folder import WorkFolder
 
@@ -13,7 +13,7 @@ _START_SECONDS = 0.2
 """Pause for a server that does not listen yet."""
 
 
-def carry(folder: WorkFolder, request: Request) -> Answer:
+def carry(folder: WorkFolder, request: TrialRequest) -> Answer:
     """Renew the lease; hand the request to the server and wait for its answer."""
     status = node_study.contact(folder, node_study.Request.CONTINUE)
     if not status.running:

@@ -153,7 +153,7 @@ def _prediction_error(study: Study) -> UsageError:
 
 def _nodes_error(study: Study, row: StudyRow) -> UsageError:
     return UsageError(
-        "a study of one host, whose places are known here",
+        "a study of one host, with places known here",
         found=f"one of {len(row.circumstances[NODES])} nodes together",
         where=study.name,
         remedy="set the levels on every node with your own tools; the report lists them",

@@ -21,32 +21,29 @@ class _Keeper:
 
     def __init__(self, command: list[str]) -> None:
         self._is_ended = False
+        self._child: subprocess.Popen[bytes] | None = None
         signal.signal(signal.SIGTERM, self._end)
         # Programs of an ended mount(8) become children of this process, which can wait for them.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         # No file descriptor of this process but the first three: a server must not have the lock.
         self._child = subprocess.Popen(command, process_group=0)
         if self._is_ended:
-            self._kill()
+            self._end()
 
     def wait(self) -> int:
         """Return the status of the command, after the end of its group if it was ended."""
+        assert self._child is not None
         status = self._child.wait()
-        while self._is_ended:
-            try:
+        with suppress(ChildProcessError):
+            while self._is_ended:
                 os.waitpid(-self._child.pid, 0)
-            except ChildProcessError:
-                break
         return status
 
     def _end(self, *_: object) -> None:
         self._is_ended = True
-        if hasattr(self, "_child"):
-            self._kill()
-
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._child.pid, signal.SIGKILL)
+        if self._child is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._child.pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

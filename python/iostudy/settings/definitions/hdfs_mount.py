@@ -9,7 +9,7 @@ from iostudy.settings.values import Fraction, Size
 
 _GIB = 1 << 30
 _DAY_SECONDS = 86_400
-_SOURCE = "fuse_options.c of Hadoop's fuse-dfs, whose names and defaults these are"
+_SOURCE = "fuse_options.c of Hadoop's fuse-dfs (the same names and defaults)"
 
 
 @dataclass(frozen=True, kw_only=True)

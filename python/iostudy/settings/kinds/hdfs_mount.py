@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -16,22 +15,22 @@ from iostudy.errors import TargetError
 from iostudy.host import mounts
 from iostudy.host.mounts import Mount
 from iostudy.settings import attributes
-from iostudy.settings.attributes import AttributeSetting, SideEffects
-from iostudy.settings.change import Record, SettingKind
+from iostudy.settings.attributes import AttributeSetting
+from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.hdfs_mount import DEFINITIONS, HdfsMountDefinition
 from iostudy.settings.identity import boot_id
+from iostudy.settings.kinds.host_files import HostAttributes
 
 _PREFIX = "user.iostudy."
 _SOURCE = "hdfs://"
 
 
 @dataclass(frozen=True)
-class HdfsMountSettings:
+class HdfsMountSettings(HostAttributes):
     """The settings of one mount; ``number`` and ``source`` identify it."""
 
     kind: ClassVar[str] = "hdfs-mount-settings"
 
-    boot: str
     point: str
     number: str
     source: str
@@ -41,32 +40,17 @@ class HdfsMountSettings:
         """Build from a current mount."""
         return cls(boot_id(), str(mount.point), mount.device, mount.source)
 
-    @classmethod
-    def from_record(cls, record: Record) -> Self:
-        """Restore it from its journal record."""
-        return cls(**record)
-
-    def record(self) -> Record:
-        """Return the boot and the identity of the mount."""
-        return asdict(self)
-
     @property
     def name(self) -> str:
         """Mount point at the time of the change."""
         return self.point
 
-    @property
-    def side_effects(self) -> SideEffects:
-        """None."""
-        return {}
-
     def absence_reason(self) -> str | None:
         """Return why the mount is gone, and its settings with it."""
-        if self.boot != boot_id():
-            return "the host has been rebooted"
         found = mounts.find_mounts_at(Path(self.point))
-        mine = (self.number, self.source)
-        return None if mine in ((m.device, m.source) for m in found) else "it has been unmounted"
+        if (self.number, self.source) in ((m.device, m.source) for m in found):
+            return super().absence_reason()
+        return super().absence_reason() or "it has been unmounted"
 
     def affected_resources(self) -> tuple[str, ...]:
         """Return the device number of the mount."""
@@ -75,10 +59,6 @@ class HdfsMountSettings:
     def matching(self, pattern: str) -> tuple[str, ...]:
         """Return the attribute of that name; there are no globs of them."""
         return tuple(each.attribute for each in DEFINITIONS if each.attribute == pattern)
-
-    def write_order(self, attributes: Iterable[str]) -> list[str]:
-        """Any order will do."""
-        return sorted(attributes)
 
     def read(self, attribute: str) -> str | None:
         """Return the value; None if the server is gone or does not have it."""
@@ -90,10 +70,6 @@ class HdfsMountSettings:
     def write(self, attribute: str, value: str) -> None:
         """Hand the value to the server; OSError if the mount is read-only."""
         os.setxattr(self.point, f"{_PREFIX}{attribute}", value.encode())
-
-    def available_values(self, attribute: str) -> tuple[str, ...]:
-        """Return none: all are numbers."""
-        return ()
 
     def location(self, attribute: str) -> str:
         """Return the extended attribute."""

@@ -1,4 +1,4 @@
-"""Common base of kinds whose attributes are files of the host until the next boot."""
+"""Common bases of kinds with attributes of the host until the next boot, most of them files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from iostudy.settings.identity import boot_id
 
 
 @dataclass(frozen=True)
-class HostFiles:
-    """Files below ``/sys`` or ``/proc``, each an attribute by its path without the first slash."""
+class HostAttributes:
+    """Attributes of the host that a reboot resets; a kind adds where and how they are read."""
 
     kind: ClassVar[str]
 
@@ -33,11 +33,6 @@ class HostFiles:
         return asdict(self)
 
     @property
-    def name(self) -> str:
-        """There is only one."""
-        return "this host"
-
-    @property
     def side_effects(self) -> SideEffects:
         """Nothing, unless a kind says otherwise."""
         return {}
@@ -45,6 +40,24 @@ class HostFiles:
     def absence_reason(self) -> str | None:
         """Return the reason if the kernel has rebooted since."""
         return None if self.boot == boot_id() else "the host has been rebooted"
+
+    def write_order(self, attributes: Iterable[str]) -> list[str]:
+        """Return the attributes, those with dependants first."""
+        return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
+
+    def available_values(self, attribute: str) -> tuple[str, ...]:
+        """Nothing, where the kernel lists no names."""
+        return ()
+
+
+@dataclass(frozen=True)
+class HostFiles(HostAttributes):
+    """Files below ``/sys`` or ``/proc``, each an attribute by its path without the first slash."""
+
+    @property
+    def name(self) -> str:
+        """There is only one."""
+        return "this host"
 
     def affected_resources(self) -> tuple[str, ...]:
         """Return the host's single resource."""
@@ -55,10 +68,6 @@ class HostFiles:
         paths = (p for p in sorted(ROOT.glob(pattern)) if p.stat().st_mode & stat.S_IWUSR)
         return tuple(str(path.relative_to(ROOT)) for path in paths)
 
-    def write_order(self, attributes: Iterable[str]) -> list[str]:
-        """Return the attributes, those with dependants first."""
-        return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
-
     def read(self, attribute: str) -> str | None:
         """The text."""
         return read_attribute(self.path(attribute))
@@ -66,10 +75,6 @@ class HostFiles:
     def write(self, attribute: str, value: str) -> None:
         """Write one value."""
         write_attribute(self.path(attribute), value)
-
-    def available_values(self, attribute: str) -> tuple[str, ...]:
-        """Nothing, where the kernel lists no names."""
-        return ()
 
     def location(self, attribute: str) -> str:
         """The file."""
