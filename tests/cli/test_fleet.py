@@ -10,10 +10,11 @@ NODES = ("one", "two")
 
 
 def test_a_fleet_is_reported_in_every_format_and_other_studies_are_refused(program):
-    program.write(WITHOUT_ROOT)
-    for seed, out in enumerate(NODES):
+    for seed, (out, place) in enumerate(zip(NODES, ("", "nodes: {ssh: [a, b]}\n"), strict=True)):
+        program.write(WITHOUT_ROOT + place)
         done = program("run", "study.yaml", "--out", out, "--seed", str(seed))
         assert done.returncode == 0, done.stderr
+        assert ("`iostudy fleet run study.yaml` runs it on a, b" in done.stderr) == bool(place)
     done = program("fleet", "report", *NODES)
     assert done.returncode == 0, done.stderr
     assert "Changes against 1MiB" in done.stdout

@@ -57,8 +57,13 @@ def wait_until(is_so: Callable[[], object]) -> None:
 
 
 def test_a_study_runs_on_every_node_and_its_results_are_pooled(hosts: Hosts):
-    nodes = hosts.add("n1", "n2")
-    done = hosts.controller(*run_arguments(hosts, nodes))
+    hosts.add("n1", "n2")
+    study = hosts.controller.folder / "study.yaml"
+    study.write_text(f"{study.read_text()}nodes: {{ssh: [n1, n2]}}\n")
+    arguments = run_arguments(hosts, "ssh:gone")
+    refused = hosts.controller(*arguments)
+    assert (refused.returncode, "host gone: no route" in refused.stderr) == (2, True)
+    done = hosts.controller(*(each for each in arguments if each not in ("--nodes", "ssh:gone")))
     assert done.returncode == 0, done.stderr
     assert "Changes against 1MiB" in done.stdout
     assert "2 complete" in done.stderr

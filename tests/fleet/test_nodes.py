@@ -3,13 +3,13 @@
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.fleet.nodes import SshNode, parse_nodes
+from iostudy.fleet.nodes import SshNode, build_nodes, parse_nodes
 
 PYTHON = "/opt/iostudy/bin/python"
 
 
 def test_hosts_are_named_without_their_users():
-    nodes = parse_nodes("ssh:node01,admin@node02.site", python=PYTHON, sudo=True)
+    nodes = build_nodes(parse_nodes("ssh:node01,admin@node02.site").hosts, python=PYTHON, sudo=True)
     assert [node.name for node in nodes] == ["node01", "node02.site"]
     assert [node.host for node in nodes] == ["node01", "admin@node02.site"]
 
@@ -20,7 +20,7 @@ def test_hosts_are_named_without_their_users():
 )
 def test_what_cannot_name_nodes_is_refused(text: str):
     with pytest.raises(UsageError, match="different names"):
-        parse_nodes(text, python=PYTHON, sudo=False)
+        parse_nodes(text)
 
 
 def test_a_command_has_no_prompt_and_is_quoted_for_the_nodes_shell():

@@ -122,6 +122,7 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         *([] if uses_switchback(study) else _describe_validity(study.validity)),
         *_describe_telemetry(study.telemetry.hz),
         *([("limit", limit)] if (limit := study.limit.describe()) else []),
+        *([("nodes", f"{study.nodes.describe()}, for `iostudy fleet`")] if study.nodes else []),
     ]
 
 

@@ -9,7 +9,6 @@ import typer
 
 from iostudy.cli.console import print_line, print_table, say
 from iostudy.cli.fleet_options import (
-    THIS_PYTHON,
     Inventory,
     Limit,
     Listen,
@@ -17,7 +16,7 @@ from iostudy.cli.fleet_options import (
     Python,
     Scheduler,
     Sudo,
-    build_source,
+    find_source,
 )
 from iostudy.study import library
 from iostudy.study.model import Study
@@ -38,7 +37,7 @@ def check(
     inventory: Inventory = None,
     limit: Limit = None,
     scheduler: Scheduler = None,
-    python: Python = THIS_PYTHON,
+    python: Python = None,
     sudo: Sudo = False,
     listen: Listen = None,
 ) -> None:
@@ -46,7 +45,9 @@ def check(
 
     Every node needs the versions of iostudy, Dask and Python that this host has.
     """
-    source = build_source(
+    loaded = None if study is None else load(library.find_study(study))
+    source = find_source(
+        None if loaded is None else loaded.nodes,
         nodes=nodes,
         inventory=inventory,
         limit=limit,
@@ -57,7 +58,7 @@ def check(
     )
     from iostudy.fleet.readiness import require_ready
 
-    found = judge_nodes(source, None if study is None else load(library.find_study(study)))
+    found = judge_nodes(source, loaded)
     print_readiness(found)
     require_ready(found)
 

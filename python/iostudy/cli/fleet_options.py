@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from iostudy.errors import UsageError
 from iostudy.extras import require_extra
+from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, NodeOrigin, SchedulerWorkers
 
 if TYPE_CHECKING:
     from iostudy.fleet.source import NodeSource
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 Nodes = Annotated[
     str | None,
     typer.Option(
-        "--nodes", metavar="ssh:HOST,...", help="Nodes by ssh, as ssh:node01,root@node02."
+        "--nodes",
+        metavar="ssh:HOST,...",
+        help="Nodes by ssh, as ssh:node01,root@node02.",
+        show_default="nodes of the study",
     ),
 ]
 Inventory = Annotated[
@@ -38,12 +41,12 @@ Scheduler = Annotated[
     ),
 ]
 Python = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--python",
         metavar="PATH",
         help="Python of iostudy on the nodes; iostudy_python in an inventory.",
-        show_default="the path of this one",
+        show_default="nodes.python of the study, or the path of this one",
     ),
 ]
 Sudo = Annotated[
@@ -58,37 +61,54 @@ Listen = Annotated[
         show_default="that of the route to the first node",
     ),
 ]
-THIS_PYTHON = sys.executable
 
 
-def build_source(
+def find_source(
+    section: FleetNodes | None,
     *,
     nodes: str | None,
     inventory: Path | None,
     limit: str | None,
     scheduler: str | None,
-    python: str,
+    python: str | None,
     sudo: bool,
     listen: str | None,
 ) -> NodeSource:
-    """The source that the options name; UsageError unless there is exactly one."""
+    """The source that the options name, else the section of the study; UsageError without one."""
     require_extra("fleet", "run a study on many nodes", "pdsh, ssh or Ansible can start it too")
-    from iostudy.fleet.inventory import read_nodes
-    from iostudy.fleet.nodes import parse_nodes
-    from iostudy.fleet.source import SchedulerSource, SshSource
+    from iostudy.fleet.source import build_source
 
-    given = [option for option in (nodes, inventory, scheduler) if option is not None]
-    if len(given) != 1 or (limit is not None and inventory is None):
-        raise UsageError(
-            "one of --nodes, --inventory and --scheduler; --limit with --inventory only",
-            found=f"{len(given)} of them" + (" and --limit" if limit is not None else ""),
-            where="the command line",
-            remedy="give --nodes ssh:node01,node02 or an inventory of Ansible",
+    origin = _read_origin(nodes, inventory, limit, scheduler)
+    chosen = section if origin is None else FleetNodes(origin)
+    if chosen is None:
+        raise _bad_options("none of them, and no section `nodes` in the study")
+    return build_source(chosen.with_options(python=python, sudo=sudo, listen=listen))
+
+
+def _read_origin(
+    nodes: str | None, inventory: Path | None, limit: str | None, scheduler: str | None
+) -> NodeOrigin | None:
+    """The origin that the options name; None if they name none, UsageError for several."""
+    from iostudy.fleet.nodes import parse_nodes
+
+    names = tuple(limit.split(",")) if limit is not None else ()
+    origins: list[NodeOrigin] = [
+        *([parse_nodes(nodes)] if nodes is not None else []),
+        *([InventoryHosts(inventory, names)] if inventory is not None else []),
+        *([SchedulerWorkers(scheduler)] if scheduler is not None else []),
+    ]
+    if len(origins) > 1 or (limit is not None and inventory is None):
+        raise _bad_options(
+            f"{len(origins)} of them" + (" and --limit" if limit is not None else "")
         )
-    if scheduler is not None:
-        return SchedulerSource(scheduler)
-    if nodes is not None:
-        return SshSource(parse_nodes(nodes, python=python, sudo=sudo), listen)
-    assert inventory is not None
-    names = limit.split(",") if limit is not None else []
-    return SshSource(read_nodes(inventory, names, python=python, sudo=sudo), listen)
+    return origins[0] if origins else None
+
+
+def _bad_options(found: str) -> UsageError:
+    return UsageError(
+        "one of --nodes, --inventory and --scheduler; --limit with --inventory only",
+        found=found,
+        where="the command line",
+        remedy="give --nodes ssh:node01,node02 or an inventory of Ansible, or write "
+        "nodes: {ssh: [node01, node02]} into the study",
+    )

@@ -14,7 +14,6 @@ from iostudy.cli.arguments import Resume, StudyName, UnsafeFolders, Yes
 from iostudy.cli.console import say
 from iostudy.cli.fleet_check import find_ready
 from iostudy.cli.fleet_options import (
-    THIS_PYTHON,
     Inventory,
     Limit,
     Listen,
@@ -22,7 +21,7 @@ from iostudy.cli.fleet_options import (
     Python,
     Scheduler,
     Sudo,
-    build_source,
+    find_source,
 )
 from iostudy.cli.fleet_report import FleetFormat, print_fleet_report
 from iostudy.cli.output_folder import RESULTS
@@ -55,7 +54,7 @@ def run(
     inventory: Inventory = None,
     limit: Limit = None,
     scheduler: Scheduler = None,
-    python: Python = THIS_PYTHON,
+    python: Python = None,
     sudo: Sudo = False,
     listen: Listen = None,
     lease: Annotated[
@@ -88,7 +87,8 @@ def run(
     loaded = load(library.find_study(study))
     _refuse_unpoolable(loaded, yes=yes)
     seconds = parse_positive_time_option("--lease", lease, "60s")
-    source = build_source(
+    source = find_source(
+        loaded.nodes,
         nodes=nodes,
         inventory=inventory,
         limit=limit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +20,7 @@ from iostudy.cli.ci_output import (
     SummaryOption,
     build_ci_output,
 )
+from iostudy.cli.console import say
 from iostudy.cli.output_folder import (
     find_output_folder,
     prepare_output,
@@ -71,6 +73,7 @@ def run(
     loaded = load(library.find_study(study))
     if is_simulated(loaded):
         raise _prediction_error(loaded)
+    _say_one_host(study, loaded)
     folder = find_output_folder(loaded.name, out, resume=resume)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     with print_resume_hint_on_signal(["iostudy", "run", study, *consent.resume_options()], folder):
@@ -86,6 +89,13 @@ def run(
     _write_output(ci, folder, code, json=json)
     if code:
         raise typer.Exit(code)
+
+
+def _say_one_host(given: str, study: Study) -> None:
+    """Say that the nodes of the file do not take part."""
+    if study.nodes is not None:
+        command = shlex.join(["iostudy", "fleet", "run", given])
+        say(f"this host alone runs the study; `{command}` runs it on {study.nodes.describe()}")
 
 
 def _prediction_error(study: Study) -> UsageError:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iostudy.errors import UsageError
+from iostudy.study.fleet_nodes import SshHosts, name_of_host, require_names
 
 _SCHEME = "ssh:"
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
-"""A node's results have a folder of its name."""
 
 
 @dataclass(frozen=True)
@@ -40,33 +37,31 @@ class SshNode:
         return shlex.join(self.command(self.python, "-m", "pip", "install", requirement))
 
 
-def parse_nodes(text: str, *, python: str, sudo: bool) -> tuple[SshNode, ...]:
-    """The nodes of ``ssh:[USER@]HOST,...``; UsageError for anything else."""
+def parse_nodes(text: str) -> SshHosts:
+    """The hosts of ``ssh:[USER@]HOST,...``; UsageError for anything else."""
     if not text.startswith(_SCHEME):
-        raise _bad_nodes(f"{text!r}, which does not begin with {_SCHEME}")
-    hosts = text.removeprefix(_SCHEME).split(",")
-    return check_names(
-        [SshNode(host.rpartition("@")[2], host, python, sudo) for host in hosts], "--nodes"
-    )
+        raise _bad_nodes(f"{text!r}, which does not begin with {_SCHEME}", "--nodes")
+    try:
+        return SshHosts(tuple(text.removeprefix(_SCHEME).split(",")))
+    except ValueError as error:
+        raise _bad_nodes(str(error), "--nodes") from error
+
+
+def build_nodes(hosts: Iterable[str], *, python: str, sudo: bool) -> tuple[SshNode, ...]:
+    """The nodes of these hosts."""
+    return tuple(SshNode(name_of_host(host), host, python, sudo) for host in hosts)
 
 
 def check_names(nodes: Sequence[SshNode], where: str) -> tuple[SshNode, ...]:
     """The nodes; UsageError unless each has a name of its own that can be a folder."""
-    counts = Counter(node.name for node in nodes)
-    for node in nodes:
-        if not is_name(node.name):
-            raise _bad_nodes(f"the name {node.name!r}", where)
-        if counts[node.name] > 1:
-            raise _bad_nodes(f"{node.name} twice", where)
+    try:
+        require_names(node.name for node in nodes)
+    except ValueError as error:
+        raise _bad_nodes(str(error), where) from error
     return tuple(nodes)
 
 
-def is_name(text: str) -> bool:
-    """Whether a text can name a node and the folder of its results."""
-    return _NAME.fullmatch(text) is not None
-
-
-def _bad_nodes(found: str, where: str = "--nodes") -> UsageError:
+def _bad_nodes(found: str, where: str) -> UsageError:
     return UsageError(
         "nodes by different names of letters, digits, '.', '-' and '_'",
         found=found,

@@ -13,10 +13,9 @@ from distributed.security import Security
 from iostudy.errors import UsageError
 from iostudy.fleet import probe as probe_module
 from iostudy.fleet.client import FleetClient, NoAnswer, find_workers
-from iostudy.fleet.nodes import is_name
 from iostudy.fleet.readiness import NodeFacts, Readiness, read_facts, unreachable
+from iostudy.study.fleet_nodes import NAME, SCHEDULER_SCHEME
 
-_SCHEME = "tls://"
 _CONNECT_SECONDS = 10.0
 
 
@@ -28,7 +27,7 @@ def connect_to_scheduler(address: str, names: Collection[str] | None) -> Iterato
     """
     security = Security()
     certificate = security.get_tls_config_for_role("client")["cert"]
-    if not address.startswith(_SCHEME) or not certificate:
+    if not address.startswith(SCHEDULER_SCHEME) or not certificate:
         raise UsageError(
             "a scheduler with TLS, and Dask's settings distributed.comm.tls.ca-file, client.cert "
             "and client.key",
@@ -73,7 +72,7 @@ def _judge_answer(node: str, answer: object) -> NodeFacts | Readiness:
 
 
 def _require_names(workers: dict[str, str], where: str) -> dict[str, str]:
-    bad = [name for name in workers if not is_name(name)]
+    bad = [name for name in workers if not NAME.fullmatch(name)]
     if bad or not workers:
         raise UsageError(
             "workers, each with the name of its node",

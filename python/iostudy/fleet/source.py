@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from iostudy.fleet.client import FleetClient
-from iostudy.fleet.nodes import SshNode
+from iostudy.fleet.inventory import read_nodes
+from iostudy.fleet.nodes import SshNode, build_nodes
 from iostudy.fleet.readiness import NodeFacts, Readiness
 from iostudy.fleet.scheduler import connect_to_scheduler, probe_workers
 from iostudy.fleet.ssh import probe_nodes, require_ssh
 from iostudy.fleet.ssh_cluster import connect_by_ssh
+from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, SchedulerWorkers, SshHosts
 
 _PROBE_SECONDS = 120.0
 """Time for `iostudy check` on a worker."""
@@ -83,3 +86,18 @@ class SchedulerSource:
     def connect(self, study: str) -> AbstractContextManager[FleetClient]:
         """As `NodeSource` says."""
         return connect_to_scheduler(self.address, self.names)
+
+
+def build_source(nodes: FleetNodes) -> NodeSource:
+    """The source that a study or a command line describes; UsageError if it has no nodes."""
+    python = nodes.python or sys.executable
+    match nodes.origin:
+        case SshHosts(hosts):
+            return SshSource(build_nodes(hosts, python=python, sudo=nodes.sudo), nodes.listen)
+        case InventoryHosts(file, limit):
+            own = read_nodes(file, limit, python=python, sudo=nodes.sudo)
+            return SshSource(own, nodes.listen)
+        case SchedulerWorkers(address):
+            return SchedulerSource(address)
+        case unreachable:
+            assert_never(unreachable)

@@ -27,6 +27,7 @@ from iostudy.study.combinations import (
     label_combinations,
 )
 from iostudy.study.design import Design, varied
+from iostudy.study.fleet_nodes import FleetNodes
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.search import DEFAULT_ONLY, Search
 from iostudy.study.sections import Decision, PrepareSection, TelemetrySection, Validity
@@ -108,6 +109,7 @@ class Study:
     - ``hadoop``: the cluster that it starts if a workload needs one and the target is none
     - ``search``: the factors are its parameters, the configurations its candidates so far; no
       verdict comes from it
+    - ``nodes``: where `iostudy fleet` finds the nodes; one host runs the same study without them
     - ``method``: the method of the interim analyses, as the ledger records it
     - ``bias``: the largest bias of a comparison of windows by the responses to switches, a
       log-ratio, as the pilots bound it
@@ -136,6 +138,7 @@ class Study:
     telemetry: TelemetrySection = field(default_factory=TelemetrySection)
     prepare: PrepareSection = field(default_factory=PrepareSection)
     limit: LoadLimit = field(default_factory=LoadLimit)
+    nodes: FleetNodes | None = None
     method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
     bias: float = 0.0
     notes: tuple[str, ...] = ()

@@ -86,6 +86,7 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
         telemetry=file.telemetry,
         prepare=file.prepare,
         limit=file.limit,
+        nodes=file.nodes,
         notes=(
             *([TRACING_COST_NOTE] if file.telemetry.block_latency else []),
             *([WARM_MEMORY_NOTE] if file.prepare.is_warm else []),

@@ -19,6 +19,7 @@ from iostudy.study.fields import (
     share,
     whole,
 )
+from iostudy.study.fleet_nodes import NodesValue
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.search import BudgetValue
 from iostudy.study.sections import (
@@ -138,6 +139,8 @@ class StudyFile(OpenSection):
     """The most that each workload may ask of the device, for runs on a production host."""
     prepare: PrepareSection = PrepareSection()
     """What is done before every trial."""
+    nodes: NodesValue = None
+    """Where `iostudy fleet` finds the nodes that run the study, such as {ssh: [node01, node02]}."""
     refused: Annotated[str, one_of("way", _REFUSED)] = _REFUSED[0]
     """What becomes of configurations that the host refuses: the study stops, or leaves them out."""
     without_root: WithoutRootSection | None = None

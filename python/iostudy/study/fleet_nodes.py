@@ -1,0 +1,159 @@
+"""Section `nodes` of a study file: where `iostudy fleet` finds the nodes that run the study."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
+
+from iostudy.study.fields import StudySection
+from iostudy.study.labels import find_duplicates
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+"""Name of a node; its results have a folder of that name."""
+SCHEDULER_SCHEME = "tls://"
+_MAX_HOSTS = 10_000
+
+
+@dataclass(frozen=True)
+class SshHosts:
+    """Hosts or aliases for ssh, perhaps with a user (``USER@HOST``); ValueError for equal names."""
+
+    hosts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        require_names(map(name_of_host, self.hosts))
+
+    def describe(self) -> str:
+        """Describe the nodes for a person."""
+        return ", ".join(map(name_of_host, self.hosts))
+
+
+@dataclass(frozen=True)
+class InventoryHosts:
+    """Hosts of an Ansible inventory; ``limit`` has groups or hosts, none for all."""
+
+    file: Path
+    limit: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """Describe the nodes for a person."""
+        return f"{', '.join(self.limit) or 'all hosts'} of {self.file}"
+
+
+@dataclass(frozen=True)
+class SchedulerWorkers:
+    """Workers of a Dask scheduler that exists."""
+
+    address: str
+
+    def describe(self) -> str:
+        """Describe the nodes for a person."""
+        return f"the workers of {self.address}"
+
+
+NodeOrigin = SshHosts | InventoryHosts | SchedulerWorkers
+
+
+@dataclass(frozen=True)
+class FleetNodes:
+    """The origin of the nodes, and how iostudy reaches them; None for what is usual."""
+
+    origin: NodeOrigin
+    python: str | None = None
+    sudo: bool = False
+    listen: str | None = None
+
+    def describe(self) -> str:
+        """Describe the nodes for a person."""
+        return self.origin.describe()
+
+    def with_options(self, *, python: str | None, sudo: bool, listen: str | None) -> FleetNodes:
+        """Return the same nodes, with the options of a command line before its own."""
+        return replace(
+            self,
+            python=python or self.python,
+            sudo=sudo or self.sudo,
+            listen=listen or self.listen,
+        )
+
+
+def name_of_host(host: str) -> str:
+    """The name of a node that ``USER@HOST`` reaches."""
+    return host.rpartition("@")[2]
+
+
+def require_names(names: Iterable[str]) -> None:
+    """ValueError unless each node has a name of its own that can be a folder."""
+    given = tuple(names)
+    for name in given:
+        if not NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of letters, digits, '.', '-' and '_'")
+    if twice := find_duplicates(given):
+        raise ValueError(f"{', '.join(twice)} is listed twice")
+
+
+def _scheduler(address: str) -> str:
+    if not address.startswith(SCHEDULER_SCHEME):
+        raise ValueError(f"write {SCHEDULER_SCHEME}HOST:PORT; without TLS every peer runs commands")
+    return address
+
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+Texts = Annotated[list[Text], Field(min_length=1, max_length=_MAX_HOSTS)]
+
+
+class NodesSection(StudySection):
+    """Where the nodes of a fleet come from: exactly one of ssh, inventory and scheduler."""
+
+    ssh: Texts | None = None
+    """hosts or aliases of OpenSSH, perhaps with a user, such as [node01, root@node02]"""
+    inventory: Text | None = None
+    """file of an Ansible inventory"""
+    limit: Texts | None = None
+    """groups or hosts of the inventory; all by default"""
+    scheduler: Annotated[Text, AfterValidator(_scheduler)] | None = None
+    """address of a Dask scheduler with named workers, such as tls://host:8786"""
+    python: Text | None = None
+    """path of the Python of iostudy on the nodes; that of the controller by default"""
+    sudo: bool = False
+    """use sudo on the nodes"""
+    listen: Text | None = None
+    """address of the controller that the nodes connect to"""
+
+    def nodes(self) -> FleetNodes:
+        """The section as the study's value; ValueError for keys that do not go together."""
+        origins = self._origins()
+        if len(origins) != 1:
+            raise ValueError(
+                "give one of ssh: [node01, node02], inventory: FILE and scheduler: tls://HOST:PORT"
+            )
+        (origin,) = origins
+        if self.limit and not isinstance(origin, InventoryHosts):
+            raise ValueError("limit selects hosts of an inventory; leave it out")
+        own = FleetNodes(origin, self.python, self.sudo, self.listen)
+        if isinstance(origin, SchedulerWorkers) and own != FleetNodes(origin):
+            raise ValueError("python, sudo and listen are fixed by the workers; leave them out")
+        return own
+
+    def _origins(self) -> list[NodeOrigin]:
+        limit = tuple(self.limit or ())
+        return [
+            *([SshHosts(tuple(self.ssh))] if self.ssh else []),
+            *([InventoryHosts(Path(self.inventory), limit)] if self.inventory else []),
+            *([SchedulerWorkers(self.scheduler)] if self.scheduler else []),
+        ]
+
+
+NodesValue = Annotated[
+    FleetNodes | None,
+    PlainValidator(
+        lambda value: NodesSection.model_validate(value).nodes(),
+        json_schema_input_type=NodesSection,
+    ),
+]
+"""The nodes in a study file."""

@@ -1,0 +1,56 @@
+"""Section `nodes`: where a fleet's nodes come from, and what is refused with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, SchedulerWorkers, SshHosts
+from tests.study.files import GOOD, problems, read
+
+
+def nodes(text: str) -> FleetNodes | None:
+    return read(f"{GOOD}nodes: {text}\n").nodes
+
+
+def test_a_study_names_hosts_an_inventory_or_a_scheduler():
+    assert read(GOOD).nodes is None
+    assert nodes("{ssh: [node01, root@node02]}") == FleetNodes(SshHosts(("node01", "root@node02")))
+    assert nodes("{inventory: hosts.ini, limit: [data, n7]}") == FleetNodes(
+        InventoryHosts(Path("hosts.ini"), ("data", "n7"))
+    )
+    assert nodes('{scheduler: "tls://head:8786"}') == FleetNodes(
+        SchedulerWorkers("tls://head:8786")
+    )
+
+
+def test_how_hosts_are_reached_is_part_of_it_and_options_take_precedence():
+    own = nodes("{ssh: [n1], python: /opt/python, sudo: true, listen: 10.0.0.1}")
+    assert own == FleetNodes(SshHosts(("n1",)), "/opt/python", sudo=True, listen="10.0.0.1")
+    assert own.with_options(python=None, sudo=False, listen=None) == own
+    changed = own.with_options(python="/usr/bin/python3", sudo=False, listen="10.0.0.2")
+    assert (changed.python, changed.sudo, changed.listen) == ("/usr/bin/python3", True, "10.0.0.2")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "give one of ssh"),
+        ("[n1]", "a mapping is wanted"),
+        ("{ssh: []}", "too few"),
+        ("{ssh: n1}", "a list is wanted"),
+        ("{ssh: [n1, u@n1]}", "n1 is listed twice"),
+        ("{ssh: [-oProxyCommand=x]}", "no name"),
+        ("{ssh: [../x]}", "no name"),
+        ("{ssh: [n1], inventory: hosts}", "give one of ssh"),
+        ("{ssh: [n1], limit: [n1]}", "limit selects hosts of an inventory"),
+        ("{scheduler: tcp://head:8786}", "write tls://HOST:PORT"),
+        ("{scheduler: tls://head:8786, sudo: true}", "fixed by the workers"),
+        ("{host: [n1]}", "host"),
+    ],
+)
+def test_other_sections_are_errors_of_their_line(text: str, message: str):
+    (problem,) = problems(f"{GOOD}nodes: {text}\n")
+    assert problem.line == 9
+    assert message in f"{problem.message} {problem.found} {problem.allowed}"
