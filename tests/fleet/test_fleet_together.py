@@ -100,6 +100,19 @@ def test_a_lost_node_is_in_no_later_block_and_its_own_is_repeated(hosts: Hosts, 
 
 
 @pytest.mark.slow
+def test_a_server_that_a_killed_controller_left_is_replaced_by_resume(hosts: Hosts):
+    nodes = hosts.add("n1", "n2")
+    write_study(hosts, BLOCKS, least=BLOCKS)
+    arguments = run_arguments(hosts, nodes, lease="60s")
+    process = hosts.controller.start(*arguments, *TOGETHER)
+    hosts.controller.wait_for_trials(process, 3)
+    process.kill()
+    process.communicate()
+    assert hosts.find("n1", SUPERVISOR), "its lease has not expired"
+    complete(hosts, arguments)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_without_a_controller_every_node_stops_and_resume_completes(hosts: Hosts, number: int):
     nodes = hosts.add("n1", "n2")

@@ -62,15 +62,24 @@ class TogetherNode:
 
     @contextmanager
     def block(self, request: WorkloadRequest, seed: int) -> Iterator[_TogetherBlock]:
-        """Prepare a block on every node; each has data of its own."""
+        """Prepare a block on every node; each has data of its own.
+
+        After an interrupt no call ends the block, because the nodes would complete their trial
+        first. The request to stop ends both.
+        """
         try:
             self.crew.run(
                 lambda node: methodcaller("begin_block", request, _seed_of_node(seed, node))
             )
             yield _TogetherBlock(self.crew, self._margin)
-        finally:
-            if self.crew.nodes:
-                self._run(methodcaller("end_block"))
+        except IostudyError:
+            self._end_block()
+            raise
+        self._end_block()
+
+    def _end_block(self) -> None:
+        if self.crew.nodes:
+            self._run(methodcaller("end_block"))
 
     def _run(self, call: Call) -> dict[str, Any]:
         return self.crew.run(lambda _: call)

@@ -55,6 +55,8 @@ class TogetherFleet:
             self._conclude(self._stop(crew.nodes))
 
     def _begin(self) -> None:
+        """Start a server of trials on each node; one that a killed controller left ends before."""
+        left = self._stop(tuple(self.folders))
         calls = {
             node: partial(node_study.begin, folder, self.order, resumed=False)
             for node, folder in self.folders.items()
@@ -62,6 +64,8 @@ class TogetherFleet:
         seconds = _BEATS_TO_BEGIN * self._beat_seconds
         for node, answer in self.client.call_all(calls, seconds).items():
             reason = answer.reason if isinstance(answer, NoAnswer) else answer
+            if _is_running(left[node]):
+                reason = "that of an earlier run does not stop"
             if reason:
                 raise UsageError(
                     "a server of trials on every node",

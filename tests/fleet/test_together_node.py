@@ -1,0 +1,36 @@
+"""Blocks of all nodes, after errors and interrupts, without Dask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iostudy.errors import WorkloadError
+from iostudy.fleet.together_node import TogetherNode
+from iostudy.study.parser import parse
+from tests.fleet.test_crew import Node, failure, make
+from tests.fleet.test_fleet_run import build_study
+
+
+def run_block(folder: Path, error: BaseException) -> list[str]:
+    """Leave a block by this error; return the names of the node's calls."""
+    request = parse(build_study(folder, 3, 3), where="test", name="test").workloads[0]
+    node = Node()
+    crew, _, _ = make(a=node)
+    with pytest.raises(type(error)), TogetherNode(crew, 0.03).block(request, seed=1):
+        raise error
+    return [name_of(own.call) for own in node.requests]
+
+
+def name_of(call: Any) -> str:
+    return str(call.__reduce__()[1][0])
+
+
+def test_an_error_ends_the_block_on_every_node(tmp_path: Path):
+    assert run_block(tmp_path, failure(WorkloadError, "no space")) == ["begin_block", "end_block"]
+
+
+def test_an_interrupt_sends_no_other_call(tmp_path: Path):
+    assert run_block(tmp_path, KeyboardInterrupt()) == ["begin_block"]
