@@ -113,6 +113,10 @@ class TrialError(IostudyError):
     exit_code = TRIAL_FAILED
 
 
+class NotReadyError(TrialError):
+    """A block cannot begin now, and may later."""
+
+
 class SettingError(TrialError):
     """The kernel refused a setting, or did not keep it."""
 

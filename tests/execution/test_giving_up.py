@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.errors import TrialError
+from iostudy.errors import NotReadyError, TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.studies import read_given_up_workloads
@@ -85,10 +85,10 @@ def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path
 
 def test_a_workload_that_cannot_be_prepared_is_given_up_with_the_reason(tmp_path):
     class FullDiskNode(FakeNode):
-        def block(self, request, seed):
+        def block(self, request, seed, round_seed=0):
             if request.label == "dfsio-read":
                 raise failed()
-            return super().block(request, seed)
+            return super().block(request, seed, round_seed)
 
     with pytest.raises(TrialError, match="no space left"):
         conduct(tmp_path, FullDiskNode(noise=0.005))
@@ -117,3 +117,38 @@ def test_ten_studies_under_steal_count_every_trial(tmp_path):
         conduct(folder, FakeNode(script=script, seed=number), seed=number)
         assert all(row.counts for row in rows(folder))
         assert read_given_up_workloads(folder) == ()
+
+
+class UnreadyNode(FakeNode):
+    """It is not ready for one workload until so many trials have run."""
+
+    ready_after = 0
+
+    def block(self, request, seed, round_seed=0):
+        if request.label == "dfsio-read" and self._trials < self.ready_after:
+            raise NotReadyError("4 nodes", found="3 are left", where="here", remedy="wait")
+        return super().block(request, seed, round_seed)
+
+
+def test_a_workload_waits_until_the_node_is_ready_for_it(tmp_path):
+    node = UnreadyNode(noise=0.005)
+    node.ready_after = 6
+    found = verdicts(conduct(tmp_path, node))
+    assert set(found.values()) == {Verdict.EQUIVALENT}
+    assert read_given_up_workloads(tmp_path) == ()
+    counted = [row for row in rows(tmp_path) if row.counts]
+    assert [row.workload for row in counted[:6]] == ["dfsio-write"] * 6
+    assert {row.block for row in counted if row.workload == "dfsio-read"} == {1, 2, 3, 4, 5}
+    assert {row.attempt for row in counted} == {1}
+
+
+def test_a_workload_that_the_node_is_never_ready_for_ends_without_a_verdict(tmp_path):
+    node, listener = UnreadyNode(noise=0.005), RecordingListener()
+    node.ready_after = 10_000
+    with pytest.raises(TrialError, match="dfsio-read: it could not begin: 4 nodes, but 3 are left"):
+        conduct(tmp_path, node, listeners=[listener])
+    (own,) = read_given_up_workloads(tmp_path)
+    assert listener.given_up == [own]
+    assert (own.workload, own.block, own.attempts, own.disturbed) == ("dfsio-read", 1, 0, False)
+    assert sum(r.counts for r in rows(tmp_path)) == 3 * 5
+    assert {r.workload for r in rows(tmp_path)} == {"dfsio-write"}

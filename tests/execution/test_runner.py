@@ -171,9 +171,9 @@ class NoisyNode(FakeNode):
             for attempt in (1, 2)
         }
 
-    def block(self, request, seed):
+    def block(self, request, seed, round_seed=0):
         self.index = self.blocks[seed]
-        return super().block(request, seed)
+        return super().block(request, seed, round_seed)
 
     def run(self, request, configuration):
         result = super().run(request, configuration)

@@ -51,9 +51,9 @@ class ResponseSurfaceNode(FakeNode):
             for attempt in range(1, 8)
         }
 
-    def block(self, request, seed):
+    def block(self, request, seed, round_seed=0):
         self.index = self.blocks[seed]
-        return super().block(request, seed)
+        return super().block(request, seed, round_seed)
 
     def run(self, request, configuration):
         result = super().run(request, configuration)

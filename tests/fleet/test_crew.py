@@ -101,7 +101,7 @@ def failure(kind: type[IostudyError], found: str) -> IostudyError:
 
 def test_all_nodes_start_at_one_instant_of_their_own_clocks():
     crew, _, _ = make(a=Node(), b=Node(clock=3600.0), c=Node(clock=-40.5))
-    found = crew.run_together(lambda _: CALL)
+    found = crew.run_together(lambda _: CALL, crew.nodes)
     instants = {node: release.instant for node, release in found.values.items()}
     assert instants["b"] - instants["a"] == pytest.approx(3600.0, abs=0.01)
     assert instants["c"] - instants["a"] == pytest.approx(-40.5, abs=0.01)
@@ -114,7 +114,7 @@ def test_a_node_that_fails_calls_the_run_off_and_its_error_is_raised():
     ready, broken = Node(), Node(error=failure(WorkloadError, "no space"))
     crew, lost, _ = make(a=ready, b=broken)
     with pytest.raises(WorkloadError, match="b: no space"):
-        crew.run_together(lambda _: CALL)
+        crew.run_together(lambda _: CALL, crew.nodes)
     release = ready.requests[-1].release
     assert release is not None
     assert release.instant is None
@@ -127,22 +127,22 @@ def test_what_is_not_restored_is_raised_before_all_else():
         b=Node(error=failure(RestoreError, "kept")),
     )
     with pytest.raises(RestoreError, match="b: kept"):
-        crew.run(lambda _: CALL)
+        crew.run(lambda _: CALL, crew.nodes)
 
 
 def test_a_silent_node_is_lost_and_no_run_counts():
     crew, lost, _ = make(a=Node(), b=Node(silent_after=1), c=Node())
     with pytest.raises(TrialError, match="no answer of b"):
-        crew.run_together(lambda _: CALL)
+        crew.run_together(lambda _: CALL, crew.nodes)
     assert lost.keys() == {"b"}
     assert crew.nodes == ("a", "c")
-    assert crew.run_together(lambda _: CALL).values.keys() == {"a", "c"}
+    assert crew.run_together(lambda _: CALL, crew.nodes).values.keys() == {"a", "c"}
 
 
 def test_a_node_without_its_server_is_lost_at_once():
     crew, lost, _ = make(a=Node(), b=Node(ends_after=0))
     with pytest.raises(TrialError, match="no answer of b"):
-        crew.run_together(lambda _: CALL)
+        crew.run_together(lambda _: CALL, crew.nodes)
     assert lost == {"b": "its server of trials has ended: killed"}
 
 
@@ -150,15 +150,15 @@ def test_without_the_offset_of_a_clock_nothing_runs():
     crew, lost, client = make(a=Node(), b=Node())
     client.mute.add("b")
     with pytest.raises(TrialError, match="called off"):
-        crew.run_together(lambda _: CALL)
+        crew.run_together(lambda _: CALL, crew.nodes)
     assert lost == {}
 
 
 def test_without_any_node_every_call_fails():
     crew, _, _ = make(a=Node(ends_after=0))
-    assert crew.run(lambda _: CALL) == {}
+    assert crew.run(lambda _: CALL, crew.nodes) == {}
     with pytest.raises(TrialError, match="every node is lost"):
-        crew.run(lambda _: CALL)
+        crew.run(lambda _: CALL, crew.nodes)
 
 
 def test_the_last_call_waits_for_the_end_of_every_server():

@@ -46,21 +46,46 @@ def complete(hosts: Hosts, arguments: list[str]) -> None:
     assert list((hosts.folder / "target").iterdir()) == []
 
 
-def test_all_nodes_run_each_trial_at_once_and_one_ledger_has_them(hosts: Hosts):
+def write_load(hosts: Hosts, levels: str, blocks: int, least: int = 3) -> None:
+    """Write the study with numbers of nodes as its load."""
+    write_study(hosts, blocks, least=least)
+    text = (hosts.controller.folder / "study.yaml").read_text()
+    hosts.controller.write(f"{text}load: {{fleet.nodes: {levels}}}\n")
+
+
+def nodes_by_workload(hosts: Hosts) -> dict[str, dict[int, set[frozenset[str]]]]:
+    """The nodes of each counted block of each workload."""
+    found: dict[str, dict[int, set[frozenset[str]]]] = {}
+    for row in hosts.controller.rows():
+        if row.counts:
+            nodes = frozenset(own.node for own in read_node_parts(row.parts))
+            found.setdefault(row.workload, {}).setdefault(row.block, set()).add(nodes)
+    return found
+
+
+def test_numbers_of_nodes_run_each_trial_at_once_and_one_ledger_has_them(hosts: Hosts):
     nodes = hosts.add("n1", "n2")
+    write_load(hosts, "[1, 2]", 3)
     done = hosts.controller(*run_arguments(hosts, nodes), *TOGETHER)
     assert done.returncode == 0, done.stderr
     rows = hosts.controller.rows()
     assert {row.status for row in rows} == {TrialStatus.FINISHED}
     for row in rows:
         parts = read_node_parts(row.parts)
-        assert {own.node for own in parts} == NODES
         assert row.figures is not None
-        assert row.figures["bytes"] == 2 << 20
+        assert row.figures["bytes"] == len(parts) << 20
         assert min(own.start_after for own in parts) == 0
         assert row.figures["exec_time"] >= max(own.start_after + own.seconds for own in parts) * 0.9
+    drawn = nodes_by_workload(hosts)
+    assert all(len(own) == 1 for blocks in drawn.values() for own in blocks.values())
+    assert {len(own) for (own,) in drawn["dfsio-read at nodes=1"].values()} == {1}
+    assert {own for (own,) in drawn["dfsio-read at nodes=2"].values()} == {frozenset(NODES)}
     report = json.loads((hosts.controller.out / "report.json").read_text())
     assert report["state"] == "complete"
+    (curve,) = report["curves"]
+    assert [own["load"] for own in curve["levels"]] == [1, 2]
+    assert all(own["points"][1]["efficiency"] > 0 for own in curve["curves"])
+    assert (report["together"]["drawn"], report["together"]["absences"]) == (True, [])
     assert list((hosts.folder / "work").iterdir()) == [], "a complete study stays on no node"
     assert list((hosts.folder / "target").iterdir()) == []
     assert not any(hosts.find(node, module) for node in NODES for module in (AGENT, SUPERVISOR))
@@ -143,3 +168,41 @@ def test_what_nodes_cannot_run_together_is_refused_before_anything_begins(hosts:
     write_study(hosts, 3)
     alone = hosts.controller(*run_arguments(hosts, "ssh:n1"), *TOGETHER)
     assert (alone.returncode, "2 nodes or more" in alone.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_load_of_more_nodes_than_are_left_waits_and_smaller_ones_are_decided(hosts: Hosts):
+    nodes = hosts.add("n1", "n2", "n3")
+    write_load(hosts, "[1, 3]", BLOCKS, least=BLOCKS)
+    process = hosts.controller.start(*run_arguments(hosts, nodes), *TOGETHER)
+    hosts.controller.wait_for_trials(process, 5)
+    hosts.kill("n3", AGENT)
+    _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
+    assert process.returncode == 3, stderr
+    assert "dfsio-read at nodes=3 is given up" in stderr
+    assert "it could not begin: 3 nodes at least, but 2 are left" in stderr
+    drawn = nodes_by_workload(hosts)
+    assert len(drawn["dfsio-read at nodes=1"]) == BLOCKS
+    assert len(drawn["dfsio-read at nodes=3"]) < BLOCKS
+    assert all(len(own) == 1 for blocks in drawn.values() for own in blocks.values())
+    report = json.loads((hosts.controller.out / "report.json").read_text())
+    assert [own["attempts"] for own in report["given_up"]] == [0]
+    assert "some trials drew their nodes without n3, lost before the block" in report["notes"]
+    wait_until(lambda: not hosts.find("n3", SUPERVISOR))
+    complete(hosts, run_arguments(hosts, nodes))
+
+
+@pytest.mark.slow
+def test_a_load_of_nodes_is_refused_by_one_host_and_by_too_few_nodes(hosts: Hosts):
+    nodes = hosts.add("n1", "n2")
+    write_load(hosts, "[1, 3]", 3)
+    together = hosts.controller(*run_arguments(hosts, nodes), *TOGETHER)
+    assert (together.returncode, "3 nodes or more" in together.stderr) == (2, True)
+    for command in (run_arguments(hosts, nodes), ["run", "study.yaml"], ["power", "study.yaml"]):
+        done = hosts.controller(*command)
+        assert (done.returncode, "a study of one host" in done.stderr) == (2, True)
+        assert "iostudy fleet run --design together" in done.stderr
+    assert not hosts.controller.out.exists()
+    assert not (hosts.controller.folder / "results").exists()
+    checked = hosts.controller("check", "study.yaml")
+    assert (checked.returncode, "nodes of 1, 3" in checked.stdout) == (0, True)

@@ -155,3 +155,72 @@ def test_a_load_of_workloads_that_are_no_list_is_a_problem(section):
     lines = GOOD.splitlines(keepends=True)
     text = "".join([*lines[:4], f"workloads: {section}\n", "load: {workload.files: [1, 2]}\n"])
     assert "a list is wanted here, such as [dfsio-write" in problems(text)[0].message
+
+
+def of_nodes(levels: str, rest: str = "") -> str:
+    """A study of a directory, as several nodes need it."""
+    return f"""\
+question: Which?
+target: /srv/shared
+factors: {{workload.record_size: [1MiB, 64KiB]}}
+load:
+  fleet.nodes: {levels}
+workloads: [dfsio-read, dfsio-write]
+{rest}"""
+
+
+def test_numbers_of_nodes_are_a_load_of_every_workload():
+    study = read(of_nodes("[1, 2, 16]"))
+    assert [own.label for own in study.workloads][:4] == [
+        "dfsio-read at nodes=1",
+        "dfsio-read at nodes=2",
+        "dfsio-read at nodes=16",
+        "dfsio-write at nodes=1",
+    ]
+    assert [own.node_count for own in study.workloads] == [1, 2, 16] * 2
+    assert [own.load.level for own in study.workloads if own.load] == [1, 2, 16] * 2
+    assert study.most_nodes == 16
+    other = read(LOADED)
+    assert (other.most_nodes, {own.node_count for own in other.workloads}) == (None, {None})
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ("[0, 1]", "a number of nodes is a whole number above 0"),
+        ("[1, 1.5]", "a number of nodes is a whole number above 0"),
+        ("[1, all]", "a number of nodes is a whole number above 0"),
+        ("[1, true]", "a number of nodes is a whole number above 0"),
+        ("[2, 2]", "levels of load ascend; 2 comes before 2"),
+        ("[4, 2]", "levels of load ascend; 4 comes before 2"),
+        ("[4]", "too few; at least 2 are wanted"),
+    ],
+)
+def test_numbers_of_nodes_are_whole_and_ascend(levels: str, message: str):
+    (found,) = problems(of_nodes(levels))
+    assert found.line == 5
+    assert message in found.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("/srv/shared", "{loopback: {size: 64MiB}}", "with the target a loop-back disk"),
+        (
+            "/srv/shared",
+            "{drive: {model: ultrastar-7k8, size: 1GiB, simulated: true}}",
+            "the target",
+        ),
+        ("dfsio-read,", "{dfsio-read: {figure: throughput}},", "the figure throughput"),
+        ("/srv/shared", "/srv/shared\ndesign: full", "a search or a screening"),
+    ],
+)
+def test_what_several_nodes_cannot_run_has_no_such_load(old: str, new: str, found: str):
+    text = of_nodes("[1, 2]").replace(old, new)
+    assert "load.fleet.nodes" in {own.path for own in problems(text) if found in own.message}
+
+
+def test_a_name_that_is_almost_that_of_nodes_suggests_it():
+    assert problems(of_nodes("[1, 2]").replace("fleet.nodes", "fleet.node"))[0].suggestion == (
+        "fleet.nodes"
+    )

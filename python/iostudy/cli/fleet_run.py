@@ -34,6 +34,7 @@ from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study import library
 from iostudy.study.model import Study
 from iostudy.study.parser import load
+from iostudy.study.several_nodes import require_one_host
 from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import destroyed_devices
 
@@ -86,6 +87,8 @@ def run(
     """
     loaded = load(library.find_study(study))
     _refuse_unpoolable(loaded, yes=yes)
+    if design is Design.REPLICATE:
+        require_one_host(loaded)
     seconds = parse_positive_time_option("--lease", lease, "60s")
     source = find_source(
         loaded.nodes,

@@ -17,14 +17,15 @@ from iostudy.fleet.fleet_run import RunOptions
 from iostudy.fleet.record import FleetRecord
 from iostudy.fleet.source import NodeSource
 from iostudy.fleet.together_run import TogetherFleet
-from iostudy.fleet.together_study import require_together
 from iostudy.fleet.work_folder import StudyOrder, work_folder
 from iostudy.folders import make_output_folder
 from iostudy.ledger.store import FILE_NAME
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
+from iostudy.study.several_nodes import require_together
 
 _FEWEST = 2
+"""Nodes of a joint trial, and of a run that is resumed without some of them."""
 
 
 def run_together(
@@ -41,8 +42,9 @@ def run_together(
     require_together(study)
     record = record.model_copy(update={"nodes": {}})  # all nodes begin again
     ready = find_ready(source, study, record, resume=resume)
-    if len(ready) < _FEWEST:
-        raise _too_few(len(ready))
+    fewest = _FEWEST if resume else max(_FEWEST, study.most_nodes or 0)
+    if len(ready) < fewest:
+        raise _too_few(fewest, len(ready))
     root = all(own.facts is not None and own.facts.root for own in ready)
     has_begun = resume and (folder / FILE_NAME).exists()
     session = prepare_session(study, folder, root=root, resume=has_begun)
@@ -115,12 +117,12 @@ def _run(
     return lost
 
 
-def _too_few(found: int) -> UsageError:
+def _too_few(fewest: int, found: int) -> UsageError:
     return UsageError(
-        f"{_FEWEST} nodes or more",
+        f"{fewest} nodes or more",
         found=f"{found} that can run the study",
         where="the fleet",
-        remedy="name more nodes, or use `iostudy run` on one host",
+        remedy="name more nodes, or lower the load; `iostudy run` needs one host",
     )
 
 

@@ -84,10 +84,10 @@ class _EventLines(Listener):
         say(f"the time limit of {format_seconds(seconds)} is reached; `--resume` continues")
 
     def workload_given_up(self, given_up: GivenUpWorkload) -> None:
-        """Print which workload; the previous line has the reason."""
+        """Print which workload, and why."""
         say(
-            f"{given_up.workload} is given up in block {given_up.block}: none of "
-            f"{given_up.attempts} attempts counts; `--resume` tries it again"
+            f"{given_up.workload} is given up in block {given_up.block}: {given_up.explanation}; "
+            "`--resume` tries it again"
         )
 
     def candidate_refused(self, label: str, reason: str) -> None:

@@ -63,7 +63,6 @@ def run(
     from iostudy.cli.consent import Consent
     from iostudy.study import library
     from iostudy.study.parser import load
-    from iostudy.study.simulated import is_simulated
 
     seconds = (
         math.inf if max_time is None else parse_positive_time_option("--max-time", max_time, "2h")
@@ -71,8 +70,7 @@ def run(
     ci = build_ci_output(fail_on, junit, summary)
     refuse_seed(seed, resume=resume)
     loaded = load(library.find_study(study))
-    if is_simulated(loaded):
-        raise _prediction_error(loaded)
+    _require_this_host(loaded)
     _say_one_host(study, loaded)
     folder = find_output_folder(loaded.name, out, resume=resume)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
@@ -98,13 +96,19 @@ def _say_one_host(given: str, study: Study) -> None:
         say(f"this host alone runs the study; `{command}` runs it on {study.nodes.describe()}")
 
 
-def _prediction_error(study: Study) -> UsageError:
-    return UsageError(
-        "a study that measures a host",
-        found=study.describe_target(),
-        where=study.name,
-        remedy="predict it with `iostudy simulate`, or leave out simulated: true",
-    )
+def _require_this_host(study: Study) -> None:
+    """UsageError for a prediction, and for a load of several nodes."""
+    from iostudy.study.several_nodes import require_one_host
+    from iostudy.study.simulated import is_simulated
+
+    if is_simulated(study):
+        raise UsageError(
+            "a study that measures a host",
+            found=study.describe_target(),
+            where=study.name,
+            remedy="predict it with `iostudy simulate`, or leave out simulated: true",
+        )
+    require_one_host(study)
 
 
 def _write_output(ci: CiOutput, folder: Path, exit_code: int, *, json: bool) -> None:

@@ -34,6 +34,7 @@ from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.requests import list_directories
+from iostudy.study.several_nodes import require_one_host
 from iostudy.study.targets import SimulatedTarget
 from iostudy.workloads.tick import continue_run
 
@@ -72,6 +73,7 @@ def run_and_write_report(
 
     Raises TrialError if a workload was given up, since callers need the complete study.
     """
+    require_one_host(study)
     root = os.geteuid() == 0
     assignment = prepare_session(study, folder, root=root, resume=resume)
     final = assignment.final_comparisons()
@@ -206,7 +208,7 @@ def print_existing_report(
 def _incomplete(own: GivenUpWorkload, folder: Path) -> TrialError:
     return TrialError(
         f"every block of {own.workload}",
-        found=f"no valid attempt of {own.attempts} at block {own.block}; the last: {own.reason}",
+        found=f"block {own.block}: {own.explanation}",
         where=str(folder),
         remedy="resume it with --resume on a quieter machine, or without limits (validity:); "
         f"`iostudy report {shlex.quote(str(folder))}` shows what was measured",

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from iostudy.errors import TrialError
+from iostudy.errors import NotReadyError, TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.schedule import Schedule
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit, record_time_limit
@@ -30,10 +30,14 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt at a block; ``reason`` explains why it does not count, empty if it counts."""
+    """An attempt at a block; ``reason`` explains why it does not count, empty if it counts.
+
+    ``began`` is False if the node was not ready for the block.
+    """
 
     rows: Sequence[TrialRow]
     reason: str = ""
+    began: bool = True
 
     def is_disturbed(self, limits: Validity) -> bool:
         """Return whether its last trial exceeded a limit, so that a pause may help."""
@@ -66,6 +70,7 @@ class Runner:
         self._limit = limit
         self._requests = {w.label: w for w in study.workloads}
         self._given_up = GivenUpWorkloadRecord(ledger)
+        self._waiting = set[str]()
         self._rows: list[TrialRow] = []
         self._seconds = 0.0
         self._trials = 0
@@ -73,7 +78,9 @@ class Runner:
     def run(self) -> tuple[ComparisonResult, ...]:
         """Run the blocks that the ledger lacks; return all comparisons.
 
-        A workload without a counted attempt at a block is given up, and the others continue.
+        A workload without a counted attempt at a block is given up, and the others continue. One
+        that the node is not ready for waits: it is tried after every block of another, and given
+        up once no other is left.
         No block begins after the time limit.
         Raises TrialError at the end if a workload was given up because it failed, not because of a
         limit; RestoreError at once if a setting could not be restored. The ledger keeps all
@@ -109,12 +116,18 @@ class Runner:
         self._rows = list(self._ledger.rows())
 
     def _run_blocks(self) -> tuple[ComparisonResult, ...]:
-        while (block := self._schedule.next(self._rows, self._given_up_labels())) is not None:
+        while (block := self._next_block()) is not None:
             if self._limit.is_reached:
                 record_time_limit(self._limit, self._ledger, self._listeners)
                 break
             self._complete(block)
         return self._schedule.comparisons(self._rows)
+
+    def _next_block(self) -> Block | None:
+        """The next block of a workload that does not wait, else of one that does."""
+        given_up = self._given_up_labels()
+        ready = self._schedule.next(self._rows, given_up | self._waiting)
+        return ready or self._schedule.next(self._rows, given_up)
 
     def _require_workloads(self) -> None:
         if failed := [own for own in self._given_up.load() if not own.disturbed]:
@@ -133,6 +146,8 @@ class Runner:
         failed = set[str]()
         for number in range(1, allowed + 1):
             result = self._attempt(block, before + number)
+            if not result.began:
+                return self._wait(block, result)
             if not result.reason:
                 return self._count(block, before + number, result)
             self._rows += result.rows
@@ -144,12 +159,19 @@ class Runner:
             if number < allowed and result.is_disturbed(self._study.validity):
                 self._pause(number)
         if len(failed) != 1 or not self._schedule.drop(failed.pop(), result.reason):
-            self._give_up(block, result)
+            self._give_up(block, result, allowed)
         return None
+
+    def _wait(self, block: Block, result: Attempt) -> None:
+        """Let the workload wait for others; give it up if it waits already."""
+        if block.workload in self._waiting:
+            self._give_up(block, result, 0)
+        self._waiting.add(block.workload)
 
     def _count(self, block: Block, attempt: int, result: Attempt) -> None:
         self._ledger.complete(block.workload, block.index, attempt)
         self._rows += [replace(row, counts=True) for row in result.rows]
+        self._waiting.clear()
         self._notify(block)
 
     def _pause(self, number: int) -> None:
@@ -159,11 +181,11 @@ class Runner:
             listener.pause_began(seconds)
         time.sleep(seconds)
 
-    def _give_up(self, block: Block, last: Attempt) -> None:
+    def _give_up(self, block: Block, last: Attempt, attempts: int) -> None:
         given_up = GivenUpWorkload(
             workload=block.workload,
             block=block.index,
-            attempts=self._study.validity.attempts,
+            attempts=attempts,
             reason=last.reason,
             disturbed=last.is_disturbed(self._study.validity),
         )
@@ -174,14 +196,18 @@ class Runner:
     def _attempt(self, block: Block, attempt: int) -> Attempt:
         """Run the block once."""
         began, rows, reason = time.monotonic(), list[TrialRow](), ""
+        request = self._requests[block.workload]
         seed = _data_seed(self._schedule.seed, block, attempt)
+        round_seed = _derive_seed(f"{self._schedule.seed} {block.index}")
         try:
-            with self._node.block(self._requests[block.workload], seed) as session:
+            with self._node.block(request, seed, round_seed) as session:
                 for label in block.order:
                     rows.append(self._trial(session, block, attempt, len(rows) + 1, label))
                     if rows[-1].status is not TrialStatus.FINISHED:
                         reason = f"{label}: {rows[-1].reason}"
                         break
+        except NotReadyError as error:
+            return Attempt([], f"{error.wanted}, but {error.found}", began=False)
         except TrialError as error:
             reason = f"{error.wanted}, but {error.found}"
         self._seconds += time.monotonic() - began
@@ -228,16 +254,16 @@ def _started_row(
 
 def _data_seed(seed: int, block: Block, attempt: int) -> int:
     """Derive the seed of a block's data from study seed, workload, block and attempt."""
-    text = f"{seed} {block.workload} {block.index} {attempt}"
+    return _derive_seed(f"{seed} {block.workload} {block.index} {attempt}")
+
+
+def _derive_seed(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
 def _failed_workloads_error(given_up: Sequence[GivenUpWorkload], ledger: Ledger) -> TrialError:
     first = given_up[0]
-    found = "; ".join(
-        f"{own.workload}: none of {own.attempts} attempts counts; the last: {own.reason}"
-        for own in given_up
-    )
+    found = "; ".join(f"{own.workload}: {own.explanation}" for own in given_up)
     return TrialError(
         f"to complete block {first.block} of {first.workload}",
         found=found,

@@ -90,6 +90,11 @@ class Crew:
         """The nodes that are not lost."""
         return tuple(self._leases)
 
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The nodes that are lost."""
+        return tuple(node for node in self._folders if node not in self._leases)
+
     @contextmanager
     def heartbeats(self) -> Iterator[None]:
         """Renew the leases while the controller does something else, as pauses or reports."""
@@ -102,27 +107,27 @@ class Crew:
             ended.set()
             thread.join()
 
-    def run(self, call_of: Callable[[str], Call]) -> dict[str, Any]:
-        """Carry out a call on each node; return the values of the nodes that are not lost.
+    def run(self, call_of: Callable[[str], Call], nodes: Collection[str]) -> dict[str, Any]:
+        """Carry out a call on these nodes; return the values of those that are not lost.
 
         The error of a node is raised when all have ended; RestoreError first.
         """
-        turn = self._new_turn(call_of)
+        turn = self._new_turn(call_of, nodes)
         return _require_values(self._advance(turn, _NO_RELEASE), None)
 
-    def run_together(self, call_of: Callable[[str], Call]) -> Together:
-        """Carry out a call that waits at the start line, on all nodes from one instant on.
+    def run_together(self, call_of: Callable[[str], Call], nodes: Collection[str]) -> Together:
+        """Carry out a call that waits at the start line, on these nodes from one instant on.
 
-        TrialError if a node is lost: the others have ended too, with or without a run.
+        TrialError if one of them is lost: the others have ended too, with or without a run.
         """
-        turn = self._new_turn(call_of)
+        turn = self._new_turn(call_of, nodes)
         ready = self._advance(turn, _NO_RELEASE)
-        before = self._measure_offsets() if self._are_all_ready(turn, ready) else {}
+        before = self._measure_offsets(turn) if _are_all_ready(turn, ready) else {}
         release = self._plan_start(turn, before)
         ended = self._advance(turn, release)
-        values = _require_values(ended, self._explain_absence(turn.calls))
-        after = self._measure_offsets()
-        _require_values(ended, self._explain_absence(after))
+        values = _require_values(ended, _explain_absence(turn, self.nodes))
+        after = self._measure_offsets(turn)
+        _require_values(ended, _explain_absence(turn, after))
         return Together(values, {node: (before[node], after[node]) for node in values})
 
     def end(self) -> None:
@@ -138,11 +143,12 @@ class Crew:
             }
             waiting -= {node for node in waiting if self._leases[node].has_expired(_now())}
 
-    def _new_turn(self, call_of: Callable[[str], Call]) -> _Turn:
-        if not self.nodes:
+    def _new_turn(self, call_of: Callable[[str], Call], nodes: Collection[str]) -> _Turn:
+        present = [node for node in nodes if node in self._leases]
+        if not present:
             raise _lost("every node is lost")
         self._number += 1
-        return _Turn(self._number, {node: call_of(node) for node in self.nodes})
+        return _Turn(self._number, {node: call_of(node) for node in present})
 
     def _advance(self, turn: _Turn, release: Mapping[str, Release]) -> dict[str, Answer]:
         """Wait until every node of the turn is ready or done, or lost."""
@@ -189,10 +195,6 @@ class Crew:
         del self._leases[node]
         self._on_lost(node, reason)
 
-    def _are_all_ready(self, turn: _Turn, found: Mapping[str, Answer]) -> bool:
-        phases = {answer.phase for answer in found.values()}
-        return phases == {ServerPhase.READY} and found.keys() == turn.calls.keys()
-
     def _plan_start(self, turn: _Turn, offsets: Mapping[str, ClockOffset]) -> dict[str, Release]:
         """The instant of the start on each node's clock; None without the offset of every node."""
         if offsets.keys() != turn.calls.keys():
@@ -201,23 +203,19 @@ class Crew:
         instant = _now() + _LEAD_SECONDS + _LEAD_ROUND_TRIPS * longest
         return {node: Release(own.to_other(instant)) for node, own in offsets.items()}
 
-    def _measure_offsets(self) -> dict[str, ClockOffset]:
+    def _measure_offsets(self, turn: _Turn) -> dict[str, ClockOffset]:
         """The offset of each node's CLOCK_MONOTONIC; without nodes that do not answer."""
         seconds = self._beat_seconds
         found = {
             node: self._client.time_exchanges(node, read_clock, _EXCHANGES, seconds)
-            for node in self.nodes
+            for node in turn.calls
+            if node in self._leases
         }
         return {
             node: estimate_offset(own)
             for node, own in found.items()
             if not isinstance(own, NoAnswer)
         }
-
-    def _explain_absence(self, found: Collection[str]) -> TrialError | None:
-        """The error of a turn or of offsets without the same nodes as the crew."""
-        missing = set(found) ^ set(self.nodes)
-        return _lost(f"no answer of {', '.join(sorted(missing))}") if missing else None
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(self._beat_seconds):
@@ -227,6 +225,17 @@ class Crew:
 
 def _contact(folder: WorkFolder) -> NodeStatus:
     return node_study.contact(folder, node_study.Request.CONTINUE)
+
+
+def _are_all_ready(turn: _Turn, found: Mapping[str, Answer]) -> bool:
+    phases = {answer.phase for answer in found.values()}
+    return phases == {ServerPhase.READY} and found.keys() == turn.calls.keys()
+
+
+def _explain_absence(turn: _Turn, found: Collection[str]) -> TrialError | None:
+    """The error of a turn if some of its nodes are not among those found."""
+    missing = turn.calls.keys() - set(found)
+    return _lost(f"no answer of {', '.join(sorted(missing))}") if missing else None
 
 
 def _require_values(found: Mapping[str, Answer], absence: TrialError | None) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import methodcaller
 from typing import Any
 
-from iostudy.errors import IostudyError, TargetError, UsageError
+from iostudy.errors import IostudyError, NotReadyError, TargetError, UsageError
 from iostudy.fleet.crew import Crew
 from iostudy.fleet.joint_trial import join_trials
+from iostudy.fleet.node_draw import draw_nodes
 from iostudy.fleet.trial_messages import Call
 from iostudy.ledger.studies import NODES
 from iostudy.node.protocol import SwitchedRun, TrialResult
@@ -61,40 +62,64 @@ class TogetherNode:
         return {**next(iter(found.values())), NODES: found}
 
     @contextmanager
-    def block(self, request: WorkloadRequest, seed: int) -> Iterator[_TogetherBlock]:
-        """Prepare a block on every node; each has data of its own.
+    def block(
+        self, request: WorkloadRequest, seed: int, round_seed: int = 0
+    ) -> Iterator[_TogetherBlock]:
+        """Prepare a block on the nodes of its load; each has data of its own.
 
-        After an interrupt no call ends the block, because the nodes would complete their trial
-        first. The request to stop ends both.
+        NotReadyError without as many nodes. After an interrupt no call ends the block, because the
+        nodes would complete their trial first. The request to stop ends both.
         """
+        nodes, notes = self._draw(request, round_seed), self._note_lost(request)
         try:
             self.crew.run(
-                lambda node: methodcaller("begin_block", request, _seed_of_node(seed, node))
+                lambda node: methodcaller("begin_block", request, _seed_of_node(seed, node)), nodes
             )
-            yield _TogetherBlock(self.crew, self._margin)
+            yield _TogetherBlock(self.crew, nodes, self._margin, notes)
         except IostudyError:
-            self._end_block()
+            self._end_block(nodes)
             raise
-        self._end_block()
+        self._end_block(nodes)
 
-    def _end_block(self) -> None:
-        if self.crew.nodes:
-            self._run(methodcaller("end_block"))
+    def _end_block(self, nodes: Sequence[str]) -> None:
+        if left := [node for node in nodes if node in self.crew.nodes]:
+            self.crew.run(lambda _: methodcaller("end_block"), left)
+
+    def _draw(self, request: WorkloadRequest, round_seed: int) -> tuple[str, ...]:
+        present, needed = self.crew.nodes, request.node_count or 1
+        if len(present) < needed:
+            raise NotReadyError(
+                f"{needed} nodes at least",
+                found=f"{len(present)} are left",
+                where="the fleet",
+                remedy="--resume begins again with all nodes",
+            )
+        return draw_nodes(present, request.node_count, round_seed)
+
+    def _note_lost(self, request: WorkloadRequest) -> tuple[str, ...]:
+        """Which nodes a draw lacks; without a draw the nodes of the trial say it."""
+        if request.node_count is None or not self.crew.lost:
+            return ()
+        lost = ", ".join(self.crew.lost)
+        return (f"some trials drew their nodes without {lost}, lost before the block",)
 
     def _run(self, call: Call) -> dict[str, Any]:
-        return self.crew.run(lambda _: call)
+        return self.crew.run(lambda _: call, self.crew.nodes)
 
 
 @dataclass(frozen=True)
 class _TogetherBlock:
     crew: Crew
+    nodes: Sequence[str]
     margin: float
+    notes: tuple[str, ...]
 
     def trial(self, configuration: Configuration) -> TrialResult:
-        """Run it on all nodes from one instant on; TrialError if a node is lost."""
+        """Run it on all nodes of the block from one instant on; TrialError if one is lost."""
         call: Callable[[Any], Any] = methodcaller("trial", configuration)
-        found = self.crew.run_together(lambda _: call)
-        return join_trials(found.values, found.offsets, self.margin)
+        found = self.crew.run_together(lambda _: call, self.nodes)
+        joined = join_trials(found.values, found.offsets, self.margin)
+        return replace(joined, notes=(*joined.notes, *self.notes))
 
     def switched_run(
         self, configurations: Sequence[Configuration]

@@ -13,11 +13,11 @@ _TABLE = "given_up"
 
 @dataclass(frozen=True)
 class GivenUpWorkload:
-    """A workload that a study gave up in a block, after so many attempts.
+    """A workload that a study gave up in a block, after so many attempts; 0 if it could not begin.
 
-    ``reason`` is that of the last attempt. ``disturbed``: the attempts exceeded a limit of
-    ``validity:``, or had a gap in the telemetry or a suspension. Otherwise the workload or a
-    setting failed.
+    ``reason`` is that of the last attempt, or why it could not begin. ``disturbed``: the attempts
+    exceeded a limit of ``validity:``, or had a gap in the telemetry or a suspension. Otherwise the
+    workload or a setting failed.
     """
 
     workload: str
@@ -25,6 +25,13 @@ class GivenUpWorkload:
     attempts: int
     reason: str
     disturbed: bool
+
+    @property
+    def explanation(self) -> str:
+        """What became of the attempts, and the reason."""
+        if self.attempts == 0:
+            return f"it could not begin: {self.reason}"
+        return f"none of {self.attempts} attempts counts; the last: {self.reason}"
 
 
 class GivenUpWorkloadRecord:

@@ -81,7 +81,9 @@ class FakeNode:
         return {"host": "fake", "target": {"device": DEVICE}}
 
     @contextmanager
-    def block(self, request: WorkloadRequest, seed: int) -> Iterator[_FakeSession]:
+    def block(
+        self, request: WorkloadRequest, seed: int, round_seed: int = 0
+    ) -> Iterator[_FakeSession]:
         """Log the start and the end of the block."""
         self.log.append(f"prepare {request.label}")
         try:

@@ -286,7 +286,9 @@ class LocalNode:
         }
 
     @contextmanager
-    def block(self, request: WorkloadRequest, seed: int) -> Iterator[LocalBlock]:
+    def block(
+        self, request: WorkloadRequest, seed: int, round_seed: int = 0
+    ) -> Iterator[LocalBlock]:
         """Open a session in the work folder, which is empty before and after."""
         session = LocalBlock(
             request=request,

@@ -139,5 +139,11 @@ class Node(Protocol):
     def circumstances(self) -> Mapping[str, Any]:
         """Return host, versions and target as plain JSON values."""
 
-    def block(self, request: WorkloadRequest, seed: int) -> AbstractContextManager[BlockSession]:
-        """Prepare a block and clean up after it. ``seed`` determines the data of the block."""
+    def block(
+        self, request: WorkloadRequest, seed: int, round_seed: int = 0
+    ) -> AbstractContextManager[BlockSession]:
+        """Prepare a block and clean up after it. ``seed`` determines the data of the block.
+
+        ``round_seed`` is that of all blocks of a round and of all their attempts; a fleet draws its
+        nodes by it. Raises NotReadyError if the block cannot begin now, and may later.
+        """

@@ -97,7 +97,9 @@ class SimulatedNode:
         }
 
     @contextmanager
-    def block(self, request: WorkloadRequest, seed: int) -> Iterator[_SimulatedBlock]:
+    def block(
+        self, request: WorkloadRequest, seed: int, round_seed: int = 0
+    ) -> Iterator[_SimulatedBlock]:
         """Place the files of the block on the drive by the seed."""
         yield _SimulatedBlock(self, request, seed)
 

@@ -92,10 +92,7 @@ def describe_given_up(own: GivenUpWorkload) -> str:
         if own.disturbed
         else "Fix the cause; --resume tries it again."
     )
-    return (
-        f"{own.workload} was given up in block {own.block}: none of {own.attempts} attempts "
-        f"was valid. The last: {own.reason}. {instead}"
-    )
+    return f"{own.workload} was given up in block {own.block}: {own.explanation}. {instead}"
 
 
 def describe_trial(trial: TrialReport) -> str:

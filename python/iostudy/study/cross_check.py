@@ -13,12 +13,15 @@ from iostudy.study.combinations import DIRECTORY_FACTOR, FactorKind, count_combi
 from iostudy.study.design_check import check_design
 from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import find_duplicates
+from iostudy.study.load_section import KEY_PATH as LOAD_PATH
+from iostudy.study.load_section import NODES
 from iostudy.study.model import Study
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
 from iostudy.study.sections import DecisionMode
+from iostudy.study.several_nodes import list_joint_obstacles
 from iostudy.study.simulated import check_simulated
 from iostudy.study.source import read
 from iostudy.study.switchback import list_obstacles
@@ -52,6 +55,7 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     _check(collector, factors_path(study.search), study)
     _check_weights(collector, study)
     _check_mode(collector, study, "the study")
+    _check_nodes(collector, study)
     if study.fallback is not None:
         path = ("without_root", *factors_path(study.fallback.search))
         _check(collector, path, study.without_root())
@@ -62,6 +66,16 @@ def _check_mode(collector: ProblemCollector, study: Study, which: str) -> None:
     if study.decide.mode is DecisionMode.SWITCHBACK and (obstacles := list_obstacles(study)):
         message = f"{which} cannot switch: {'; '.join(obstacles)}; use auto or trials"
         collector.add(("decide", "mode"), message)
+
+
+def _check_nodes(collector: ProblemCollector, study: Study) -> None:
+    """A load of nodes has a meaning for studies that nodes can run together."""
+    if study.most_nodes is None:
+        return
+    forms = (study, study.without_root())
+    for found, remedy in dict.fromkeys(each for own in forms for each in list_joint_obstacles(own)):
+        message = f"several nodes cannot run a study with {found}; {remedy}"
+        collector.add((*LOAD_PATH, NODES), message)
 
 
 def factors_path(search: Search | None) -> KeyPath:

@@ -1,4 +1,4 @@
-"""The ``load`` section: an option of the workloads whose levels are loads, and make a curve.
+"""The ``load`` section: levels of an option of the workloads, or numbers of nodes, make a curve.
 
 A load is no configuration: one file system under 20 jobs and another under 80 say nothing of each
 other. So each level becomes a workload of its own, in which configurations are compared as in any.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,22 +24,29 @@ from iostudy.study.source import format_value
 from iostudy.study.study_file import StudyFile
 
 KEY_PATH: KeyPath = ("load",)
+NODES = "fleet.nodes"
+"""The load that is a number of nodes of a fleet."""
+NODES_OPTION = "nodes"
+"""Its short name, in labels and reports."""
 
 
 def parse_load(
     collector: ProblemCollector, file: StudyFile, requests: Sequence[WorkloadRequest]
 ) -> tuple[WorkloadRequest, ...]:
-    """The study's workloads, with one for each level in place of those that have the option."""
+    """The study's workloads, with one for each level in place of those that have the option.
+
+    Every workload has the number of nodes.
+    """
     if not file.load:
         return tuple(requests)
     values = collector.source.values
     name, levels = next(iter(file.load.items()))
     path, option = (*KEY_PATH, name), str(name).removeprefix(OPTION_PREFIX)
-    having = [request for request in requests if _has_option(request, option)]
-    if not str(name).startswith(OPTION_PREFIX) or not having:
+    having = [request for request in requests if name == NODES or _has_option(request, option)]
+    if (name != NODES and not str(name).startswith(OPTION_PREFIX)) or not having:
         if len(requests) == len(file.workloads or ()):  # else one that is wrong may have it
             options = sorted({OPTION_PREFIX + field for r in requests for field in _fields(r)})
-            error = UnknownNameError("option of these workloads", str(name), options)
+            error = UnknownNameError("option of these workloads", str(name), [*options, NODES])
             collector.note(path, error, name)
         return tuple(requests)
     _refuse_elsewhere(collector, values, str(name))
@@ -100,14 +108,25 @@ def _apply_level(request: WorkloadRequest, name: str, text: str) -> WorkloadRequ
 
     The text of the level is as the study file has it.
     """
+    if name == NODES:
+        return _on_nodes(request, text)
     option = name.removeprefix(OPTION_PREFIX)
     try:
         options = replace_options(request.options, {option: text})
     except ValidationError as error:
         raise ValueError(f"{request.label}: {format_reason(error.errors()[0])}") from error
-    load = Load(curve=request.label, option=option, level=_number(options, option), text=text)
-    label = parse_label(f"{request.label} at {option}={text}")
-    return WorkloadRequest(label, request.name, options, request.figure, load)
+    return _at_load(replace(request, options=options), option, _number(options, option), text)
+
+
+def _on_nodes(request: WorkloadRequest, text: str) -> WorkloadRequest:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError("a number of nodes is a whole number above 0")
+    return replace(_at_load(request, NODES_OPTION, int(text), text), node_count=int(text))
+
+
+def _at_load(request: WorkloadRequest, option: str, level: float, text: str) -> WorkloadRequest:
+    load = Load(curve=request.label, option=option, level=level, text=text)
+    return replace(request, label=parse_label(f"{request.label} at {option}={text}"), load=load)
 
 
 def _number(options: BaseModel, option: str) -> float:

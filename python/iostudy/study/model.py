@@ -55,7 +55,8 @@ class WorkloadRequest:
     """A workload with its options, and the figure that verdicts use.
 
     ``label`` is unique in its study and names the workload in the report. ``load`` is there where
-    the study runs it at several.
+    the study runs it at several. ``node_count`` nodes of a fleet run each trial; None for all
+    that there are.
     """
 
     label: str
@@ -63,6 +64,7 @@ class WorkloadRequest:
     options: BaseModel
     figure: Figure
     load: Load | None = None
+    node_count: int | None = None
 
     @property
     def listed_as(self) -> str:
@@ -175,6 +177,11 @@ class Study:
     def needs_hadoop(self) -> bool:
         """Whether a workload of it runs on a Hadoop cluster."""
         return any(catalog.get(request.name).needs_hadoop for request in self.workloads)
+
+    @property
+    def most_nodes(self) -> int | None:
+        """The largest number of nodes that a workload of it needs; None without such a load."""
+        return max((w.node_count for w in self.workloads if w.node_count is not None), default=None)
 
     @property
     def starts_hadoop(self) -> bool:

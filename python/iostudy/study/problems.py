@@ -121,9 +121,12 @@ class ProblemCollector:
     def add(
         self, path: KeyPath, message: str, found: str = "", allowed: str = "", suggestion: str = ""
     ) -> None:
-        """Keep a problem of the value at ``path``."""
+        """Keep a problem of the value at ``path``, once."""
         place, line = ".".join(str(step) for step in path), self.source.line(path)
-        self.problems.append(Problem(line, place, message, found, allowed, suggestion))
+        problem = Problem(line, place, message, found, allowed, suggestion)
+        if problem in self.problems:
+            return
+        self.problems.append(problem)
         if len(self.problems) == MAX_PROBLEMS:
             self.finish()
 

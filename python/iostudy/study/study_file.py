@@ -42,7 +42,7 @@ _REFUSED = ("stop", LEAVE_OUT)
 _FACTORS_OR_SEARCH = ConfigDict(
     json_schema_extra={"oneOf": [{"required": ["factors"]}, {"required": ["search"]}]}
 )
-_OPTION = WithJsonSchema({"type": "string", "pattern": r"^workload\."})
+_LOAD = WithJsonSchema({"type": "string", "pattern": r"^(workload\.|fleet\.nodes$)"})
 _NAMED_VALUES = WithJsonSchema(
     {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": SCALAR}}
 )
@@ -119,14 +119,15 @@ class StudyFile(OpenSection):
         min_length=1, max_length=MAX_WORKLOADS, examples=[["dfsio-write", "dfsio-read"]]
     )
     """What is run: a list of workloads with their options."""
-    load: dict[Annotated[Any, _OPTION], Loads] = Field(
+    load: dict[Annotated[Any, _LOAD], Loads] = Field(
         {},
         min_length=1,
         max_length=1,
         json_schema_extra={"additionalProperties": False},
         examples=[{"workload.jobs": [20, 40, 60, 80]}],
     )
-    """An option of the workloads whose levels make a curve, such as {workload.jobs: [20, 40]}."""
+    """An option of the workloads whose levels make a curve, such as {workload.jobs: [20, 40]}; or
+    numbers of nodes that run each trial together, {fleet.nodes: [1, 2, 4]}."""
     hadoop: ClusterValue = ClusterSpec()
     """The cluster that Hadoop workloads run on; one of a DataNode by default."""
     decide: Decision = Decision()

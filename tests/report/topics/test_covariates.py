@@ -167,6 +167,6 @@ def test_a_workload_given_up_is_in_every_form():
     screen = Console(file=io.StringIO(), width=300)
     screen.print(terminal.render_summary(report))
     for text in (screen.file.getvalue(), markdown.render(report), html.render(report)):
-        assert "given up in block 4: none of 10 attempts was valid" in text
-        assert "The last: bfq: the hypervisor took" in text
+        assert "given up in block 4: none of 10 attempts counts" in text
+        assert "the last: bfq: the hypervisor took" in text
     assert report.given_up[0].disturbed

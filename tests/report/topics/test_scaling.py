@@ -13,7 +13,7 @@ from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.topics.scaling.build import build_scaling as curves_of
 from iostudy.report.topics.scaling.chart import build_scaling_charts
 from iostudy.report.topics.scaling.section import build_scaling_sections
-from iostudy.report.topics.scaling.text import describe_crossings, describe_knees
+from iostudy.report.topics.scaling.text import describe_crossings, describe_growth, describe_knees
 from iostudy.report.topics.scaling.values import ScalingCurve, ScalingReport
 from tests.json_schema import assert_conforms
 from tests.report import factory
@@ -94,6 +94,15 @@ def test_scaling_sentences() -> None:
         "With type=btrfs, event_rate saturates at 2 jobs.",
     ]
     assert overtakes in report().answer
+
+
+def test_nodes_have_sentences_on_their_efficiency() -> None:
+    jobs, nodes = curves(), curves().model_copy(update={"option": "nodes"})
+    assert list(describe_growth(jobs)) == []
+    ext4, *_ = describe_growth(nodes, "type")
+    assert ext4.startswith("With type=ext4, 8 nodes have 3.3")
+    assert " times the event_rate of 1: a scaling efficiency of 4" in ext4
+    assert ext4.endswith("] %.")
 
 
 def test_results_common_to_all_configurations_appear_once() -> None:
@@ -192,9 +201,12 @@ def test_every_format_has_the_curves() -> None:
 
 def test_scaling_tables() -> None:
     (section,) = build_scaling_sections(report())
-    values, how_far, crossed = section.tables
+    values, efficiencies, how_far, crossed = section.tables
     assert values.heads == ("jobs", "ext4", "xfs", "btrfs")
     assert values.rows[3][2].startswith("42")
+    assert efficiencies.title.startswith("scaling efficiency: growth since 1")
+    assert [row[0] for row in efficiencies.rows] == ["2", "4", "8"]
+    assert efficiencies.rows[1][1].startswith("82.")
     assert how_far.rows[0] == ("ext4", "4", "8", "4 or 8")
     assert crossed.rows[0][:3] == ("ext4", "xfs", "2 and 4 jobs")
     steps, *published = section.folded

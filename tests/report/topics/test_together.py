@@ -63,6 +63,16 @@ def test_the_section_says_them_in_words() -> None:
     assert section.tables[0].rows[0][2:7] == ("c", "2", "15.0 s", "+50.0 %", "2")
 
 
+def test_blocks_of_fewer_nodes_by_their_load_are_no_absences() -> None:
+    loaded = replace(STUDY, workloads=tuple(replace(own, node_count=2) for own in STUDY.workloads))
+    found = build_together(loaded, make_rows())
+    assert found is not None
+    assert (found.drawn, found.absences) == (True, ())
+    section = build_together_section(report().model_copy(update={"together": found}))
+    assert section is not None
+    assert section.notes[0].startswith("Each round put the nodes into a random order.")
+
+
 def test_a_study_of_one_host_has_no_such_section() -> None:
     assert build_together(STUDY, rows(STUDY, blocks=3)) is None
     assert build_together_section(report()) is None

@@ -57,7 +57,7 @@ class GivenUpWorkloadReport(Value):
     block: int
     """Number of the block."""
     attempts: int
-    """Number of attempts at it."""
+    """Number of attempts at it; 0 if it could not begin."""
     reason: str
     """Why the last attempt was not valid."""
     disturbed: bool

@@ -9,9 +9,11 @@ from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.scaling.text import (
     describe_crossings,
+    describe_growth,
     describe_knees,
     format_crossing,
     format_crossing_load,
+    format_efficiency,
     format_levels,
     format_levels_between,
 )
@@ -41,11 +43,17 @@ def _section(scaling: ScalingReport, report: Report, number: int) -> Section:
         notes=(
             *describe_crossings(scaling, report.factor),
             *describe_knees(scaling, report.factor),
+            *describe_growth(scaling, report.factor),
             *_remarks(scaling, report.factor),
             _known(scaling, report),
         ),
         charts=build_scaling_charts(scaling, report),
-        tables=(_values(scaling), _knee_table(scaling, report), *_crossing_table(scaling)),
+        tables=(
+            _values(scaling),
+            *_efficiency_table(scaling),
+            _knee_table(scaling, report),
+            *_crossing_table(scaling),
+        ),
         folded=(
             _steps(scaling, report),
             *(_published(own, scaling.option) for own in scaling.published),
@@ -87,6 +95,21 @@ def _values(scaling: ScalingReport) -> TextTable:
         (level.text, *map(_value, own)) for level, own in zip(scaling.levels, points, strict=True)
     ]
     return TextTable(f"{scaling.figure.name}, {scaling.figure.unit}", heads, rows, names=1)
+
+
+def _efficiency_table(scaling: ScalingReport) -> Iterator[TextTable]:
+    """Growth relative to a proportional one, if higher is better."""
+    if not scaling.figure.higher_is_better:
+        return
+    first, *others = scaling.levels
+    points = zip(*(curve.points[1:] for curve in scaling.curves), strict=True)
+    rows = [
+        (level.text, *map(format_efficiency, own))
+        for level, own in zip(others, points, strict=True)
+    ]
+    title = f"scaling efficiency: growth since {first.text}, as a share of proportional growth, %"
+    heads = (scaling.option, *(curve.configuration for curve in scaling.curves))
+    yield TextTable(title, heads, rows, names=1)
 
 
 def _value(point: ScalingPoint) -> str:
@@ -131,31 +154,16 @@ def _crossing_table(scaling: ScalingReport) -> Iterator[TextTable]:
 
 
 def _steps(scaling: ScalingReport, report: Report) -> TextTable:
-    """Return the gain of each step of load, and its share of a proportional gain."""
+    """Return the gain of each step of load."""
     first, *others = (level.text for level in scaling.levels)
     steps = [f"{low} to {high}" for low, high in zip((first, *others), others, strict=False)]
-    proportion = f"share of proportional growth since {first}, %"
-    shares = (proportion,) if scaling.figure.higher_is_better else ()
-    heads = (report.noun, scaling.option, f"change of {scaling.figure.name}", *shares)
+    heads = (report.noun, scaling.option, f"change of {scaling.figure.name}")
     rows = [
-        (
-            curve.configuration,
-            step,
-            format_change_interval(point.step, point.step_interval),
-            *((_efficiency(point),) if scaling.figure.higher_is_better else ()),
-        )
+        (curve.configuration, step, format_change_interval(point.step, point.step_interval))
         for curve in scaling.curves
         for step, point in zip(steps, curve.points[1:], strict=True)
     ]
     return TextTable("change at each step of load", heads, rows, names=2)
-
-
-def _efficiency(point: ScalingPoint) -> str:
-    if point.efficiency is None:
-        return UNKNOWN
-    ends = point.efficiency_interval
-    within = "" if ends is None else f" [{100 * ends.low:.1f}, {100 * ends.high:.1f}]"
-    return f"{100 * point.efficiency:.1f}{within}"
 
 
 def _published(published: PublishedCurves, option: str) -> TextTable:

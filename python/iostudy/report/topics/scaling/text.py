@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from iostudy.report.formatting import join_words
+from iostudy.report.formatting import UNKNOWN, join_words
 from iostudy.report.topics.scaling.values import (
     CurveCrossing,
     LoadLevel,
     ScalingCurve,
+    ScalingPoint,
     ScalingReport,
 )
 from iostudy.report.topics.verdicts.names import name_configuration
+from iostudy.study.load_section import NODES_OPTION
 from iostudy.units import format_rounded_size, format_seconds, format_significant
 
 _MOST_NAMED = 3
@@ -58,6 +60,31 @@ def _knee(curve: ScalingCurve, scaling: ScalingReport) -> str:
     if is_highest:
         return f"{name} is stable over all loads"
     return f"{name} does not improve with load; it is stable up to {loads}{which}"
+
+
+def describe_growth(scaling: ScalingReport, factor: str = "") -> Iterator[str]:
+    """How far each configuration scales from the fewest nodes to the most, of not too many."""
+    if scaling.option != NODES_OPTION or len(scaling.curves) > _MOST_NAMED:
+        return
+    first, last = scaling.levels[0], scaling.levels[-1]
+    for curve in scaling.curves:
+        efficiency = curve.points[-1].efficiency
+        if efficiency is not None:
+            grown = efficiency * last.load / first.load
+            yield (
+                f"With {name_configuration(curve.configuration, factor)}, {last.text} nodes have "
+                f"{format_significant(grown)} times the {scaling.figure.name} of {first.text}: a "
+                f"scaling efficiency of {format_efficiency(curve.points[-1])} %."
+            )
+
+
+def format_efficiency(point: ScalingPoint) -> str:
+    """``61.8 [55.2, 69.1]``, in percent."""
+    if point.efficiency is None:
+        return UNKNOWN
+    ends = point.efficiency_interval
+    within = "" if ends is None else f" [{100 * ends.low:.1f}, {100 * ends.high:.1f}]"
+    return f"{100 * point.efficiency:.1f}{within}"
 
 
 def format_crossing(

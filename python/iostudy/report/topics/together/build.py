@@ -29,11 +29,12 @@ def build_together(study: Study, rows: Sequence[TrialRow]) -> TogetherReport | N
     return TogetherReport(
         margin=study.decide.margin,
         trials=len(joint),
+        drawn=study.most_nodes is not None,
         skew_median=statistics.median(skews),
         skew_longest=max(skews),
         clock_error=max(own.error for _, parts in joint for own in parts.values()),
         nodes=tuple(_build_nodes(study, joint)),
-        absences=tuple(_find_absences(joint)),
+        absences=tuple(_find_absences(study, joint)),
     )
 
 
@@ -70,7 +71,10 @@ def _relative(parts: Mapping[str, NodePart], node: str) -> float:
     return parts[node].seconds / statistics.median(own.seconds for own in parts.values()) - 1
 
 
-def _find_absences(joint: Joint) -> Iterator[AbsenceReport]:
+def _find_absences(study: Study, joint: Joint) -> Iterator[AbsenceReport]:
+    """Blocks without some node; those with a number of nodes have as many as they need."""
+    of_all = {request.label for request in study.workloads if request.node_count is None}
+    joint = [own for own in joint if own[0].workload in of_all]
     every = dict.fromkeys(node for _, parts in joint for node in parts)
     for (workload, block), trials in groupby(joint, lambda own: (own[0].workload, own[0].block)):
         _, parts = next(trials)

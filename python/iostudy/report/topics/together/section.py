@@ -13,9 +13,14 @@ from iostudy.report.values import Report
 from iostudy.units import format_percent, format_seconds
 
 _MILLISECONDS = 1000
-_EXPLANATION = (
-    "All nodes ran each trial at the same time. Its figure is all bytes over the time from the "
-    "first start to the last end; each node's own time is that of its monotonic clock."
+_ALL = "All nodes ran each trial at the same time."
+_DRAWN = (
+    "Each round put the nodes into a random order. A load of N nodes ran on the first N of them, "
+    "at the same time."
+)
+_FIGURE = (
+    "The figure of a trial is all bytes over the time from the first start to the last end; each "
+    "node's own time is that of its monotonic clock."
 )
 _UNEXAMINED = (
     "Bottlenecks are not diagnosed, and foreign I/O is not measured: both need the devices of one "
@@ -32,7 +37,7 @@ def build_together_section(report: Report) -> Section | None:
         name="nodes",
         title="Nodes",
         notes=(
-            _EXPLANATION,
+            f"{_DRAWN if found.drawn else _ALL} {_FIGURE}",
             _describe_starts(found),
             *_describe_stragglers(found),
             *_describe_absences(found),

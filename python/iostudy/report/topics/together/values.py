@@ -46,6 +46,8 @@ class TogetherReport(Value):
     """Margin of the study, beyond which a node is a straggler."""
     trials: int
     """Counted trials."""
+    drawn: bool
+    """Whether the load is a number of nodes, drawn at random in each round."""
     skew_median: FiniteFloat
     """Median over trials of the time from the first to the last start, in seconds."""
     skew_longest: FiniteFloat
@@ -55,4 +57,4 @@ class TogetherReport(Value):
     nodes: tuple[JointNodeReport, ...]
     """Nodes by workload and configuration, the slowest first."""
     absences: tuple[AbsenceReport, ...]
-    """Counted blocks that ran without some node."""
+    """Counted blocks of all nodes that ran without some of them."""

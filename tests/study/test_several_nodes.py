@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.fleet.together_study import require_together
 from iostudy.study.parser import parse
+from iostudy.study.several_nodes import require_together
 
 TEXT = """\
 question: Which?

@@ -1,4 +1,4 @@
-"""Studies that nodes can run together (pure)."""
+"""Studies that nodes can run together, and those that one host cannot run (pure)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,25 @@ _FIGURES = (AGGREGATE, EXEC_TIME)
 
 def require_together(study: Study) -> None:
     """UsageError for a study with trials that have no meaning on several nodes at once."""
-    for found, remedy in _obstacles(study):
+    for found, remedy in list_joint_obstacles(study):
         raise UsageError(
             "a study that nodes can run together", found=found, where=study.name, remedy=remedy
         )
 
 
-def _obstacles(study: Study) -> Iterator[tuple[str, str]]:
+def require_one_host(study: Study) -> None:
+    """UsageError for a study whose load is a number of nodes."""
+    if study.most_nodes is not None:
+        raise UsageError(
+            "a study of one host",
+            found=f"a load of up to {study.most_nodes} nodes, fleet.nodes",
+            where=study.name,
+            remedy="run it with `iostudy fleet run --design together`, or leave out this load",
+        )
+
+
+def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
+    """What keeps nodes from running the study together, and the remedy of each."""
     path = study.target.path if isinstance(study.target, DirectoryTarget) else None
     if path is None or not path.is_absolute():
         yield (
@@ -33,15 +45,17 @@ def _obstacles(study: Study) -> Iterator[tuple[str, str]]:
             "a workload of a Hadoop cluster",
             "run it with `iostudy run`: its cluster is the fleet",
         )
+    if study.search is not None or study.design is not None:
+        yield "a search or a screening", "compare configurations by factors"
     if uses_switchback(study):
         yield "windows of one run", "leave out mode in decide: whole trials have a joint figure"
     if study.telemetry.block_latency:
         yield "block_latency", "leave it out: block requests are those of one host"
     if study.validity.foreign_io is not None:
         yield "a limit of foreign_io", "leave it out: every node's I/O is foreign to the others"
-    for own in study.workloads:
-        if own.figure.name not in _FIGURES:
+    for figure, label in dict.fromkeys((w.figure.name, w.listed_as) for w in study.workloads):
+        if figure not in _FIGURES:
             yield (
-                f"the figure {own.figure.name} of {own.label}",
+                f"the figure {figure} of {label}",
                 f"use a dfsio workload, and its figure {' or '.join(_FIGURES)}",
             )
