@@ -27,7 +27,7 @@ from iostudy.host.devices import read_device
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.line_handler import ignore_line
 from iostudy.node.volume_sync import wait_for_sync
-from iostudy.settings import catalog, kinds
+from iostudy.settings import catalog, commands, kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch.disk import LoopbackDisk
@@ -49,7 +49,7 @@ from iostudy.workloads.tick import continue_run
 from tests.fixtures_loop import MIB, queue_state
 
 SETTINGS = str(Path(iostudy.settings.__file__).parent)
-JOURNAL = journal.__file__
+STEPS = (journal.__file__, commands.__file__)
 Act = Callable[[], None]
 
 VALUES = {
@@ -209,13 +209,13 @@ def kill_me() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def killed_at_line(number: int, watched: str, act: Act) -> bool:
-    """Whether the act ended before that line (from 1) executed in the files of that prefix."""
+def killed_at_line(number: int, act: Act) -> bool:
+    """Whether the act ended before that line (from 1) executed in the modules of settings."""
     left = number
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal left
-        if not frame.f_code.co_filename.startswith(watched):
+        if not frame.f_code.co_filename.startswith(SETTINGS):
             return None
         if event == "line":
             left -= 1
@@ -228,6 +228,45 @@ def killed_at_line(number: int, watched: str, act: Act) -> bool:
         act()
 
     return fork(traced)
+
+
+def killed_at_step(number: int, act: Act) -> bool:
+    """Whether the act ended before that step (from 1).
+
+    A step is a call of the journal, a change of its contents, or the start of a tool: all that the
+    journal and the tools do lies between two of them.
+    """
+    left = number
+    journaled: dict[str, bytes] = {}
+
+    def end_step() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            kill_me()
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal journaled
+        if frame.f_code.co_filename not in STEPS:
+            return None
+        caller = frame.f_back
+        if event == "call" and caller is not None and caller.f_code.co_filename not in STEPS:
+            end_step()
+        if (found := read_journals()) != journaled:
+            journaled = found
+            end_step()
+        return trace
+
+    def traced() -> None:
+        sys.settrace(trace)
+        act()
+
+    return fork(traced)
+
+
+def read_journals() -> dict[str, bytes]:
+    """The contents of all journals, by their names."""
+    return {path.name: path.read_bytes() for path in state_directory().glob("*.*")}
 
 
 def killed_at_moment(seconds: float, act: Act) -> bool:
@@ -304,10 +343,12 @@ def kills(arguments: argparse.Namespace, act: Act) -> Iterator[Callable[[], bool
         within = duration_seconds(act)
         for _ in range(arguments.moments):
             yield partial(killed_at_moment, draw.uniform(0, within), act)
-    else:
-        watched = JOURNAL if arguments.journal else SETTINGS
-        for number in itertools.count(arguments.start, arguments.stride):
-            yield partial(killed_at_line, number, watched, act)
+        return
+    for number in itertools.count(arguments.start, arguments.stride):
+        if arguments.steps:
+            yield partial(killed_at_step, number, act)
+        else:
+            yield partial(killed_at_line, number, act)
 
 
 def duration_seconds(act: Act) -> float:
@@ -327,7 +368,9 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=1)
     parser.add_argument("--stride", type=int, default=1)
     parser.add_argument("--moments", type=int, default=0)
-    parser.add_argument("--journal", action="store_true", help="at the lines of the journal alone")
+    parser.add_argument(
+        "--steps", action="store_true", help="at calls of the journal and of tools alone"
+    )
     parser.add_argument("--volume", default="", help="kind of volume")
     parser.add_argument("--disks", nargs="*", default=[], help="disks of the volume, without data")
     arguments = parser.parse_args()

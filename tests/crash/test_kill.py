@@ -92,8 +92,9 @@ def test_killed_while_requests_are_recorded(loop: str, tmp_path: Path) -> None:
     assert kill("trace", loop, tmp_path, "--stride", "23") >= 8
 
 
-def test_killed_at_every_step_of_the_journal(mounted: str, tmp_path: Path) -> None:
-    assert kill("kinds", mounted, tmp_path, "--journal") > 50
+@pytest.mark.parametrize("scenario", ["kinds", pytest.param("scratch", marks=pytest.mark.slow)])
+def test_killed_at_every_step(mounted: str, tmp_path: Path, scenario: str) -> None:
+    assert kill(scenario, mounted, tmp_path, "--steps") > 20
 
 
 @pytest.mark.parametrize(
