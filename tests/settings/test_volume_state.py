@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from iostudy.settings.scratch.volume.lvm import find_failed_copies
 from iostudy.settings.scratch.volume.manager import VolumeState
 
 FAULT = "1 of 4 members missing"
@@ -24,3 +25,15 @@ ENDED = "a resync or a check of the volume ended meanwhile"
 )
 def test_reasons(state: VolumeState, *, was_disturbed: bool, reasons: tuple[str, ...]) -> None:
     assert state.describe(was_disturbed=was_disturbed) == reasons
+
+
+@pytest.mark.parametrize(
+    ("status", "faults"),
+    [
+        ("0 245760 mirror 2 253:1 253:2 240/240 1 AA 1 core\n", ()),
+        ("0 245760 mirror 2 253:1 253:2 240/240 1 AD 1 core\n", ("1 of 2 copies failed",)),
+        ("0 8192 mirror 3 253:1 253:2 253:5 8/8 1 ADR 1 core", ("2 of 3 copies failed",)),
+    ],
+)
+def test_copies_of_a_mirror(status: str, faults: tuple[str, ...]) -> None:
+    assert find_failed_copies(status) == faults

@@ -27,6 +27,7 @@ UNPLUG_FOR_A_WRITE = (
 WRITE = "dd if=/dev/zero of=/dev/$DEVICE bs=1M count=16 oflag=direct conv=fsync; sleep 1"
 CHECKING = ["a resync of the volume was running"]
 CHECKED = ["a resync or a check of the volume ended meanwhile"]
+FAILED_COPY = "the volume is not whole: 1 of 2 copies failed"
 FAILED = ["the volume is not whole: 1 of 4 members missing"]
 
 
@@ -42,6 +43,7 @@ FAILED = ["the volume is not whole: 1 of 4 members missing"]
         ("lvm-raid10", CHECK_LVM, CHECKED),
         ("lvm-raid10", UNPLUG_FOR_A_WRITE, ["the volume is not whole: refresh needed"]),
         ("lvm-mirror", WRITE, []),
+        ("lvm-mirror", UNPLUG_FOR_A_WRITE, [FAILED_COPY, *CHECKING]),
         ("lvm-raid1-linear", WRITE, []),
         ("lvm-one-disk", WRITE, []),
     ],

@@ -33,7 +33,7 @@ def test_killed_at_some_moments(machine: Machine, kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", MANAGERS)
+@pytest.mark.parametrize("kind", (*MANAGERS, "lvm-mirror"))
 def test_killed_at_every_step(machine: Machine, kind: str) -> None:
     assert kill(machine, kind, "--steps") > 20
 

@@ -16,6 +16,7 @@ from iostudy.host import devices, volumes
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import commands
+from iostudy.settings.commands import CommandError
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.settings.scratch.volume.manager import VolumeState
 from iostudy.units import KIB
@@ -23,6 +24,7 @@ from iostudy.units import KIB
 _VOLUME = "data"
 _CONFIG = "devices { use_devicesfile=0 } backup { backup=0 archive=0 } activation { monitoring=0 }"
 _MIRROR = "mirror"
+_HOLD_WRITES = " 1 handle_errors"
 
 
 class Lvm:
@@ -35,6 +37,8 @@ class Lvm:
         _run("vgcreate", "--yes", name, *map(str, members))
         options = _options(layout, len(members))
         _run("lvcreate", "--yes", *options, "--extents", "100%FREE", "--name", _VOLUME, name)
+        if layout.properties.level == _MIRROR:
+            _continue_after_failures(self.find(name))
 
     def find(self, name: str) -> BlockDevice | None:
         """Return the device-mapper device of the volume."""
@@ -49,11 +53,12 @@ class Lvm:
         return first["segtype"], max(sizes)
 
     def read_state(self, name: str, device: BlockDevice) -> VolumeState:
-        """Return the state that lvs reports."""
-        del device
-        fields = "sync_percent,lv_health_status"
+        """Return the state that lvs reports, and the failed copies that only the kernel reports."""
+        fields = "segtype,sync_percent,lv_health_status"
         found = _report("lvs", "--segments", "-o", fields, f"{name}/{_VOLUME}")
         faults = {row["lv_health_status"] for row in found} - {""}
+        if any(row["segtype"] == _MIRROR for row in found):
+            faults |= set(find_failed_copies(commands.run("dmsetup", "status", str(device.path))))
         percents = [float(row["sync_percent"]) for row in found if row["sync_percent"]]
         done = min(percents, default=100.0) / 100
         return VolumeState(None if done >= 1 else done, tuple(sorted(faults)))
@@ -74,6 +79,31 @@ class Lvm:
         if labelled:
             _run("pvremove", "--yes", *labelled)
         return found or bool(labelled)
+
+
+def find_failed_copies(status: str) -> tuple[str, ...]:
+    """Return the fault in a status line of dm-mirror: one letter for each copy, A if it is alive.
+
+    The line is START LENGTH mirror COPIES DEVICE... IN_SYNC/REGIONS 1 LETTERS ..., as
+    "0 128 mirror 2 253:1 253:2 2/2 1 AD 1 core".
+    """
+    _, _, _, copies, *rest = status.split()
+    letters = rest[int(copies) + 2]
+    failed = len(letters) - letters.count("A")
+    return (f"{failed} of {copies} copies failed",) if failed else ()
+
+
+def _continue_after_failures(device: BlockDevice | None) -> None:
+    """Let a mirror write to the other copies when one has failed.
+
+    LVM's table holds all writes until dmeventd has repaired the mirror, and here nothing monitors
+    it: the workload and the unmount would hang.
+    """
+    if device is None:
+        raise CommandError("the new mirror has no device")
+    table = commands.run("dmsetup", "table", str(device.path)).strip()
+    commands.run("dmsetup", "load", str(device.path), "--table", table.removesuffix(_HOLD_WRITES))
+    commands.run("dmsetup", "resume", str(device.path))
 
 
 def _read_events(device: BlockDevice) -> int:
