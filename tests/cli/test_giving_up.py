@@ -19,14 +19,14 @@ factors: {limit.nofile_soft: [1024, 900]}
 workloads:
   - command: {run: "sleep 0.01", label: sleeps}
   - command: {run: 'test "$(ulimit -n)" -gt 1000', shell: true, label: fails}
-decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
+decide: {margin: 99%, risk: 49%, blocks: [3, 3]}
 """
 LIMITED = """\
 question: Which?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
 workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
-decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
+decide: {margin: 99%, risk: 49%, blocks: [3, 3]}
 validity: {foreign_cpu: 1%, attempts: 1}
 """
 

@@ -28,7 +28,7 @@ question: Which record size \u2192 1 MiB or 64 KiB?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
 workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
-decide: {margin: 5%, risk: 5%, blocks: [5, 5]}
+decide: {margin: 5%, risk: 5%, blocks: [3, 3]}
 """
 # A command of each way to print, and each mark that iostudy prints.
 PRINT = """\

@@ -74,11 +74,11 @@ def test_every_kind_there_is_gets_killed() -> None:
 @pytest.mark.parametrize(
     ("scenario", "stride", "at_least"),
     [
-        ("scheduler", 41, 20),
-        ("switch", 251, 20),
-        ("kinds", 97, 20),
-        ("scratch", 41, 15),
-        ("rescue", 29, 8),
+        ("scheduler", 83, 10),
+        ("switch", 503, 10),
+        ("kinds", 193, 10),
+        ("scratch", 83, 8),
+        ("rescue", 59, 4),
     ],
 )
 def test_killed_at_some_lines(
