@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -68,7 +69,10 @@ def test_a_study_runs_on_every_node_and_its_results_are_pooled(hosts: Hosts):
     assert "Changes against 1MiB" in done.stdout
     assert "2 complete" in done.stderr
     out = hosts.controller.out
-    assert sorted(path.name for path in out.iterdir()) == ["n1", "n2", "nodes.json"]
+    assert sorted(path.name for path in out.iterdir()) == ["n1", "n2", "nodes.json", "report.html"]
+    links = re.findall(r'<a href="([^"#]*)">', (out / "report.html").read_text("utf-8"))
+    assert set(links) == {"n1/report.html", "n2/report.html"}
+    assert all((out / link).exists() for link in links)
     states = {
         json.loads((out / node / "report.json").read_text())["state"] for node in ("n1", "n2")
     }

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.fleet_check import check
-from iostudy.cli.fleet_report import FleetFormat, print_fleet_report
+from iostudy.cli.fleet_report import FleetFormat, pool_studies, print_fleet_report
 from iostudy.cli.fleet_run import run
 from iostudy.errors import UsageError
 from iostudy.fleet.design import Design
@@ -53,7 +53,7 @@ def report(
         _refuse_together(folder, record)
         results += [folder] if record is None else record.list_results(folder)
         missing += [] if record is None else record.list_missing()
-    print_fleet_report(results, missing, form)
+    print_fleet_report(pool_studies(results, missing), form)
 
 
 @app.command(hidden=True)

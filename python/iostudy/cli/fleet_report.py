@@ -1,13 +1,22 @@
-"""Printing of the report on a fleet."""
+"""Printing and writing of the report on a fleet."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shlex
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
+from urllib.parse import quote
 
 from iostudy.cli.console import print_text, print_utf8
+from iostudy.durable import write_whole
+
+if TYPE_CHECKING:
+    from iostudy.report.documents.fleet.values import FleetReport
+
+_PAGE = "report.html"
 
 
 class FleetFormat(StrEnum):
@@ -19,27 +28,56 @@ class FleetFormat(StrEnum):
     TERMINAL = "terminal"
 
 
-def print_fleet_report(folders: Sequence[Path], missing: Sequence[str], form: FleetFormat) -> None:
-    """Pool the studies of the folders; print their report.
+NO_PAGES: Mapping[str, str] = {}
 
-    ``missing`` says of each node without complete results why.
-    """
-    # Imported here: statistics and charts take most of a second to load.
-    from iostudy.cli.report_output import print_document, read_recorded
+
+# Imported in functions: statistics and charts take most of a second to load.
+def pool_studies(folders: Sequence[Path], missing: Sequence[str]) -> FleetReport:
+    """Pool the studies of the folders; ``missing`` says why nodes have no complete results."""
+    from iostudy.cli.report_output import read_recorded
     from iostudy.report.documents.fleet.build import build_fleet_report
-    from iostudy.report.documents.fleet.document import build_fleet_document
-    from iostudy.report.render import html, json_, markdown
 
-    content = build_fleet_report([read_recorded(folder) for folder in folders], missing)
-    document = build_fleet_document(content)
+    return build_fleet_report([read_recorded(folder) for folder in folders], missing)
+
+
+def print_fleet_report(report: FleetReport, form: FleetFormat) -> None:
+    """Print the report in this format."""
+    from iostudy.cli.report_output import print_document
+    from iostudy.report.documents.fleet.document import build_fleet_document
+    from iostudy.report.render import json_, markdown
+
     match form:
         case FleetFormat.HTML:
-            print_utf8(html.render_page(f"iostudy fleet · {content.name}", document) + "\n")
+            print_utf8(_render_page(report, Path()) + "\n")
         case FleetFormat.MARKDOWN:
-            print_text(markdown.render_document(document))
+            print_text(markdown.render_document(build_fleet_document(report, NO_PAGES)))
         case FleetFormat.JSON:
-            print_utf8(json_.render(content))
+            print_utf8(json_.render(report))
         case FleetFormat.TERMINAL:
-            print_document(document)
+            print_document(build_fleet_document(report, NO_PAGES))
         case unreachable:
             assert_never(unreachable)
+
+
+def write_fleet_page(report: FleetReport, folder: Path) -> Path:
+    """Write the page with links to the nodes' own reports; RecordError if that fails."""
+    from iostudy.cli.report_output import explaining_failed_write
+
+    path = folder / _PAGE
+    again = shlex.join(["iostudy", "fleet", "report", str(folder)])
+    with explaining_failed_write(folder, again):
+        write_whole(path, _render_page(report, folder).encode())
+    return path
+
+
+def _render_page(report: FleetReport, base: Path) -> str:
+    """The page, with links that are relative to the folder ``base``."""
+    from iostudy.report.documents.fleet.document import build_fleet_document
+    from iostudy.report.render import html
+
+    own = {node.node: Path(node.place) / _PAGE for node in report.nodes}
+    pages = {
+        name: quote(os.path.relpath(page, base)) for name, page in own.items() if page.exists()
+    }
+    document = build_fleet_document(report, pages)
+    return html.render_page(f"iostudy fleet · {report.name}", document)

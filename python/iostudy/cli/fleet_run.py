@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +22,12 @@ from iostudy.cli.fleet_options import (
     Sudo,
     find_source,
 )
-from iostudy.cli.fleet_report import FleetFormat, print_fleet_report
+from iostudy.cli.fleet_report import (
+    FleetFormat,
+    pool_studies,
+    print_fleet_report,
+    write_fleet_page,
+)
 from iostudy.cli.output_folder import RESULTS
 from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import EndedBySignal
@@ -162,9 +166,9 @@ def _conclude(record: FleetRecord, folder: Path) -> None:
     """Print the report on all nodes with results; TrialError if the study is incomplete."""
     results, missing = record.list_results(folder), record.list_missing()
     if len(results) >= _FEWEST:
-        print_fleet_report(results, missing, FleetFormat.TERMINAL)
-        again = shlex.join(["iostudy", "fleet", "report", str(folder)])
-        say(f"`{again} --format html` prints it as a page")
+        report = pool_studies(results, missing)
+        print_fleet_report(report, FleetFormat.TERMINAL)
+        say(f"{write_fleet_page(report, folder)} has charts, and links to the nodes' own reports")
     if missing:
         raise _incomplete(missing, folder)
 

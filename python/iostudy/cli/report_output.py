@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -66,16 +69,23 @@ def read_recorded(folder: Path) -> RecordedStudy:
 def write_report(folder: Path) -> Report:
     """Write report.html, report.md and report.json into the folder; RecordError if that fails."""
     report = read_report(folder)
-    try:
+    with explaining_failed_write(folder, shlex.join(["iostudy", "report", str(folder)])):
         write_report_files(report, folder)
+    return report
+
+
+@contextmanager
+def explaining_failed_write(folder: Path, command: str) -> Iterator[None]:
+    """RecordError if the report cannot be written; the command prints it."""
+    try:
+        yield
     except OSError as error:
         raise RecordError(
             "to write the report",
             found=error.strerror or str(error),
             where=str(folder),
-            remedy=f"free space there; `iostudy report {folder}` prints it without writing",
+            remedy=f"free space there; `{command}` prints it without writing",
         ) from error
-    return report
 
 
 def write_figures(report: Report, folder: Path, *, unsafe_folders: bool) -> None:

@@ -24,7 +24,8 @@ class TextTable:
     """Heads and rows; the first ``names`` columns identify a row, the others are numbers.
 
     The last ``words`` columns are texts that may wrap. The title distinguishes the table from
-    others of its section.
+    others of its section. ``links`` are relative addresses of a page for each row, empty for none;
+    HTML has them in the first column.
     """
 
     title: str
@@ -32,6 +33,7 @@ class TextTable:
     rows: Sequence[tuple[str, ...]]
     names: int
     words: int = 0
+    links: Sequence[str] = ()
 
     def is_number(self, place: int) -> bool:
         """Whether the column holds numbers."""

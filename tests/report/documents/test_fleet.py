@@ -66,7 +66,7 @@ def fleet(count: int = 10, **slow: float) -> list[RecordedStudy]:
 
 
 def texts(report: FleetReport) -> dict[str, str]:
-    document, file = build_fleet_document(report), io.StringIO()
+    document, file = build_fleet_document(report, {}), io.StringIO()
     Console(file=file, width=250).print(terminal.render_document(document))
     return {
         "terminal": file.getvalue(),
@@ -111,7 +111,7 @@ def test_the_nodes_own_verdicts_are_those_of_their_reports() -> None:
 
 
 def test_the_forest_plot_has_every_node_the_mean_and_one_more_node() -> None:
-    document = build_fleet_document(build_fleet_report(fleet(6)))
+    document = build_fleet_document(build_fleet_report(fleet(6)), {})
     (section,) = (own for own in document.sections if own.name == "comparisons")
     (chart,) = section.charts
     names = [row["configuration"] for row in layer_rows(chart, -1)]
@@ -121,7 +121,7 @@ def test_the_forest_plot_has_every_node_the_mean_and_one_more_node() -> None:
 
 
 def test_the_heat_map_has_a_cell_for_each_node_and_configuration() -> None:
-    document = build_fleet_document(build_fleet_report(fleet(node07=0.6)))
+    document = build_fleet_document(build_fleet_report(fleet(node07=0.6)), {})
     (section,) = (own for own in document.sections if own.name == "figures-1")
     (chart,) = section.charts
     cells = layer_rows(chart, 0)
@@ -206,7 +206,7 @@ def test_a_lost_node_counts_with_the_blocks_it_finished() -> None:
 
 
 def test_a_terminal_of_80_columns_shows_every_verdict() -> None:
-    document, file = build_fleet_document(build_fleet_report(fleet(5))), io.StringIO()
+    document, file = build_fleet_document(build_fleet_report(fleet(5)), {}), io.StringIO()
     Console(file=file, width=80).print(terminal.render_document(document))
     comparisons = file.getvalue().partition("by node")[0]
     assert "not shown" not in comparisons

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.documents.fleet.charts import (
@@ -56,18 +56,21 @@ _CLASS_NOTE = (
 )
 
 
-def build_fleet_document(report: FleetReport) -> Document:
-    """Odd nodes, comparisons with forest plots, heat maps, classes and nodes."""
+def build_fleet_document(report: FleetReport, pages: Mapping[str, str]) -> Document:
+    """Odd nodes, comparisons with forest plots, heat maps, classes and nodes.
+
+    ``pages`` are relative addresses of the nodes' own reports.
+    """
     return Document(
         title=report.question,
         notes=(report.headline, *report.caveats),
-        sections=tuple(_sections(report)),
+        sections=tuple(_sections(report, pages)),
     )
 
 
-def _sections(report: FleetReport) -> Iterator[Section]:
+def _sections(report: FleetReport, pages: Mapping[str, str]) -> Iterator[Section]:
     if any(node.odd for node in report.nodes):
-        yield _odd_nodes(report)
+        yield _odd_nodes(report, pages)
     if report.comparisons:
         yield _comparisons(report)
     for number, baseline in enumerate(report.baselines, 1):
@@ -76,10 +79,10 @@ def _sections(report: FleetReport) -> Iterator[Section]:
         yield _baselines(report)
     if report.classes:
         yield _classes(report)
-    yield _nodes(report)
+    yield _nodes(report, pages)
 
 
-def _odd_nodes(report: FleetReport) -> Section:
+def _odd_nodes(report: FleetReport, pages: Mapping[str, str]) -> Section:
     rows = [
         (node.node, describe_odd(odd, report.baseline), _p(odd.p_value))
         for node in report.nodes
@@ -89,8 +92,13 @@ def _odd_nodes(report: FleetReport) -> Section:
         name="odd-nodes",
         title="Odd nodes",
         notes=(_ODD_NOTE.format(risk=format_percent(report.risk)),),
-        tables=(TextTable("", ("node", "finding", "p"), rows, names=2),),
+        tables=(TextTable("", ("node", "finding", "p"), rows, names=2, links=_links(rows, pages)),),
     )
+
+
+def _links(rows: Sequence[tuple[str, ...]], pages: Mapping[str, str]) -> tuple[str, ...]:
+    """The pages of rows that begin with the name of a node."""
+    return tuple(pages.get(row[0], "") for row in rows)
 
 
 def _p(p_value: float) -> str:
@@ -199,7 +207,7 @@ def _class_rows(own: ClassReport) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _nodes(report: FleetReport) -> Section:
+def _nodes(report: FleetReport, pages: Mapping[str, str]) -> Section:
     traits = list(dict.fromkeys(name for node in report.nodes for name in node.traits))
     rows = [
         (
@@ -213,9 +221,10 @@ def _nodes(report: FleetReport) -> Section:
         for node in report.nodes
     ]
     heads = ("node", "odd", "finished", "started", *traits, "folder")
+    table = TextTable("", heads, rows, names=1, words=len(heads) - 1, links=_links(rows, pages))
     return Section(
         name="nodes",
         title="Nodes",
         notes=("Each folder has the node's own report.",),
-        tables=(TextTable("", heads, rows, names=1, words=len(heads) - 1),),
+        tables=(table,),
     )
