@@ -27,8 +27,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # The JVMs of the tests live for seconds: what their second compiler gains comes too late for them.
 os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
 
-# What nohup(1) has ignored stays ignored in the programs that are tested for being ended by it.
+# What nohup(1) or a background job ignores would stay ignored in the programs under test.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
     "tests.fixtures_hadoop",

@@ -26,6 +26,7 @@ DISKS = (
 MODULES = f"{made.MODULES} dm-multipath dm-service-time nvme bfq kyber-iosched loop"
 
 
+@pytest.hookimpl(tryfirst=True)  # before unit tests are marked
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All of this folder is of the suite for the virtual machine, which has a target of its own."""
     reason = vm.find_missing_requirement()
