@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from tests.fleet.namespaces import Namespaces
 
+from iostudy.execution.session import refuse_other_circumstances
 from iostudy.fleet.crew import Crew, Together
 from iostudy.fleet.design import Design
 from iostudy.fleet.inventory import read_nodes
@@ -41,11 +42,12 @@ workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
 def measure_starts(crew: Crew, study: Study, count: int) -> list[Together]:
     """Run one configuration so often on all nodes."""
     request, configuration = study.workloads[0], study.baseline
-    crew.run(lambda _: methodcaller("begin_block", request, 1))
+    crew.run(lambda _: methodcaller("begin_block", request, 1), crew.nodes)
     found = [
-        crew.run_together(lambda _: methodcaller("trial", configuration)) for _ in range(count)
+        crew.run_together(lambda _: methodcaller("trial", configuration), crew.nodes)
+        for _ in range(count)
     ]
-    crew.run(lambda _: methodcaller("end_block"))
+    crew.run(lambda _: methodcaller("end_block"), crew.nodes)
     return found
 
 
@@ -68,7 +70,16 @@ def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
     )
     with source.connect(study.name) as client:
         folders = {node: work_folder(folder, "0", node) for node in client.nodes}
-        fleet = TogetherFleet(client, order, folders, folder, record, print)
+        fleet = TogetherFleet(
+            client=client,
+            order=order,
+            folders=folders,
+            out=folder,
+            record=record,
+            on_lost=print,
+            on_returned=print,
+            require_same=refuse_other_circumstances,
+        )
         with fleet.open(study.decide.margin) as node:
             return measure_starts(node.crew, study, count)
 

@@ -62,6 +62,11 @@ class Hosts:
     def find(self, name: str, module: str) -> list[int]:
         return find_processes(self.state(name), module)
 
+    def send(self, name: str, module: str, number: int) -> None:
+        """Send a signal to the processes of a module on a node."""
+        for process in self.find(name, module):
+            os.kill(process, number)
+
     def kill(self, name: str, module: str) -> None:
         kill_processes(self.state(name), module)
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from iostudy.analysis.clock_offset import Exchange
-from iostudy.errors import IostudyError, RestoreError, TrialError, WorkloadError
+from iostudy.errors import NOT_RESTORED, IostudyError, RestoreError, TrialError, WorkloadError
 from iostudy.fleet.client import NoAnswer
 from iostudy.fleet.crew import Crew
+from iostudy.fleet.node_study import NodeStatus, Request
 from iostudy.fleet.trial_messages import (
     Answer,
     NotStartedError,
@@ -22,7 +23,7 @@ from iostudy.fleet.trial_messages import (
     ServerPhase,
     TrialRequest,
 )
-from iostudy.fleet.work_folder import WorkFolder
+from iostudy.fleet.work_folder import Ending, EndReason, WorkFolder
 
 LATE = NoAnswer("late")
 LEASE_SECONDS = 0.2
@@ -44,6 +45,12 @@ class Node:
         self.silent_after = silent_after
         self.ends_after = ends_after
         self.requests: list[TrialRequest] = []
+        self.contacts: list[Request] = []
+        self.status: NodeStatus | NoAnswer = NodeStatus(running=True, ending=None, line="")
+
+    def contact(self, request: Request) -> NodeStatus | NoAnswer:
+        self.contacts.append(request)
+        return self.status
 
     def carry(self, request: TrialRequest) -> Answer | NoAnswer:
         self.requests.append(request)
@@ -68,10 +75,14 @@ class Client:
     def __init__(self, nodes: Mapping[str, Node]) -> None:
         self.nodes = nodes
         self.mute: set[str] = set()
+        self.refreshed = 0
 
     def call_all(self, calls: Mapping[str, partial[Any]], _seconds: float) -> dict[str, Any]:
         time.sleep(LEASE_SECONDS / 10)
-        return {node: self.nodes[node].carry(call.args[1]) for node, call in calls.items()}
+        return {node: self._answer(self.nodes[node], call.args[1]) for node, call in calls.items()}
+
+    def _answer(self, node: Node, request: TrialRequest | Request) -> Any:
+        return node.contact(request) if isinstance(request, Request) else node.carry(request)
 
     def time_exchanges(
         self, node: str, _read: Callable[[], object], count: int, seconds: float
@@ -85,7 +96,7 @@ class Client:
         return found
 
     def refresh(self) -> None:
-        pass
+        self.refreshed += 1
 
 
 def make(**nodes: Node) -> tuple[Crew, dict[str, str], Client]:
@@ -166,3 +177,60 @@ def test_the_last_call_waits_for_the_end_of_every_server():
     crew, _, _ = make(**nodes)
     crew.end()
     assert [own.call for own in nodes["a"].requests] == [None]
+
+
+def ended(code: int, reason: EndReason) -> NodeStatus:
+    return NodeStatus(running=False, ending=Ending(exit_code=code, reason=reason), line="")
+
+
+def beat(crew: Crew) -> None:
+    """Let some heartbeats pass."""
+    with crew.heartbeats():
+        time.sleep(2 * LEASE_SECONDS)
+
+
+def lose(crew: Crew) -> None:
+    with pytest.raises(TrialError, match="no answer of b"):
+        crew.run_together(lambda _: CALL, crew.nodes)
+
+
+@pytest.mark.parametrize(
+    ("status", "returned"),
+    [
+        (ended(143, EndReason.LEASE), ("b",)),
+        (ended(143, EndReason.STOPPED), ("b",)),
+        (ended(1, EndReason.FINISHED), ()),
+        (ended(NOT_RESTORED, EndReason.LEASE), ()),
+        (NodeStatus(running=False, ending=None, line="killed"), ()),
+        (NodeStatus(running=True, ending=None, line=""), ()),
+        (LATE, ()),
+    ],
+)
+def test_a_lost_node_returns_once_its_server_was_stopped_and_all_is_restored(
+    status: NodeStatus | NoAnswer, returned: tuple[str, ...]
+):
+    lost = Node(silent_after=1)
+    crew, _, client = make(a=Node(), b=lost)
+    lose(crew)
+    lost.status, client.refreshed = status, 0
+    beat(crew)
+    assert crew.returned == returned
+    assert set(lost.contacts) == {Request.STOP}, "a server that runs there is stopped"
+    assert set(client.nodes["a"].contacts) == {Request.CONTINUE}
+    assert (client.refreshed > 0) == (status is LATE), "its worker may have registered again"
+
+
+def test_a_node_that_is_admitted_takes_part_and_one_that_is_excluded_does_not():
+    lost = Node(silent_after=1)
+    crew, losses, _ = make(a=Node(), b=lost)
+    lose(crew)
+    lost.status = ended(143, EndReason.LEASE)
+    beat(crew)
+    lost.silent_after = 1000
+    crew.admit("b")
+    assert (crew.nodes, crew.lost, crew.returned) == (("a", "b"), (), ())
+    assert crew.run_together(lambda _: CALL, crew.nodes).values.keys() == {"a", "b"}
+    crew.exclude("b", "another kernel")
+    assert losses["b"] == "another kernel"
+    beat(crew)
+    assert (crew.nodes, crew.returned) == (("a",), ())

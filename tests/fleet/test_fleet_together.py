@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from iostudy.fleet.node_state import Phase
+from iostudy.fleet.record import read_record
 from iostudy.ledger.rows import TrialStatus
 from iostudy.results.node_parts import read_node_parts
 from tests.fleet.hosts import Hosts
@@ -122,6 +125,37 @@ def test_a_lost_node_is_in_no_later_block_and_its_own_is_repeated(hosts: Hosts, 
     assert {tuple(own["missing"]) for own in absences} == {("n3",)}
     wait_until(lambda: not hosts.find("n3", SUPERVISOR))
     wait_until(lambda: not list((hosts.folder / "target").iterdir()))
+
+
+@pytest.mark.slow
+def test_a_node_that_answers_again_is_in_whole_blocks_from_then_on(hosts: Hosts):
+    nodes = hosts.add("n1", "n2", "n3")
+    write_study(hosts, 4 * BLOCKS, least=4 * BLOCKS)
+    process = hosts.controller.start(*run_arguments(hosts, nodes), *TOGETHER)
+    hosts.controller.wait_for_trials(process, 3)
+    hosts.send("n3", AGENT, signal.SIGSTOP)
+    wait_until(lambda: phase_of(hosts, "n3") is Phase.LOST)
+    wait_until(lambda: not hosts.find("n3", SUPERVISOR))
+    hosts.send("n3", AGENT, signal.SIGCONT)
+    _, stderr = process.communicate(timeout=3 * HANG_GUARD_SECONDS)
+    assert process.returncode == 3, stderr
+    assert "n3 is lost: no answer for 8 s" in stderr
+    assert "n3 answers again, and takes part from this block on" in stderr
+    (blocks,) = nodes_by_workload(hosts).values()
+    assert all(len(own) == 1 for own in blocks.values()), "a block compares the same nodes"
+    sets = [own for block in sorted(blocks) for own in blocks[block]]
+    runs = [own for own, _ in groupby(sets)]
+    everybody = frozenset({"n1", "n2", "n3"})
+    assert runs == [everybody, frozenset(NODES), everybody]
+    assert phase_of(hosts, "n3") is Phase.COMPLETE
+    assert list((hosts.folder / "work").iterdir()) == []
+    assert list((hosts.folder / "target").iterdir()) == []
+
+
+def phase_of(hosts: Hosts, node: str) -> Phase:
+    record = read_record(hosts.controller.out)
+    assert record is not None
+    return record.nodes[node].phase
 
 
 @pytest.mark.slow

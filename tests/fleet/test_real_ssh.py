@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,8 @@ pytestmark = [
     ),
 ]
 NAMES = ("n1", "n2", "n3")
+CUT_SECONDS = 40
+"""Longer than Dask's own 30 s for a connection."""
 
 
 @pytest.fixture
@@ -112,3 +116,28 @@ def run_together(nodes: Namespaces, tmp_path: Path) -> None:
     wait_until(lambda: not find_processes(nodes.state("n2"), SUPERVISOR))
     assert not list((tmp_path / "target").iterdir()), "the lost node has removed its data"
     nodes.set_link("n2", "up")
+
+
+def test_a_node_behind_a_cable_that_was_cut_for_a_while_takes_part_again(
+    nodes: Namespaces, tmp_path: Path
+):
+    inventory = nodes.start()
+    program = Program(tmp_path)
+    (tmp_path / "target").mkdir()
+    program.write(build_study(tmp_path / "target", blocks=75, least=75))
+    options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
+    options += ["--work", str(tmp_path / "work"), "--lease", "12s", "--design", "together"]
+    process = program.start("fleet", "run", "study.yaml", *options)
+    program.wait_for_trials(process, 4)
+    nodes.set_link("n2", "down")
+    time.sleep(CUT_SECONDS)
+    nodes.set_link("n2", "up")
+    _, stderr = process.communicate(timeout=4 * HANG_GUARD_SECONDS)
+    assert process.returncode == 3, stderr
+    assert "n2 is lost: no answer for 12 s" in stderr
+    assert "n2 answers again" in stderr
+    counted = [row for row in program.rows() if row.counts]
+    sets = [frozenset(own.node for own in read_node_parts(row.parts)) for row in counted]
+    everybody = frozenset(NAMES)
+    assert [own for own, _ in groupby(sets)] == [everybody, everybody - {"n2"}, everybody]
+    assert not list((tmp_path / "target").iterdir())

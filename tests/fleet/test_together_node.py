@@ -8,11 +8,30 @@ from typing import Any
 
 import pytest
 
-from iostudy.errors import NotReadyError, WorkloadError
+from iostudy.errors import NotReadyError, UsageError, WorkloadError
+from iostudy.fleet.client import NoAnswer
 from iostudy.fleet.together_node import TogetherNode
+from iostudy.fleet.trial_messages import Answer, Outcome, TrialRequest
+from iostudy.fleet.work_folder import EndReason
 from iostudy.study.parser import parse
-from tests.fleet.test_crew import Node, failure, make
+from tests.fleet.test_crew import Node, beat, ended, failure, make
 from tests.fleet.test_fleet_run import build_study
+
+
+class Restarts:
+    """A restart that succeeds, of nodes that are always the same."""
+
+    def __init__(self, *, may_begin: bool = True, same: bool = True) -> None:
+        self.may_begin, self.same = may_begin, same
+        self.begun: list[tuple[str, int]] = []
+
+    def begin(self, node: str, calls: int) -> bool:
+        self.begun.append((node, calls))
+        return self.may_begin
+
+    def require_same(self, _began: Any, _now: Any) -> None:
+        if not self.same:
+            raise failure(UsageError, "another kernel")
 
 
 def run_block(folder: Path, error: BaseException) -> list[str]:
@@ -20,7 +39,7 @@ def run_block(folder: Path, error: BaseException) -> list[str]:
     request = parse(build_study(folder, 3, 3), where="test", name="test").workloads[0]
     node = Node()
     crew, _, _ = make(a=node)
-    with pytest.raises(type(error)), TogetherNode(crew, 0.03).block(request, seed=1):
+    with pytest.raises(type(error)), TogetherNode(crew, 0.03, Restarts()).block(request, seed=1):
         raise error
     return [name_of(own.call) for own in node.requests]
 
@@ -41,7 +60,7 @@ def test_a_block_runs_on_as_many_nodes_as_its_load_names(tmp_path: Path):
     request = parse(build_study(tmp_path, 3, 3), where="test", name="test").workloads[0]
     nodes = {name: Node() for name in "abcd"}
     crew, _, _ = make(**nodes)
-    together = TogetherNode(crew, 0.03)
+    together = TogetherNode(crew, 0.03, Restarts())
     for attempt in (1, 2):
         with together.block(replace(request, node_count=3), seed=attempt, round_seed=7):
             pass
@@ -50,3 +69,56 @@ def test_a_block_runs_on_as_many_nodes_as_its_load_names(tmp_path: Path):
     assert calls == [(), 2 * block, 2 * block, 2 * block], "an attempt changes no node"
     with pytest.raises(NotReadyError, match="4 are left"):
         together.block(replace(request, node_count=5), seed=1, round_seed=7).__enter__()
+
+
+class OpenedNode(Node):
+    """It sees the folders of the others, and knows its circumstances."""
+
+    def carry(self, request: TrialRequest) -> Answer | NoAnswer:
+        answer = super().carry(request)
+        values = {"open": "/shared/own", "list_unseen": [], "circumstances": {"host": "h"}}
+        if isinstance(answer, Answer) and answer.outcome is not None:
+            return replace(answer, outcome=Outcome(values.get(name_of(request.call))))
+        return answer
+
+
+def rejoin(folder: Path, restarts: Restarts) -> tuple[list[str], TogetherNode]:
+    """Run a block after node b was lost and has returned; return the calls of b since then."""
+    request = parse(build_study(folder, 3, 3), where="test", name="test").workloads[0]
+    nodes = {name: OpenedNode() for name in "ab"}
+    crew, _, _ = make(**nodes)
+    together = TogetherNode(crew, 0.03, restarts)
+    together.open()
+    together.circumstances()
+    nodes["b"].ends_after = 0
+    with together.block(request, seed=1):
+        assert crew.nodes == ("a",)
+    nodes["b"].ends_after = 1000
+    nodes["b"].status = ended(143, EndReason.LEASE)
+    beat(crew)
+    before = len(nodes["b"].requests)
+    with together.block(request, seed=2):
+        pass
+    return [name_of(own.call) for own in nodes["b"].requests[before:]], together
+
+
+def test_a_node_that_has_returned_is_opened_before_the_block(tmp_path: Path):
+    restarts = Restarts()
+    calls, together = rejoin(tmp_path, restarts)
+    assert calls == ["open", "list_unseen", "circumstances", "begin_block", "end_block"]
+    assert together.crew.nodes == ("a", "b")
+    ((node, number),) = restarts.begun
+    assert (node, number > 0) == ("b", True), "its server knows which calls are old"
+
+
+def test_a_node_without_a_server_stays_lost(tmp_path: Path):
+    calls, together = rejoin(tmp_path, Restarts(may_begin=False))
+    assert (calls, together.crew.lost) == ([], ("b",))
+
+
+def test_a_node_that_has_changed_does_not_return(tmp_path: Path):
+    calls, together = rejoin(tmp_path, Restarts(same=False))
+    assert calls == ["open", "list_unseen", "circumstances"]
+    assert together.crew.lost == ("b",)
+    beat(together.crew)
+    assert together.crew.returned == ()

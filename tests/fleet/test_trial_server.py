@@ -16,6 +16,7 @@ from iostudy.fleet.trial_messages import (
     Answer,
     Call,
     NotStartedError,
+    Outcome,
     Release,
     ServerPhase,
     TrialRequest,
@@ -51,9 +52,9 @@ class Node:
 class Served:
     """A server in a thread, and questions to it."""
 
-    def __init__(self, folder: WorkFolder) -> None:
+    def __init__(self, folder: WorkFolder, calls: int = 0) -> None:
         self.folder = folder
-        server = TrialServer()
+        server = TrialServer(calls)
         node = Node(server)
         self.thread = threading.Thread(target=server.serve, args=(folder, node))
         self.thread.start()
@@ -141,3 +142,16 @@ def test_a_long_call_answers_that_it_is_busy(served: Served):
     released = Release(time.monotonic() + 4 * SOON)
     assert served.ask(1, methodcaller("trial"), released, SOON).phase is ServerPhase.BUSY
     assert served.ask(1, methodcaller("trial"), released).phase is ServerPhase.DONE
+
+
+def test_calls_of_an_earlier_server_are_not_carried_out(tmp_path: Path):
+    served = Served(WorkFolder(tmp_path), calls=7)
+    try:
+        released = Release(time.monotonic() + SOON)
+        assert served.ask(7, methodcaller("trial"), released).outcome == Outcome()
+        counted = served.ask(8, methodcaller("count")).outcome
+        assert counted is not None
+        assert counted.value == 0
+    finally:
+        served.ask(1000, None, seconds=0)
+        served.thread.join()

@@ -26,7 +26,7 @@ def serve_trials(path: Path) -> None:
     study = parse(order.text, where=str(folder.study(order)), name=order.name)
     study = adapt_to_user(study, root=os.geteuid() == 0)
     durable.make_directory(folder.out, _OWNER_ONLY)
-    server = TrialServer()
+    server = TrialServer(order.calls)
     build = partial(build_local_node, study, folder.out, Permission(), server.reach_start)
     with ExitStack() as resources:
         server.serve(folder, ServedNode(build, resources))

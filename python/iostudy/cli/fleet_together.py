@@ -12,7 +12,11 @@ from iostudy.cli.progress import show_progress
 from iostudy.cli.signals import EndedBySignal
 from iostudy.cli.study_runner import print_existing_report, print_report
 from iostudy.errors import IostudyError, TrialError, UsageError
-from iostudy.execution.session import StudySession, prepare_session
+from iostudy.execution.session import (
+    StudySession,
+    prepare_session,
+    refuse_other_circumstances,
+)
 from iostudy.fleet.fleet_run import RunOptions
 from iostudy.fleet.record import FleetRecord
 from iostudy.fleet.source import NodeSource
@@ -97,7 +101,10 @@ def _run(
 
     def note_lost(node: str, reason: str) -> None:
         lost.append(f"{node}: {reason}")
-        say(f"{node} is lost: {reason}; its block is repeated without it")
+        say(f"{node} is lost: {reason}; blocks run without it")
+
+    def note_returned(node: str) -> None:
+        say(f"{node} answers again, and takes part from this block on")
 
     order = StudyOrder(
         name=record.study,
@@ -111,7 +118,16 @@ def _run(
         folders = {
             node: work_folder(options.parent, record.identity, node) for node in client.nodes
         }
-        fleet = TogetherFleet(client, order, folders, folder, record, note_lost)
+        fleet = TogetherFleet(
+            client=client,
+            order=order,
+            folders=folders,
+            out=folder,
+            record=record,
+            on_lost=note_lost,
+            on_returned=note_returned,
+            require_same=refuse_other_circumstances,
+        )
         with show_progress() as listening, fleet.open(study.decide.margin) as node:
             session.execute(node, root=root, seed=None, listeners=[listening])
     return lost

@@ -1,4 +1,4 @@
-"""Nodes that carry out each call of the controller at the same time; lost ones are left out."""
+"""Nodes that carry out each call of the controller at the same time, without lost ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from iostudy.analysis.clock_offset import ClockOffset, Exchange, estimate_offset
 from iostudy.errors import IostudyError, RestoreError, TrialError
 from iostudy.fleet import node_study
 from iostudy.fleet.client import NoAnswer
-from iostudy.fleet.lease import Lease
+from iostudy.fleet.lease import BEATS, Lease
 from iostudy.fleet.node_study import NodeStatus
 from iostudy.fleet.trial_messages import (
     Answer,
@@ -84,6 +84,8 @@ class Crew:
         self._beat_seconds = lease.beat_seconds
         self._on_lost = on_lost
         self._number = 0
+        self._excluded = set[str]()
+        self._returned: tuple[str, ...] = ()
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -94,6 +96,27 @@ class Crew:
     def lost(self) -> tuple[str, ...]:
         """The nodes that are lost."""
         return tuple(node for node in self._folders if node not in self._leases)
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        """The lost nodes that answer again, without a server and with all restored."""
+        return tuple(node for node in self._returned if node in self.lost)
+
+    @property
+    def calls(self) -> int:
+        """The number of the last call."""
+        return self._number
+
+    def admit(self, node: str) -> None:
+        """Include a node that has returned, with a new server."""
+        self._leases[node] = Lease(BEATS * self._beat_seconds, _now())
+        self._returned = ()
+
+    def exclude(self, node: str, reason: str) -> None:
+        """Lose a node for good."""
+        self._excluded.add(node)
+        if node in self._leases:
+            self._lose(node, reason)
 
     @contextmanager
     def heartbeats(self) -> Iterator[None]:
@@ -219,12 +242,31 @@ class Crew:
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(self._beat_seconds):
-            calls = {node: partial(_contact, self._folders[node]) for node in self.nodes}
-            self._client.call_all(calls, self._beat_seconds)
+            self._contact(self.nodes, node_study.Request.CONTINUE, self._beat_seconds)
+            self._look_for_lost()
+
+    def _look_for_lost(self) -> None:
+        """Find the lost nodes that answer; a server that still runs there is to stop."""
+        lost = [node for node in self.lost if node not in self._excluded]
+        if not lost:
+            return
+        found = self._contact(lost, node_study.Request.STOP, self._beat_seconds / 2)
+        self._returned = tuple(node for node, answer in found.items() if _may_return(answer))
+        if any(isinstance(answer, NoAnswer) for answer in found.values()):
+            self._client.refresh()
+
+    def _contact(
+        self, nodes: Collection[str], request: node_study.Request, seconds: float
+    ) -> dict[str, NodeStatus | NoAnswer]:
+        contact = node_study.contact
+        calls = {node: partial(contact, self._folders[node], request) for node in nodes}
+        return self._client.call_all(calls, seconds)
 
 
-def _contact(folder: WorkFolder) -> NodeStatus:
-    return node_study.contact(folder, node_study.Request.CONTINUE)
+def _may_return(answer: NodeStatus | NoAnswer) -> bool:
+    if isinstance(answer, NoAnswer) or answer.running or answer.ending is None:
+        return False
+    return answer.ending.may_begin_again
 
 
 def _are_all_ready(turn: _Turn, found: Mapping[str, Answer]) -> bool:

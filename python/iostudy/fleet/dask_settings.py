@@ -9,6 +9,8 @@ from distributed.security import Security
 from iostudy.fleet.certificates import Identity
 
 QUIET: dict[str, Any] = {
+    "distributed.comm.timeouts.tcp": "1h",
+    "distributed.scheduler.worker-ttl": None,
     "distributed.admin.system-monitor.interval": "60s",
     "distributed.admin.tick.interval": "5s",
     "distributed.scheduler.active-memory-manager.start": False,
@@ -18,7 +20,10 @@ QUIET: dict[str, Any] = {
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
 }
-"""No profiler, monitor or page on nodes under test, and no other attempt at a task."""
+"""No profiler, monitor or page on nodes under test, and no other attempt at a task.
+
+A connection outlives a network that is cut for some time: leases say when a node is lost.
+"""
 
 
 def build_security(identity: Identity) -> Security:

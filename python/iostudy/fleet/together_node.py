@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from operator import methodcaller
-from typing import Any
+from typing import Any, Protocol
 
 from iostudy.errors import IostudyError, NotReadyError, TargetError, UsageError
 from iostudy.fleet.crew import Crew
@@ -20,17 +20,34 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 
 
+class Restart(Protocol):
+    """What a node needs to take part again."""
+
+    def begin(self, node: str, calls: int) -> bool:
+        """Start a server of trials after so many calls; False if the node cannot."""
+
+    def require_same(self, began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """IostudyError if the circumstances of a node are not those in which it began."""
+
+
 class TogetherNode:
     """The crew as a `Node`; ``margin`` is that of the study, beyond which a node is a straggler."""
 
-    def __init__(self, crew: Crew, margin: float) -> None:
+    def __init__(self, crew: Crew, margin: float, restart: Restart) -> None:
         self.crew = crew
         self._margin = margin
+        self._restart = restart
+        self._folders: dict[str, str] = {}
+        self._circumstances: dict[str, Mapping[str, Any]] = {}
 
     def open(self) -> None:
         """Open every node; TargetError if they do not share the directory of the target."""
-        folders = self._run(methodcaller("open"))
-        unseen = self._run(methodcaller("list_unseen", folders))
+        self._open(self.crew.nodes)
+
+    def _open(self, nodes: Sequence[str]) -> None:
+        self._folders.update(self.crew.run(lambda _: methodcaller("open"), nodes))
+        present = {node: self._folders[node] for node in self.crew.nodes}
+        unseen = self._run(methodcaller("list_unseen", present))
         if blind := {node: others for node, others in unseen.items() if others}:
             node, others = next(iter(blind.items()))
             raise TargetError(
@@ -58,7 +75,7 @@ class TogetherNode:
 
     def circumstances(self) -> Mapping[str, Any]:
         """Return those of the first node, and those of every node by its name."""
-        found = self._run(methodcaller("circumstances"))
+        found = self._circumstances = self._run(methodcaller("circumstances"))
         return {**next(iter(found.values())), NODES: found}
 
     @contextmanager
@@ -67,9 +84,12 @@ class TogetherNode:
     ) -> Iterator[_TogetherBlock]:
         """Prepare a block on the nodes of its load; each has data of its own.
 
+        Nodes that were lost and answer again are included before.
         NotReadyError without as many nodes. After an interrupt no call ends the block, because the
         nodes would complete their trial first. The request to stop ends both.
         """
+        for node in self.crew.returned:
+            self._readmit(node)
         nodes, notes = self._draw(request, round_seed), self._note_lost(request)
         try:
             self.crew.run(
@@ -84,6 +104,19 @@ class TogetherNode:
     def _end_block(self, nodes: Sequence[str]) -> None:
         if left := [node for node in nodes if node in self.crew.nodes]:
             self.crew.run(lambda _: methodcaller("end_block"), left)
+
+    def _readmit(self, node: str) -> None:
+        """Open a node that has returned; exclude it if it is not as it was."""
+        if not self._restart.begin(node, self.crew.calls):
+            return
+        self.crew.admit(node)
+        try:
+            self._open((node,))
+            found = self._run(methodcaller("circumstances"))
+            if node in found:
+                self._restart.require_same(self._circumstances[node], found[node])
+        except IostudyError as error:
+            self.crew.exclude(node, f"it cannot return: {error.found}")
 
     def _draw(self, request: WorkloadRequest, round_seed: int) -> tuple[str, ...]:
         present, needed = self.crew.nodes, request.node_count or 1

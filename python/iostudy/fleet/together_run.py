@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from iostudy.errors import NOT_RESTORED, RestoreError, UsageError
 from iostudy.fleet import node_study
@@ -26,7 +27,11 @@ _POLL_SECONDS = 0.2
 
 @dataclass
 class TogetherFleet:
-    """The servers of trials on all nodes, and the record of their states."""
+    """The servers of trials on all nodes, and the record of their states.
+
+    ``on_lost`` gets a node that is lost, and why; ``on_returned`` one that is there again.
+    ``require_same`` raises an error if two circumstances of a node cannot be compared.
+    """
 
     client: FleetClient
     order: StudyOrder
@@ -34,6 +39,8 @@ class TogetherFleet:
     out: Path
     record: FleetRecord
     on_lost: Callable[[str, str], None]
+    on_returned: Callable[[str], None]
+    require_same: Callable[[Mapping[str, Any], Mapping[str, Any]], None]
 
     @contextmanager
     def open(self, margin: float) -> Iterator[TogetherNode]:
@@ -45,28 +52,42 @@ class TogetherFleet:
         self._update(dict.fromkeys(self.folders, (Phase.RUNNING, "")))
         crew = Crew(self.client, self.folders, self.order.lease_seconds, self._note_lost)
         try:
-            self._begin()
+            self._begin_all()
             with crew.heartbeats():
-                node = TogetherNode(crew, margin)
+                node = TogetherNode(crew, margin, self)
                 node.open()
                 yield node
                 crew.end()
         finally:
             self._conclude(self._stop(crew.nodes))
 
-    def _begin(self) -> None:
+    def begin(self, node: str, calls: int) -> bool:
+        """Start a server on a node that has returned; False if it cannot."""
+        order = self.order.model_copy(update={"calls": calls})
+        if self._start((node,), order)[node]:
+            return False
+        self._update({node: (Phase.RUNNING, "")})
+        self.on_returned(node)
+        return True
+
+    def _start(self, nodes: Iterable[str], order: StudyOrder) -> dict[str, str]:
+        """Start servers; return why a node has none, or an empty text."""
+        calls = {
+            node: partial(node_study.begin, self.folders[node], order, resumed=False)
+            for node in nodes
+        }
+        found = self.client.call_all(calls, _BEATS_TO_BEGIN * self._beat_seconds)
+        return {
+            node: answer.reason if isinstance(answer, NoAnswer) else answer
+            for node, answer in found.items()
+        }
+
+    def _begin_all(self) -> None:
         """Start a server of trials on each node; one that a killed controller left ends before."""
         left = self._stop(tuple(self.folders))
-        calls = {
-            node: partial(node_study.begin, folder, self.order, resumed=False)
-            for node, folder in self.folders.items()
-        }
-        seconds = _BEATS_TO_BEGIN * self._beat_seconds
-        for node, answer in self.client.call_all(calls, seconds).items():
-            reason = answer.reason if isinstance(answer, NoAnswer) else answer
-            if _is_running(left[node]):
-                reason = "that of an earlier run does not stop"
-            if reason:
+        for node, refusal in self._start(self.folders, self.order).items():
+            old = "that of an earlier run does not stop" if _is_running(left[node]) else ""
+            if reason := old or refusal:
                 raise UsageError(
                     "a server of trials on every node",
                     found=reason,

@@ -22,15 +22,16 @@ from iostudy.fleet.trial_socket import listen
 from iostudy.fleet.work_folder import WorkFolder
 from iostudy.node.protocol import Wait
 
-_NOTHING = TrialRequest(number=0, call=None, release=None, seconds=0.0)
-
 
 class TrialServer:
-    """Calls run in the main thread, where signals end them; threads answer the controller."""
+    """Calls run in the main thread, where signals end them; threads answer the controller.
 
-    def __init__(self) -> None:
+    ``calls`` are those of an earlier server, which a slow network may deliver again.
+    """
+
+    def __init__(self, calls: int = 0) -> None:
         self._changed = threading.Condition()
-        self._request = _NOTHING
+        self._request = TrialRequest(number=calls, call=None, release=None, seconds=0.0)
         self._outcome: Outcome | None = Outcome()
         self._is_ready = False
         self._release: Release | None = None

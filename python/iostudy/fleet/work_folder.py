@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from iostudy.errors import NOT_RESTORED
 from iostudy.fleet.design import Design
 from iostudy.ledger.store import FILE_NAME
 
@@ -33,11 +34,17 @@ class Ending(BaseModel):
     exit_code: int
     reason: EndReason
 
+    @property
+    def may_begin_again(self) -> bool:
+        """Whether it was stopped, and has restored all."""
+        return self.reason is not EndReason.FINISHED and self.exit_code != NOT_RESTORED
+
 
 class StudyOrder(BaseModel):
     """What the controller orders a node to run.
 
-    ``options`` are those of `iostudy run`, ``controller`` its host for messages.
+    ``options`` are those of `iostudy run`, ``controller`` its host for messages. ``calls`` is the
+    number of calls that the controller made before it started this server of trials.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -48,6 +55,7 @@ class StudyOrder(BaseModel):
     lease_seconds: float
     controller: str
     design: Design = Design.REPLICATE
+    calls: int = 0
 
 
 @dataclass(frozen=True)
