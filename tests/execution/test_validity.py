@@ -6,7 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from iostudy.execution.validity import exceeds_limits, explain_disturbance, note_unchecked_limits
+from iostudy.execution.validity import (
+    exceeds_limits,
+    explain_disturbance,
+    foreign_io_share,
+    note_unchecked_limits,
+)
 from iostudy.node.protocol import TrialResult
 from iostudy.study.sections import Validity
 from iostudy.telemetry.recorder import Telemetry
@@ -89,8 +94,16 @@ def test_a_declared_limit_that_cannot_be_judged_is_reported() -> None:
         assert explain_disturbance(observed(unknown), limits) == ""
         (note,) = note_unchecked_limits(observed(unknown), limits)
         assert note.startswith("foreign_cpu was not checked")
-        assert note_unchecked_limits(observed(unknown), LIMITS) == ()
+        (note,) = note_unchecked_limits(observed(unknown), LIMITS)
+        assert note.startswith("foreign_io was not checked")
+    assert note_unchecked_limits(result(first=100), LIMITS) == ()
     assert note_unchecked_limits(observed({"foreign_%cpu": 0.0, "cores": 4.0}), limits) == ()
+
+
+def test_foreign_io_is_unknown_without_a_device_or_bytes() -> None:
+    assert foreign_io_share(observed({})) is None
+    assert foreign_io_share(replace(result(first=100), figures={})) is None
+    assert foreign_io_share(result(first=100)) == 0.0
 
 
 def test_a_machine_that_slept_has_measured_nothing() -> None:

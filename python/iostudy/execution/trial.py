@@ -19,6 +19,7 @@ from iostudy.node.protocol import BlockSession, TrialResult
 from iostudy.study.combinations import Configuration
 from iostudy.study.sections import Validity
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
+from iostudy.telemetry.summary import Figures
 from iostudy.workloads.definition import Figure
 
 
@@ -66,15 +67,19 @@ def _finished_row(
         figures=dict(result.figures),
         settings=dict(result.settings),
         devices=result.devices,
-        summary=replace(
-            summary, machine={**summary.machine, FOREIGN_FIGURE: 100 * foreign_io_share(result)}
-        ),
+        summary=replace(summary, machine={**summary.machine, **_foreign_figure(result)}),
         phases=dict(result.phases),
         notes=(*result.notes, *note_unchecked_limits(result, limits)),
         latencies=dict(result.latencies),
         parts=result.parts,
         telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples),
     )
+
+
+def _foreign_figure(result: TrialResult) -> Figures:
+    """The figure of foreign I/O; empty if it is unknown."""
+    share = foreign_io_share(result)
+    return {} if share is None else {FOREIGN_FIGURE: 100 * share}
 
 
 def _invalid_row(row: TrialRow, error: IostudyError) -> TrialRow:

@@ -69,19 +69,26 @@ def exceeds_limits(summary: TelemetrySummary, limits: Validity) -> bool:
 def note_unchecked_limits(result: TrialResult, limits: Validity) -> tuple[str, ...]:
     """Return a note for each declared limit that could not be checked."""
     known = compute_covariates(result.telemetry.summary)
-    if limits.foreign_cpu is None or Covariate.FOREIGN_CPU in known:
-        return ()
-    return ("foreign_cpu was not checked: the CPU time of other processes is not known here",)
+    notes = []
+    if limits.foreign_cpu is not None and Covariate.FOREIGN_CPU not in known:
+        notes.append(
+            "foreign_cpu was not checked: the CPU time of other processes is not known here"
+        )
+    if limits.foreign_io is not None and foreign_io_share(result) is None:
+        notes.append(
+            "foreign_io was not checked: the bytes of a device or the workload are unknown"
+        )
+    return tuple(notes)
 
 
-def foreign_io_share(result: TrialResult) -> float:
+def foreign_io_share(result: TrialResult) -> float | None:
     """Return the largest share of foreign bytes over the devices below the target.
 
     On each device: the bytes beyond those that the workload reports, as a share of these. 0 if the
-    page cache served part of them, if the workload reports no bytes, or without a device. Up to
-    MIN_FOREIGN_BYTES are attributed to the file system's metadata.
+    page cache served part of them. None if the workload reports no bytes, or without a device. Up
+    to MIN_FOREIGN_BYTES are attributed to the file system's metadata.
     """
-    return max((share for _, share in _shares(result)), default=0.0)
+    return max((share for _, share in _shares(result)), default=None)
 
 
 def _foreign_io(result: TrialResult, limit: float | None) -> str:
