@@ -32,6 +32,13 @@ def test_the_error_is_that_of_both_ends():
     assert joint.error == pytest.approx(0.004)
 
 
+def test_one_node_has_the_time_of_its_own_clock():
+    before, after = ClockOffset(10.0, 0.003), ClockOffset(10.002, 0.003)
+    joint = join_runs([NodeRun("a", 5.0, 5.004, 1000, before, after)], 0.5)
+    assert (joint.seconds, joint.error) == (pytest.approx(0.004), 0.0)
+    assert joint.bytes_per_second == pytest.approx(250_000)
+
+
 def test_stragglers_exceed_the_median_by_the_margin_slowest_first():
     ends = {"a": 10, "b": 10, "c": 10.4, "d": 12, "e": 15}
     runs = [make_run(name, 0, end) for name, end in ends.items()]

@@ -43,7 +43,8 @@ class NodeRun:
 class JointRun:
     """The runs of all nodes together.
 
-    ``seconds`` are from the first start to the last end, with an error of at most ``error``.
+    ``seconds`` are from the first start to the last end, with an error of at most ``error``. The
+    time of one node is by its own clock, without such an error.
     ``start_skew`` is from the first to the last start, ``tail_seconds`` from the first to the last
     end. ``stragglers`` took longer than the median node by more than the margin, slowest first.
     """
@@ -63,13 +64,14 @@ class JointRun:
 
 def join_runs(runs: Sequence[NodeRun], margin: float) -> JointRun:
     """Join the runs of one trial; ``margin`` is that of the study, as a fraction."""
+    is_one = len(runs) == 1
     starts, ends = [own.start for own in runs], [own.end for own in runs]
     before = max(own.offset_before.error for own in runs)
     after = max(own.offset_after.error for own in runs)
     return JointRun(
         size=sum(own.size for own in runs),
-        seconds=max(ends) - min(starts),
-        error=before + after,
+        seconds=runs[0].seconds if is_one else max(ends) - min(starts),
+        error=0.0 if is_one else before + after,
         start_skew=max(starts) - min(starts),
         tail_seconds=max(ends) - min(ends),
         stragglers=find_stragglers({own.node: own.seconds for own in runs}, margin),
