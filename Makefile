@@ -17,7 +17,7 @@ TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
 TO_TEST := fio:fio iostat:sysstat mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint \
 	sshfs:sshfs /usr/lib/openssh/sftp-server:openssh-sftp-server
 TO_RUN_HADOOP := java:default-jre-headless mvn:maven
-TO_LINK := /usr/sbin/sshd:openssh-server ip:iproute2
+TO_LINK := /usr/sbin/sshd:openssh-server ip:iproute2 slurmctld:slurmctld slurmd:slurmd srun:slurm-client
 TO_SERVE := mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client ip:iproute2
 # Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
 TO_BROWSE := chromium:chromium
@@ -108,7 +108,7 @@ systems: $(VENV)/.test $(VENV)/.built ## a study on a network file system of a p
 	tools/need $(TO_SERVE)
 	$(BIN)/pytest -m slow tests/storage_systems
 
-fleet: $(VENV)/.test $(VENV)/.built ## the long tests of fleets, as root: sshd in network namespaces, killed processes
+fleet: $(VENV)/.test $(VENV)/.built ## the long tests of fleets, as root: sshd in network namespaces, Slurm, killed processes
 	tools/need $(TO_LINK)
 	$(BIN)/pytest -m slow tests/fleet
 

@@ -21,7 +21,7 @@ from iostudy.fleet.crew import Crew, Together
 from iostudy.fleet.design import Design
 from iostudy.fleet.inventory import read_nodes
 from iostudy.fleet.record import FleetRecord
-from iostudy.fleet.source import SshSource
+from iostudy.fleet.source import HostSource
 from iostudy.fleet.together_run import TogetherFleet
 from iostudy.fleet.work_folder import StudyOrder, work_folder
 from iostudy.study.model import Study
@@ -53,7 +53,7 @@ def measure_starts(crew: Crew, study: Study, count: int) -> list[Together]:
 
 def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
     """Start the fleet in the namespaces and measure its starts."""
-    source = SshSource(read_nodes(spaces.start(), [], python=sys.executable, sudo=False), None)
+    source = HostSource(read_nodes(spaces.start(), [], python=sys.executable, sudo=False), None)
     time.sleep(SSHD_SECONDS)
     (folder / "target").mkdir()
     study = parse(TEXT.replace("TARGET", str(folder / "target")), where="bench", name="bench")

@@ -4,19 +4,34 @@ import pytest
 
 from iostudy.errors import UsageError
 from iostudy.fleet.nodes import SshNode, build_nodes, parse_nodes
+from iostudy.fleet.slurm import SlurmNode
+from iostudy.study.fleet_nodes import SlurmJob, SshHosts
 
 PYTHON = "/opt/iostudy/bin/python"
 
 
 def test_hosts_are_named_without_their_users():
-    nodes = build_nodes(parse_nodes("ssh:node01,admin@node02.site").hosts, python=PYTHON, sudo=True)
+    hosts = parse_nodes("ssh:node01,admin@node02.site")
+    assert isinstance(hosts, SshHosts)
+    nodes = build_nodes(hosts.hosts, python=PYTHON, sudo=True)
     assert [node.name for node in nodes] == ["node01", "node02.site"]
     assert [node.host for node in nodes] == ["node01", "admin@node02.site"]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["node01", "ssh:", "ssh:a,,b", "ssh:a,a", "ssh:u@a,v@a", "ssh:-oProxyCommand=x", "ssh:../x"],
+    [
+        "node01",
+        "ssh:",
+        "ssh:a,,b",
+        "ssh:a,a",
+        "ssh:u@a,v@a",
+        "ssh:-oProxyCommand=x",
+        "ssh:../x",
+        "slurm:",
+        "slurm:0",
+        "slurm:n1",
+    ],
 )
 def test_what_cannot_name_nodes_is_refused(text: str):
     with pytest.raises(UsageError, match="different names"):
@@ -29,3 +44,10 @@ def test_a_command_has_no_prompt_and_is_quoted_for_the_nodes_shell():
         "ssh", "-T", "-o", "BatchMode=yes", "-p", "22", "--", "admin@n",
         f"sudo -n -- {PYTHON} -c 'print('\"'\"'$HOME'\"'\"')'",
     ]  # fmt: skip
+
+
+def test_a_number_of_nodes_of_slurm_is_a_job_and_each_command_a_step_on_one_of_them():
+    assert parse_nodes("slurm:4") == SlurmJob(4)
+    command = SlurmNode("n1", "17", PYTHON, sudo=True).command(PYTHON, "-")
+    assert command[:3] == ["srun", "--jobid=17", "--nodelist=n1"]
+    assert command[-6:] == ["--", "sudo", "-n", "--", PYTHON, "-"]

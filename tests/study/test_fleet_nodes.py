@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, SchedulerWorkers, SshHosts
+from iostudy.study.fleet_nodes import (
+    FleetNodes,
+    InventoryHosts,
+    SchedulerWorkers,
+    SlurmJob,
+    SshHosts,
+)
 from tests.study.files import GOOD, problems, read
 
 
@@ -23,6 +29,14 @@ def test_a_study_names_hosts_an_inventory_or_a_scheduler():
     assert nodes('{scheduler: "tls://head:8786"}') == FleetNodes(
         SchedulerWorkers("tls://head:8786")
     )
+
+
+def test_a_job_of_slurm_has_its_partition_times_and_options():
+    assert nodes("{slurm: {nodes: 4}}") == FleetNodes(SlurmJob(4))
+    own = nodes("{slurm: {nodes: 1, partition: p, time: 90s, wait: 1h, options: [--qos=q]}}")
+    assert own is not None
+    assert own.origin == SlurmJob(1, "p", 90, 3600, ("--qos=q",))
+    assert (own.origin.time_minutes, own.describe()) == (2, "1 node of Slurm, partition p")
 
 
 def test_how_hosts_are_reached_is_part_of_it_and_options_take_precedence():
@@ -48,6 +62,11 @@ def test_how_hosts_are_reached_is_part_of_it_and_options_take_precedence():
         ("{scheduler: tcp://head:8786}", "write tls://HOST:PORT"),
         ("{scheduler: tls://head:8786, sudo: true}", "fixed by the workers"),
         ("{host: [n1]}", "host"),
+        ("{slurm: {}}", "nodes"),
+        ("{slurm: {nodes: 0}}", "1 or more"),
+        ("{slurm: {nodes: 2, queue: p}}", "queue"),
+        ("{slurm: {nodes: 2, options: [-p x]}}", "long options"),
+        ("{slurm: {nodes: 2}, ssh: [n1]}", "give one of ssh"),
     ],
 )
 def test_other_sections_are_errors_of_their_line(text: str, message: str):

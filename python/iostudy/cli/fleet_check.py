@@ -16,7 +16,7 @@ from iostudy.cli.fleet_options import (
     Python,
     Scheduler,
     Sudo,
-    find_source,
+    find_nodes,
 )
 from iostudy.study import library
 from iostudy.study.model import Study
@@ -46,7 +46,7 @@ def check(
     Every node needs the versions of iostudy, Dask and Python that this host has.
     """
     loaded = None if study is None else load(library.find_study(study))
-    source = find_source(
+    chosen = find_nodes(
         None if loaded is None else loaded.nodes,
         nodes=nodes,
         inventory=inventory,
@@ -57,8 +57,10 @@ def check(
         listen=listen,
     )
     from iostudy.fleet.readiness import require_ready
+    from iostudy.fleet.source import open_source
 
-    found = judge_nodes(source, loaded)
+    with open_source(chosen, None, say) as source:
+        found = judge_nodes(source, loaded)
     print_readiness(found)
     require_ready(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,17 +11,14 @@ from iostudy.errors import UsageError
 from iostudy.extras import require_extra
 from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, NodeOrigin, SchedulerWorkers
 
-if TYPE_CHECKING:
-    from iostudy.fleet.source import NodeSource
-
 # Functions import the modules of fleets, which need an extra.
 
 Nodes = Annotated[
     str | None,
     typer.Option(
         "--nodes",
-        metavar="ssh:HOST,...",
-        help="Nodes by ssh, as ssh:node01,root@node02.",
+        metavar="ssh:HOST,...|slurm:COUNT",
+        help="Nodes by ssh, as ssh:node01,root@node02, or whole nodes of Slurm.",
         show_default="nodes of the study",
     ),
 ]
@@ -63,7 +60,7 @@ Listen = Annotated[
 ]
 
 
-def find_source(
+def find_nodes(
     section: FleetNodes | None,
     *,
     nodes: str | None,
@@ -73,16 +70,14 @@ def find_source(
     python: str | None,
     sudo: bool,
     listen: str | None,
-) -> NodeSource:
-    """The source that the options name, else the section of the study; UsageError without one."""
+) -> FleetNodes:
+    """The nodes that the options name, else those of the study; UsageError without any."""
     require_extra("fleet", "run a study on many nodes", "pdsh, ssh or Ansible can start it too")
-    from iostudy.fleet.source import build_source
-
     origin = _read_origin(nodes, inventory, limit, scheduler)
     chosen = section if origin is None else FleetNodes(origin)
     if chosen is None:
         raise _bad_options("none of them, and no section `nodes` in the study")
-    return build_source(chosen.with_options(python=python, sudo=sudo, listen=listen))
+    return chosen.with_options(python=python, sudo=sudo, listen=listen)
 
 
 def _read_origin(

@@ -20,7 +20,7 @@ from iostudy.cli.fleet_options import (
     Python,
     Scheduler,
     Sudo,
-    find_source,
+    find_nodes,
 )
 from iostudy.cli.fleet_report import (
     FleetFormat,
@@ -44,7 +44,9 @@ from iostudy.study.targets import destroyed_devices
 
 if TYPE_CHECKING:
     from iostudy.fleet.controller import States
+    from iostudy.fleet.fleet_run import RunOptions
     from iostudy.fleet.record import FleetRecord
+    from iostudy.fleet.source import NodeSource
 
 _FEWEST = 2
 """Nodes of a report."""
@@ -94,7 +96,7 @@ def run(
     if design is Design.REPLICATE:
         require_one_host(loaded)
     seconds = parse_positive_time_option("--lease", lease, "60s")
-    source = find_source(
+    chosen = find_nodes(
         loaded.nodes,
         nodes=nodes,
         inventory=inventory,
@@ -104,27 +106,40 @@ def run(
         sudo=sudo,
         listen=listen,
     )
-    from iostudy.fleet.fleet_run import RunOptions, prepare_record, run_fleet
+    from iostudy.fleet.fleet_run import RunOptions, prepare_record
+    from iostudy.fleet.source import open_source
 
     folder = out or RESULTS / f"{loaded.name}-fleet"
     record = prepare_record(folder, loaded.name, loaded.text, design, resume=resume)
     options = RunOptions(seconds, work, ("--yes",) if yes else ())
-    if design is Design.TOGETHER:
-        from iostudy.cli.fleet_together import run_together
+    with open_source(chosen, record.list_remaining() if resume else None, say) as source:
+        if design is Design.TOGETHER:
+            from iostudy.cli.fleet_together import run_together
 
-        run_together(source, loaded, record, folder, options, resume=resume, insist=unsafe_folders)
-        return
-    ready = find_ready(source, loaded, record, resume=resume)
-    selected = source.select([own.node for own in ready]) if ready else None
-    if selected is not None:
-        make_output_folder(folder, insist=unsafe_folders)
-        with lock_output_folder(folder):
-            try:
-                record = run_fleet(selected, record, folder, options, _say_change)
-            except EndedBySignal:
-                say(f"stopped on all nodes; resume with --resume --out {folder}")
-                raise
+            run_together(
+                source, loaded, record, folder, options, resume=resume, insist=unsafe_folders
+            )
+            return
+        ready = find_ready(source, loaded, record, resume=resume)
+        if ready:
+            make_output_folder(folder, insist=unsafe_folders)
+            selected = source.select([own.node for own in ready])
+            record = _run_each(selected, record, folder, options)
     _conclude(record, folder)
+
+
+def _run_each(
+    source: NodeSource, record: FleetRecord, folder: Path, options: RunOptions
+) -> FleetRecord:
+    """Run the study on every node of the source; return the record."""
+    from iostudy.fleet.fleet_run import run_fleet
+
+    with lock_output_folder(folder):
+        try:
+            return run_fleet(source, record, folder, options, _say_change)
+        except EndedBySignal:
+            say(f"stopped on all nodes; resume with --resume --out {folder}")
+            raise
 
 
 def _refuse_unpoolable(study: Study, *, yes: bool) -> None:

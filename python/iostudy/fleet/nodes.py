@@ -1,15 +1,47 @@
-"""Nodes that OpenSSH reaches, and the commands that run on them."""
+"""Nodes on which this host can run programs, and those that OpenSSH reaches."""
 
 from __future__ import annotations
 
 import shlex
+import shutil
+import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from iostudy.errors import UsageError
-from iostudy.study.fleet_nodes import SshHosts, name_of_host, require_names
+from iostudy.study.fleet_nodes import SlurmJob, SshHosts, name_of_host, require_names
 
-_SCHEME = "ssh:"
+_SSH, _SLURM = "ssh", "slurm"
+
+
+class RemoteNode(Protocol):
+    """A node; ``python`` is the path of the interpreter there that has iostudy."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the fleet."""
+
+    @property
+    def python(self) -> str:
+        """Path of the interpreter."""
+
+    @property
+    def sudo(self) -> bool:
+        """Whether commands run by sudo."""
+
+    @property
+    def ends_with_agent(self) -> bool:
+        """Whether every process of a command is killed when its first process ends."""
+
+    def command(self, *remote: str) -> list[str]:
+        """The command that runs another one on the node, without a prompt or a terminal."""
+
+    def install_command(self, requirement: str) -> str:
+        """The line that installs a version of iostudy on the node."""
+
+    def find_address(self) -> str:
+        """The host name or address by which this host reaches it."""
 
 
 @dataclass(frozen=True)
@@ -26,23 +58,50 @@ class SshNode:
     sudo: bool = False
     options: tuple[str, ...] = ()
 
+    @property
+    def ends_with_agent(self) -> bool:
+        """As `RemoteNode` says."""
+        return False
+
     def command(self, *remote: str) -> list[str]:
-        """The command that runs another one on the node, without a prompt or a terminal."""
+        """As `RemoteNode` says."""
         prefix = ["sudo", "-n", "--"] if self.sudo else []
         options = ["-T", "-o", "BatchMode=yes", *self.options]
         return ["ssh", *options, "--", self.host, shlex.join([*prefix, *remote])]
 
     def install_command(self, requirement: str) -> str:
-        """The line that installs a version of iostudy on the node."""
+        """As `RemoteNode` says."""
         return shlex.join(self.command(self.python, "-m", "pip", "install", requirement))
 
+    def find_address(self) -> str:
+        """As `RemoteNode` says, after aliases (``ssh -G``)."""
+        command = ["ssh", "-G", *self.options, "--", self.host]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        lines = (line.partition(" ") for line in done.stdout.splitlines())
+        names = [value for key, _, value in lines if key == "hostname"]
+        return names[0] if names else name_of_host(self.host)
 
-def parse_nodes(text: str) -> SshHosts:
-    """The hosts of ``ssh:[USER@]HOST,...``; UsageError for anything else."""
-    if not text.startswith(_SCHEME):
-        raise _bad_nodes(f"{text!r}, which does not begin with {_SCHEME}", "--nodes")
+
+def require_ssh() -> None:
+    """UsageError without the program ssh."""
+    if shutil.which("ssh") is None:
+        raise UsageError(
+            "the program ssh, to reach nodes",
+            found="it is not installed",
+            where="this host",
+            remedy="apt-get install openssh-client",
+        )
+
+
+def parse_nodes(text: str) -> SshHosts | SlurmJob:
+    """The hosts of ``ssh:[USER@]HOST,...``, or the job of ``slurm:COUNT``; else UsageError."""
+    scheme, _, rest = text.partition(":")
+    if scheme == _SLURM and rest.isdecimal() and int(rest) > 0:
+        return SlurmJob(int(rest))
+    if scheme != _SSH:
+        raise _bad_nodes(f"{text!r}, which is neither ssh:HOST,... nor slurm:COUNT", "--nodes")
     try:
-        return SshHosts(tuple(text.removeprefix(_SCHEME).split(",")))
+        return SshHosts(tuple(rest.split(",")))
     except ValueError as error:
         raise _bad_nodes(str(error), "--nodes") from error
 

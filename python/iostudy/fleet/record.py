@@ -61,6 +61,12 @@ class FleetRecord(BaseModel):
             if not self.is_complete(node)
         ]
 
+    def list_remaining(self) -> tuple[str, ...] | None:
+        """Return the nodes that `--resume` needs; None if the run had none so far."""
+        together = self.design is Design.TOGETHER
+        needed = tuple(node for node in self.nodes if together or not self.is_complete(node))
+        return needed if self.nodes else None
+
     def write(self, folder: Path) -> None:
         """Replace the record durably; OSError as it comes."""
         content = self.model_dump_json(by_alias=True, indent=2)

@@ -1,22 +1,29 @@
-"""Sources of a fleet's nodes: hosts by ssh, or the workers of a Dask scheduler."""
+"""Sources of a fleet's nodes: hosts by ssh or Slurm, or the workers of a Dask scheduler."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Collection, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol, assert_never
 
 from iostudy.fleet.client import FleetClient
 from iostudy.fleet.inventory import read_nodes
-from iostudy.fleet.nodes import SshNode, build_nodes
+from iostudy.fleet.node_cluster import connect_to_nodes
+from iostudy.fleet.node_probe import probe_nodes
+from iostudy.fleet.nodes import RemoteNode, build_nodes, require_ssh
 from iostudy.fleet.readiness import NodeFacts, Readiness
 from iostudy.fleet.scheduler import connect_to_scheduler, probe_workers
-from iostudy.fleet.ssh import probe_nodes, require_ssh
-from iostudy.fleet.ssh_cluster import connect_by_ssh
-from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, SchedulerWorkers, SshHosts
+from iostudy.fleet.slurm import allocate
+from iostudy.study.fleet_nodes import (
+    FleetNodes,
+    InventoryHosts,
+    SchedulerWorkers,
+    SlurmJob,
+    SshHosts,
+)
 
 _PROBE_SECONDS = 120.0
 """Time for `iostudy check` on a worker."""
@@ -39,28 +46,27 @@ class NodeSource(Protocol):
 
 
 @dataclass(frozen=True)
-class SshSource:
-    """Hosts by ssh; ``listen`` is the address of this host that they connect to."""
+class HostSource:
+    """Hosts on which this one starts workers; they connect to its address ``listen``."""
 
-    nodes: tuple[SshNode, ...]
+    nodes: tuple[RemoteNode, ...]
     listen: str | None
 
     def probe(self, study: str, text: str) -> Mapping[str, NodeFacts | Readiness]:
         """As `NodeSource` says."""
-        require_ssh()
         return probe_nodes(self.nodes, study, text)
 
     def install_command(self, node: str, requirement: str) -> str:
         """As `NodeSource` says."""
         return next(own for own in self.nodes if own.name == node).install_command(requirement)
 
-    def select(self, names: Collection[str]) -> SshSource:
+    def select(self, names: Collection[str]) -> HostSource:
         """As `NodeSource` says."""
         return replace(self, nodes=tuple(own for own in self.nodes if own.name in names))
 
     def connect(self, study: str) -> AbstractContextManager[FleetClient]:
         """As `NodeSource` says."""
-        return connect_by_ssh(self.nodes, study, self.listen)
+        return connect_to_nodes(self.nodes, study, self.listen)
 
 
 @dataclass(frozen=True)
@@ -88,16 +94,29 @@ class SchedulerSource:
         return connect_to_scheduler(self.address, self.names)
 
 
-def build_source(nodes: FleetNodes) -> NodeSource:
-    """The source that a study or a command line describes; UsageError if it has no nodes."""
-    python = nodes.python or sys.executable
+@contextmanager
+def open_source(
+    nodes: FleetNodes, resumed: Sequence[str] | None, say: Callable[[str], None]
+) -> Iterator[NodeSource]:
+    """The source that a study or a command line describes; UsageError if it has no nodes.
+
+    A batch system gives its nodes until the end: those that are ``resumed``, or any if that is
+    None. ``say`` gets the reason why they are late.
+    """
+    python, sudo = nodes.python or sys.executable, nodes.sudo
     match nodes.origin:
         case SshHosts(hosts):
-            return SshSource(build_nodes(hosts, python=python, sudo=nodes.sudo), nodes.listen)
+            require_ssh()
+            yield HostSource(build_nodes(hosts, python=python, sudo=sudo), nodes.listen)
         case InventoryHosts(file, limit):
-            own = read_nodes(file, limit, python=python, sudo=nodes.sudo)
-            return SshSource(own, nodes.listen)
+            require_ssh()
+            yield HostSource(read_nodes(file, limit, python=python, sudo=sudo), nodes.listen)
         case SchedulerWorkers(address):
-            return SchedulerSource(address)
+            yield SchedulerSource(address)
+        case SlurmJob() if resumed == ():
+            yield HostSource((), nodes.listen)
+        case SlurmJob() as job:
+            with allocate(job, resumed or (), say, python=python, sudo=sudo) as allocated:
+                yield HostSource(allocated, nodes.listen)
         case unreachable:
             assert_never(unreachable)

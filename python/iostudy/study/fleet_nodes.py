@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,13 +11,26 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 
-from iostudy.study.fields import StudySection
+from iostudy.study.fields import NOT_TRUE, STRICT_KEYS, StudySection
 from iostudy.study.labels import find_duplicates
+from iostudy.workloads.option_types import Seconds
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 """Name of a node; its results have a folder of that name."""
 SCHEDULER_SCHEME = "tls://"
 _MAX_HOSTS = 10_000
+_MAX_OPTIONS = 100
+_WAIT_SECONDS = 600.0
+
+
+def _long_option(text: str) -> str:
+    if not text.startswith("--"):
+        raise ValueError("write long options with their values, such as --account=bench")
+    return text
+
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+LongOption = Annotated[str, AfterValidator(_long_option)]
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,35 @@ class SchedulerWorkers:
         return f"the workers of {self.address}"
 
 
-NodeOrigin = SshHosts | InventoryHosts | SchedulerWorkers
+@dataclass(frozen=True)
+class SlurmJob:
+    """Whole nodes of Slurm, for the time of one command of `iostudy fleet`."""
+
+    __pydantic_config__ = STRICT_KEYS
+
+    nodes: Annotated[int, Field(ge=1, le=_MAX_HOSTS), NOT_TRUE]
+    """number of nodes"""
+    partition: Text | None = None
+    """partition of the nodes; that of Slurm by default"""
+    time: Annotated[Seconds, Field(gt=0)] | None = None
+    """time limit of the job, such as 8h, which ends the study; that of the partition by default"""
+    wait: Annotated[Seconds, Field(gt=0)] = _WAIT_SECONDS
+    """longest time until Slurm grants the nodes"""
+    options: Annotated[tuple[LongOption, ...], Field(max_length=_MAX_OPTIONS)] = ()
+    """further options of salloc, such as [--account=bench, --constraint=nvme]"""
+
+    @property
+    def time_minutes(self) -> int | None:
+        """The time limit in Slurm's unit."""
+        return None if self.time is None else math.ceil(self.time / 60)
+
+    def describe(self) -> str:
+        """Describe the nodes for a person."""
+        where = f", partition {self.partition}" if self.partition else ""
+        return f"{self.nodes} {'node' if self.nodes == 1 else 'nodes'} of Slurm{where}"
+
+
+NodeOrigin = SshHosts | InventoryHosts | SchedulerWorkers | SlurmJob
 
 
 @dataclass(frozen=True)
@@ -103,12 +145,11 @@ def _scheduler(address: str) -> str:
     return address
 
 
-Text = Annotated[str, StringConstraints(min_length=1)]
 Texts = Annotated[list[Text], Field(min_length=1, max_length=_MAX_HOSTS)]
 
 
 class NodesSection(StudySection):
-    """Where the nodes of a fleet come from: exactly one of ssh, inventory and scheduler."""
+    """Where the nodes of a fleet come from: one of ssh, inventory, slurm and scheduler."""
 
     ssh: Texts | None = None
     """hosts or aliases of OpenSSH, perhaps with a user, such as [node01, root@node02]"""
@@ -116,6 +157,8 @@ class NodesSection(StudySection):
     """file of an Ansible inventory"""
     limit: Texts | None = None
     """groups or hosts of the inventory; all by default"""
+    slurm: SlurmJob | None = None
+    """whole nodes of the batch system Slurm, such as {nodes: 4, partition: bench}"""
     scheduler: Annotated[Text, AfterValidator(_scheduler)] | None = None
     """address of a Dask scheduler with named workers, such as tls://host:8786"""
     python: Text | None = None
@@ -130,7 +173,8 @@ class NodesSection(StudySection):
         origins = self._origins()
         if len(origins) != 1:
             raise ValueError(
-                "give one of ssh: [node01, node02], inventory: FILE and scheduler: tls://HOST:PORT"
+                "give one of ssh: [node01, node02], inventory: FILE, slurm: {nodes: 4} and "
+                "scheduler: tls://HOST:PORT"
             )
         (origin,) = origins
         if self.limit and not isinstance(origin, InventoryHosts):
@@ -145,6 +189,7 @@ class NodesSection(StudySection):
         return [
             *([SshHosts(tuple(self.ssh))] if self.ssh else []),
             *([InventoryHosts(Path(self.inventory), limit)] if self.inventory else []),
+            *([self.slurm] if self.slurm else []),
             *([SchedulerWorkers(self.scheduler)] if self.scheduler else []),
         ]
 

@@ -1,18 +1,16 @@
-"""Programs on nodes by OpenSSH, which uses the user's own configuration, keys and known hosts."""
+"""Facts of nodes on which this host can run a program, before anything is installed there."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import shutil
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from iostudy.errors import UsageError
 from iostudy.fleet import probe as probe_module
-from iostudy.fleet.nodes import SshNode
+from iostudy.fleet.nodes import RemoteNode, SshNode
 from iostudy.fleet.readiness import NodeFacts, Readiness, read_facts, unreachable
 
 _AT_ONCE = 32
@@ -20,21 +18,12 @@ _AT_ONCE = 32
 _NO_CONNECTION = 255
 """ssh(1): exit code of an error of ssh itself."""
 _NOT_FOUND = (126, 127)
-
-
-def require_ssh() -> None:
-    """UsageError without the program ssh."""
-    if shutil.which("ssh") is None:
-        raise UsageError(
-            "the program ssh, to reach nodes",
-            found="it is not installed",
-            where="this host",
-            remedy="apt-get install openssh-client",
-        )
+_NO_PROGRAM = "execve()"
+"""Slurm's message if it cannot start a program."""
 
 
 def probe_nodes(
-    nodes: Sequence[SshNode], study: str, text: str
+    nodes: Sequence[RemoteNode], study: str, text: str
 ) -> dict[str, NodeFacts | Readiness]:
     """The facts of each node by its name, or why there are none."""
     with ThreadPoolExecutor(_AT_ONCE) as threads:
@@ -42,16 +31,7 @@ def probe_nodes(
         return {node.name: own for node, own in zip(nodes, found, strict=True)}
 
 
-def find_address(node: SshNode) -> str:
-    """The host name or address that ssh connects to, after aliases (``ssh -G``)."""
-    command = ["ssh", "-G", *node.options, "--", node.host]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = (line.partition(" ") for line in done.stdout.splitlines())
-    names = [value for key, _, value in lines if key == "hostname"]
-    return names[0] if names else node.host.rpartition("@")[2]
-
-
-def _probe(node: SshNode, study: str, text: str) -> NodeFacts | Readiness:
+def _probe(node: RemoteNode, study: str, text: str) -> NodeFacts | Readiness:
     """Run `probe` there; its source comes through stdin, so nothing has to be installed."""
     call = f"import json\nprint(json.dumps(probe({study!r}, {text!r})))\n"
     done = subprocess.run(
@@ -77,11 +57,11 @@ def _last_json(output: str) -> Any:
         return None
 
 
-def _explain(node: SshNode, done: subprocess.CompletedProcess[str]) -> Readiness:
+def _explain(node: RemoteNode, done: subprocess.CompletedProcess[str]) -> Readiness:
     said = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    if done.returncode == _NO_CONNECTION:
+    if done.returncode == _NO_CONNECTION and isinstance(node, SshNode):
         return unreachable(node.name, f"no connection: {said}", f"make `ssh {node.host}` work")
-    if done.returncode in _NOT_FOUND:
+    if done.returncode in _NOT_FOUND or _NO_PROGRAM in done.stderr:
         return unreachable(
             node.name,
             f"no Python in {node.python}: {said}",

@@ -1,7 +1,8 @@
-"""Dask cluster of one fleet run: the scheduler in this process, a worker on each node by ssh.
+"""Dask cluster of one fleet run: the scheduler in this process, a worker on each node.
 
 Dask's SSHCluster is not used: it runs the scheduler on a node, and hands its settings to nodes in
-command lines, which every user of a node can read.
+command lines, which every user of a node can read. dask-jobqueue passes keys by files that all
+nodes share.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ from iostudy.fleet.agent import AgentOrder
 from iostudy.fleet.certificates import Authority
 from iostudy.fleet.client import FleetClient, wait_for_nodes
 from iostudy.fleet.dask_settings import QUIET, build_security
-from iostudy.fleet.nodes import SshNode
-from iostudy.fleet.ssh import find_address
+from iostudy.fleet.nodes import RemoteNode
 
 _WAIT_SECONDS = 60.0
 """Time for a node to start Python, load Dask and register."""
@@ -35,13 +35,13 @@ _AGENT = ("-m", "iostudy.fleet.agent")
 
 
 class Agents:
-    """The ssh processes that run a Dask worker on each node."""
+    """The processes of ssh or srun that run a Dask worker on each node."""
 
     def __init__(self) -> None:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._messages: dict[str, IO[bytes]] = {}
 
-    def start(self, node: SshNode, order: AgentOrder) -> None:
+    def start(self, node: RemoteNode, order: AgentOrder) -> None:
         """Start the worker of a node; its order, with the key, goes through stdin."""
         messages = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
         process = subprocess.Popen(
@@ -81,8 +81,8 @@ class Agents:
 
 
 @contextmanager
-def connect_by_ssh(
-    nodes: Sequence[SshNode], study: str, listen: str | None
+def connect_to_nodes(
+    nodes: Sequence[RemoteNode], study: str, listen: str | None
 ) -> Iterator[FleetClient]:
     """Start a scheduler here and a worker on each node, with certificates for this run alone."""
     authority = Authority(study)
@@ -111,6 +111,7 @@ def connect_by_ssh(
                     port=scheduler.port,
                     identity=authority.issue(node.name),
                     wait_seconds=_WAIT_SECONDS,
+                    outlasts_studies=node.ends_with_agent,
                 )
                 agents.start(node, order)
             names = [node.name for node in nodes]
@@ -120,9 +121,9 @@ def connect_by_ssh(
         agents.close()
 
 
-def _find_own_address(node: SshNode) -> str:
+def _find_own_address(node: RemoteNode) -> str:
     """The address of this host by which it reaches a node."""
-    address = find_address(node)
+    address = node.find_address()
     try:
         return str(get_ip(socket.gethostbyname(address)))
     except OSError as error:
