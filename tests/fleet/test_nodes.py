@@ -3,7 +3,7 @@
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.fleet.nodes import SshNode, build_nodes, parse_nodes
+from iostudy.fleet.nodes import SshNode, build_nodes, last_message, parse_nodes
 from iostudy.fleet.slurm import SlurmNode
 from iostudy.study.fleet_nodes import SlurmJob, SshHosts
 
@@ -51,3 +51,9 @@ def test_a_number_of_nodes_of_slurm_is_a_job_and_each_command_a_step_on_one_of_t
     command = SlurmNode("n1", "17", PYTHON, sudo=True).command(PYTHON, "-")
     assert command[:3] == ["srun", "--jobid=17", "--nodelist=n1"]
     assert command[-6:] == ["--", "sudo", "-n", "--", PYTHON, "-"]
+
+
+def test_the_message_of_a_program_is_its_cause_and_not_its_exit_code():
+    ended = "srun: error: n1: task 0: Exited with exit code 2\n"
+    assert last_message(f"banner\nexecve(): no such file\n\n{ended}") == "execve(): no such file"
+    assert (last_message(ended), last_message(" \n")) == (ended.strip(), "no message")

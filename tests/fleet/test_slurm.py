@@ -86,7 +86,7 @@ def test_a_job_that_waits_or_is_refused_gives_slurms_reason(program: Program):
     assert waits.returncode == 2
     assert "the job waits, and Slurm's reason is PartitionConfig" in waits.stderr
     refused = program("fleet", "check", "--nodes", "slurm:2", "--python", "/nowhere")
-    assert (refused.returncode, refused.stderr.count("no Python in /nowhere")) == (2, 2)
+    assert (refused.returncode, refused.stderr.count("no Python in /nowhere: slurmstepd")) == (2, 2)
     program.env["SALLOC_PARTITION"] = "other"
     other = program("fleet", "check", "--nodes", "slurm:2")
     assert other.returncode == 2

@@ -26,7 +26,7 @@ from iostudy.fleet.agent import AgentOrder
 from iostudy.fleet.certificates import Authority
 from iostudy.fleet.client import FleetClient, wait_for_nodes
 from iostudy.fleet.dask_settings import QUIET, build_security
-from iostudy.fleet.nodes import RemoteNode
+from iostudy.fleet.nodes import RemoteNode, last_message
 
 _WAIT_SECONDS = 60.0
 """Time for a node to start Python, load Dask and register."""
@@ -61,11 +61,10 @@ class Agents:
         """Why the worker of a node is not there."""
         messages = self._messages[name]
         messages.seek(0)
-        lines = messages.read().decode(errors="replace").split("\n")
-        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        said = last_message(messages.read().decode(errors="replace"))
         code = self._processes[name].poll()
         state = "started, and did not register" if code is None else f"ended with {code}"
-        return f"{state}: {said}" if said else state
+        return f"{state}: {said}"
 
     def close(self) -> None:
         """Wait for the workers, which end with their scheduler; then end the connections."""

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from iostudy.fleet import probe as probe_module
-from iostudy.fleet.nodes import RemoteNode, SshNode
+from iostudy.fleet.nodes import RemoteNode, SshNode, last_message
 from iostudy.fleet.readiness import NodeFacts, Readiness, read_facts, unreachable
 
 _AT_ONCE = 32
@@ -58,10 +58,10 @@ def _last_json(output: str) -> Any:
 
 
 def _explain(node: RemoteNode, done: subprocess.CompletedProcess[str]) -> Readiness:
-    said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    said = last_message(done.stderr)
     if done.returncode == _NO_CONNECTION and isinstance(node, SshNode):
         return unreachable(node.name, f"no connection: {said}", f"make `ssh {node.host}` work")
-    if done.returncode in _NOT_FOUND or _NO_PROGRAM in done.stderr:
+    if done.returncode in _NOT_FOUND or _NO_PROGRAM in said:
         return unreachable(
             node.name,
             f"no Python in {node.python}: {said}",

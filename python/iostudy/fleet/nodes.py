@@ -13,6 +13,8 @@ from iostudy.errors import UsageError
 from iostudy.study.fleet_nodes import SlurmJob, SshHosts, name_of_host, require_names
 
 _SSH, _SLURM = "ssh", "slurm"
+_ONLY_CODE = "Exited with exit code"
+"""srun's last line; the cause is above it."""
 
 
 class RemoteNode(Protocol):
@@ -91,6 +93,13 @@ def require_ssh() -> None:
             where="this host",
             remedy="apt-get install openssh-client",
         )
+
+
+def last_message(text: str) -> str:
+    """The last line of a program's messages that gives a cause."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if _ONLY_CODE not in line]
+    return (causes or lines or ["no message"])[-1]
 
 
 def parse_nodes(text: str) -> SshHosts | SlurmJob:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from iostudy.errors import UsageError
+from iostudy.fleet.nodes import last_message
 from iostudy.own_folder import new_identity
 from iostudy.study.fleet_nodes import SlurmJob
 
@@ -126,8 +127,7 @@ def _wait(
 
 def _last_line(messages: IO[bytes]) -> str:
     messages.seek(0)
-    lines = messages.read().decode(errors="replace").splitlines()
-    return next((line.strip() for line in reversed(lines) if line.strip()), "no message")
+    return last_message(messages.read().decode(errors="replace"))
 
 
 def _ask(*command: str) -> str:
