@@ -20,6 +20,8 @@ _NO_CONNECTION = 255
 _NOT_FOUND = (126, 127)
 _NO_PROGRAM = "execve()"
 """Slurm's message if it cannot start a program."""
+PROBE_SECONDS = 120.0
+"""Time for `iostudy check` on a node. A connection whose link is lost would wait for hours."""
 
 
 def probe_nodes(
@@ -34,14 +36,18 @@ def probe_nodes(
 def _probe(node: RemoteNode, study: str, text: str) -> NodeFacts | Readiness:
     """Run `probe` there; its source comes through stdin, so nothing has to be installed."""
     call = f"import json\nprint(json.dumps(probe({study!r}, {text!r})))\n"
-    done = subprocess.run(
-        node.command(node.python, "-"),
-        input=f"{inspect.getsource(probe_module)}\n{call}",
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            node.command(node.python, "-"),
+            input=f"{inspect.getsource(probe_module)}\n{call}",
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=PROBE_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return unreachable(node.name, f"no answer for {PROBE_SECONDS:g} s", "look at the network")
     facts = read_facts(_last_json(done.stdout))
     if facts is not None and done.returncode == 0:
         return facts

@@ -12,7 +12,7 @@ from typing import Protocol, assert_never
 from iostudy.fleet.client import FleetClient
 from iostudy.fleet.inventory import read_nodes
 from iostudy.fleet.node_cluster import connect_to_nodes
-from iostudy.fleet.node_probe import probe_nodes
+from iostudy.fleet.node_probe import PROBE_SECONDS, probe_nodes
 from iostudy.fleet.nodes import RemoteNode, build_nodes, require_ssh
 from iostudy.fleet.readiness import NodeFacts, Readiness
 from iostudy.fleet.scheduler import connect_to_scheduler, probe_workers
@@ -24,9 +24,6 @@ from iostudy.study.fleet_nodes import (
     SlurmJob,
     SshHosts,
 )
-
-_PROBE_SECONDS = 120.0
-"""Time for `iostudy check` on a worker."""
 
 
 class NodeSource(Protocol):
@@ -79,7 +76,7 @@ class SchedulerSource:
     def probe(self, study: str, text: str) -> Mapping[str, NodeFacts | Readiness]:
         """As `NodeSource` says."""
         with self.connect(study) as client:
-            return probe_workers(client, study, text, _PROBE_SECONDS)
+            return probe_workers(client, study, text, PROBE_SECONDS)
 
     def install_command(self, node: str, requirement: str) -> str:
         """As `NodeSource` says, for a shell on the node."""
