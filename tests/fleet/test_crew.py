@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
@@ -85,10 +85,11 @@ class Client:
         return node.contact(request) if isinstance(request, Request) else node.carry(request)
 
     def time_exchanges(
-        self, node: str, _read: Callable[[], object], count: int, seconds: float
-    ) -> list[Exchange] | NoAnswer:
-        if node in self.mute:
-            return LATE
+        self, nodes: Collection[str], _read: Callable[[], object], count: int, _seconds: float
+    ) -> dict[str, list[Exchange] | NoAnswer]:
+        return {node: LATE if node in self.mute else self._ask(node, count) for node in nodes}
+
+    def _ask(self, node: str, count: int) -> list[Exchange]:
         found = []
         for _ in range(count):
             sent, other = time.monotonic(), self.nodes[node].read_clock()

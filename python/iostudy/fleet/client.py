@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from distributed import Client, Future
+from distributed.protocol.pickle import dumps
 
 from iostudy.analysis.clock_offset import Exchange
 from iostudy.errors import IostudyError, RecordError, UsageError
 
 T = TypeVar("T")
 _POLL_SECONDS = 0.05
+_CLOCKS_AT_ONCE = 20
+"""Nodes whose clocks are read at the same time: with as many, the shortest trips stay short."""
 _GATHER_SECONDS = 10.0
 """Time to fetch an answer that the node has."""
 
@@ -66,25 +69,41 @@ class FleetClient:
         return answer
 
     def time_exchanges(
-        self, node: str, read_clock: Callable[[], tuple[float, float]], count: int, seconds: float
-    ) -> list[Exchange] | NoAnswer:
-        """Ask a node for its clock some times, one after the other."""
-        threads = ThreadPoolExecutor(1)  # a question to a lost node may wait for ever
-        try:
-            answers = threads.submit(self._exchange, self._addresses[node], read_clock, count)
-            return answers.result(seconds)
-        except Exception as error:  # noqa: BLE001 - whatever a node raises, it is no answer
-            return NoAnswer(describe_error(error))
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
+        self,
+        nodes: Collection[str],
+        read_clock: Callable[[], tuple[float, float]],
+        count: int,
+        seconds: float,
+    ) -> dict[str, list[Exchange] | NoAnswer]:
+        """Ask each node for its clock some times, one after the other.
 
-    def _exchange(
-        self, address: str, read_clock: Callable[[], tuple[float, float]], count: int
-    ) -> list[Exchange]:
-        exchanges = []
+        No scheduler is in between, which doubles the round trip and quadruples the CPU time.
+        """
+        found: dict[str, list[Exchange] | NoAnswer] = self._client.sync(
+            self._exchange_with_all, nodes, dumps(read_clock), count, seconds
+        )
+        return found
+
+    async def _exchange_with_all(
+        self, nodes: Collection[str], read_clock: bytes, count: int, seconds: float
+    ) -> dict[str, list[Exchange] | NoAnswer]:
+        limit = asyncio.Semaphore(_CLOCKS_AT_ONCE)
+
+        async def exchange(node: str) -> list[Exchange] | NoAnswer:
+            async with limit:
+                exchanges = self._exchange(self._addresses[node], read_clock, count)
+                try:
+                    return await asyncio.wait_for(exchanges, seconds)
+                except Exception as error:  # noqa: BLE001 - whatever a node raises, it is no answer
+                    return NoAnswer(describe_error(error))
+
+        return dict(zip(nodes, await asyncio.gather(*map(exchange, nodes)), strict=True))
+
+    async def _exchange(self, address: str, read_clock: bytes, count: int) -> list[Exchange]:
+        worker, exchanges = self._client.rpc(address), []
         for _ in range(count):
             sent = time.monotonic()
-            received, answered = self._client.run(read_clock, workers=[address])[address]
+            received, answered = (await worker.run(function=read_clock))["result"]
             exchanges.append(Exchange(sent, received, answered, time.monotonic()))
         return exchanges
 

@@ -45,9 +45,13 @@ class Connection(Protocol):
         """Run a function on each node; return the answers that come in time, by node."""
 
     def time_exchanges(
-        self, node: str, read_clock: Callable[[], tuple[float, float]], count: int, seconds: float
-    ) -> list[Exchange] | NoAnswer:
-        """Ask a node for its clock some times."""
+        self,
+        nodes: Collection[str],
+        read_clock: Callable[[], tuple[float, float]],
+        count: int,
+        seconds: float,
+    ) -> dict[str, list[Exchange] | NoAnswer]:
+        """Ask each node for its clock some times."""
 
     def refresh(self) -> None:
         """Follow workers that have registered again."""
@@ -228,12 +232,8 @@ class Crew:
 
     def _measure_offsets(self, turn: _Turn) -> dict[str, ClockOffset]:
         """The offset of each node's CLOCK_MONOTONIC; without nodes that do not answer."""
-        seconds = self._beat_seconds
-        found = {
-            node: self._client.time_exchanges(node, read_clock, _EXCHANGES, seconds)
-            for node in turn.calls
-            if node in self._leases
-        }
+        nodes = [node for node in turn.calls if node in self._leases]
+        found = self._client.time_exchanges(nodes, read_clock, _EXCHANGES, self._beat_seconds)
         return {
             node: estimate_offset(own)
             for node, own in found.items()
