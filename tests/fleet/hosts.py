@@ -39,7 +39,7 @@ class Hosts:
         (folder / "target").mkdir()
         path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
         self.controller.env["PATH"] = path
-        self._names: list[str] = []
+        self.names: list[str] = []
 
     def add(self, *names: str, **more: str) -> str:
         """Add nodes; return the value of --nodes for all."""
@@ -53,8 +53,8 @@ class Hosts:
             }
             lines = [f"export {key}={shlex.quote(value)}\n" for key, value in variables.items()]
             (self.folder / "hosts" / name).write_text("".join(lines))
-            self._names.append(name)
-        return f"ssh:{','.join(self._names)}"
+            self.names.append(name)
+        return f"ssh:{','.join(self.names)}"
 
     def state(self, name: str) -> Path:
         return self.folder / "nodes" / name / "state"
@@ -73,7 +73,7 @@ class Hosts:
     def end(self) -> None:
         """End what a failed test left."""
         self.controller.end()
-        for name in self._names:
+        for name in self.names:
             for module in ("iostudy.fleet.agent", "iostudy.fleet.supervisor"):
                 self.kill(name, module)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -30,6 +29,7 @@ TOGETHER = ("--design", "together")
 NODES = {"n1", "n2"}
 TEN = {f"n{number}" for number in range(1, 11)}
 BLOCKS = 12
+FEW_BLOCKS = 6
 
 
 @pytest.fixture
@@ -40,12 +40,12 @@ def hosts(tmp_path: Path) -> Iterator[Hosts]:
     hosts.end()
 
 
-def complete(hosts: Hosts, arguments: list[str]) -> None:
+def complete(hosts: Hosts, arguments: list[str], blocks: int = BLOCKS) -> None:
     """Resume; every block of the study is then complete, and nothing is left on a node."""
     resumed = hosts.controller(*arguments, *TOGETHER, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     counted = {row.block for row in hosts.controller.rows() if row.counts}
-    assert counted == set(range(1, BLOCKS + 1))
+    assert counted == set(range(1, blocks + 1))
     assert list((hosts.folder / "work").iterdir()) == []
     assert list((hosts.folder / "target").iterdir()) == []
 
@@ -132,11 +132,11 @@ def test_a_lost_node_is_in_no_later_block_and_its_own_is_repeated(hosts: Hosts, 
 
 
 @pytest.mark.slow
-def test_a_node_that_answers_again_is_in_whole_blocks_from_then_on(hosts: Hosts):
+def test_a_node_that_answers_again_is_in_whole_blocks_and_a_load_waits_for_it(hosts: Hosts):
     nodes = hosts.add("n1", "n2", "n3")
-    write_study(hosts, 4 * BLOCKS, least=4 * BLOCKS)
+    write_load(hosts, "[2, 3]", 2 * BLOCKS, least=2 * BLOCKS)
     process = hosts.controller.start(*run_arguments(hosts, nodes), *TOGETHER)
-    hosts.controller.wait_for_trials(process, 3)
+    hosts.controller.wait_for_trials(process, 5)
     hosts.send("n3", AGENT, signal.SIGSTOP)
     wait_until(lambda: phase_of(hosts, "n3") is Phase.LOST)
     wait_until(lambda: not hosts.find("n3", SUPERVISOR))
@@ -145,12 +145,17 @@ def test_a_node_that_answers_again_is_in_whole_blocks_from_then_on(hosts: Hosts)
     assert process.returncode == 3, stderr
     assert "n3 is lost: no answer for 8 s" in stderr
     assert "n3 answers again, and takes part from this block on" in stderr
-    (blocks,) = nodes_by_workload(hosts).values()
-    assert all(len(own) == 1 for own in blocks.values()), "a block compares the same nodes"
-    sets = [own for block in sorted(blocks) for own in blocks[block]]
-    runs = [own for own, _ in groupby(sets)]
-    everybody = frozenset({"n1", "n2", "n3"})
-    assert runs == [everybody, frozenset(NODES), everybody]
+    drawn = nodes_by_workload(hosts)
+    sets = {(load, block): own for load, blocks in drawn.items() for block, own in blocks.items()}
+    assert len(sets) == 4 * BLOCKS, "no load is given up"
+    assert all(len(own) == 1 for own in sets.values()), "a block compares the same nodes"
+    assert {own for (own,) in drawn["dfsio-read at nodes=3"].values()} == {frozenset(hosts.names)}
+    counted = [row for row in hosts.controller.rows() if row.counts]
+    without = [n for n, row in enumerate(counted) if any("without n3" in own for own in row.notes)]
+    assert without, "the load of two nodes continues"
+    assert {counted[n].workload for n in without} == {"dfsio-read at nodes=2"}
+    assert without == list(range(without[0], without[-1] + 1))
+    assert without[-1] < len(counted) - 1
     assert phase_of(hosts, "n3") is Phase.COMPLETE
     assert list((hosts.folder / "work").iterdir()) == []
     assert list((hosts.folder / "target").iterdir()) == []
@@ -211,7 +216,7 @@ def test_what_nodes_cannot_run_together_is_refused_before_anything_begins(hosts:
 @pytest.mark.slow
 def test_a_load_of_more_nodes_than_are_left_waits_and_smaller_ones_are_decided(hosts: Hosts):
     nodes = hosts.add("n1", "n2", "n3")
-    write_load(hosts, "[1, 3]", BLOCKS, least=BLOCKS)
+    write_load(hosts, "[1, 3]", FEW_BLOCKS, least=FEW_BLOCKS)
     process = hosts.controller.start(*run_arguments(hosts, nodes), *TOGETHER)
     hosts.controller.wait_for_trials(process, 5)
     hosts.kill("n3", AGENT)
@@ -220,14 +225,14 @@ def test_a_load_of_more_nodes_than_are_left_waits_and_smaller_ones_are_decided(h
     assert "dfsio-read at nodes=3 is given up" in stderr
     assert "it could not begin: 3 nodes at least, but 2 are left" in stderr
     drawn = nodes_by_workload(hosts)
-    assert len(drawn["dfsio-read at nodes=1"]) == BLOCKS
-    assert len(drawn["dfsio-read at nodes=3"]) < BLOCKS
+    assert len(drawn["dfsio-read at nodes=1"]) == FEW_BLOCKS
+    assert len(drawn["dfsio-read at nodes=3"]) < FEW_BLOCKS
     assert all(len(own) == 1 for blocks in drawn.values() for own in blocks.values())
     report = json.loads((hosts.controller.out / "report.json").read_text())
     assert [own["attempts"] for own in report["given_up"]] == [0]
     assert "some trials drew their nodes without n3, lost before the block" in report["notes"]
     wait_until(lambda: not hosts.find("n3", SUPERVISOR))
-    complete(hosts, run_arguments(hosts, nodes))
+    complete(hosts, run_arguments(hosts, nodes), FEW_BLOCKS)
 
 
 @pytest.mark.slow
