@@ -10,6 +10,7 @@ import pytest
 
 from iostudy.fleet.record import read_record
 from iostudy.fleet.work_folder import EndReason, WorkFolder
+from iostudy.results.node_parts import read_node_parts
 from tests.cli.program import Program
 from tests.fleet.slurm import SlurmCluster, is_installed
 from tests.fleet.test_fleet_run import (
@@ -132,3 +133,11 @@ def test_a_cancelled_job_is_reported_and_resumed(cluster: SlurmCluster, program:
     resumed = program(*arguments(program, "--resume"))
     assert resumed.returncode == 0, resumed.stderr
     assert "2 complete" in resumed.stderr
+
+
+def test_nodes_of_slurm_run_trials_together(cluster: SlurmCluster, program: Program):
+    done = program(*arguments(program, "--design", "together"))
+    assert done.returncode == 0, done.stderr
+    assert "Nodes" in done.stdout
+    assert {own.node for own in read_node_parts(program.rows()[0].parts)} == set(NAMES)
+    assert cluster.list_jobs() == []
