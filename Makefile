@@ -24,7 +24,7 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet vm wheel package docs-site format lock clean help
+.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -111,6 +111,10 @@ systems: $(VENV)/.test $(VENV)/.built ## a study on a network file system of a p
 fleet: $(VENV)/.test $(VENV)/.built ## the long tests of fleets, as root: sshd in network namespaces, Slurm, killed processes
 	tools/need $(TO_LINK)
 	$(BIN)/pytest -m slow tests/fleet
+
+fleet-kills: $(VENV)/.test $(VENV)/.built ## 100 random losses of nodes, links and controllers of fleets, as root, with counts
+	tools/need $(TO_LINK)
+	$(BIN)/python -m tests.fleet.kills 100 1 2
 
 vm: $(VENV)/.test $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
 	tools/need $(TO_EMULATE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -78,8 +79,8 @@ class Hosts:
                 self.kill(name, module)
 
 
-def find_processes(state: Path, module: str) -> list[int]:
-    """The processes of a module on the node with this state directory."""
+def find_processes(state: Path, module: str = "") -> list[int]:
+    """The processes of a module, or all, on the node with this state directory."""
     marked = f"IOSTUDY_STATE_DIR={state}".encode()
     return [
         int(entry.name)
@@ -90,7 +91,12 @@ def find_processes(state: Path, module: str) -> list[int]:
 
 def kill_processes(state: Path, module: str) -> None:
     """Kill the processes of a module on a node."""
-    for number in find_processes(state, module):
+    kill_all(find_processes(state, module))
+
+
+def kill_all(numbers: Iterable[int]) -> None:
+    """Kill processes, also those that have ended just now."""
+    for number in numbers:
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
 
@@ -101,4 +107,4 @@ def _runs(process: Path, marked: bytes, module: bytes) -> bool:
         words = (process / "cmdline").read_bytes().split(b"\0")
     except OSError:  # it has ended
         return False
-    return marked in variables and module in words
+    return marked in variables and (not module or module in words)

@@ -74,6 +74,12 @@ class Namespaces:
     def state(self, name: str) -> Path:
         return self.folder / "nodes" / name / "state"
 
+    def read(self, name: str, *command: str) -> str:
+        """The output of a command in the network of a node."""
+        inside = ["ip", "netns", "exec", _space(name), *command]
+        done = subprocess.run(inside, capture_output=True, check=True, text=True)
+        return done.stdout.strip()
+
     def set_link(self, name: str, state: str) -> None:
         """Cut the cable of a node (``down``), or plug it in again (``up``)."""
         run("ip", "link", "set", _link(name), state)
