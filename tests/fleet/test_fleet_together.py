@@ -241,6 +241,8 @@ def test_a_load_of_nodes_is_refused_by_one_host_and_by_too_few_nodes(hosts: Host
     write_load(hosts, "[1, 3]", 3)
     together = hosts.controller(*run_arguments(hosts, nodes), *TOGETHER)
     assert (together.returncode, "3 nodes or more" in together.stderr) == (2, True)
+    fleet = hosts.controller("fleet", "check", "study.yaml", "--nodes", nodes)
+    assert (fleet.returncode, "3 nodes or more" in fleet.stderr) == (2, True)
     for command in (run_arguments(hosts, nodes), ["run", "study.yaml"], ["power", "study.yaml"]):
         done = hosts.controller(*command)
         assert (done.returncode, "a study of one host" in done.stderr) == (2, True)

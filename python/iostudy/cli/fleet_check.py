@@ -18,6 +18,7 @@ from iostudy.cli.fleet_options import (
     Sudo,
     find_nodes,
 )
+from iostudy.errors import UsageError
 from iostudy.study import library
 from iostudy.study.model import Study
 from iostudy.study.parser import load
@@ -63,6 +64,8 @@ def check(
         found = judge_nodes(source, loaded)
     print_readiness(found)
     require_ready(found)
+    if loaded is not None and loaded.most_nodes is not None:
+        require_enough(loaded.most_nodes, len(found))
 
 
 def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
@@ -97,6 +100,17 @@ def find_ready(
     chosen = tuple(own for own in found if own not in silent)
     require_ready(chosen)
     return chosen
+
+
+def require_enough(fewest: int, found: int) -> None:
+    """UsageError if fewer nodes can run the study than it needs."""
+    if found < fewest:
+        raise UsageError(
+            f"{fewest} nodes or more",
+            found=f"{found} that can run the study",
+            where="the fleet",
+            remedy="name more nodes, or lower the load; `iostudy run` needs one host",
+        )
 
 
 def print_readiness(found: Sequence[Readiness]) -> None:

@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from iostudy.cli.console import say
-from iostudy.cli.fleet_check import find_ready
+from iostudy.cli.fleet_check import find_ready, require_enough
 from iostudy.cli.progress import show_progress
 from iostudy.cli.signals import EndedBySignal
 from iostudy.cli.study_runner import print_existing_report, print_report
-from iostudy.errors import IostudyError, TrialError, UsageError
+from iostudy.errors import IostudyError, TrialError
 from iostudy.execution.session import (
     StudySession,
     prepare_session,
@@ -47,8 +47,7 @@ def run_together(
     record = record.model_copy(update={"nodes": {}})  # all nodes begin again
     ready = find_ready(source, study, record, resume=resume)
     fewest = _FEWEST if resume else max(_FEWEST, study.most_nodes or 0)
-    if len(ready) < fewest:
-        raise _too_few(fewest, len(ready))
+    require_enough(fewest, len(ready))
     root = all(own.facts is not None and own.facts.root for own in ready)
     has_begun = resume and (folder / FILE_NAME).exists()
     session = prepare_session(study, folder, root=root, resume=has_begun)
@@ -131,15 +130,6 @@ def _run(
         with show_progress() as listening, fleet.open(study.decide.margin) as node:
             session.execute(node, root=root, seed=None, listeners=[listening])
     return lost
-
-
-def _too_few(fewest: int, found: int) -> UsageError:
-    return UsageError(
-        f"{fewest} nodes or more",
-        found=f"{found} that can run the study",
-        where="the fleet",
-        remedy="name more nodes, or lower the load; `iostudy run` needs one host",
-    )
 
 
 def _incomplete(lost: list[str], folder: Path) -> TrialError:
