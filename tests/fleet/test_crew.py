@@ -184,6 +184,9 @@ def ended(code: int, reason: EndReason) -> NodeStatus:
     return NodeStatus(running=False, ending=Ending(exit_code=code, reason=reason), line="")
 
 
+UNRESTORED = ended(NOT_RESTORED, EndReason.LEASE)
+
+
 def beat(crew: Crew) -> None:
     """Let some heartbeats pass."""
     with crew.heartbeats():
@@ -200,8 +203,9 @@ def lose(crew: Crew) -> None:
     [
         (ended(143, EndReason.LEASE), ("b",)),
         (ended(143, EndReason.STOPPED), ("b",)),
+        (ended(143, EndReason.TERMINATED), ()),
         (ended(1, EndReason.FINISHED), ()),
-        (ended(NOT_RESTORED, EndReason.LEASE), ()),
+        (UNRESTORED, ()),
         (NodeStatus(running=False, ending=None, line="killed"), ()),
         (NodeStatus(running=True, ending=None, line=""), ()),
         (LATE, ()),
@@ -215,7 +219,8 @@ def test_a_lost_node_returns_once_its_server_was_stopped_and_all_is_restored(
     lose(crew)
     lost.status, client.refreshed = status, 0
     beat(crew)
-    assert crew.returned == returned
+    assert crew.take_returned() == returned
+    assert crew.unrestored.keys() == ({"b"} if status == UNRESTORED else set())
     assert set(lost.contacts) == {Request.STOP}, "a server that runs there is stopped"
     assert set(client.nodes["a"].contacts) == {Request.CONTINUE}
     assert (client.refreshed > 0) == (status is LATE), "its worker may have registered again"
@@ -228,10 +233,39 @@ def test_a_node_that_is_admitted_takes_part_and_one_that_is_excluded_does_not():
     lost.status = ended(143, EndReason.LEASE)
     beat(crew)
     lost.silent_after = 1000
+    assert crew.take_returned() == ("b",)
     crew.admit("b")
-    assert (crew.nodes, crew.lost, crew.returned) == (("a", "b"), (), ())
+    assert (crew.nodes, crew.lost, crew.take_returned()) == (("a", "b"), (), ())
     assert crew.run_together(lambda _: CALL, crew.nodes).values.keys() == {"a", "b"}
     crew.exclude("b", "another kernel")
     assert losses["b"] == "another kernel"
     beat(crew)
-    assert (crew.nodes, crew.returned) == (("a",), ())
+    assert (crew.nodes, crew.take_returned()) == (("a",), ())
+
+
+def test_heartbeats_do_not_stop_a_server_that_begins_on_a_node_that_has_returned():
+    lost = Node(silent_after=1)
+    crew, _, _ = make(a=Node(), b=lost)
+    lose(crew)
+    lost.status = ended(143, EndReason.LEASE)
+    beat(crew)
+    assert crew.take_returned() == ("b",)
+    lost.contacts.clear()
+    beat(crew)
+    assert lost.contacts == [], "it is still lost, and its server is about to begin"
+    assert crew.take_returned() == ()
+    beat(crew)
+    assert lost.contacts, "a server that did not begin leaves it lost"
+
+
+def test_an_error_of_a_heartbeat_is_raised_by_the_next_call():
+    crew, _, client = make(a=Node())
+
+    def fail(*_: object) -> dict[str, Any]:
+        raise OSError("the scheduler is gone")
+
+    client.call_all = fail  # type: ignore[method-assign]
+    with crew.heartbeats():
+        time.sleep(2 * LEASE_SECONDS)
+        with pytest.raises(OSError, match="the scheduler is gone"):
+            crew.run(lambda _: CALL, crew.nodes)

@@ -105,7 +105,19 @@ def test_without_heartbeats_the_node_stops_restores_and_says_so(node: Program):
     status = wait(folder, has_ended)
     assert status.ending is not None
     assert status.ending.reason is EndReason.STOPPED
+    assert status.ending.may_begin_again
     assert PAGE_CLUSTER.read_text() == before
+
+
+def test_what_another_process_terminates_may_not_begin_again(node: Program):
+    folder = work_folder(node.folder, "0123", "n1")
+    begin(folder, order(WITHOUT_ROOT), resumed=False)
+    os.kill(int(folder.lock.read_text()), signal.SIGTERM)
+    contact(folder, Request.STOP)
+    status = wait(folder, has_ended)
+    assert status.ending is not None
+    assert status.ending.reason is EndReason.TERMINATED
+    assert not status.ending.may_begin_again
 
 
 @pytest.mark.root

@@ -25,9 +25,9 @@ class Restarts:
         self.may_begin, self.same = may_begin, same
         self.begun: list[tuple[str, int]] = []
 
-    def begin(self, node: str, calls: int) -> bool:
+    def begin(self, node: str, calls: int) -> str:
         self.begun.append((node, calls))
-        return self.may_begin
+        return "" if self.may_begin else "no space"
 
     def require_same(self, _began: Any, _now: Any) -> None:
         if not self.same:
@@ -82,15 +82,20 @@ class OpenedNode(Node):
         return answer
 
 
-def rejoin(folder: Path, restarts: Restarts) -> tuple[list[str], TogetherNode]:
+def rejoin(
+    folder: Path, restarts: Restarts, *, present_at_start: bool = True
+) -> tuple[list[str], TogetherNode, dict[str, str]]:
     """Run a block after node b was lost and has returned; return the calls of b since then."""
     request = parse(build_study(folder, 3, 3), where="test", name="test").workloads[0]
     nodes = {name: OpenedNode() for name in "ab"}
-    crew, _, _ = make(**nodes)
+    crew, losses, _ = make(**nodes)
     together = TogetherNode(crew, 0.03, restarts)
     together.open()
-    together.circumstances()
+    if present_at_start:
+        together.circumstances()
     nodes["b"].ends_after = 0
+    if not present_at_start:
+        together.circumstances()
     with together.block(request, seed=1):
         assert crew.nodes == ("a",)
     nodes["b"].ends_after = 1000
@@ -99,12 +104,12 @@ def rejoin(folder: Path, restarts: Restarts) -> tuple[list[str], TogetherNode]:
     before = len(nodes["b"].requests)
     with together.block(request, seed=2):
         pass
-    return [name_of(own.call) for own in nodes["b"].requests[before:]], together
+    return [name_of(own.call) for own in nodes["b"].requests[before:]], together, losses
 
 
 def test_a_node_that_has_returned_is_opened_before_the_block(tmp_path: Path):
     restarts = Restarts()
-    calls, together = rejoin(tmp_path, restarts)
+    calls, together, _ = rejoin(tmp_path, restarts)
     assert calls == ["open", "list_unseen", "circumstances", "begin_block", "end_block"]
     assert together.crew.nodes == ("a", "b")
     ((node, number),) = restarts.begun
@@ -112,13 +117,20 @@ def test_a_node_that_has_returned_is_opened_before_the_block(tmp_path: Path):
 
 
 def test_a_node_without_a_server_stays_lost(tmp_path: Path):
-    calls, together = rejoin(tmp_path, Restarts(may_begin=False))
+    calls, together, losses = rejoin(tmp_path, Restarts(may_begin=False))
     assert (calls, together.crew.lost) == ([], ("b",))
+    assert losses["b"] == "it cannot return: no space"
+
+
+def test_a_node_that_was_lost_before_the_study_began_does_not_return(tmp_path: Path):
+    _, together, losses = rejoin(tmp_path, Restarts(), present_at_start=False)
+    assert together.crew.lost == ("b",)
+    assert losses["b"] == "it cannot return: it was lost before the study began"
 
 
 def test_a_node_that_has_changed_does_not_return(tmp_path: Path):
-    calls, together = rejoin(tmp_path, Restarts(same=False))
+    calls, together, _ = rejoin(tmp_path, Restarts(same=False))
     assert calls == ["open", "list_unseen", "circumstances"]
     assert together.crew.lost == ("b",)
     beat(together.crew)
-    assert together.crew.returned == ()
+    assert together.crew.take_returned() == ()

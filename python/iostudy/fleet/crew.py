@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from iostudy.errors import IostudyError, RestoreError, TrialError
 from iostudy.fleet import node_study
 from iostudy.fleet.client import NoAnswer
 from iostudy.fleet.lease import BEATS, Lease
+from iostudy.fleet.lost_nodes import LostNodes
 from iostudy.fleet.node_study import NodeStatus
 from iostudy.fleet.trial_messages import (
     Answer,
@@ -88,8 +90,8 @@ class Crew:
         self._beat_seconds = lease.beat_seconds
         self._on_lost = on_lost
         self._number = 0
-        self._excluded = set[str]()
-        self._returned: tuple[str, ...] = ()
+        self._lost_nodes = LostNodes()
+        self._beating: Future[None] | None = None
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -102,9 +104,16 @@ class Crew:
         return tuple(node for node in self._folders if node not in self._leases)
 
     @property
-    def returned(self) -> tuple[str, ...]:
-        """The lost nodes that answer again, without a server and with all restored."""
-        return tuple(node for node in self._returned if node in self.lost)
+    def unrestored(self) -> Mapping[str, str]:
+        """The lost nodes that could not restore all, with the last line of their log."""
+        return self._lost_nodes.unrestored
+
+    def take_returned(self) -> tuple[str, ...]:
+        """Return the lost nodes that answer again, without a server and with all restored.
+
+        Until the next call, the heartbeats do not stop what begins there.
+        """
+        return self._lost_nodes.take_returned()
 
     @property
     def calls(self) -> int:
@@ -114,25 +123,26 @@ class Crew:
     def admit(self, node: str) -> None:
         """Include a node that has returned, with a new server."""
         self._leases[node] = Lease(BEATS * self._beat_seconds, _now())
-        self._returned = ()
 
     def exclude(self, node: str, reason: str) -> None:
-        """Lose a node for good."""
-        self._excluded.add(node)
-        if node in self._leases:
-            self._lose(node, reason)
+        """Lose a node for good, also one that is lost."""
+        self._lost_nodes.exclude(node)
+        self._leases.pop(node, None)
+        self._on_lost(node, reason)
 
     @contextmanager
     def heartbeats(self) -> Iterator[None]:
-        """Renew the leases while the controller does something else, as pauses or reports."""
+        """Renew the leases while the controller does something else, as pauses or reports.
+
+        An error of a heartbeat is raised by the next call.
+        """
         ended = threading.Event()
-        thread = threading.Thread(target=self._beat, args=(ended,), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
+        with ThreadPoolExecutor(1) as threads:
+            self._beating = threads.submit(self._beat, ended)
+            try:
+                yield
+            finally:
+                ended.set()
 
     def run(self, call_of: Callable[[str], Call], nodes: Collection[str]) -> dict[str, Any]:
         """Carry out a call on these nodes; return the values of those that are not lost.
@@ -171,6 +181,8 @@ class Crew:
             waiting -= {node for node in waiting if self._leases[node].has_expired(_now())}
 
     def _new_turn(self, call_of: Callable[[str], Call], nodes: Collection[str]) -> _Turn:
+        if self._beating is not None and self._beating.done():
+            self._beating.result()
         present = [node for node in nodes if node in self._leases]
         if not present:
             raise _lost("every node is lost")
@@ -242,31 +254,26 @@ class Crew:
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(self._beat_seconds):
-            self._contact(self.nodes, node_study.Request.CONTINUE, self._beat_seconds)
+            self._contact(
+                self.nodes, request=node_study.Request.CONTINUE, seconds=self._beat_seconds
+            )
             self._look_for_lost()
 
     def _look_for_lost(self) -> None:
         """Find the lost nodes that answer; a server that still runs there is to stop."""
-        lost = [node for node in self.lost if node not in self._excluded]
-        if not lost:
-            return
-        found = self._contact(lost, node_study.Request.STOP, self._beat_seconds / 2)
-        self._returned = tuple(node for node, answer in found.items() if _may_return(answer))
+        stop = partial(
+            self._contact, request=node_study.Request.STOP, seconds=self._beat_seconds / 2
+        )
+        found = self._lost_nodes.look(lambda: self.lost, stop)
         if any(isinstance(answer, NoAnswer) for answer in found.values()):
             self._client.refresh()
 
     def _contact(
-        self, nodes: Collection[str], request: node_study.Request, seconds: float
+        self, nodes: Collection[str], *, request: node_study.Request, seconds: float
     ) -> dict[str, NodeStatus | NoAnswer]:
         contact = node_study.contact
         calls = {node: partial(contact, self._folders[node], request) for node in nodes}
         return self._client.call_all(calls, seconds)
-
-
-def _may_return(answer: NodeStatus | NoAnswer) -> bool:
-    if isinstance(answer, NoAnswer) or answer.running or answer.ending is None:
-        return False
-    return answer.ending.may_begin_again
 
 
 def _are_all_ready(turn: _Turn, found: Mapping[str, Answer]) -> bool:

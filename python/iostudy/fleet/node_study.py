@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from iostudy import durable
-from iostudy.errors import IostudyError
+from iostudy.errors import NOT_RESTORED, IostudyError
 from iostudy.fleet.supervisor import RENEW, STOP
 from iostudy.fleet.work_folder import Ending, StudyOrder, WorkFolder
 from iostudy.own_folder import remove_folder
@@ -41,6 +41,11 @@ class NodeStatus:
     running: bool
     ending: Ending | None
     line: str
+
+    @property
+    def is_unrestored(self) -> bool:
+        """Whether it ended and could not restore all settings."""
+        return self.ending is not None and self.ending.exit_code == NOT_RESTORED
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Supervisor of a study on a node: ``python -m iostudy.fleet.supervisor FOLDER LOCK``.
 
 It runs `iostudy run`, or a server of trials, as its child, and ends it when the controller's lease
-expires. SIGUSR1 renews the lease and SIGTERM stops the study. It has a session of its own and is no
-child of a Dask worker, so it outlives both. ``LOCK`` is the descriptor of an open file; the
-supervisor inherits its lock.
+expires. SIGUSR1 renews the lease; SIGUSR2 and SIGTERM stop the study. It has a session of its own
+and is no child of a Dask worker, so it outlives both. ``LOCK`` is the descriptor of an open file;
+the supervisor inherits its lock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from iostudy.fleet.work_folder import Ending, EndReason, StudyOrder, WorkFolder
 from iostudy.settings.transaction.state import make_directory, state_directory
 from iostudy.settings.transaction.watchdog_reports import write_report
 
-RENEW, STOP = signal.SIGUSR1, signal.SIGTERM
+RENEW, STOP, TERMINATE = signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM
+"""TERMINATE is not of the controller: what sends it does not want the study to begin again."""
 _SIGNAL_BYTES = 512
 
 
@@ -74,7 +75,7 @@ def _open_signals() -> int:
     """A pipe that gets the number of each signal, whatever thread the kernel interrupts for it."""
     read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    for number in (RENEW, STOP, signal.SIGCHLD):
+    for number in (RENEW, STOP, TERMINATE, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
     return read_end
 
@@ -96,11 +97,17 @@ def _wait(child: subprocess.Popen[bytes], lease_seconds: float, signals: int) ->
         numbers = _read_signals(signals, lease.left(time.monotonic()))
         if numbers == {signal.SIGCHLD}:
             continue
-        if STOP in numbers or not numbers:
-            reason = EndReason.STOPPED if numbers else EndReason.LEASE
+        if not numbers or numbers & {STOP, TERMINATE}:
+            reason = _find_reason(numbers, reason)
             child.terminate()
         lease = lease.renew(time.monotonic())
     return reason
+
+
+def _find_reason(numbers: set[int], before: EndReason) -> EndReason:
+    if TERMINATE in numbers or before is EndReason.TERMINATED:
+        return EndReason.TERMINATED
+    return EndReason.STOPPED if STOP in numbers else EndReason.LEASE
 
 
 def _report(folder: WorkFolder, order: StudyOrder, ending: Ending) -> None:

@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 from operator import methodcaller
 from typing import Any, Protocol
 
-from iostudy.errors import IostudyError, NotReadyError, TargetError, UsageError
+from iostudy.errors import (
+    IostudyError,
+    NotReadyError,
+    RestoreError,
+    TargetError,
+    UsageError,
+)
 from iostudy.fleet.crew import Crew
 from iostudy.fleet.joint_trial import join_trials
 from iostudy.fleet.node_draw import draw_nodes
@@ -23,8 +29,8 @@ from iostudy.study.model import WorkloadRequest
 class Restart(Protocol):
     """What a node needs to take part again."""
 
-    def begin(self, node: str, calls: int) -> bool:
-        """Start a server of trials after so many calls; False if the node cannot."""
+    def begin(self, node: str, calls: int) -> str:
+        """Start a server of trials after so many calls; return why not, or an empty text."""
 
     def require_same(self, began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """IostudyError if the circumstances of a node are not those in which it began."""
@@ -88,7 +94,7 @@ class TogetherNode:
         NotReadyError without as many nodes. After an interrupt no call ends the block, because the
         nodes would complete their trial first. The request to stop ends both.
         """
-        for node in self.crew.returned:
+        for node in self.crew.take_returned():
             self._readmit(node)
         nodes, notes = self._draw(request, round_seed), self._note_lost(request)
         try:
@@ -107,16 +113,32 @@ class TogetherNode:
 
     def _readmit(self, node: str) -> None:
         """Open a node that has returned; exclude it if it is not as it was."""
-        if not self._restart.begin(node, self.crew.calls):
-            return
-        self.crew.admit(node)
-        try:
-            self._open((node,))
-            found = self._run(methodcaller("circumstances"))
-            if node in found:
-                self._restart.require_same(self._circumstances[node], found[node])
-        except IostudyError as error:
-            self.crew.exclude(node, f"it cannot return: {error.found}")
+        reason = self._restart.begin(node, self.crew.calls)
+        if not reason:
+            self.crew.admit(node)
+            try:
+                self._open((node,))
+                self._require_same(node)
+            except RestoreError:
+                raise
+            except IostudyError as error:
+                reason = error.found
+        if reason:
+            self.crew.exclude(node, f"it cannot return: {reason}")
+
+    def _require_same(self, node: str) -> None:
+        """IostudyError if the node is not as it was when the study began."""
+        found = self._run(methodcaller("circumstances"))
+        began = self._circumstances.get(node)
+        if began is None:
+            raise TargetError(
+                "a node with the circumstances of its start",
+                found="it was lost before the study began",
+                where=node,
+                remedy="--resume begins again with all nodes",
+            )
+        if node in found:
+            self._restart.require_same(began, found[node])
 
     def _draw(self, request: WorkloadRequest, round_seed: int) -> tuple[str, ...]:
         present, needed = self.crew.nodes, request.node_count or 1

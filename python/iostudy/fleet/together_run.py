@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from iostudy.errors import NOT_RESTORED, RestoreError, UsageError
+from iostudy.errors import RestoreError, UsageError
 from iostudy.fleet import node_study
 from iostudy.fleet.client import FleetClient, NoAnswer
 from iostudy.fleet.crew import Crew
@@ -59,16 +59,16 @@ class TogetherFleet:
                 yield node
                 crew.end()
         finally:
-            self._conclude(self._stop(crew.nodes))
+            self._conclude(self._stop(crew.nodes), crew.unrestored)
 
-    def begin(self, node: str, calls: int) -> bool:
-        """Start a server on a node that has returned; False if it cannot."""
+    def begin(self, node: str, calls: int) -> str:
+        """Start a server on a node that has returned; return why not, or an empty text."""
         order = self.order.model_copy(update={"calls": calls})
-        if self._start((node,), order)[node]:
-            return False
-        self._update({node: (Phase.RUNNING, "")})
-        self.on_returned(node)
-        return True
+        reason = self._start((node,), order)[node]
+        if not reason:
+            self._update({node: (Phase.RUNNING, "")})
+            self.on_returned(node)
+        return reason
 
     def _start(self, nodes: Iterable[str], order: StudyOrder) -> dict[str, str]:
         """Start servers; return why a node has none, or an empty text."""
@@ -110,22 +110,28 @@ class TogetherFleet:
         calls = {node: partial(node_study.contact, self.folders[node], request) for node in nodes}
         return self.client.call_all(calls, self._beat_seconds)
 
-    def _conclude(self, found: Mapping[str, NodeStatus | NoAnswer]) -> None:
-        """Record how the servers ended; remove the folders of those that have restored all."""
-        unrestored = []
+    def _conclude(
+        self, found: Mapping[str, NodeStatus | NoAnswer], unrestored: Mapping[str, str]
+    ) -> None:
+        """Record how the servers ended; remove the folders of those that have restored all.
+
+        ``unrestored`` are lost nodes that have not; RestoreError names them too.
+        """
+        kept = dict(unrestored)
+        self._update({node: (Phase.FAILED, line) for node, line in kept.items()})
         for node, answer in found.items():
             phase, detail = _explain(answer)
             self._update({node: (phase, detail)})
             if phase is Phase.COMPLETE:
                 remove = {node: partial(node_study.remove, self.folders[node])}
                 self.client.call_all(remove, self._beat_seconds)
-            if isinstance(answer, NodeStatus) and _is_unrestored(answer):
-                unrestored.append(f"{node}: {answer.line}")
-        if unrestored:
+            if isinstance(answer, NodeStatus) and answer.is_unrestored:
+                kept[node] = answer.line
+        if kept:
             raise RestoreError(
                 "to restore every node",
-                found="; ".join(unrestored),
-                where=", ".join(str(self.folders[node].path) for node in found),
+                found="; ".join(f"{node}: {line}" for node, line in kept.items()),
+                where=", ".join(str(self.folders[node].path) for node in kept),
                 remedy="`iostudy restore` on these nodes restores the rest",
             )
 
@@ -155,10 +161,6 @@ def _explain(answer: NodeStatus | NoAnswer) -> tuple[Phase, str]:
         return Phase.LOST, f"it did not say how it ended ({answer.reason})"
     if answer.running:
         return Phase.LOST, "it still runs"
-    if answer.ending is None or _is_unrestored(answer):
+    if answer.ending is None or answer.is_unrestored:
         return Phase.FAILED, answer.line
     return Phase.COMPLETE, ""
-
-
-def _is_unrestored(answer: NodeStatus) -> bool:
-    return answer.ending is not None and answer.ending.exit_code == NOT_RESTORED

@@ -19,11 +19,15 @@ _TAIL_BYTES = 4096
 
 
 class EndReason(StrEnum):
-    """Why a study ended on a node."""
+    """Why a study ended on a node.
+
+    STOPPED: by the controller. TERMINATED: by SIGTERM of another process, such as a batch system.
+    """
 
     FINISHED = "finished"
     STOPPED = "stopped"
     LEASE = "lease"
+    TERMINATED = "terminated"
 
 
 class Ending(BaseModel):
@@ -36,8 +40,9 @@ class Ending(BaseModel):
 
     @property
     def may_begin_again(self) -> bool:
-        """Whether it was stopped, and has restored all."""
-        return self.reason is not EndReason.FINISHED and self.exit_code != NOT_RESTORED
+        """Whether the controller or its absence stopped it, and it has restored all."""
+        was_stopped = self.reason in (EndReason.STOPPED, EndReason.LEASE)
+        return was_stopped and self.exit_code != NOT_RESTORED
 
 
 class StudyOrder(BaseModel):
