@@ -43,7 +43,8 @@ def test_stragglers_starts_and_absences_are_found() -> None:
     found = build_together(STUDY, make_rows())
     assert found is not None
     assert found.trials == 12
-    assert (found.skew_median, found.clock_error) == (0.002, 0.0005)
+    assert found.starts is not None
+    assert (found.starts.median, found.starts.clock_error) == (0.002, 0.0005)
     slowest, *others = [own for own in found.nodes if own.configuration == "none"]
     assert (slowest.node, slowest.trials, slowest.straggled) == ("c", 2, 2)
     assert slowest.relative == pytest.approx(0.5)
@@ -57,7 +58,8 @@ def test_the_section_says_them_in_words() -> None:
     )
     assert section is not None
     text = "\n".join(section.notes)
-    assert "median 2.0 ms, longest 2.0 ms, of 12 trials" in text
+    assert "median 2.0 ms, longest 2.0 ms, of 12 trials on several nodes." in text
+    assert "Its median share" not in text
     assert "Stragglers: in some trials, c took longer" in text
     assert "Block 3 of dfsio-write ran without c, lost before it." in text
     assert section.tables[0].rows[0][2:7] == ("c", "2", "15.0 s", "+50.0 %", "2")
@@ -71,6 +73,31 @@ def test_blocks_of_fewer_nodes_by_their_load_are_no_absences() -> None:
     section = build_together_section(report().model_copy(update={"together": found}))
     assert section is not None
     assert section.notes[0].startswith("Each round put the nodes into a random order.")
+
+
+def test_trials_on_one_node_have_no_start_skew_and_no_stragglers() -> None:
+    found = build_together(STUDY, [make_joint(row, b=0.1) for row in rows(STUDY, blocks=3)])
+    assert found is not None
+    assert found.starts is None
+    section = build_together_section(report().model_copy(update={"together": found}))
+    assert section is not None
+    assert section.tables[0].rows[0][2:] == ("b", "3", "100 ms", "", "", "")
+    assert "first to the last start" not in " ".join(section.notes[1:])
+
+
+def test_a_skew_above_the_margin_is_a_caveat_of_the_growth_since_one_node() -> None:
+    """Half of the trials are on one node: they change neither skew nor clock error."""
+    made = [
+        make_joint(row, a=0.02, b=0.02) if row.block % 2 else make_joint(row, a=0.02)
+        for row in rows(STUDY, blocks=4)
+    ]
+    found = build_together(STUDY, made)
+    assert found is not None
+    assert found.starts is not None
+    assert (found.trials, found.starts.trials, found.starts.median) == (16, 8, 0.002)
+    section = build_together_section(report().model_copy(update={"together": found}))
+    assert section is not None
+    assert "Its median share is 9.09 %, more than the margin" in " ".join(section.notes)
 
 
 def test_a_study_of_one_host_has_no_such_section() -> None:

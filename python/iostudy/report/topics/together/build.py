@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.topics.together.values import (
     AbsenceReport,
     JointNodeReport,
+    StartsReport,
     TogetherReport,
 )
 from iostudy.results.joint_run import find_stragglers
@@ -25,16 +26,27 @@ def build_together(study: Study, rows: Sequence[TrialRow]) -> TogetherReport | N
     joint = [(row, {own.node: own for own in parts}) for row, parts in parted if parts]
     if not joint:
         return None
-    skews = [max(own.start_after for own in parts.values()) for _, parts in joint]
     return TogetherReport(
         margin=study.decide.margin,
         trials=len(joint),
         drawn=study.most_nodes is not None,
-        skew_median=statistics.median(skews),
-        skew_longest=max(skews),
-        clock_error=max(own.error for _, parts in joint for own in parts.values()),
+        starts=_build_starts([parts for _, parts in joint if len(parts) > 1]),
         nodes=tuple(_build_nodes(study, joint)),
         absences=tuple(_find_absences(study, joint)),
+    )
+
+
+def _build_starts(trials: Sequence[Mapping[str, NodePart]]) -> StartsReport | None:
+    if not trials:
+        return None
+    skews = [max(own.start_after for own in parts.values()) for parts in trials]
+    ends = [max(own.start_after + own.seconds for own in parts.values()) for parts in trials]
+    return StartsReport(
+        trials=len(trials),
+        median=statistics.median(skews),
+        longest=max(skews),
+        share=statistics.median(skew / end for skew, end in zip(skews, ends, strict=True)),
+        clock_error=max(own.error for parts in trials for own in parts.values()),
     )
 
 
@@ -45,22 +57,28 @@ def _build_nodes(study: Study, joint: Joint) -> Iterator[JointNodeReport]:
             own = [each for each in joint if (each[0].workload, each[0].configuration) == key]
             nodes = dict.fromkeys(node for _, parts in own for node in parts)
             found = [_build_node(study, own, node) for node in nodes]
-            yield from sorted(found, key=lambda each: -each.relative)
+            yield from sorted(found, key=lambda each: -(each.relative or 0))
 
 
 def _build_node(study: Study, joint: Joint, node: str) -> JointNodeReport:
     own = [(row, parts) for row, parts in joint if node in parts]
-    straggled = [node in _stragglers(parts, study.decide.margin) for _, parts in own]
+    several = [parts for _, parts in own if len(parts) > 1]
+    straggled = sum(node in _stragglers(parts, study.decide.margin) for parts in several)
     return JointNodeReport(
         workload=own[0][0].workload,
         configuration=own[0][0].configuration,
         node=node,
         trials=len(own),
         seconds=statistics.fmean(parts[node].seconds for _, parts in own),
-        relative=statistics.fmean(_relative(parts, node) for _, parts in own),
-        straggled=sum(straggled),
-        start_after=statistics.fmean(parts[node].start_after for _, parts in own),
+        relative=_mean(_relative(parts, node) for parts in several),
+        straggled=straggled if several else None,
+        start_after=_mean(parts[node].start_after for parts in several),
     )
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = tuple(values)
+    return statistics.fmean(found) if found else None
 
 
 def _stragglers(parts: Mapping[str, NodePart], margin: float) -> tuple[str, ...]:

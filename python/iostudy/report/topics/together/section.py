@@ -38,7 +38,7 @@ def build_together_section(report: Report) -> Section | None:
         title="Nodes",
         notes=(
             f"{_DRAWN if found.drawn else _ALL} {_FIGURE}",
-            _describe_starts(found),
+            *_describe_starts(found),
             *_describe_stragglers(found),
             *_describe_absences(found),
             _UNEXAMINED,
@@ -47,12 +47,22 @@ def build_together_section(report: Report) -> Section | None:
     )
 
 
-def _describe_starts(found: TogetherReport) -> str:
-    return (
-        f"From the first to the last start of a trial: median {_milliseconds(found.skew_median)}, "
-        f"longest {_milliseconds(found.skew_longest)}, of {found.trials} trials. These times "
-        f"compare clocks, with an error of at most {_milliseconds(found.clock_error)} at each end."
+def _describe_starts(found: TogetherReport) -> Iterator[str]:
+    starts = found.starts
+    if starts is None:
+        return
+    yield (
+        f"From the first to the last start of a trial: median {_milliseconds(starts.median)}, "
+        f"longest {_milliseconds(starts.longest)}, of {starts.trials} trials on several nodes. "
+        "These times compare clocks, with an error of at most "
+        f"{_milliseconds(starts.clock_error)} at each end."
     )
+    if starts.trials < found.trials and starts.share > found.margin:
+        yield (
+            "Only the time of a trial on several nodes contains that time. Its median share is "
+            f"{format_percent(starts.share)}, more than the margin, so the growth since one node "
+            "is too low by about as much. Longer trials make the share smaller."
+        )
 
 
 def _describe_stragglers(found: TogetherReport) -> Iterator[str]:
@@ -81,8 +91,10 @@ def _table(found: TogetherReport, factor: str) -> TextTable:
 def _row(own: JointNodeReport, factor: str) -> tuple[str, ...]:
     return (
         *(own.workload, name_configuration(own.configuration, factor), own.node),
-        *(str(own.trials), format_seconds(own.seconds), format_signed_change(own.relative)),
-        *(str(own.straggled), f"{own.start_after * _MILLISECONDS:.1f}"),
+        *(str(own.trials), format_seconds(own.seconds)),
+        "" if own.relative is None else format_signed_change(own.relative),
+        "" if own.straggled is None else str(own.straggled),
+        "" if own.start_after is None else f"{own.start_after * _MILLISECONDS:.1f}",
     )
 
 

@@ -20,11 +20,11 @@ class JointNodeReport(Value):
     """Counted trials of the node."""
     seconds: FiniteFloat
     """Mean duration of its run, by its own clock."""
-    relative: FiniteFloat
-    """Mean of its duration relative to that of the median node, minus 1."""
-    straggled: int
+    relative: FiniteFloat | None
+    """Mean of its duration relative to that of the median node, minus 1; None if it ran alone."""
+    straggled: int | None
     """Trials in which it took longer than the median node by more than the margin."""
-    start_after: FiniteFloat
+    start_after: FiniteFloat | None
     """Mean time of its start after the first start of the trial, in seconds."""
 
 
@@ -39,6 +39,21 @@ class AbsenceReport(Value):
     """Nodes of other blocks that were lost before."""
 
 
+class StartsReport(Value):
+    """Times from the first to the last start of a trial, over trials on several nodes."""
+
+    trials: int
+    """Counted trials on several nodes."""
+    median: FiniteFloat
+    """Median of these times, in seconds."""
+    longest: FiniteFloat
+    """The longest of them, in seconds."""
+    share: FiniteFloat
+    """Median of their shares of the time of the trial."""
+    clock_error: FiniteFloat
+    """Largest possible error of a time on the common clock, in seconds."""
+
+
 class TogetherReport(Value):
     """Trials that all nodes ran at the same time."""
 
@@ -48,12 +63,8 @@ class TogetherReport(Value):
     """Counted trials."""
     drawn: bool
     """Whether the load is a number of nodes, drawn at random in each round."""
-    skew_median: FiniteFloat
-    """Median over trials of the time from the first to the last start, in seconds."""
-    skew_longest: FiniteFloat
-    """Longest such time, in seconds."""
-    clock_error: FiniteFloat
-    """Largest possible error of a time on the common clock, in seconds."""
+    starts: StartsReport | None
+    """Start skew; None if every trial ran on one node."""
     nodes: tuple[JointNodeReport, ...]
     """Nodes by workload and configuration, the slowest first."""
     absences: tuple[AbsenceReport, ...]
