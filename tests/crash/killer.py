@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -265,8 +266,12 @@ def killed_at_step(number: int, act: Act) -> bool:
 
 
 def read_journals() -> dict[str, bytes]:
-    """The contents of all journals, by their names."""
-    return {path.name: path.read_bytes() for path in state_directory().glob("*.*")}
+    """The contents of all journals, by their names; the watchdog may remove one meanwhile."""
+    found = {}
+    for path in state_directory().glob("*.*"):
+        with suppress(FileNotFoundError):
+            found[path.name] = path.read_bytes()
+    return found
 
 
 def killed_at_moment(seconds: float, act: Act) -> bool:
