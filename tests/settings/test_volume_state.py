@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.settings.scratch.volume.lvm import find_failed_copies
+from iostudy.settings.commands import CommandError
+from iostudy.settings.scratch.volume.lvm import find_failed_copies, release_writes
 from iostudy.settings.scratch.volume.manager import VolumeState
 
 FAULT = "1 of 4 members missing"
@@ -37,3 +38,15 @@ def test_reasons(state: VolumeState, *, was_disturbed: bool, reasons: tuple[str,
 )
 def test_copies_of_a_mirror(status: str, faults: tuple[str, ...]) -> None:
     assert find_failed_copies(status) == faults
+
+
+MIRROR = "0 245760 mirror core 2 1024 nosync 2 253:1 0 253:2 0"
+
+
+def test_a_mirror_writes_to_its_other_copies() -> None:
+    assert release_writes(f"{MIRROR} 1 handle_errors\n") == MIRROR
+
+
+def test_a_mirror_with_other_features_is_refused() -> None:
+    with pytest.raises(CommandError, match="keep_log"):
+        release_writes(f"{MIRROR} 2 handle_errors keep_log\n")

@@ -101,9 +101,17 @@ def _continue_after_failures(device: BlockDevice | None) -> None:
     """
     if device is None:
         raise CommandError("the new mirror has no device")
-    table = commands.run("dmsetup", "table", str(device.path)).strip()
-    commands.run("dmsetup", "load", str(device.path), "--table", table.removesuffix(_HOLD_WRITES))
+    table = release_writes(commands.run("dmsetup", "table", str(device.path)))
+    commands.run("dmsetup", "load", str(device.path), "--table", table)
     commands.run("dmsetup", "resume", str(device.path))
+
+
+def release_writes(table: str) -> str:
+    """Return a table of dm-mirror without its one feature, to hold writes after a failure."""
+    table = table.strip()
+    if not table.endswith(_HOLD_WRITES):
+        raise CommandError(f"the table of the new mirror does not end with{_HOLD_WRITES}: {table}")
+    return table.removesuffix(_HOLD_WRITES)
 
 
 def _read_events(device: BlockDevice) -> int:
