@@ -85,7 +85,7 @@ def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path
 
 def test_a_workload_that_cannot_be_prepared_is_given_up_with_the_reason(tmp_path):
     class FullDiskNode(FakeNode):
-        def block(self, request, seed, round_seed=0):
+        def block(self, request, seed, round_seed):
             if request.label == "dfsio-read":
                 raise failed()
             return super().block(request, seed, round_seed)
@@ -124,7 +124,7 @@ class UnreadyNode(FakeNode):
 
     ready_after = 0
 
-    def block(self, request, seed, round_seed=0):
+    def block(self, request, seed, round_seed):
         if request.label == "dfsio-read" and self._trials < self.ready_after:
             raise NotReadyError("4 nodes", found="3 are left", where="here", remedy="wait")
         return super().block(request, seed, round_seed)

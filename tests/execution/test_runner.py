@@ -171,7 +171,7 @@ class NoisyNode(FakeNode):
             for attempt in (1, 2)
         }
 
-    def block(self, request, seed, round_seed=0):
+    def block(self, request, seed, round_seed):
         self.index = self.blocks[seed]
         return super().block(request, seed, round_seed)
 

@@ -51,7 +51,7 @@ class ResponseSurfaceNode(FakeNode):
             for attempt in range(1, 8)
         }
 
-    def block(self, request, seed, round_seed=0):
+    def block(self, request, seed, round_seed):
         self.index = self.blocks[seed]
         return super().block(request, seed, round_seed)
 

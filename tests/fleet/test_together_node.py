@@ -39,7 +39,10 @@ def run_block(folder: Path, error: BaseException) -> list[str]:
     request = parse(build_study(folder, 3, 3), where="test", name="test").workloads[0]
     node = Node()
     crew, _, _ = make(a=node)
-    with pytest.raises(type(error)), TogetherNode(crew, 0.03, Restarts()).block(request, seed=1):
+    with (
+        pytest.raises(type(error)),
+        TogetherNode(crew, 0.03, Restarts()).block(request, seed=1, round_seed=1),
+    ):
         raise error
     return [name_of(own.call) for own in node.requests]
 
@@ -96,13 +99,13 @@ def rejoin(
     nodes["b"].ends_after = 0
     if not present_at_start:
         together.circumstances()
-    with together.block(request, seed=1):
+    with together.block(request, seed=1, round_seed=1):
         assert crew.nodes == ("a",)
     nodes["b"].ends_after = 1000
     nodes["b"].status = ended(143, EndReason.LEASE)
     beat(crew)
     before = len(nodes["b"].requests)
-    with together.block(request, seed=2):
+    with together.block(request, seed=2, round_seed=2):
         pass
     return [name_of(own.call) for own in nodes["b"].requests[before:]], together, losses
 

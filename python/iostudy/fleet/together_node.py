@@ -86,7 +86,7 @@ class TogetherNode:
 
     @contextmanager
     def block(
-        self, request: WorkloadRequest, seed: int, round_seed: int = 0
+        self, request: WorkloadRequest, seed: int, round_seed: int
     ) -> Iterator[_TogetherBlock]:
         """Prepare a block on the nodes of its load; each has data of its own.
 

@@ -140,7 +140,7 @@ class Node(Protocol):
         """Return host, versions and target as plain JSON values."""
 
     def block(
-        self, request: WorkloadRequest, seed: int, round_seed: int = 0
+        self, request: WorkloadRequest, seed: int, round_seed: int
     ) -> AbstractContextManager[BlockSession]:
         """Prepare a block and clean up after it. ``seed`` determines the data of the block.
 

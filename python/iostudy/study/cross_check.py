@@ -72,10 +72,10 @@ def _check_nodes(collector: ProblemCollector, study: Study) -> None:
     """A load of nodes has a meaning for studies that nodes can run together."""
     if study.most_nodes is None:
         return
-    forms = (study, study.without_root())
-    for found, remedy in dict.fromkeys(each for own in forms for each in list_joint_obstacles(own)):
-        message = f"several nodes cannot run a study with {found}; {remedy}"
-        collector.add((*LOAD_PATH, NODES), message)
+    for form in (study, study.without_root()):
+        for found, remedy in list_joint_obstacles(form):
+            message = f"several nodes cannot run a study with {found}; {remedy}"
+            collector.add((*LOAD_PATH, NODES), message)
 
 
 def factors_path(search: Search | None) -> KeyPath:

@@ -115,7 +115,7 @@ class SwitchbackRunner:
         """Start a run under the baseline; record it at its end, with ``notes`` as they are then."""
         began = time.time()
         with (
-            self._node.block(request, self._seed) as session,
+            self._node.block(request, self._seed, round_seed=self._seed) as session,
             session.switched_run(study.configurations()) as run,
         ):
             yield run
