@@ -137,6 +137,6 @@ def _incomplete(lost: list[str], folder: Path) -> TrialError:
         "all nodes in every block",
         found="".join(f"\n    {line}" for line in lost),
         where=str(folder),
-        remedy="the report says which blocks ran without them; look at these nodes, and run the "
-        "study again into another folder if the answer is to hold for all",
+        remedy="the report names the blocks without them, or the lost nodes of a load; look at "
+        "these nodes, and run the study again into another folder if the answer is to hold for all",
     )

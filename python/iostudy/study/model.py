@@ -55,8 +55,8 @@ class WorkloadRequest:
     """A workload with its options, and the figure that verdicts use.
 
     ``label`` is unique in its study and names the workload in the report. ``load`` is there where
-    the study runs it at several. ``node_count`` nodes of a fleet run each trial; None for all
-    that there are.
+    the study runs it at several. ``node_count`` is the number of nodes of a
+    fleet that run each trial; None means all.
     """
 
     label: str
