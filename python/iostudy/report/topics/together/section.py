@@ -57,11 +57,13 @@ def _describe_starts(found: TogetherReport) -> Iterator[str]:
         "These times compare clocks, with an error of at most "
         f"{_milliseconds(starts.clock_error)} at each end."
     )
-    if starts.trials < found.trials and starts.share > found.margin:
+    has_growth_since_one = found.drawn and starts.trials < found.trials
+    if has_growth_since_one and starts.share > found.margin:
         yield (
-            "Only the time of a trial on several nodes contains that time. Its median share is "
-            f"{format_percent(starts.share)}, more than the margin, so the growth since one node "
-            "is too low by about as much. Longer trials make the share smaller."
+            "The time of a trial on several nodes contains this time between its starts; a trial "
+            f"on one node has none. The median share is {format_percent(starts.share)}, more than "
+            "the margin, so the growth since one node is too low by about as much. Longer trials "
+            "make the share smaller."
         )
 
 
