@@ -95,7 +95,7 @@ def test_a_job_that_waits_or_is_refused_gives_slurms_reason(program: Program):
     assert "nvalid partition" in other.stderr
     program.env["PATH"] = str(program.folder)
     missing = program("fleet", "check", "--nodes", "slurm:2")
-    assert "not installed: salloc, srun, scontrol, squeue" in missing.stderr
+    assert "not installed: salloc, srun, scontrol, squeue, sinfo" in missing.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -121,7 +121,9 @@ def test_without_a_controller_studies_end_in_order_and_resume_on_the_same_nodes(
     assert "2 complete" in resumed.stderr
 
 
-def test_a_cancelled_job_is_reported_and_resumed(cluster: SlurmCluster, program: Program):
+def test_a_cancelled_job_is_reported_and_resumed_on_the_nodes_that_are_there(
+    cluster: SlurmCluster, program: Program
+):
     write(program, blocks=40)
     process = program.start(*arguments(program))
     wait_until(lambda: has_begun(program))
@@ -130,6 +132,12 @@ def test_a_cancelled_job_is_reported_and_resumed(cluster: SlurmCluster, program:
     _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
     assert process.returncode == 3, stderr
     assert "Slurm ended the job: salloc: Job allocation" in stderr
+    cluster.ask("scontrol", "update", "nodename=n2", "state=drain", "reason=test")
+    alone = program(*arguments(program, "--resume"))
+    assert alone.returncode == 3, alone.stderr
+    assert "n2 is left out: Slurm says that it is drain" in alone.stderr
+    assert "n1 is complete" in alone.stderr
+    cluster.ask("scontrol", "update", "nodename=n2", "state=resume")
     resumed = program(*arguments(program, "--resume"))
     assert resumed.returncode == 0, resumed.stderr
     assert "2 complete" in resumed.stderr

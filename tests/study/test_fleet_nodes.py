@@ -39,6 +39,13 @@ def test_a_job_of_slurm_has_its_partition_times_and_options():
     assert (own.origin.time_minutes, own.describe()) == (2, "1 node of Slurm, partition p")
 
 
+def test_the_number_of_nodes_is_known_where_the_text_has_it():
+    assert FleetNodes(SlurmJob(4)).number == 4
+    assert FleetNodes(SshHosts(("n1", "n2"))).number == 2
+    assert FleetNodes(InventoryHosts(Path("hosts"))).number is None
+    assert FleetNodes(SchedulerWorkers("tls://head:8786")).number is None
+
+
 def test_how_hosts_are_reached_is_part_of_it_and_options_take_precedence():
     own = nodes("{ssh: [n1], python: /opt/python, sudo: true, listen: 10.0.0.1}")
     assert own == FleetNodes(SshHosts(("n1",)), "/opt/python", sudo=True, listen="10.0.0.1")

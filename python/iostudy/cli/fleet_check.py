@@ -60,12 +60,13 @@ def check(
     from iostudy.fleet.readiness import require_ready
     from iostudy.fleet.source import open_source
 
+    fewest = 1 if loaded is None else loaded.most_nodes or 1
+    require_enough(fewest, chosen.number)
     with open_source(chosen, None, say) as source:
         found = judge_nodes(source, loaded)
     print_readiness(found)
     require_ready(found)
-    if loaded is not None and loaded.most_nodes is not None:
-        require_enough(loaded.most_nodes, len(found))
+    require_enough(fewest, len(found))
 
 
 def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
@@ -102,12 +103,12 @@ def find_ready(
     return chosen
 
 
-def require_enough(fewest: int, found: int) -> None:
-    """UsageError if fewer nodes can run the study than it needs."""
-    if found < fewest:
+def require_enough(fewest: int, found: int | None) -> None:
+    """UsageError if fewer nodes can run the study than it needs; None if that is not known yet."""
+    if found is not None and found < fewest:
         raise UsageError(
-            f"{fewest} nodes or more",
-            found=f"{found} that can run the study",
+            f"{fewest} {'node' if fewest == 1 else 'nodes'} or more",
+            found=f"at most {found} that can run the study",
             where="the fleet",
             remedy="name more nodes, or lower the load; `iostudy run` needs one host",
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
 from iostudy.cli.arguments import Resume, StudyName, UnsafeFolders, Yes
 from iostudy.cli.console import say
-from iostudy.cli.fleet_check import find_ready
+from iostudy.cli.fleet_check import find_ready, require_enough
 from iostudy.cli.fleet_options import (
     Inventory,
     Limit,
@@ -33,12 +33,12 @@ from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import TrialError, UsageError
 from iostudy.fleet.design import Design
-from iostudy.folders import make_output_folder
+from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study import library
 from iostudy.study.model import Study
 from iostudy.study.parser import load
-from iostudy.study.several_nodes import require_one_host
+from iostudy.study.several_nodes import require_one_host, require_together
 from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import destroyed_devices
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from iostudy.fleet.source import NodeSource
 
 _FEWEST = 2
-"""Nodes of a report."""
+"""Nodes of a report, of a joint trial, and of joint trials that are resumed without some."""
 
 
 def run(
@@ -93,8 +93,7 @@ def run(
     """
     loaded = load(library.find_study(study))
     _refuse_unpoolable(loaded, yes=yes)
-    if design is Design.REPLICATE:
-        require_one_host(loaded)
+    fewest = _find_fewest(loaded, design, resume=resume)
     seconds = parse_positive_time_option("--lease", lease, "60s")
     chosen = find_nodes(
         loaded.nodes,
@@ -109,7 +108,9 @@ def run(
     from iostudy.fleet.fleet_run import RunOptions, prepare_record
     from iostudy.fleet.source import open_source
 
+    require_enough(fewest, chosen.number)
     folder = out or RESULTS / f"{loaded.name}-fleet"
+    require_safe_folder(folder, insist=unsafe_folders)
     record = prepare_record(folder, loaded.name, loaded.text, design, resume=resume)
     options = RunOptions(seconds, work, ("--yes",) if yes else ())
     with open_source(chosen, record.list_remaining() if resume else None, say) as source:
@@ -117,10 +118,19 @@ def run(
             from iostudy.cli.fleet_together import run_together
 
             run_together(
-                source, loaded, record, folder, options, resume=resume, insist=unsafe_folders
+                source,
+                loaded,
+                record,
+                folder,
+                options,
+                fewest,
+                resume=resume,
+                insist=unsafe_folders,
             )
             return
         ready = find_ready(source, loaded, record, resume=resume)
+        if not record.nodes:
+            require_enough(fewest, len(ready))
         if ready:
             make_output_folder(folder, insist=unsafe_folders)
             selected = source.select([own.node for own in ready])
@@ -140,6 +150,19 @@ def _run_each(
         except EndedBySignal:
             say(f"stopped on all nodes; resume with --resume --out {folder}")
             raise
+
+
+def _find_fewest(study: Study, design: Design, *, resume: bool) -> int:
+    """The fewest nodes that the study needs; UsageError if it does not go with the design."""
+    match design:
+        case Design.REPLICATE:
+            require_one_host(study)
+            return 1
+        case Design.TOGETHER:
+            require_together(study)
+            return _FEWEST if resume else max(_FEWEST, study.most_nodes or 0)
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _refuse_unpoolable(study: Study, *, yes: bool) -> None:

@@ -26,10 +26,6 @@ from iostudy.folders import make_output_folder
 from iostudy.ledger.store import FILE_NAME
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
-from iostudy.study.several_nodes import require_together
-
-_FEWEST = 2
-"""Nodes of a joint trial, and of a run that is resumed without some of them."""
 
 
 def run_together(
@@ -38,15 +34,17 @@ def run_together(
     record: FleetRecord,
     folder: Path,
     options: RunOptions,
+    fewest: int,
     *,
     resume: bool,
     insist: bool,
 ) -> None:
-    """Run the study on all nodes at once and print its report; TrialError if a node was lost."""
-    require_together(study)
+    """Run the study on all nodes at once and print its report; TrialError if a node was lost.
+
+    UsageError if ``fewest`` nodes are not ready.
+    """
     record = record.model_copy(update={"nodes": {}})  # all nodes begin again
     ready = find_ready(source, study, record, resume=resume)
-    fewest = _FEWEST if resume else max(_FEWEST, study.most_nodes or 0)
     require_enough(fewest, len(ready))
     root = all(own.facts is not None and own.facts.root for own in ready)
     has_begun = resume and (folder / FILE_NAME).exists()

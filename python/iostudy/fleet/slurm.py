@@ -26,7 +26,11 @@ _STEP = ("--overlap", "--nodes=1", "--ntasks=1", "--cpu-bind=none", "--mem=0", "
 """One process on one node, on all processors and memory of it, also next to others of the job."""
 _HOLD = 'echo "$SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat'
 """Slurm takes the nodes back when this ends: also if the controller is killed, by the pipe."""
-_POLL_SECONDS = 1.0
+_POLL_SECONDS, _MOST_POLL_SECONDS = 1.0, 10.0
+_END_SECONDS = 60.0
+"""Time for salloc to give the nodes back."""
+_UNAVAILABLE = ("down", "drain", "drng", "fail", "inval", "unk")
+"""sinfo(1): how compact states of nodes begin that get no job."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +64,48 @@ class SlurmNode:
         return found[1] if found else self.name
 
 
+@dataclass(frozen=True)
+class _Request:
+    """What is asked of Slurm: the nodes of ``names``, or any if there are none."""
+
+    job: SlurmJob
+    names: tuple[str, ...]
+
+    def command(self) -> list[str]:
+        """The command without the program that holds the nodes."""
+        job = self.job
+        count = [f"--nodelist={','.join(self.names)}", f"--nodes={len(self.names)}"]
+        partition = [f"--partition={job.partition}"] if job.partition else []
+        limit = [f"--time={job.time_minutes}"] if job.time_minutes else []
+        wanted = [f"--nodes={job.nodes}", *partition, *limit, *job.options]
+        return [_PROGRAM, *wanted, *(count if self.names else []), *_WHOLE_NODES]
+
+    def refuse(self, found: str) -> UsageError:
+        """The error without nodes."""
+        named = f"{', '.join(self.names)} of Slurm, which the run has used"
+        remedy = "wait for these nodes" if self.names else "name fewer nodes or another partition"
+        return UsageError(
+            f"{named if self.names else self.job.describe()} within {self.job.wait:g} s",
+            found=found,
+            where=_PROGRAM,
+            remedy=f"`sinfo` lists partitions and free nodes; {remedy}, or set nodes.slurm.wait to "
+            "a longer time",
+        )
+
+
 @contextmanager
 def allocate(
     job: SlurmJob, names: Sequence[str], say: Callable[[str], None], *, python: str, sudo: bool
 ) -> Iterator[tuple[SlurmNode, ...]]:
-    """Wait for nodes of Slurm, the named ones if there are ``names``, and keep them to the end.
+    """Wait for nodes of Slurm and keep them to the end.
 
-    UsageError if it has none in time, with its reason.
+    If there are ``names``, they are those nodes, without the ones that get no job now. UsageError
+    if Slurm has none in time, with its reason.
     """
     _require_slurm()
+    request = _Request(job, _leave_out_unavailable(names, say))
     label = f"iostudy-{new_identity()}"
-    command = [*_command(job, names), f"--job-name={label}", "--", "sh", "-c", _HOLD]
+    command = [*request.command(), f"--job-name={label}", "--", "sh", "-c", _HOLD]
     with (
         tempfile.TemporaryFile() as messages,
         subprocess.Popen(
@@ -82,7 +117,7 @@ def allocate(
         ) as process,
     ):
         try:
-            number, listed = _wait(process, messages, job, label, say)
+            number, listed = _wait(process, messages, request, label, say)
             hosts = _ask("scontrol", "show", "hostnames", listed).split()
             try:
                 yield tuple(SlurmNode(host, number, python, sudo) for host in hosts)
@@ -92,37 +127,78 @@ def allocate(
         except BaseException:
             process.terminate()  # a job that waits does not read the pipe
             raise
+        finally:
+            _end(process, label, say)
 
 
-def _command(job: SlurmJob, names: Sequence[str]) -> list[str]:
-    count = [f"--nodelist={','.join(names)}", f"--nodes={len(names)}"] if names else []
-    partition = [f"--partition={job.partition}"] if job.partition else []
-    limit = [f"--time={job.time_minutes}"] if job.time_minutes else []
-    wanted = [f"--nodes={job.nodes}", *partition, *limit, *job.options, *count]
-    return [_PROGRAM, *wanted, *_WHOLE_NODES]
+def _leave_out_unavailable(names: Sequence[str], say: Callable[[str], None]) -> tuple[str, ...]:
+    """The nodes that can get a job; UsageError if there is none of them."""
+    if not names:
+        return ()
+    lines = _ask("sinfo", "--noheader", "--all", "--Node", "--format=%N %t").splitlines()
+    states = {name: state for name, _, state in (line.partition(" ") for line in lines)}
+    unavailable = {
+        name: states.get(name, "unknown to it").strip()
+        for name in names
+        if states.get(name, _UNAVAILABLE[0]).startswith(_UNAVAILABLE)
+    }
+    for name, state in unavailable.items():
+        say(f"{name} is left out: Slurm says that it is {state}")
+    if len(unavailable) == len(names):
+        raise UsageError(
+            "a node of the run that can get a job of Slurm",
+            found=", ".join(f"{name} is {state}" for name, state in unavailable.items()),
+            where="sinfo",
+            remedy="give a node back to Slurm (`scontrol update nodename=NODE state=resume`), "
+            "then resume",
+        )
+    return tuple(name for name in names if name not in unavailable)
 
 
 def _wait(
     process: subprocess.Popen[bytes],
     messages: IO[bytes],
-    job: SlurmJob,
+    request: _Request,
     label: str,
     say: Callable[[str], None],
 ) -> tuple[str, str]:
     """The job's number and its list of nodes, once Slurm grants them."""
     assert process.stdout is not None
-    end, reason = time.monotonic() + job.wait, ""
-    while not select.select([process.stdout], [], [], _POLL_SECONDS)[0]:
-        if time.monotonic() > end:
-            raise _no_nodes(job, f"the job waits, and Slurm's reason is {reason or 'unknown'}")
-        found = _ask("squeue", "--noheader", f"--name={label}", "--format=%r").strip()
+    begin, reason = time.monotonic(), ""
+    while not select.select([process.stdout], [], [], _poll(begin, request.job.wait))[0]:
+        if time.monotonic() - begin >= request.job.wait:
+            raise request.refuse(f"the job waits, and Slurm's reason is {reason or 'unknown'}")
+        found = _find_reason(label)
         if found not in ("", "None", reason):
             say(f"Slurm's reason why the job waits: {found}")
             reason = found
     line = process.stdout.readline().decode().split()
     if len(line) != 2:
-        raise _no_nodes(job, f"{_PROGRAM} ended with {process.wait()}: {_last_line(messages)}")
+        raise request.refuse(f"{_PROGRAM} ended with {process.wait()}: {_last_line(messages)}")
     return line[0], line[1]
+
+
+def _poll(begin: float, wait: float) -> float:
+    """Time until the next question: one daemon of the cluster answers those of all users."""
+    waited = time.monotonic() - begin
+    return min(max(waited, _POLL_SECONDS), _MOST_POLL_SECONDS, max(wait - waited, 0.0))
+
+
+def _find_reason(label: str) -> str:
+    """Why the job waits. The job stays in the queue if Slurm's controller gives no answer now."""
+    done = _run("squeue", "--noheader", f"--name={label}", "--format=%r")
+    return done.stdout.strip() if not done.returncode else f"unknown: {last_message(done.stderr)}"
+
+
+def _end(process: subprocess.Popen[bytes], label: str, say: Callable[[str], None]) -> None:
+    """Give the nodes back."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        say(f"{_PROGRAM} does not end; `scancel --name={label}` ends its job")
+        process.kill()
 
 
 def _last_line(messages: IO[bytes]) -> str:
@@ -131,22 +207,25 @@ def _last_line(messages: IO[bytes]) -> str:
 
 
 def _ask(*command: str) -> str:
-    """What a program of Slurm prints; empty if it fails."""
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    """What a program of Slurm prints; UsageError if it fails or prints nothing."""
+    done = _run(*command)
+    if done.returncode or not done.stdout.strip():
+        raise UsageError(
+            "an answer of Slurm",
+            found=f"exit code {done.returncode}: {last_message(done.stderr)}",
+            where=shlex.join(command),
+            remedy="let this command work on this host, then repeat",
+        )
+    return done.stdout
 
 
-def _no_nodes(job: SlurmJob, found: str) -> UsageError:
-    return UsageError(
-        f"{job.describe()} within {job.wait:g} s",
-        found=found,
-        where=_PROGRAM,
-        remedy="`sinfo` lists partitions and free nodes; name fewer nodes or another partition, or "
-        "set nodes.slurm.wait to a longer time",
-    )
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _require_slurm() -> None:
-    missing = [name for name in (_PROGRAM, "srun", "scontrol", "squeue") if not shutil.which(name)]
+    programs = (_PROGRAM, "srun", "scontrol", "squeue", "sinfo")
+    missing = [name for name in programs if not shutil.which(name)]
     if missing:
         raise UsageError(
             "the programs of Slurm, to reach nodes",

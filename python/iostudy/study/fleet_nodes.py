@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, assert_never
 
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 
@@ -109,6 +109,19 @@ class FleetNodes:
     python: str | None = None
     sudo: bool = False
     listen: str | None = None
+
+    @property
+    def number(self) -> int | None:
+        """The number of nodes; None if it is not written in the study or the command line."""
+        match self.origin:
+            case SshHosts(hosts):
+                return len(hosts)
+            case SlurmJob() as job:
+                return job.nodes
+            case InventoryHosts() | SchedulerWorkers():
+                return None
+            case unreachable:
+                assert_never(unreachable)
 
     def describe(self) -> str:
         """Describe the nodes for a person."""
