@@ -47,7 +47,7 @@ def connect(count: int, seconds: float, folder: Path) -> Iterator[FleetClient]:
     simulator = subprocess.Popen(command)
     try:
         nodes = [SshNode(f"n{number:03}", f"n{number:03}", "python") for number in range(count)]
-        with connect_to_nodes(nodes, "scale", "127.0.0.1") as client:
+        with connect_to_nodes(nodes, "scale", "127.0.0.1", print) as client:
             yield client
     finally:
         simulator.terminate()

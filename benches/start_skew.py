@@ -53,7 +53,9 @@ def measure_starts(crew: Crew, study: Study, count: int) -> list[Together]:
 
 def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
     """Start the fleet in the namespaces and measure its starts."""
-    source = HostSource(read_nodes(spaces.start(), [], python=sys.executable, sudo=False), None)
+    source = HostSource(
+        read_nodes(spaces.start(), [], python=sys.executable, sudo=False), None, print
+    )
     time.sleep(SSHD_SECONDS)
     (folder / "target").mkdir()
     study = parse(TEXT.replace("TARGET", str(folder / "target")), where="bench", name="bench")

@@ -23,7 +23,7 @@ class Programs:
         self.said: list[str] = []
         for name in ("srun", "squeue"):
             self.write(name, "true")
-        self.write("salloc", f'echo "$*" >{folder}/asked; echo "17 n[1-2]"; exec cat')
+        self.write("salloc", f'echo "$*" >{folder}/requested; echo "17 n[1-2]"; exec cat')
         self.write("scontrol", "echo n1; echo n2")
         self.write("sinfo", "printf '%s\\n' 'n1 idle' 'n1 idle' 'n2 mix' 'n3 down*' 'n4 drng'")
 
@@ -37,8 +37,8 @@ class Programs:
         with slurm.allocate(job, names, self.said.append, python="py", sudo=False) as nodes:
             return [node.name for node in nodes]
 
-    def asked(self) -> list[str]:
-        return (self.folder / "asked").read_text().split()
+    def requested(self) -> list[str]:
+        return (self.folder / "requested").read_text().split()
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def program(tmp_path: Path) -> Program:
 def test_a_new_run_asks_for_a_number_of_nodes(programs: Programs):
     programs.write("sinfo", FAILS)
     assert programs.allocate() == ["n1", "n2"]
-    assert "--nodes=4" in programs.asked()
-    assert not any(option.startswith("--nodelist") for option in programs.asked())
+    assert "--nodes=4" in programs.requested()
+    assert not any(option.startswith("--nodelist") for option in programs.requested())
 
 
 def test_nodes_that_get_no_job_are_left_out_of_a_resumed_run(programs: Programs):
@@ -66,7 +66,7 @@ def test_nodes_that_get_no_job_are_left_out_of_a_resumed_run(programs: Programs)
         "n4 is left out: Slurm says that it is drng",
         "n5 is left out: Slurm says that it is unknown to it",
     ]
-    assert {"--nodelist=n1,n2", "--nodes=2"} <= set(programs.asked())
+    assert {"--nodelist=n1,n2", "--nodes=2"} <= set(programs.requested())
     with pytest.raises(UsageError, match=r"n3 is down\*, n4 is drng"):
         programs.allocate("n3", "n4")
 
@@ -96,7 +96,7 @@ def test_a_job_keeps_its_place_in_the_queue_if_its_reason_is_not_known(programs:
     assert programs.said == ["Slurm's reason why the job waits: unknown: slurm_load error: refused"]
 
 
-def test_slurm_is_asked_less_often_in_a_long_wait(monkeypatch: pytest.MonkeyPatch):
+def test_slurm_gets_fewer_questions_in_a_long_wait(monkeypatch: pytest.MonkeyPatch):
     def polls(wait: float) -> list[float]:
         now, found = 0.0, list[float]()
         while now < wait:
@@ -134,4 +134,4 @@ def test_what_no_nodes_can_run_does_not_wait_for_them(programs: Programs, progra
     program.write(LOAD.replace("size: 1MiB", "size: 1MiB, figure: throughput"))
     joint = program(*run, *TOGETHER, "slurm:3")
     assert (joint.returncode, "the figure throughput" in joint.stderr) == (2, True), joint.stderr
-    assert not (programs.folder / "asked").exists()
+    assert not (programs.folder / "requested").exists()

@@ -140,7 +140,7 @@ def test_a_cancelled_job_is_reported_and_resumed_on_the_nodes_that_are_there(
     cluster.ask("scontrol", "update", "nodename=n2", "state=resume")
     resumed = program(*arguments(program, "--resume"))
     assert resumed.returncode == 0, resumed.stderr
-    assert "2 complete" in resumed.stderr
+    assert "n2 is complete" in resumed.stderr
 
 
 def test_nodes_of_slurm_run_trials_together(cluster: SlurmCluster, program: Program):

@@ -8,7 +8,10 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
 
 import dask
 from distributed import Worker
@@ -17,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from iostudy.fleet.certificates import Identity
 from iostudy.fleet.dask_settings import QUIET, build_security
+from iostudy.settings.transaction.watchdog import SCRIPT as WATCHDOG
 
 # <linux/prctl.h>
 _PR_SET_CHILD_SUBREAPER = 36
@@ -27,8 +31,7 @@ THREADS = 2
 class AgentOrder(BaseModel):
     """Where to register, as which node, and the identity for it.
 
-    ``outlasts_studies``: the process ends after the supervisors that it started, because a batch
-    system would kill them at its end.
+    ``kills_orphans`` as of `RemoteNode`: the process ends after the studies that it started.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,7 +42,7 @@ class AgentOrder(BaseModel):
     port: int
     identity: Identity
     wait_seconds: float
-    outlasts_studies: bool = False
+    kills_orphans: bool = False
 
 
 async def serve(order: AgentOrder) -> None:
@@ -66,11 +69,11 @@ async def serve(order: AgentOrder) -> None:
 def main() -> int:
     """Read the order and serve it."""
     order = AgentOrder.model_validate_json(sys.stdin.buffer.readline())
-    if order.outlasts_studies:
+    if order.kills_orphans:
         _adopt_orphans()
     asyncio.run(serve(order))
-    if order.outlasts_studies:
-        _wait_for_children()
+    if order.kills_orphans:
+        _wait_for_own_children()
     return 0
 
 
@@ -82,10 +85,29 @@ def _adopt_orphans() -> None:
     signal.signal(signal.SIGTERM, lambda *_: None)  # SIG_IGN would be inherited
 
 
-def _wait_for_children() -> None:
-    with suppress(ChildProcessError):
-        while True:
-            os.wait()
+def _wait_for_own_children() -> None:
+    """Wait for supervisors, and for studies and watchdogs whose supervisor was killed.
+
+    Processes that workloads have left are not waited for.
+    """
+    while any(map(is_own, _list_children())):
+        os.wait()
+
+
+def _list_children() -> Iterator[list[bytes]]:
+    """The command line of each child; proc_pid_stat(5)."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            after_name = (process / "stat").read_bytes().rpartition(b")")[2]
+            if int(after_name.split()[1]) == os.getpid():
+                yield (process / "cmdline").read_bytes().split(b"\0")
+
+
+def is_own(arguments: Sequence[bytes]) -> bool:
+    """Whether a command line is one of iostudy that may have settings to restore."""
+    modules = [module for option, module in pairwise(arguments) if option == b"-m"]
+    runs_module = any(module.partition(b".")[0] == b"iostudy" for module in modules)
+    return runs_module or os.fsencode(WATCHDOG) in arguments
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO
 from urllib.parse import urlsplit
@@ -37,7 +37,9 @@ _AGENT = ("-m", "iostudy.fleet.agent")
 class Agents:
     """The processes of ssh or srun that run a Dask worker on each node."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._outlasting = set[str]()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._messages: dict[str, IO[bytes]] = {}
 
@@ -52,6 +54,8 @@ class Agents:
             start_new_session=True,  # Ctrl-C stops the studies before it ends the connections
         )
         self._messages[node.name], self._processes[node.name] = messages, process
+        if node.kills_orphans:
+            self._outlasting.add(node.name)
         assert process.stdin is not None
         with suppress(BrokenPipeError):  # it has ended; `explain` says why
             process.stdin.write(order.model_dump_json().encode() + b"\n")
@@ -67,26 +71,51 @@ class Agents:
         return f"{state}: {said}"
 
     def close(self) -> None:
-        """Wait for the workers, which end with their scheduler; then end the connections."""
-        end = time.monotonic() + _END_SECONDS
-        for process in self._processes.values():
+        """Wait for the workers, which end with their scheduler; then end the connections.
+
+        A worker that ends after its studies has as long as they need: the end of its connection
+        would end what they restore.
+        """
+        try:
+            late = self._wait(_END_SECONDS)
+            if restoring := [name for name in late if name in self._outlasting]:
+                self._say(
+                    f"waiting for {', '.join(restoring)}: studies restore settings there; Ctrl-C "
+                    "ends the wait"
+                )
+                for name in restoring:
+                    self._processes[name].wait()
+        finally:
+            for process in self._processes.values():
+                process.terminate()  # nothing if it has ended
+            self._wait(_END_SECONDS)  # srun is left to the end of the job: it waits for the node
+            for name, process in self._processes.items():
+                assert process.stdin is not None
+                process.stdin.close()
+                self._messages[name].close()
+
+    def _wait(self, seconds: float) -> list[str]:
+        """Wait for all workers; return those that have not ended in time."""
+        end, late = time.monotonic() + seconds, list[str]()
+        for name, process in self._processes.items():
             try:
                 process.wait(max(0.0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
-                process.terminate()
-                process.wait()
-        for messages in self._messages.values():
-            messages.close()
+                late.append(name)
+        return late
 
 
 @contextmanager
 def connect_to_nodes(
-    nodes: Sequence[RemoteNode], study: str, listen: str | None
+    nodes: Sequence[RemoteNode], study: str, listen: str | None, say: Callable[[str], None]
 ) -> Iterator[FleetClient]:
-    """Start a scheduler here and a worker on each node, with certificates for this run alone."""
+    """Start a scheduler here and a worker on each node, with certificates for this run alone.
+
+    ``say`` gets what the end waits for.
+    """
     authority = Authority(study)
     host = listen or _find_own_address(nodes[0])
-    agents = Agents()
+    agents = Agents(say)
     try:
         with (
             dask.config.set(QUIET),
@@ -110,7 +139,7 @@ def connect_to_nodes(
                     port=scheduler.port,
                     identity=authority.issue(node.name),
                     wait_seconds=_WAIT_SECONDS,
-                    outlasts_studies=node.ends_with_agent,
+                    kills_orphans=node.kills_orphans,
                 )
                 agents.start(node, order)
             names = [node.name for node in nodes]

@@ -33,8 +33,8 @@ class RemoteNode(Protocol):
         """Whether commands run by sudo."""
 
     @property
-    def ends_with_agent(self) -> bool:
-        """Whether every process of a command is killed when its first process ends."""
+    def kills_orphans(self) -> bool:
+        """Whether it kills what is left of a command when the first process of that ends."""
 
     def command(self, *remote: str) -> list[str]:
         """The command that runs another one on the node, without a prompt or a terminal."""
@@ -61,7 +61,7 @@ class SshNode:
     options: tuple[str, ...] = ()
 
     @property
-    def ends_with_agent(self) -> bool:
+    def kills_orphans(self) -> bool:
         """As `RemoteNode` says."""
         return False
 

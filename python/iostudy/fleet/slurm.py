@@ -43,7 +43,7 @@ class SlurmNode:
     sudo: bool = False
 
     @property
-    def ends_with_agent(self) -> bool:
+    def kills_orphans(self) -> bool:
         """As `RemoteNode` says."""
         return True
 
@@ -66,7 +66,7 @@ class SlurmNode:
 
 @dataclass(frozen=True)
 class _Request:
-    """What is asked of Slurm: the nodes of ``names``, or any if there are none."""
+    """The nodes that Slurm is to grant: those of ``names``, or any if there are none."""
 
     job: SlurmJob
     names: tuple[str, ...]

@@ -44,10 +44,14 @@ class NodeSource(Protocol):
 
 @dataclass(frozen=True)
 class HostSource:
-    """Hosts on which this one starts workers; they connect to its address ``listen``."""
+    """Hosts on which this one starts workers; they connect to its address ``listen``.
+
+    ``say`` gets what the end of a run waits for.
+    """
 
     nodes: tuple[RemoteNode, ...]
     listen: str | None
+    say: Callable[[str], None]
 
     def probe(self, study: str, text: str) -> Mapping[str, NodeFacts | Readiness]:
         """As `NodeSource` says."""
@@ -63,7 +67,7 @@ class HostSource:
 
     def connect(self, study: str) -> AbstractContextManager[FleetClient]:
         """As `NodeSource` says."""
-        return connect_to_nodes(self.nodes, study, self.listen)
+        return connect_to_nodes(self.nodes, study, self.listen, self.say)
 
 
 @dataclass(frozen=True)
@@ -98,22 +102,22 @@ def open_source(
     """The source that a study or a command line describes; UsageError if it has no nodes.
 
     A batch system gives its nodes until the end: those that are ``resumed``, or any if that is
-    None. ``say`` gets the reason why they are late.
+    None. ``say`` gets the reason why they are late, and what the end of a run waits for.
     """
     python, sudo = nodes.python or sys.executable, nodes.sudo
     match nodes.origin:
         case SshHosts(hosts):
             require_ssh()
-            yield HostSource(build_nodes(hosts, python=python, sudo=sudo), nodes.listen)
+            yield HostSource(build_nodes(hosts, python=python, sudo=sudo), nodes.listen, say)
         case InventoryHosts(file, limit):
             require_ssh()
-            yield HostSource(read_nodes(file, limit, python=python, sudo=sudo), nodes.listen)
+            yield HostSource(read_nodes(file, limit, python=python, sudo=sudo), nodes.listen, say)
         case SchedulerWorkers(address):
             yield SchedulerSource(address)
         case SlurmJob() if resumed == ():
-            yield HostSource((), nodes.listen)
+            yield HostSource((), nodes.listen, say)
         case SlurmJob() as job:
             with allocate(job, resumed or (), say, python=python, sudo=sudo) as allocated:
-                yield HostSource(allocated, nodes.listen)
+                yield HostSource(allocated, nodes.listen, say)
         case unreachable:
             assert_never(unreachable)
