@@ -3,7 +3,8 @@
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.fleet.nodes import SshNode, build_nodes, last_message, parse_nodes
+from iostudy.fleet.nodes import SshNode, build_nodes, parse_nodes
+from iostudy.fleet.readiness import Problem
 from iostudy.fleet.slurm import SlurmNode
 from iostudy.study.fleet_nodes import SlurmJob, SshHosts
 
@@ -53,7 +54,15 @@ def test_a_number_of_nodes_of_slurm_is_a_job_and_each_command_a_step_on_one_of_t
     assert command[-6:] == ["--", "sudo", "-n", "--", PYTHON, "-"]
 
 
-def test_the_message_of_a_program_is_its_cause_and_not_its_exit_code():
-    ended = "srun: error: n1: task 0: Exited with exit code 2\n"
-    assert last_message(f"banner\nexecve(): no such file\n\n{ended}") == "execve(): no such file"
-    assert (last_message(ended), last_message(" \n")) == (ended.strip(), "no message")
+def test_a_failed_command_is_explained_as_its_way_to_the_node_fails():
+    ssh = SshNode("n", "admin@n", PYTHON)
+    slurm = SlurmNode("n", "17", PYTHON)
+    ended = "srun: error: n: task 0: Exited with exit code 255\n"
+    assert ssh.explain(255, "banner\nno route\n") == Problem(
+        "no connection: no route", "make `ssh admin@n` work"
+    )
+    assert slurm.explain(255, f"cause\n\n{ended}").found == "no facts, exit code 255: cause"
+    assert slurm.explain(2, f"execve(): no file\n{ended}").found.startswith("no Python in /opt")
+    assert ssh.explain(127, "sh: not found").found.startswith("no Python in /opt")
+    assert ssh.explain(1, "sudo: a password is required").remedy.startswith("let sudo run")
+    assert (slurm.find_cause(ended), ssh.find_cause(" \n")) == (ended.strip(), "no message")

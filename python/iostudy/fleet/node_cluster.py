@@ -26,7 +26,7 @@ from iostudy.fleet.agent import AgentOrder
 from iostudy.fleet.certificates import Authority
 from iostudy.fleet.client import FleetClient, wait_for_nodes
 from iostudy.fleet.dask_settings import QUIET, build_security
-from iostudy.fleet.nodes import RemoteNode, last_message
+from iostudy.fleet.nodes import RemoteNode
 
 _WAIT_SECONDS = 60.0
 """Time for a node to start Python, load Dask and register."""
@@ -39,7 +39,7 @@ class Agents:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
-        self._outlasting = set[str]()
+        self._nodes: dict[str, RemoteNode] = {}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._messages: dict[str, IO[bytes]] = {}
 
@@ -54,8 +54,7 @@ class Agents:
             start_new_session=True,  # Ctrl-C stops the studies before it ends the connections
         )
         self._messages[node.name], self._processes[node.name] = messages, process
-        if node.kills_orphans:
-            self._outlasting.add(node.name)
+        self._nodes[node.name] = node
         assert process.stdin is not None
         with suppress(BrokenPipeError):  # it has ended; `explain` says why
             process.stdin.write(order.model_dump_json().encode() + b"\n")
@@ -65,7 +64,7 @@ class Agents:
         """Why the worker of a node is not there."""
         messages = self._messages[name]
         messages.seek(0)
-        said = last_message(messages.read().decode(errors="replace"))
+        said = self._nodes[name].find_cause(messages.read().decode(errors="replace"))
         code = self._processes[name].poll()
         state = "started, and did not register" if code is None else f"ended with {code}"
         return f"{state}: {said}"
@@ -78,7 +77,7 @@ class Agents:
         """
         try:
             late = self._wait(_END_SECONDS)
-            if restoring := [name for name in late if name in self._outlasting]:
+            if restoring := [name for name in late if self._nodes[name].kills_orphans]:
                 self._say(
                     f"waiting for {', '.join(restoring)}: studies restore settings there; Ctrl-C "
                     "ends the wait"

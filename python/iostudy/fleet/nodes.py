@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from iostudy.errors import UsageError
+from iostudy.fleet.failed_command import explain_failure, last_line
+from iostudy.fleet.readiness import Problem
 from iostudy.study.fleet_nodes import SlurmJob, SshHosts, name_of_host, require_names
 
 _SSH, _SLURM = "ssh", "slurm"
-_ONLY_CODE = "Exited with exit code"
-"""srun's last line; the cause is above it."""
+_NO_CONNECTION = 255
+"""ssh(1): exit code of an error of ssh itself."""
 
 
 class RemoteNode(Protocol):
@@ -29,10 +31,6 @@ class RemoteNode(Protocol):
         """Path of the interpreter."""
 
     @property
-    def sudo(self) -> bool:
-        """Whether commands run by sudo."""
-
-    @property
     def kills_orphans(self) -> bool:
         """Whether it kills what is left of a command when the first process of that ends."""
 
@@ -44,6 +42,12 @@ class RemoteNode(Protocol):
 
     def find_address(self) -> str:
         """The host name or address by which this host reaches it."""
+
+    def find_cause(self, messages: str) -> str:
+        """The line of a command's messages that says why it failed."""
+
+    def explain(self, code: int, messages: str) -> Problem:
+        """Why the command of its Python failed, and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,17 @@ class SshNode:
         names = [value for key, _, value in lines if key == "hostname"]
         return names[0] if names else name_of_host(self.host)
 
+    def find_cause(self, messages: str) -> str:
+        """As `RemoteNode` says."""
+        return last_line(messages)
+
+    def explain(self, code: int, messages: str) -> Problem:
+        """As `RemoteNode` says."""
+        said = self.find_cause(messages)
+        if code == _NO_CONNECTION:
+            return Problem(f"no connection: {said}", f"make `ssh {self.host}` work")
+        return explain_failure(code, said, self.python, self.command(self.python, "--version"))
+
 
 def require_ssh() -> None:
     """UsageError without the program ssh."""
@@ -93,13 +108,6 @@ def require_ssh() -> None:
             where="this host",
             remedy="apt-get install openssh-client",
         )
-
-
-def last_message(text: str) -> str:
-    """The last line of a program's messages that gives a cause."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [line for line in lines if _ONLY_CODE not in line]
-    return (causes or lines or ["no message"])[-1]
 
 
 def parse_nodes(text: str) -> SshHosts | SlurmJob:

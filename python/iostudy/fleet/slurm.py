@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from iostudy.errors import UsageError
-from iostudy.fleet.nodes import last_message
+from iostudy.fleet.failed_command import explain_failure, last_line, no_python
+from iostudy.fleet.readiness import Problem
 from iostudy.own_folder import new_identity
 from iostudy.study.fleet_nodes import SlurmJob
 
@@ -26,6 +27,10 @@ _STEP = ("--overlap", "--nodes=1", "--ntasks=1", "--cpu-bind=none", "--mem=0", "
 """One process on one node, on all processors and memory of it, also next to others of the job."""
 _HOLD = 'echo "$SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat'
 """Slurm takes the nodes back when this ends: also if the controller is killed, by the pipe."""
+_ONLY_CODE = "Exited with exit code"
+"""srun's last line; the cause is above it."""
+_NO_PROGRAM = "execve()"
+"""Slurm's message if it cannot start a program."""
 _POLL_SECONDS, _MOST_POLL_SECONDS = 1.0, 10.0
 _END_SECONDS = 60.0
 """Time for salloc to give the nodes back."""
@@ -62,6 +67,18 @@ class SlurmNode:
         """As `RemoteNode` says: the address of Slurm's configuration."""
         found = re.search(r"\bNodeAddr=(\S+)", _ask("scontrol", "show", "node", self.name))
         return found[1] if found else self.name
+
+    def find_cause(self, messages: str) -> str:
+        """As `RemoteNode` says."""
+        causes = "\n".join(line for line in messages.splitlines() if _ONLY_CODE not in line)
+        return last_line(causes if causes.strip() else messages)
+
+    def explain(self, code: int, messages: str) -> Problem:
+        """As `RemoteNode` says."""
+        said = self.find_cause(messages)
+        if _NO_PROGRAM in said:
+            return no_python(self.python, said)
+        return explain_failure(code, said, self.python, self.command(self.python, "--version"))
 
 
 @dataclass(frozen=True)
@@ -123,7 +140,7 @@ def allocate(
                 yield tuple(SlurmNode(host, number, python, sudo) for host in hosts)
             finally:
                 if process.poll() is not None:
-                    say(f"Slurm ended the job: {_last_line(messages)}")
+                    say(f"Slurm ended the job: {_read_last_line(messages)}")
         except BaseException:
             process.terminate()  # a job that waits does not read the pipe
             raise
@@ -174,7 +191,7 @@ def _wait(
             reason = found
     line = process.stdout.readline().decode().split()
     if len(line) != 2:
-        raise request.refuse(f"{_PROGRAM} ended with {process.wait()}: {_last_line(messages)}")
+        raise request.refuse(f"{_PROGRAM} ended with {process.wait()}: {_read_last_line(messages)}")
     return line[0], line[1]
 
 
@@ -187,7 +204,7 @@ def _poll(begin: float, wait: float) -> float:
 def _find_reason(label: str) -> str:
     """Why the job waits. The job stays in the queue if Slurm's controller gives no answer now."""
     done = _run("squeue", "--noheader", f"--name={label}", "--format=%r")
-    return done.stdout.strip() if not done.returncode else f"unknown: {last_message(done.stderr)}"
+    return done.stdout.strip() if not done.returncode else f"unknown: {last_line(done.stderr)}"
 
 
 def _end(process: subprocess.Popen[bytes], label: str, say: Callable[[str], None]) -> None:
@@ -201,9 +218,9 @@ def _end(process: subprocess.Popen[bytes], label: str, say: Callable[[str], None
         process.kill()
 
 
-def _last_line(messages: IO[bytes]) -> str:
+def _read_last_line(messages: IO[bytes]) -> str:
     messages.seek(0)
-    return last_message(messages.read().decode(errors="replace"))
+    return last_line(messages.read().decode(errors="replace"))
 
 
 def _ask(*command: str) -> str:
@@ -212,7 +229,7 @@ def _ask(*command: str) -> str:
     if done.returncode or not done.stdout.strip():
         raise UsageError(
             "an answer of Slurm",
-            found=f"exit code {done.returncode}: {last_message(done.stderr)}",
+            found=f"exit code {done.returncode}: {last_line(done.stderr)}",
             where=shlex.join(command),
             remedy="let this command work on this host, then repeat",
         )
