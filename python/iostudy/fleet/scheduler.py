@@ -14,7 +14,7 @@ from iostudy.errors import UsageError
 from iostudy.fleet import probe as probe_module
 from iostudy.fleet.client import FleetClient, NoAnswer, find_workers
 from iostudy.fleet.readiness import NodeFacts, Readiness, read_facts, unreachable
-from iostudy.study.fleet_nodes import NAME, SCHEDULER_SCHEME
+from iostudy.study.fleet_nodes import NAME, has_tls
 
 _CONNECT_SECONDS = 10.0
 
@@ -27,7 +27,7 @@ def connect_to_scheduler(address: str, names: Collection[str] | None) -> Iterato
     """
     security = Security()
     certificate = security.get_tls_config_for_role("client")["cert"]
-    if not address.startswith(SCHEDULER_SCHEME) or not certificate:
+    if not has_tls(address) or not certificate:
         raise UsageError(
             "a scheduler with TLS, and Dask's settings distributed.comm.tls.ca-file, client.cert "
             "and client.key",

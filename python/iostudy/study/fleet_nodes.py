@@ -17,7 +17,7 @@ from iostudy.workloads.option_types import Seconds
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 """Name of a node; its results have a folder of that name."""
-SCHEDULER_SCHEME = "tls://"
+_SCHEDULER_SCHEME = "tls://"
 _MAX_HOSTS = 10_000
 _MAX_OPTIONS = 100
 _WAIT_SECONDS = 600.0
@@ -152,9 +152,16 @@ def require_names(names: Iterable[str]) -> None:
         raise ValueError(f"{', '.join(twice)} is listed twice")
 
 
+def has_tls(address: str) -> bool:
+    """Whether the connection to a scheduler's address has TLS."""
+    return address.startswith(_SCHEDULER_SCHEME)
+
+
 def _scheduler(address: str) -> str:
-    if not address.startswith(SCHEDULER_SCHEME):
-        raise ValueError(f"write {SCHEDULER_SCHEME}HOST:PORT; without TLS every peer runs commands")
+    if not has_tls(address):
+        raise ValueError(
+            f"write {_SCHEDULER_SCHEME}HOST:PORT; without TLS every peer runs commands"
+        )
     return address
 
 
