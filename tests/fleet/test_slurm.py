@@ -149,3 +149,7 @@ def test_nodes_of_slurm_run_trials_together(cluster: SlurmCluster, program: Prog
     assert "Nodes" in done.stdout
     assert {own.node for own in read_node_parts(program.rows()[0].parts)} == set(NAMES)
     assert cluster.list_jobs() == []
+    for name in NAMES:
+        cluster.ask("scontrol", "update", f"nodename={name}", "state=drain", "reason=test")
+    again = program(*arguments(program, "--design", "together", "--resume"))
+    assert (again.returncode, again.stdout) == (0, done.stdout), again.stderr

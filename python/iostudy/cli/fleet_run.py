@@ -105,6 +105,7 @@ def run(
         sudo=sudo,
         listen=listen,
     )
+    from iostudy.cli.fleet_together import print_if_complete, run_together
     from iostudy.fleet.fleet_run import RunOptions, prepare_record
     from iostudy.fleet.source import open_source
 
@@ -112,11 +113,11 @@ def run(
     folder = out or RESULTS / f"{loaded.name}-fleet"
     require_safe_folder(folder, insist=unsafe_folders)
     record = prepare_record(folder, loaded.name, loaded.text, design, resume=resume)
+    if resume and design is Design.TOGETHER and print_if_complete(loaded, folder):
+        return
     options = RunOptions(seconds, work, ("--yes",) if yes else ())
     with open_source(chosen, record.list_remaining() if resume else None, say) as source:
         if design is Design.TOGETHER:
-            from iostudy.cli.fleet_together import run_together
-
             run_together(
                 source,
                 loaded,
@@ -133,8 +134,7 @@ def run(
             require_enough(fewest, len(ready))
         if ready:
             make_output_folder(folder, insist=unsafe_folders)
-            selected = source.select([own.node for own in ready])
-            record = _run_each(selected, record, folder, options)
+            record = _run_each(source.select([own.node for own in ready]), record, folder, options)
     _conclude(record, folder)
 
 

@@ -24,8 +24,21 @@ from iostudy.fleet.together_run import TogetherFleet
 from iostudy.fleet.work_folder import StudyOrder, work_folder
 from iostudy.folders import make_output_folder
 from iostudy.ledger.store import FILE_NAME
+from iostudy.ledger.studies import open_ledger
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
+
+
+def print_if_complete(study: Study, folder: Path) -> bool:
+    """Print the report again if no trial is left; return whether it is so."""
+    if not (folder / FILE_NAME).exists():
+        return False
+    with open_ledger(folder) as ledger:
+        root = ledger.study().root
+    final = prepare_session(study, folder, root=root, resume=True).final_comparisons()
+    if final is not None:
+        print_existing_report(final, folder, quiet=False)
+    return final is not None
 
 
 def run_together(
@@ -49,10 +62,6 @@ def run_together(
     root = all(own.facts is not None and own.facts.root for own in ready)
     has_begun = resume and (folder / FILE_NAME).exists()
     session = prepare_session(study, folder, root=root, resume=has_begun)
-    final = session.final_comparisons()
-    if final is not None:
-        print_existing_report(final, folder, quiet=False)
-        return
     make_output_folder(folder, insist=insist)
     lost = _run_or_report(
         source.select([own.node for own in ready]), session, record, options, root=root
