@@ -107,7 +107,7 @@ def _run(
 
     def note_lost(node: str, reason: str) -> None:
         lost.append(f"{node}: {reason}")
-        say(f"{node} is lost: {reason}; blocks run without it")
+        say(f"{node} is lost: {reason}; later blocks run without it")
 
     def note_returned(node: str) -> None:
         say(f"{node} answers again, and takes part from this block on")

@@ -12,13 +12,14 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO
 from urllib.parse import urlsplit
 
 import dask
 from distributed import Client, LocalCluster
+from distributed.batched import BatchedSend
 from distributed.utils import get_ip
 
 from iostudy.errors import UsageError
@@ -143,9 +144,20 @@ def connect_to_nodes(
                 agents.start(node, order)
             names = [node.name for node in nodes]
             found = wait_for_nodes(client, names, _WAIT_SECONDS, agents.explain)
-            yield FleetClient(client, found)
+            try:
+                yield FleetClient(client, found)
+            finally:
+                client.sync(_abort_stuck, cluster.scheduler.stream_comms)
     finally:
         agents.close()
+
+
+async def _abort_stuck(connections: Mapping[str, BatchedSend]) -> None:
+    """End connections to nodes that take no data: Dask would wait for them when it closes."""
+    for connection in list(connections.values()):
+        comm = connection.comm
+        if comm is not None and not comm.closed() and comm.stream.writing():
+            connection.abort()
 
 
 def _find_own_address(node: RemoteNode) -> str:

@@ -125,6 +125,8 @@ class TogetherFleet:
             if phase is Phase.COMPLETE:
                 remove = {node: partial(node_study.remove, self.folders[node])}
                 self.client.call_all(remove, self._beat_seconds)
+            else:
+                self.on_lost(node, detail)
             if isinstance(answer, NodeStatus) and answer.is_unrestored:
                 kept[node] = answer.line
         if kept:
@@ -161,6 +163,8 @@ def _explain(answer: NodeStatus | NoAnswer) -> tuple[Phase, str]:
         return Phase.LOST, f"it did not say how it ended ({answer.reason})"
     if answer.running:
         return Phase.LOST, "it still runs"
-    if answer.ending is None or answer.is_unrestored:
+    if answer.ending is None:
+        return Phase.FAILED, f"its supervisor was killed; the last line of its log: {answer.line}"
+    if answer.is_unrestored:
         return Phase.FAILED, answer.line
     return Phase.COMPLETE, ""
