@@ -9,7 +9,7 @@ from distributed.security import Security
 from iostudy.fleet.certificates import Identity
 
 QUIET: dict[str, Any] = {
-    "distributed.comm.timeouts.tcp": "1h",
+    "distributed.comm.timeouts.tcp": "10m",
     "distributed.scheduler.worker-ttl": None,
     "distributed.admin.system-monitor.interval": "60s",
     "distributed.admin.tick.interval": "5s",
