@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from iostudy.errors import NotReadyError, UsageError, WorkloadError
+from iostudy.errors import NotReadyError, TrialError, UsageError, WorkloadError
 from iostudy.fleet.client import NoAnswer
 from iostudy.fleet.together_node import TogetherNode
 from iostudy.fleet.trial_messages import Answer, Outcome, TrialRequest
@@ -72,6 +72,17 @@ def test_a_block_runs_on_as_many_nodes_as_its_load_names(tmp_path: Path):
     assert calls == [(), 2 * block, 2 * block, 2 * block], "an attempt changes no node"
     with pytest.raises(NotReadyError, match="4 are left"):
         together.block(replace(request, node_count=5), seed=1, round_seed=7).__enter__()
+
+
+def test_a_node_that_is_lost_while_the_block_begins_is_in_no_trial(tmp_path: Path):
+    request = parse(build_study(tmp_path, 3, 3), where="test", name="test").workloads[0]
+    nodes = {"a": Node(), "b": Node(ends_after=0)}
+    crew, _, _ = make(**nodes)
+    block = TogetherNode(crew, 0.03, Restarts()).block(request, seed=1, round_seed=1)
+    with pytest.raises(TrialError, match="no answer of b"):
+        block.__enter__()
+    calls = [name_of(own.call) for own in nodes["a"].requests]
+    assert calls == ["begin_block", "end_block"], "the block is repeated without b"
 
 
 class OpenedNode(Node):

@@ -120,6 +120,11 @@ class Crew:
         """The number of the last call."""
         return self._number
 
+    def require(self, nodes: Collection[str]) -> None:
+        """TrialError if one of these nodes is lost."""
+        if missing := [node for node in nodes if node not in self._leases]:
+            raise _lost(f"no answer of {', '.join(missing)}")
+
     def admit(self, node: str) -> None:
         """Include a node that has returned, with a new server."""
         self._leases[node] = Lease(BEATS * self._beat_seconds, _now())

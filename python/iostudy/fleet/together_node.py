@@ -90,9 +90,9 @@ class TogetherNode:
     ) -> Iterator[_TogetherBlock]:
         """Prepare a block on the nodes of its load; each has data of its own.
 
-        Nodes that were lost and answer again are included before.
-        NotReadyError without as many nodes. After an interrupt no call ends the block, because the
-        nodes would complete their trial first. The request to stop ends both.
+        Nodes that were lost and answer again are included before. NotReadyError without as many
+        nodes; TrialError if one is lost while they begin. After an interrupt no call ends the
+        block, because the nodes would complete their trial first. The request to stop ends both.
         """
         for node in self.crew.take_returned():
             self._readmit(node)
@@ -101,6 +101,7 @@ class TogetherNode:
             self.crew.run(
                 lambda node: methodcaller("begin_block", request, _seed_of_node(seed, node)), nodes
             )
+            self.crew.require(nodes)
             yield _TogetherBlock(self.crew, nodes, self._margin, notes)
         except IostudyError:
             self._end_block(nodes)
@@ -144,7 +145,7 @@ class TogetherNode:
         present, needed = self.crew.nodes, request.node_count or 1
         if len(present) < needed:
             raise NotReadyError(
-                f"{needed} nodes at least",
+                "1 node at least" if needed == 1 else f"{needed} nodes at least",
                 found=f"{len(present)} are left",
                 where="the fleet",
                 remedy="--resume begins again with all nodes",
