@@ -108,10 +108,12 @@ def rejoin(
     if present_at_start:
         together.circumstances()
     nodes["b"].ends_after = 0
-    if not present_at_start:
+    if present_at_start:
+        with pytest.raises(TrialError, match="no answer of b"):
+            together.block(request, seed=1, round_seed=1).__enter__()
+    else:
         together.circumstances()
-    with together.block(request, seed=1, round_seed=1):
-        assert crew.nodes == ("a",)
+    assert crew.nodes == ("a",)
     nodes["b"].ends_after = 1000
     nodes["b"].status = ended(143, EndReason.LEASE)
     beat(crew)
