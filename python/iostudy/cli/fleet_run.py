@@ -113,7 +113,7 @@ def run(
     folder = out or RESULTS / f"{loaded.name}-fleet"
     require_safe_folder(folder, insist=unsafe_folders)
     record = prepare_record(folder, loaded.name, loaded.text, design, resume=resume)
-    if resume and design is Design.TOGETHER and print_if_complete(loaded, folder):
+    if resume and design is Design.TOGETHER and print_if_complete(loaded, record, folder):
         return
     options = RunOptions(seconds, work, ("--yes",) if yes else ())
     with open_source(chosen, record.list_remaining() if resume else None, say) as source:

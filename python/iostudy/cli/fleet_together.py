@@ -29,9 +29,12 @@ from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 
 
-def print_if_complete(study: Study, folder: Path) -> bool:
-    """Print the report again if no trial is left; return whether it is so."""
-    if not (folder / FILE_NAME).exists():
+def print_if_complete(study: Study, record: FleetRecord, folder: Path) -> bool:
+    """Print the report again if no trial is left and no node is lost; return whether it is so.
+
+    The check of a lost node restores what it has left.
+    """
+    if record.list_missing() or not (folder / FILE_NAME).exists():
         return False
     with open_ledger(folder) as ledger:
         root = ledger.study().root
@@ -62,6 +65,10 @@ def run_together(
     root = all(own.facts is not None and own.facts.root for own in ready)
     has_begun = resume and (folder / FILE_NAME).exists()
     session = prepare_session(study, folder, root=root, resume=has_begun)
+    final = session.final_comparisons()
+    if final is not None:
+        print_existing_report(final, folder, quiet=False)
+        return
     make_output_folder(folder, insist=insist)
     lost = _run_or_report(
         source.select([own.node for own in ready]), session, record, options, root=root
