@@ -1,6 +1,6 @@
 """Cost of a controller of many nodes: ``python -m benches.fleet_scale [NODES] [SECONDS]``.
 
-The controller is real. The nodes are Dask workers in one other process, whose studies and trials
+The controller is real. The nodes are Dask workers in one other process. Their studies and trials
 last SECONDS without any load.
 """
 

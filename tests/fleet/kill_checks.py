@@ -1,4 +1,4 @@
-"""What a kill must not change: hosts, finished trials, and the analysis of what is there."""
+"""Checks after a kill: clean hosts, all finished trials, and an unchanged analysis."""
 
 from __future__ import annotations
 

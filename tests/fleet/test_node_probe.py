@@ -11,7 +11,7 @@ from iostudy.fleet.readiness import Readiness
 
 
 class Silent:
-    """A node whose link is lost: its command never ends."""
+    """A node behind a lost link: its command never ends."""
 
     name = "n1"
     python = "python"

@@ -108,16 +108,15 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
     workloads = [
         line for _, loads in curves for line in _describe_workload(list(loads), varied_options)
     ]
-    decide = study.decide
     return [
         ("target", study.describe_target()),
         *describe_mounts(study.target),
         *_describe_cluster(study),
         *varied,
         *workloads,
-        ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
-        ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
-        *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
+        ("margin", f"{format_percent(study.decide.margin)}: smaller differences do not matter"),
+        ("risk", f"{format_percent(study.decide.risk)} of any wrong verdict in the whole study"),
+        *(("weight", f"{label}: {weight:g}") for label, weight in study.decide.weights.items()),
         *_describe_mode(study),
         *([] if uses_switchback(study) else _describe_validity(study.validity)),
         *_describe_telemetry(study.telemetry.hz),

@@ -86,7 +86,7 @@ def _adopt_orphans() -> None:
 
 
 def _wait_for_own_children() -> None:
-    """Wait for supervisors, and for studies and watchdogs whose supervisor was killed.
+    """Wait for supervisors, and for studies and watchdogs without one, after it was killed.
 
     Processes that workloads have left are not waited for.
     """

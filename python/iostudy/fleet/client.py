@@ -17,7 +17,7 @@ from iostudy.errors import IostudyError, RecordError, UsageError
 T = TypeVar("T")
 _POLL_SECONDS = 0.05
 _CLOCKS_AT_ONCE = 20
-"""Nodes whose clocks are read at the same time: with as many, the shortest trips stay short."""
+"""Clocks that are read at the same time. More of them would lengthen the shortest round trips."""
 _GATHER_SECONDS = 10.0
 """Time to fetch an answer that the node has."""
 

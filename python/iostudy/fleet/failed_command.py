@@ -1,4 +1,4 @@
-"""Why a command on a node failed, from its exit code and messages (pure)."""
+"""Explanation of a failed command on a node, from its exit code and messages (pure)."""
 
 from __future__ import annotations
 

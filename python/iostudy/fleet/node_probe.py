@@ -16,7 +16,7 @@ from iostudy.fleet.readiness import NodeFacts, Readiness, read_facts, unreachabl
 _AT_ONCE = 32
 """Connections that are opened at once; sshd limits those of one host (MaxStartups)."""
 PROBE_SECONDS = 120.0
-"""Time for `iostudy check` on a node. A connection whose link is lost would wait for hours."""
+"""Time for `iostudy check` on a node. A connection over a lost link would wait for hours."""
 
 
 def probe_nodes(

@@ -313,10 +313,8 @@ class LocalNode:
         recorder = ProcRecorder(self._devices(), workload, self._hz)
         if self._trace is None:
             return recorder
-        names = {
-            device.number: device.name
-            for device in target_devices.devices_with_queues(self._devices())
-        }
+        devices = target_devices.devices_with_queues(self._devices())
+        names = {device.number: device.name for device in devices}
         return CombinedRecorder(recorder, BlockEvents(self._trace.path, names, compact_histogram))
 
     def _target_paths(self) -> tuple[Path, ...]:

@@ -22,7 +22,7 @@ def require_together(study: Study) -> None:
 
 
 def require_one_host(study: Study) -> None:
-    """UsageError for a study whose load is a number of nodes."""
+    """UsageError for a study with a number of nodes as its load."""
     if study.most_nodes is not None:
         raise UsageError(
             "a study of one host",

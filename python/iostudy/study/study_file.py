@@ -126,7 +126,7 @@ class StudyFile(OpenSection):
         json_schema_extra={"additionalProperties": False},
         examples=[{"workload.jobs": [20, 40, 60, 80]}],
     )
-    """An option of the workloads whose levels make a curve, such as {workload.jobs: [20, 40]}; or
+    """An option of the workloads, with levels that make a curve, as {workload.jobs: [20, 40]}; or
     numbers of nodes that run each trial together, {fleet.nodes: [1, 2, 4]}."""
     hadoop: ClusterValue = ClusterSpec()
     """The cluster that Hadoop workloads run on; one of a DataNode by default."""
