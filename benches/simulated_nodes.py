@@ -12,6 +12,7 @@ import hashlib
 import logging
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from iostudy.fleet.trial_messages import Answer, NotStartedError, Outcome, Serve
 from iostudy.fleet.work_folder import Ending, EndReason, StudyOrder, WorkFolder
 
 POLL_SECONDS = 0.2
+MOST_WAITS = 1000
+"""Calls that wait at the same time: the nodes share the event loop of this process."""
 SSH = """\
 #!/bin/sh
 name=
@@ -80,6 +83,7 @@ class Nodes:
 async def serve(folder: Path) -> None:
     """Start a worker for each order, for ever."""
     workers: dict[str, asyncio.Task[None]] = {}
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MOST_WAITS))
     while True:
         for path in folder.glob("*.json"):
             if path.name not in workers:

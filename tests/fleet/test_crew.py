@@ -258,6 +258,18 @@ def test_heartbeats_do_not_stop_a_server_that_begins_on_a_node_that_has_returned
     assert lost.contacts, "a server that did not begin leaves it lost"
 
 
+def test_a_node_that_was_asked_lately_needs_no_heartbeat(monkeypatch: pytest.MonkeyPatch):
+    asked, other = Node(), Node()
+    crew, _, _ = make(asked=asked, other=other)
+    crew.run(lambda _: CALL, ("asked",))
+    monkeypatch.setattr("iostudy.fleet.crew._FRESH_BEATS", 1e9)
+    beat(crew)
+    assert (asked.contacts, set(other.contacts)) == ([], {Request.CONTINUE})
+    monkeypatch.setattr("iostudy.fleet.crew._FRESH_BEATS", 0.0)
+    beat(crew)
+    assert set(asked.contacts) == {Request.CONTINUE}
+
+
 def test_an_error_of_a_heartbeat_is_raised_by_the_next_call():
     crew, _, client = make(a=Node())
 

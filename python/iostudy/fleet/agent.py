@@ -24,8 +24,6 @@ from iostudy.settings.transaction.watchdog import SCRIPT as WATCHDOG
 
 # <linux/prctl.h>
 _PR_SET_CHILD_SUBREAPER = 36
-THREADS = 2
-"""Heartbeats continue while a file is transferred."""
 
 
 class AgentOrder(BaseModel):
@@ -56,13 +54,14 @@ async def serve(order: AgentOrder) -> None:
             name=order.node,
             host=get_ip(order.host, order.port),
             security=build_security(order.identity),
-            nthreads=THREADS,
+            nthreads=1,
             memory_limit=0,
             death_timeout=order.wait_seconds,
             dashboard=False,
             local_directory=folder,
         )
         async with worker:
+            worker.periodic_callbacks["heartbeat"].stop()  # leases have heartbeats of their own
             await worker.finished()
 
 

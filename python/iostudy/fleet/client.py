@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
-from distributed import Client, Future
+import cloudpickle
+from distributed import Client
+from distributed.core import clean_exception
 from distributed.protocol.pickle import dumps
 
 from iostudy.analysis.clock_offset import Exchange
@@ -16,10 +19,11 @@ from iostudy.errors import IostudyError, RecordError, UsageError
 
 T = TypeVar("T")
 _POLL_SECONDS = 0.05
-_CLOCKS_AT_ONCE = 20
+_CLOCKS_AT_ONCE = 2
 """Clocks that are read at the same time. More of them would lengthen the shortest round trips."""
-_GATHER_SECONDS = 10.0
-"""Time to fetch an answer that the node has."""
+_SHORT_TRIP_SECONDS = 0.002
+"""A round trip that is short enough: the offset is then exact to 1 ms."""
+_TO_THREAD = dumps(asyncio.to_thread)
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,11 @@ class NoAnswer:
 
 
 class FleetClient:
-    """Sends tasks to nodes by name."""
+    """Calls functions on nodes by name, over a connection to each worker.
+
+    Tasks of Dask's scheduler take seven times the CPU time, and one of a lost worker waits for ever
+    (dask/distributed issue 7346).
+    """
 
     def __init__(self, client: Client, addresses: Mapping[str, str]) -> None:
         self._client = client
@@ -49,12 +57,12 @@ class FleetClient:
     def call_all(
         self, calls: Mapping[str, Callable[[], T]], seconds: float
     ) -> dict[str, T | NoAnswer]:
-        """Run a function on each node; return the answers that come in time, by node."""
-        answers = {node: self._send(node, call) for node, call in calls.items()}
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and not all(answer.done() for answer in answers.values()):
-            time.sleep(_POLL_SECONDS)
-        return {node: _take(answer) for node, answer in answers.items()}
+        """Run a function in a thread of each node; return the answers that come in time."""
+        questions = {
+            node: partial(self._run, self._addresses[node], cloudpickle.dumps((call,)))
+            for node, call in calls.items()
+        }
+        return self._ask_all(questions, seconds, at_once=len(questions))
 
     def call(self, node: str, call: Callable[[], T], seconds: float) -> T:
         """Run a function on a node; RecordError without its answer."""
@@ -72,66 +80,60 @@ class FleetClient:
         self,
         nodes: Collection[str],
         read_clock: Callable[[], tuple[float, float]],
-        count: int,
+        most: int,
         seconds: float,
     ) -> dict[str, list[Exchange] | NoAnswer]:
-        """Ask each node for its clock some times, one after the other.
+        """Ask each node for its clock, so many times at most, until a round trip is short."""
+        function = dumps(read_clock)
+        questions = {
+            node: partial(self._exchange, self._addresses[node], function, most) for node in nodes
+        }
+        return self._ask_all(questions, seconds, at_once=_CLOCKS_AT_ONCE)
 
-        No scheduler is in between, which doubles the round trip and quadruples the CPU time.
-        """
-        found: dict[str, list[Exchange] | NoAnswer] = self._client.sync(
-            self._exchange_with_all, nodes, dumps(read_clock), count, seconds
-        )
-        return found
+    def _ask_all(
+        self, questions: Mapping[str, Callable[[], Awaitable[T]]], seconds: float, *, at_once: int
+    ) -> dict[str, T | NoAnswer]:
+        answers: dict[str, T | NoAnswer]
+        answers = self._client.sync(_collect, questions, seconds, at_once)
+        return answers
 
-    async def _exchange_with_all(
-        self, nodes: Collection[str], read_clock: bytes, count: int, seconds: float
-    ) -> dict[str, list[Exchange] | NoAnswer]:
-        limit = asyncio.Semaphore(_CLOCKS_AT_ONCE)
+    async def _run(self, address: str, call: bytes) -> Any:
+        """Run a pickled function; the worker's event loop stays free for other calls."""
+        response = await self._client.rpc(address).run(function=_TO_THREAD, args=call)
+        if response["status"] == "OK":
+            return response["result"]
+        _, error, _ = clean_exception(**response)
+        assert error is not None
+        raise error
 
-        async def exchange(node: str) -> list[Exchange] | NoAnswer:
-            async with limit:
-                exchanges = self._exchange(self._addresses[node], read_clock, count)
-                try:
-                    return await asyncio.wait_for(exchanges, seconds)
-                except Exception as error:  # noqa: BLE001 - whatever a node raises, it is no answer
-                    return NoAnswer(describe_error(error))
-
-        return dict(zip(nodes, await asyncio.gather(*map(exchange, nodes)), strict=True))
-
-    async def _exchange(self, address: str, read_clock: bytes, count: int) -> list[Exchange]:
-        worker, exchanges = self._client.rpc(address), []
-        for _ in range(count):
+    async def _exchange(self, address: str, read_clock: bytes, most: int) -> list[Exchange]:
+        worker, exchanges = self._client.rpc(address), list[Exchange]()
+        while len(exchanges) < most:
             sent = time.monotonic()
             received, answered = (await worker.run(function=read_clock))["result"]
             exchanges.append(Exchange(sent, received, answered, time.monotonic()))
+            if exchanges[-1].round_trip <= _SHORT_TRIP_SECONDS:
+                break
         return exchanges
 
-    def _send(self, node: str, call: Callable[[], T]) -> Future[T]:
-        """Run a function on that node and on no other, once.
 
-        A task of a lost worker waits for ever (dask/distributed issue 7346).
-        """
-        sent: Future[T] = self._client.submit(
-            call,
-            workers=[self._addresses[node]],
-            allow_other_workers=False,
-            retries=0,
-            pure=False,
-        )
-        return sent
+async def _collect(
+    questions: Mapping[str, Callable[[], Awaitable[T]]], seconds: float, at_once: int
+) -> dict[str, T | NoAnswer]:
+    """Ask some nodes at a time; each has the same time for its answer."""
+    limit = asyncio.Semaphore(at_once)
 
+    async def ask(question: Callable[[], Awaitable[T]]) -> T | NoAnswer:
+        async with limit:
+            try:
+                return await asyncio.wait_for(question(), seconds)
+            except TimeoutError:
+                return NoAnswer("it is late")
+            except Exception as error:  # noqa: BLE001 - whatever a node raises, it is no answer
+                return NoAnswer(describe_error(error))
 
-def _take(answer: Future[Any]) -> Any | NoAnswer:
-    """The answer if it is there; give it up otherwise."""
-    try:
-        if answer.done():
-            return answer.result(_GATHER_SECONDS)
-    except Exception as error:  # noqa: BLE001 - whatever a node raises, it is no answer
-        return NoAnswer(describe_error(error))
-    finally:
-        answer.release()
-    return NoAnswer("it is late")
+    answers = await asyncio.gather(*map(ask, questions.values()))
+    return dict(zip(questions, answers, strict=True))
 
 
 def describe_error(error: BaseException) -> str:

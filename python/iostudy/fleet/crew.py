@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -31,10 +32,16 @@ from iostudy.fleet.work_folder import WorkFolder
 
 T = TypeVar("T")
 _EXCHANGES = 20
-"""Questions for a node's clock before and after each run; the quickest answer counts."""
+"""Most questions for a node's clock before and after a run; the quickest answer counts."""
 _LEAD_SECONDS = 0.5
 _LEAD_ROUND_TRIPS = 4
 """The instant of a start is so far ahead that every node gets it in time."""
+_ANSWER_BEATS = 1.5
+"""Heartbeats until a call is given up, whose server waits for one."""
+_FRESH_BEATS = 1.25
+"""A node that was asked so lately needs no heartbeat: each call renews its lease."""
+_RETRY_SECONDS = 0.5
+"""Pause before a node whose connection broke is asked again."""
 _NO_RELEASE: Mapping[str, Release] = {}
 
 
@@ -50,10 +57,10 @@ class Connection(Protocol):
         self,
         nodes: Collection[str],
         read_clock: Callable[[], tuple[float, float]],
-        count: int,
+        most: int,
         seconds: float,
     ) -> dict[str, list[Exchange] | NoAnswer]:
-        """Ask each node for its clock some times."""
+        """Ask each node for its clock, so many times at most."""
 
     def refresh(self) -> None:
         """Follow workers that have registered again."""
@@ -87,6 +94,7 @@ class Crew:
         self._folders = folders
         lease = Lease(lease_seconds, time.monotonic())
         self._leases = dict.fromkeys(folders, lease)
+        self._asked_at = dict.fromkeys(folders, -math.inf)
         self._beat_seconds = lease.beat_seconds
         self._on_lost = on_lost
         self._number = 0
@@ -208,7 +216,7 @@ class Crew:
     def _ask(
         self, turn: _Turn, release: Mapping[str, Release], nodes: Collection[str]
     ) -> dict[str, Answer | NoAnswer]:
-        wait = self._beat_seconds / 2
+        asked_at, wait = _now(), self._beat_seconds
         calls = {
             node: partial(
                 carry,
@@ -217,9 +225,12 @@ class Crew:
             )
             for node in nodes
         }
-        answers = self._client.call_all(calls, self._beat_seconds)
+        answers = self._client.call_all(calls, _ANSWER_BEATS * wait)
+        answered = [node for node, own in answers.items() if not isinstance(own, NoAnswer)]
+        self._asked_at |= dict.fromkeys(answered, asked_at)
         if any(isinstance(answer, NoAnswer) for answer in answers.values()):
             self._client.refresh()
+            time.sleep(_RETRY_SECONDS)
         return answers
 
     def _judge(self, node: str, answer: Answer | NoAnswer) -> Answer | None:
@@ -259,9 +270,9 @@ class Crew:
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(self._beat_seconds):
-            self._contact(
-                self.nodes, request=node_study.Request.CONTINUE, seconds=self._beat_seconds
-            )
+            fresh = _now() - _FRESH_BEATS * self._beat_seconds
+            due = [node for node in self.nodes if self._asked_at[node] < fresh]
+            self._contact(due, request=node_study.Request.CONTINUE, seconds=self._beat_seconds)
             self._look_for_lost()
 
     def _look_for_lost(self) -> None:
