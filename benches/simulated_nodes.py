@@ -70,7 +70,7 @@ class Nodes:
         return Answer(ServerPhase.DONE, Outcome(value=end - self.seconds))
 
     def take_part(self) -> None:
-        """Answer in place of a real node: tasks name these functions by their modules."""
+        """Answer in place of a real node: calls name these functions by their modules."""
         tasks: Any = node_study
         tasks.begin, tasks.contact = self.begin, self.contact
         file = ResultFile("ledger", len(LEDGER), hashlib.sha256(LEDGER).hexdigest())

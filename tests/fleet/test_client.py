@@ -19,6 +19,7 @@ from iostudy.fleet.trial_tasks import read_clock
 
 SECONDS = 10.0
 MOST = 20
+SHORT_SECONDS = 2.0
 UNUSED = "tcp://127.0.0.1:9"
 RELEASED = threading.Event()
 MEETING = threading.Barrier(2)
@@ -75,8 +76,10 @@ def test_each_node_has_its_own_call_and_all_run_at_once(fleet: FleetClient) -> N
 
 
 def test_an_error_and_a_late_answer_are_no_answers(fleet: FleetClient) -> None:
-    calls: dict[str, Callable[[], None]] = {"0": fail, "1": partial(time.sleep, 0.5)}
-    answers = fleet.call_all(calls, 0.2)
+    RELEASED.clear()
+    calls: dict[str, Callable[[], object]] = {"0": fail, "1": wait_for_release}
+    answers = fleet.call_all(calls, SHORT_SECONDS)
+    RELEASED.set()
     assert isinstance(answers["0"], NoAnswer)
     assert "a disk" in answers["0"].reason
     assert answers["1"] == NoAnswer("it is late")

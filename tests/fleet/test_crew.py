@@ -18,6 +18,7 @@ from iostudy.fleet.crew import Crew
 from iostudy.fleet.node_study import NodeStatus, Request
 from iostudy.fleet.trial_messages import (
     Answer,
+    LateStartError,
     NotStartedError,
     Outcome,
     ServerPhase,
@@ -27,6 +28,8 @@ from iostudy.fleet.work_folder import Ending, EndReason, WorkFolder
 
 LATE = NoAnswer("late")
 LEASE_SECONDS = 0.2
+LONG_LEASE_SECONDS = 2.0
+"""For tests in which a pause of a busy host must not cost a lease."""
 CALL = methodcaller("trial")
 
 
@@ -42,6 +45,10 @@ class Node:
     ) -> None:
         self.clock = clock
         self.error = error
+        self.phases: list[ServerPhase | None] = []
+        self.late: IostudyError | None = None
+        self.read_at = 0.0
+        self.released_after = 0.0
         self.silent_after = silent_after
         self.ends_after = ends_after
         self.requests: list[TrialRequest] = []
@@ -54,6 +61,9 @@ class Node:
 
     def carry(self, request: TrialRequest) -> Answer | NoAnswer:
         self.requests.append(request)
+        if len(self.requests) <= len(self.phases):
+            phase = self.phases[len(self.requests) - 1]
+            return LATE if phase is None else Answer(phase)
         if len(self.requests) > self.silent_after:
             return LATE
         if request.call is None or len(self.requests) > self.ends_after:
@@ -65,20 +75,23 @@ class Node:
         if request.release is not None and request.release.instant is None:
             error = NotStartedError("", found="called off", where="", remedy="")
             return Answer(ServerPhase.DONE, Outcome(error=error))
-        return Answer(ServerPhase.DONE, Outcome(value=request.release))
+        self.released_after = self.read_at
+        return Answer(ServerPhase.DONE, Outcome(value=request.release, error=self.late))
 
     def read_clock(self) -> float:
-        return time.monotonic() + self.clock
+        self.read_at = time.monotonic()
+        return self.read_at + self.clock
 
 
 class Client:
     def __init__(self, nodes: Mapping[str, Node]) -> None:
         self.nodes = nodes
         self.mute: set[str] = set()
+        self.call_seconds = LEASE_SECONDS / 10
         self.refreshed = 0
 
     def call_all(self, calls: Mapping[str, partial[Any]], _seconds: float) -> dict[str, Any]:
-        time.sleep(LEASE_SECONDS / 10)
+        time.sleep(self.call_seconds)
         return {node: self._answer(self.nodes[node], call.args[1]) for node, call in calls.items()}
 
     def _answer(self, node: Node, request: TrialRequest | Request) -> Any:
@@ -101,10 +114,14 @@ class Client:
 
 
 def make(**nodes: Node) -> tuple[Crew, dict[str, str], Client]:
+    return make_with_lease(LEASE_SECONDS, **nodes)
+
+
+def make_with_lease(seconds: float, **nodes: Node) -> tuple[Crew, dict[str, str], Client]:
     folders = {name: WorkFolder(Path(f"/nowhere/{name}")) for name in nodes}
     lost: dict[str, str] = {}
     client = Client(nodes)
-    return Crew(client, folders, LEASE_SECONDS, lost.__setitem__), lost, client
+    return Crew(client, folders, seconds, lost.__setitem__), lost, client
 
 
 def failure(kind: type[IostudyError], found: str) -> IostudyError:
@@ -131,6 +148,25 @@ def test_a_node_that_fails_calls_the_run_off_and_its_error_is_raised():
     assert release is not None
     assert release.instant is None
     assert lost == {}
+
+
+def test_after_a_late_start_the_next_one_has_twice_the_time():
+    nodes = {"a": Node(), "b": Node()}
+    crew, _, _ = make(**nodes)
+    first = measure_lead(crew, nodes["a"])
+    nodes["b"].late = failure(LateStartError, "late")
+    with pytest.raises(LateStartError, match="b: late"):
+        crew.run_together(lambda _: CALL, crew.nodes)
+    nodes["b"].late = None
+    second, third = (measure_lead(crew, nodes["a"]) for _ in range(2))
+    assert 0.5 < first < 1.0 < second < 2.0
+    assert 1.0 < third < 2.0
+
+
+def measure_lead(crew: Crew, node: Node) -> float:
+    """Seconds from the last reading of the node's clock before a start to its instant."""
+    release = crew.run_together(lambda _: CALL, crew.nodes).values["a"]
+    return float(release.instant) - node.released_after
 
 
 def test_what_is_not_restored_is_raised_before_all_else():
@@ -256,6 +292,26 @@ def test_heartbeats_do_not_stop_a_server_that_begins_on_a_node_that_has_returned
     assert crew.take_returned() == ()
     beat(crew)
     assert lost.contacts, "a server that did not begin leaves it lost"
+
+
+def test_a_node_that_answers_calls_needs_hardly_any_heartbeat():
+    busy, other = Node(), Node()
+    busy.phases = [ServerPhase.BUSY] * 4
+    crew, _, client = make_with_lease(LONG_LEASE_SECONDS, busy=busy, other=other)
+    client.call_seconds = LONG_LEASE_SECONDS / 4
+    with crew.heartbeats():
+        crew.run(lambda _: CALL, ("busy",))
+    assert len(busy.requests) == 5
+    assert len(busy.contacts) <= 1 < len(other.contacts)
+
+
+def test_a_call_without_an_answer_is_sent_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("iostudy.fleet.crew._RETRY_SECONDS", 0.0)
+    late = Node()
+    late.phases = [None, None]
+    crew, lost, client = make_with_lease(LONG_LEASE_SECONDS, late=late)
+    assert crew.run(lambda _: methodcaller("end_block"), crew.nodes).keys() == {"late"}
+    assert (len(late.requests), client.refreshed, lost) == (3, 2, {})
 
 
 def test_a_node_that_was_asked_lately_needs_no_heartbeat(monkeypatch: pytest.MonkeyPatch):

@@ -13,16 +13,16 @@ QUIET: dict[str, Any] = {
     "distributed.scheduler.worker-ttl": None,
     "distributed.admin.system-monitor.interval": "60s",
     "distributed.admin.tick.interval": "5s",
+    "distributed.scheduler.idle-timeout": None,
     "distributed.scheduler.active-memory-manager.start": False,
-    "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.http.routes": [],
-    "distributed.scheduler.work-stealing": False,
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
 }
-"""No profiler, monitor or page on nodes under test, and no other attempt at a task.
+"""No profiler, monitor or page on nodes under test.
 
-A connection outlives a network that is cut for some time: leases say when a node is lost.
+Calls are no tasks, so the scheduler seems idle. A connection outlives a network that is cut for
+some time: leases say when a node is lost.
 """
 
 

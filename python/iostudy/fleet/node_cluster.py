@@ -25,7 +25,7 @@ from distributed.utils import get_ip
 from iostudy.errors import UsageError
 from iostudy.fleet.agent import AgentOrder
 from iostudy.fleet.certificates import Authority
-from iostudy.fleet.client import FleetClient, wait_for_nodes
+from iostudy.fleet.client import MOST_CONNECTIONS, FleetClient, wait_for_nodes
 from iostudy.fleet.dask_settings import QUIET, build_security
 from iostudy.fleet.nodes import RemoteNode
 
@@ -127,7 +127,7 @@ def connect_to_nodes(
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             ) as cluster,
-            Client(cluster) as client,
+            Client(cluster, connection_limit=MOST_CONNECTIONS) as client,
         ):
             scheduler = urlsplit(cluster.scheduler_address)
             assert scheduler.hostname and scheduler.port

@@ -1,4 +1,4 @@
-"""Commands of the controller that run on a node, as short tasks of its Dask worker."""
+"""Commands of the controller that run on a node, as short calls of its Dask worker."""
 
 from __future__ import annotations
 

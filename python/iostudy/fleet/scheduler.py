@@ -12,7 +12,7 @@ from distributed.security import Security
 
 from iostudy.errors import UsageError
 from iostudy.fleet import probe as probe_module
-from iostudy.fleet.client import FleetClient, NoAnswer, find_workers
+from iostudy.fleet.client import MOST_CONNECTIONS, FleetClient, NoAnswer, find_workers
 from iostudy.fleet.readiness import NodeFacts, Readiness, read_facts, unreachable
 from iostudy.study.fleet_nodes import NAME, has_tls
 
@@ -37,7 +37,12 @@ def connect_to_scheduler(address: str, names: Collection[str] | None) -> Iterato
             "with tls:// and set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and the others",
         )
     try:
-        client = Client(address, security=security, timeout=_CONNECT_SECONDS)
+        client = Client(
+            address,
+            security=security,
+            timeout=_CONNECT_SECONDS,
+            connection_limit=MOST_CONNECTIONS,
+        )
     except (OSError, TimeoutError) as error:
         raise UsageError(
             "a Dask scheduler that accepts this host's certificate",

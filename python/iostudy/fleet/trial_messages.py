@@ -68,3 +68,7 @@ class Answer:
 
 class NotStartedError(WorkloadError):
     """A run was called off at the start line, for a reason of another node."""
+
+
+class LateStartError(WorkloadError):
+    """A node was ready after the instant at which it was to start."""

@@ -8,10 +8,11 @@ from functools import partial
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
-from iostudy.errors import IostudyError, WorkloadError
+from iostudy.errors import IostudyError
 from iostudy.fleet.trial_messages import (
     Answer,
     Call,
+    LateStartError,
     NotStartedError,
     Outcome,
     Release,
@@ -112,14 +113,14 @@ class TrialServer:
 
 
 def _wait_until(instant: float) -> None:
-    """Wait for an instant of the monotonic clock; WorkloadError if it has passed."""
+    """Wait for an instant of the monotonic clock; LateStartError if it has passed."""
     late = time.monotonic() - instant
     if late > 0:
-        raise WorkloadError(
+        raise LateStartError(
             "a start at the agreed instant",
             found=f"the node was ready {late:.3f} s after it",
             where="this node",
-            remedy="the block is repeated; a faster network or an idle host helps",
+            remedy="the block is repeated, and its starts are planned further ahead",
         )
     while (left := instant - time.monotonic()) > 0:
         time.sleep(left)

@@ -13,6 +13,8 @@ from iostudy.safe_path import open_directory
 _NAME = "trials.socket"
 _FAMILY = "AF_UNIX"
 _OWNER_ONLY = 0o600
+_BACKLOG = 16
+"""Connections to a server that hangs; one more would wait for ever."""
 
 
 @contextmanager
@@ -20,7 +22,7 @@ def listen(folder: WorkFolder) -> Iterator[Listener]:
     """Listen in the folder; a socket that a killed server left is replaced."""
     with _address(folder) as address:
         (folder.path / _NAME).unlink(missing_ok=True)
-        with Listener(address, _FAMILY) as listener:
+        with Listener(address, _FAMILY, _BACKLOG) as listener:
             Path(address).chmod(_OWNER_ONLY)
             yield listener
 

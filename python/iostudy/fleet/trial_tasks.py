@@ -1,4 +1,4 @@
-"""Tasks of the controller on a node that runs trials together with others."""
+"""Calls of the controller on a node that runs trials together with others."""
 
 from __future__ import annotations
 
@@ -11,21 +11,29 @@ from iostudy.fleet.work_folder import WorkFolder
 
 _START_SECONDS = 0.2
 """Pause for a server that does not listen yet."""
+_HANG_FACTOR = 1.5
+"""A server answers within the time of the request; later it hangs."""
 
 
 def carry(folder: WorkFolder, request: TrialRequest) -> Answer:
-    """Renew the lease; hand the request to the server and wait for its answer."""
+    """Hand the request to the server and wait for its answer; renew the lease before and after.
+
+    TimeoutError if the server hangs.
+    """
     status = node_study.contact(folder, node_study.Request.CONTINUE)
     if not status.running:
         return Answer(ServerPhase.ENDED, line=status.line)
     try:
         with connect(folder) as connection:
             connection.send(request)
+            if not connection.poll(_HANG_FACTOR * request.seconds + _START_SECONDS):
+                raise TimeoutError("the server of trials does not answer")
             answer = connection.recv()
     except (EOFError, ConnectionError, FileNotFoundError):
         time.sleep(_START_SECONDS)
         return Answer(ServerPhase.STARTING)
     assert isinstance(answer, Answer)
+    node_study.contact(folder, node_study.Request.CONTINUE)
     return answer
 
 

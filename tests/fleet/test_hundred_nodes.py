@@ -1,0 +1,76 @@
+"""A hundred nodes, each with a real sshd, a Dask worker and a server of trials, on this machine."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from iostudy.ledger.rows import TrialStatus
+from iostudy.results.node_parts import read_node_parts
+from iostudy.units import GIB
+from tests.cli.program import Program
+from tests.fleet.hosts import find_processes
+from tests.fleet.namespaces import SSHD, Namespaces
+from tests.fleet.test_fleet_run import build_study
+
+NAMES = tuple(f"h{number:03}" for number in range(1, 101))
+MEMORY = 20 * GIB
+"""A hundred workers, supervisors and servers need 18 GiB."""
+HANG_GUARD_SECONDS = 1800
+BLOCKS = 3
+
+
+def available_memory() -> int:
+    """MemAvailable of proc_meminfo(5), in bytes."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    (size,) = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    return int(size) * 1024
+
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.slow,
+    pytest.mark.process,
+    pytest.mark.skipif(
+        not (Path(SSHD).exists() and shutil.which("ip")), reason="needs openssh-server and iproute2"
+    ),
+    pytest.mark.skipif(available_memory() < MEMORY, reason="needs 20 GiB of available memory"),
+]
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[Namespaces]:
+    nodes = Namespaces(tmp_path, NAMES)
+    yield nodes
+    nodes.end()
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    program = Program(tmp_path)
+    yield program
+    program.end()
+
+
+def test_a_hundred_nodes_run_each_trial_at_once(
+    nodes: Namespaces, program: Program, tmp_path: Path
+):
+    (tmp_path / "target").mkdir()
+    text = build_study(tmp_path / "target", blocks=BLOCKS, least=BLOCKS)
+    program.write(f"{text}load: {{fleet.nodes: [1, {len(NAMES)}]}}\n")
+    options = ["--inventory", str(nodes.start()), "--limit", "nodes", "--out", "out"]
+    options += ["--work", str(tmp_path / "work"), "--lease", "300s", "--design", "together"]
+    process = program.start("fleet", "run", "study.yaml", *options)
+    _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
+    assert process.returncode == 0, stderr
+    counted = [row for row in program.rows() if row.counts]
+    assert {row.status for row in counted} == {TrialStatus.FINISHED}
+    parts = [read_node_parts(row.parts) for row in counted if row.workload.endswith("=100")]
+    assert len(parts) == 2 * BLOCKS
+    assert all({part.node for part in own} == set(NAMES) for own in parts)
+    assert list((tmp_path / "work").iterdir()) == []
+    assert list((tmp_path / "target").iterdir()) == []
+    assert not any(find_processes(nodes.state(name), "iostudy.fleet.supervisor") for name in NAMES)
