@@ -71,6 +71,7 @@ def test_one_and_ten_nodes_run_each_trial_at_once_and_one_ledger_has_them(hosts:
     nodes = hosts.add(*sorted(TEN))
     write_load(hosts, "[1, 10]", 3)
     arguments = run_arguments(hosts, nodes, lease="60s")  # of a busy host too
+    hosts.controller.env["DASK_DISTRIBUTED__SCHEDULER__IDLE_TIMEOUT"] = "2s"
     done = hosts.controller(*arguments, *TOGETHER)
     assert done.returncode == 0, done.stderr
     rows = hosts.controller.rows()

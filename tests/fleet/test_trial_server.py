@@ -15,6 +15,7 @@ from iostudy.errors import WorkloadError
 from iostudy.fleet.trial_messages import (
     Answer,
     Call,
+    LateStartError,
     NotStartedError,
     Outcome,
     Release,
@@ -127,7 +128,7 @@ def test_a_run_that_is_called_off_is_no_run(served: Served):
 def test_an_instant_in_the_past_is_refused(served: Served):
     outcome = served.ask(1, methodcaller("trial"), Release(time.monotonic() - 1)).outcome
     assert outcome is not None
-    assert isinstance(outcome.error, WorkloadError)
+    assert isinstance(outcome.error, LateStartError)
     assert "after it" in outcome.error.found
 
 
