@@ -314,16 +314,16 @@ def test_a_call_without_an_answer_is_sent_again(monkeypatch: pytest.MonkeyPatch)
     assert (len(late.requests), client.refreshed, lost) == (3, 2, {})
 
 
-def test_a_node_that_was_asked_lately_needs_no_heartbeat(monkeypatch: pytest.MonkeyPatch):
-    asked, other = Node(), Node()
-    crew, _, _ = make(asked=asked, other=other)
-    crew.run(lambda _: CALL, ("asked",))
+def test_a_node_that_answered_lately_needs_no_heartbeat(monkeypatch: pytest.MonkeyPatch):
+    recent, other = Node(), Node()
+    crew, _, _ = make(recent=recent, other=other)
+    crew.run(lambda _: CALL, ("recent",))
     monkeypatch.setattr("iostudy.fleet.crew._FRESH_BEATS", 1e9)
     beat(crew)
-    assert (asked.contacts, set(other.contacts)) == ([], {Request.CONTINUE})
+    assert (recent.contacts, set(other.contacts)) == ([], {Request.CONTINUE})
     monkeypatch.setattr("iostudy.fleet.crew._FRESH_BEATS", 0.0)
     beat(crew)
-    assert set(asked.contacts) == {Request.CONTINUE}
+    assert set(recent.contacts) == {Request.CONTINUE}
 
 
 def test_an_error_of_a_heartbeat_is_raised_by_the_next_call():
