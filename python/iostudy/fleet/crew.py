@@ -45,7 +45,7 @@ _LONGEST_LEAD_SECONDS = 30.0
 _ANSWER_BEATS = 1.5
 """A call is given up after so many beats; the server answers within one."""
 _FRESH_BEATS = 1.25
-"""A node whose last answer is no older needs no heartbeat: calls renew its lease."""
+"""A node needs no heartbeat if a call has renewed its lease so lately."""
 _RETRY_SECONDS = 0.5
 """Pause after a call without an answer: a connection that broke gives none at once."""
 _NO_RELEASE: Mapping[str, Release] = {}
@@ -100,7 +100,7 @@ class Crew:
         self._folders = folders
         lease = Lease(lease_seconds, time.monotonic())
         self._leases = dict.fromkeys(folders, lease)
-        self._answered_at = dict.fromkeys(folders, -math.inf)
+        self._renewed_at = dict.fromkeys(folders, -math.inf)
         self._beat_seconds = lease.beat_seconds
         self._on_lost = on_lost
         self._lead_seconds = _LEAD_SECONDS + _LEAD_SECONDS_OF_A_NODE * len(folders)
@@ -226,7 +226,7 @@ class Crew:
     def _ask(
         self, turn: _Turn, release: Mapping[str, Release], nodes: Collection[str]
     ) -> dict[str, Answer | NoAnswer]:
-        wait = self._beat_seconds
+        asked_at, wait = _now(), self._beat_seconds
         calls = {
             node: partial(
                 carry,
@@ -236,12 +236,18 @@ class Crew:
             for node in nodes
         }
         answers = self._client.call_all(calls, _ANSWER_BEATS * wait)
-        answered = [node for node, own in answers.items() if not isinstance(own, NoAnswer)]
-        self._answered_at |= dict.fromkeys(answered, _now())
+        self._note_renewals(answers, asked_at)
         if any(isinstance(answer, NoAnswer) for answer in answers.values()):
             self._client.refresh()
             time.sleep(_RETRY_SECONDS)
         return answers
+
+    def _note_renewals(self, answers: Mapping[str, Answer | NoAnswer], asked_at: float) -> None:
+        """Note when the nodes renewed their leases at the earliest: a busy one after its wait."""
+        for node, answer in answers.items():
+            if not isinstance(answer, NoAnswer):
+                is_busy = answer.phase is ServerPhase.BUSY
+                self._renewed_at[node] = asked_at + (self._beat_seconds if is_busy else 0.0)
 
     def _judge(self, node: str, answer: Answer | NoAnswer) -> Answer | None:
         """The answer, None without one. A silent node, or one without its server, is lost."""
@@ -283,7 +289,7 @@ class Crew:
         while not ended.wait(max(0.0, next_at - _now())):
             next_at = max(next_at + self._beat_seconds, _now())
             fresh = _now() - _FRESH_BEATS * self._beat_seconds
-            due = [node for node in self.nodes if self._answered_at[node] < fresh]
+            due = [node for node in self.nodes if self._renewed_at[node] < fresh]
             self._contact(due, request=node_study.Request.CONTINUE, seconds=self._beat_seconds)
             self._look_for_lost()
 
