@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests.fleet.hosts import kill_processes
+from tests.fleet.slow_link import open_tap
 
 BRIDGE = "iofleet0"
 NETWORK = "10.231.77"
 SSHD = "/usr/sbin/sshd"
-NO_NETEM = "qdisc kind is unknown"
 NO_OFFSETS: Mapping[str, int] = {}
 CONFIG = """\
 Port 22
@@ -46,6 +49,9 @@ class Namespaces:
         self.names = names
         self._daemons: list[subprocess.Popen[bytes]] = []
         self._key = folder / "key"
+        self._addresses = {
+            name: f"{NETWORK}.{number}" for number, name in enumerate(names, start=2)
+        }
 
     def start(self) -> Path:
         """Start all; return the inventory of the nodes."""
@@ -57,8 +63,7 @@ class Namespaces:
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
         public = (self.folder / "host_key.pub").read_text()
         lines, known = ["[nodes]\n"], []
-        for number, name in enumerate(self.names, start=2):
-            address = f"{NETWORK}.{number}"
+        for name, address in self._addresses.items():
             self._start_node(name, address)
             lines.append(f"{name} ansible_host={address}\n")
             known.append(f"{address} {public}")
@@ -76,21 +81,36 @@ class Namespaces:
 
     def read(self, name: str, *command: str) -> str:
         """The output of a command in the network of a node."""
-        inside = ["ip", "netns", "exec", _space(name), *command]
-        done = subprocess.run(inside, capture_output=True, check=True, text=True)
+        done = subprocess.run(
+            [*_inside(name), *command], capture_output=True, check=True, text=True
+        )
         return done.stdout.strip()
 
     def set_link(self, name: str, state: str) -> None:
         """Cut the cable of a node (``down``), or plug it in again (``up``)."""
         run("ip", "link", "set", _link(name), state)
 
-    def disturb(self, name: str, *netem: str) -> bool:
-        """Let netem delay or lose packets to a node; False if the kernel has no netem."""
-        command = ["tc", "qdisc", "add", "dev", _link(name), "root", "netem", *netem]
-        added = subprocess.run(command, capture_output=True, check=False, text=True)
-        if added.returncode and NO_NETEM not in added.stderr:
-            raise AssertionError(added.stderr)
-        return added.returncode == 0
+    def measure_round_trip(self, name: str) -> float:
+        """The shortest of some connections to the sshd of a node, in seconds."""
+        return min(_time_connection(self._addresses[name]) for _ in range(5))
+
+    def slow_down(self, name: str, delay_seconds: float, loss: float) -> None:
+        """Replace a node's cable by one that delays frames both ways, and loses a share of them."""
+        run("ip", "link", "delete", _link(name))
+        outer = open_tap(_link(name))
+        run("ip", "link", "set", _link(name), "master", BRIDGE, "up")
+        numbers = (str(outer), "eth0", str(delay_seconds), str(loss))
+        cable = subprocess.Popen(
+            [*_inside(name), sys.executable, "-m", "tests.fleet.slow_link", *numbers],
+            pass_fds=[outer],
+            stdout=subprocess.PIPE,
+        )
+        os.close(outer)
+        self._daemons.append(cable)
+        assert cable.stdout is not None
+        assert cable.stdout.readline() == b"open\n"
+        cable.stdout.close()
+        _set_address(name, self._addresses[name])
 
     def end(self) -> None:
         for daemon in self._daemons:
@@ -109,10 +129,8 @@ class Namespaces:
         run("ip", "netns", "add", space)
         run("ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", space)
         run("ip", "link", "set", link, "master", BRIDGE, "up")
-        inside = ("ip", "-n", space)
-        run(*inside, "address", "add", f"{address}/24", "dev", "eth0")
-        run(*inside, "link", "set", "eth0", "up")
-        run(*inside, "link", "set", "lo", "up")
+        _set_address(name, address)
+        run("ip", "-n", space, "link", "set", "lo", "up")
         own = self.folder / "nodes" / name
         own.mkdir(parents=True)
         config = CONFIG.replace("ADDRESS", address)
@@ -123,6 +141,23 @@ class Namespaces:
         clock = f"unshare --time --monotonic {self.clocks.get(name, 0)}"
         command = f"ip netns exec {space} {clock} {SSHD} -D -f {own / 'sshd_config'}"
         self._daemons.append(subprocess.Popen(shlex.split(command)))
+
+
+def _time_connection(address: str) -> float:
+    began = time.monotonic()
+    with socket.create_connection((address, 22)):
+        return time.monotonic() - began
+
+
+def _set_address(name: str, address: str) -> None:
+    inside = ("ip", "-n", _space(name))
+    run(*inside, "address", "add", f"{address}/24", "dev", "eth0")
+    run(*inside, "link", "set", "eth0", "up")
+
+
+def _inside(name: str) -> tuple[str, ...]:
+    """Words before a command that let it run in the network of a node."""
+    return ("ip", "netns", "exec", _space(name))
 
 
 def _space(name: str) -> str:
