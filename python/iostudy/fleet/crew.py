@@ -226,7 +226,7 @@ class Crew:
     def _ask(
         self, turn: _Turn, release: Mapping[str, Release], nodes: Collection[str]
     ) -> dict[str, Answer | NoAnswer]:
-        asked_at, wait = _now(), self._beat_seconds
+        sent_at, wait = _now(), self._beat_seconds
         calls = {
             node: partial(
                 carry,
@@ -236,18 +236,18 @@ class Crew:
             for node in nodes
         }
         answers = self._client.call_all(calls, _ANSWER_BEATS * wait)
-        self._note_renewals(answers, asked_at)
+        self._note_renewals(answers, sent_at)
         if any(isinstance(answer, NoAnswer) for answer in answers.values()):
             self._client.refresh()
             time.sleep(_RETRY_SECONDS)
         return answers
 
-    def _note_renewals(self, answers: Mapping[str, Answer | NoAnswer], asked_at: float) -> None:
+    def _note_renewals(self, answers: Mapping[str, Answer | NoAnswer], sent_at: float) -> None:
         """Note when the nodes renewed their leases at the earliest: a busy one after its wait."""
         for node, answer in answers.items():
             if not isinstance(answer, NoAnswer):
                 is_busy = answer.phase is ServerPhase.BUSY
-                self._renewed_at[node] = asked_at + (self._beat_seconds if is_busy else 0.0)
+                self._renewed_at[node] = sent_at + (self._beat_seconds if is_busy else 0.0)
 
     def _judge(self, node: str, answer: Answer | NoAnswer) -> Answer | None:
         """The answer, None without one. A silent node, or one without its server, is lost."""
