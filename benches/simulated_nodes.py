@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from iostudy.fleet import agent, node_study, trial_tasks
+from iostudy.fleet import agent, node_study, trial_calls
 from iostudy.fleet.node_study import NodeStatus, Request, ResultFile
 from iostudy.fleet.trial_messages import Answer, NotStartedError, Outcome, ServerPhase, TrialRequest
 from iostudy.fleet.work_folder import Ending, EndReason, StudyOrder, WorkFolder
@@ -77,7 +77,7 @@ class Nodes:
         tasks.list_results = lambda _: (file,)
         tasks.read_piece = lambda *_: LEDGER
         tasks.remove = lambda _: None
-        trial_tasks.carry = self.carry
+        trial_calls.carry = self.carry
 
 
 async def serve(folder: Path) -> None:

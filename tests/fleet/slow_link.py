@@ -50,7 +50,7 @@ def pass_frames(ends: tuple[int, int], delay: float, loss: float) -> None:
 
 
 def main() -> None:
-    """Be the cable."""
+    """Open the second device, say so, and pass frames."""
     descriptor, name, delay, loss = sys.argv[1:]
     ends = (int(descriptor), open_tap(name))
     sys.stdout.write("open\n")

@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster
 from iostudy.analysis.clock_offset import Exchange
 from iostudy.errors import UsageError
 from iostudy.fleet.client import FleetClient, NoAnswer, find_workers
-from iostudy.fleet.trial_tasks import read_clock
+from iostudy.fleet.trial_calls import read_clock
 
 SECONDS = 10.0
 MOST = 20

@@ -14,8 +14,8 @@ import pytest
 from iostudy.fleet import node_study
 from iostudy.fleet.design import Design
 from iostudy.fleet.node_study import NodeStatus, Request, begin, contact, list_results
+from iostudy.fleet.trial_calls import carry
 from iostudy.fleet.trial_messages import Answer, ServerPhase, TrialRequest
-from iostudy.fleet.trial_tasks import carry
 from iostudy.fleet.work_folder import EndReason, StudyOrder, WorkFolder, work_folder
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.study.parser import parse

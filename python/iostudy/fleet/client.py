@@ -39,8 +39,8 @@ class NoAnswer:
 class FleetClient:
     """Calls functions on nodes by name, over a connection to each worker.
 
-    Tasks of Dask's scheduler take seven times the CPU time, and one of a lost worker waits for ever
-    (dask/distributed issue 7346).
+    Tasks of Dask's scheduler take about four times the CPU time, and one of a lost worker waits for
+    ever (dask/distributed issue 7346).
     """
 
     def __init__(self, client: Client, addresses: Mapping[str, str]) -> None:

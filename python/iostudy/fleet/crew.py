@@ -19,6 +19,7 @@ from iostudy.fleet.client import NoAnswer
 from iostudy.fleet.lease import BEATS, Lease
 from iostudy.fleet.lost_nodes import LostNodes
 from iostudy.fleet.node_study import NodeStatus
+from iostudy.fleet.trial_calls import carry, read_clock
 from iostudy.fleet.trial_messages import (
     Answer,
     Call,
@@ -28,7 +29,6 @@ from iostudy.fleet.trial_messages import (
     ServerPhase,
     TrialRequest,
 )
-from iostudy.fleet.trial_tasks import carry, read_clock
 from iostudy.fleet.work_folder import WorkFolder
 
 T = TypeVar("T")

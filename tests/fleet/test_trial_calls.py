@@ -9,9 +9,9 @@ import pytest
 
 from iostudy.fleet import node_study
 from iostudy.fleet.node_study import NodeStatus, Request
+from iostudy.fleet.trial_calls import carry
 from iostudy.fleet.trial_messages import ServerPhase, TrialRequest
 from iostudy.fleet.trial_socket import listen
-from iostudy.fleet.trial_tasks import carry
 from iostudy.fleet.work_folder import WorkFolder
 from tests.fleet.test_trial_server import Served
 
