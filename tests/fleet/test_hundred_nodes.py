@@ -10,6 +10,7 @@ import pytest
 
 from iostudy.ledger.rows import TrialStatus
 from iostudy.results.node_parts import read_node_parts
+from iostudy.settings.scratch.drive import available_memory
 from iostudy.units import GIB
 from tests.cli.program import Program
 from tests.fleet.hosts import find_processes
@@ -21,14 +22,6 @@ MEMORY = 20 * GIB
 """A hundred workers, supervisors and servers need 18 GiB."""
 HANG_GUARD_SECONDS = 1800
 BLOCKS = 3
-
-
-def available_memory() -> int:
-    """MemAvailable of proc_meminfo(5), in bytes."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    (size,) = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
-    return int(size) * 1024
-
 
 pytestmark = [
     pytest.mark.root,

@@ -213,10 +213,10 @@ def _require_memory(size_bytes: int) -> None:
 
 
 def _memory_limit() -> int:
-    return int(_available_memory() * _MEMORY_SHARE)
+    return int(available_memory() * _MEMORY_SHARE)
 
 
-def _available_memory() -> int:
+def available_memory() -> int:
     """Bytes that programs can still allocate (MemAvailable of proc_meminfo(5))."""
     text = read_attribute(ROOT / "proc/meminfo") or ""
     (line,) = (line for line in text.splitlines() if line.startswith("MemAvailable:"))
