@@ -21,15 +21,15 @@ from pathlib import Path
 import numpy as np
 
 from benches.simulated_nodes import SSH
-from iostudy.fleet import node_study
-from iostudy.fleet.client import FleetClient, NoAnswer
-from iostudy.fleet.controller import Controller, FleetStudy
-from iostudy.fleet.crew import Crew
-from iostudy.fleet.lease import BEATS
-from iostudy.fleet.node_cluster import connect_to_nodes
-from iostudy.fleet.node_state import Phase
-from iostudy.fleet.nodes import SshNode
-from iostudy.fleet.work_folder import StudyOrder, WorkFolder, work_folder
+from iostudy.fleet.deployment.client import FleetClient, NoAnswer
+from iostudy.fleet.deployment.node_cluster import connect_to_nodes
+from iostudy.fleet.deployment.nodes import SshNode
+from iostudy.fleet.replicate.controller import Controller, FleetStudy
+from iostudy.fleet.supervision import node_study
+from iostudy.fleet.supervision.lease import BEATS
+from iostudy.fleet.supervision.node_state import Phase
+from iostudy.fleet.supervision.work_folder import StudyOrder, WorkFolder, work_folder
+from iostudy.fleet.together.crew import Crew
 
 NODES, SECONDS = 200, 60.0
 TRIALS = 3

@@ -16,10 +16,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from iostudy.fleet import agent, node_study, trial_calls
-from iostudy.fleet.node_study import NodeStatus, Request, ResultFile
-from iostudy.fleet.trial_messages import Answer, NotStartedError, Outcome, ServerPhase, TrialRequest
-from iostudy.fleet.work_folder import Ending, EndReason, StudyOrder, WorkFolder
+from iostudy.fleet.deployment import agent
+from iostudy.fleet.supervision import node_study
+from iostudy.fleet.supervision.node_study import NodeStatus, Request, ResultFile
+from iostudy.fleet.supervision.work_folder import Ending, EndReason, StudyOrder, WorkFolder
+from iostudy.fleet.together import trial_calls
+from iostudy.fleet.together.trial_messages import (
+    Answer,
+    NotStartedError,
+    Outcome,
+    ServerPhase,
+    TrialRequest,
+)
 
 POLL_SECONDS = 0.2
 MOST_WAITS = 1000

@@ -17,13 +17,13 @@ import numpy as np
 from tests.fleet.namespaces import Namespaces
 
 from iostudy.execution.session import refuse_other_circumstances
-from iostudy.fleet.crew import Crew, Together
+from iostudy.fleet.deployment.inventory import read_nodes
+from iostudy.fleet.deployment.source import HostSource
 from iostudy.fleet.design import Design
-from iostudy.fleet.inventory import read_nodes
+from iostudy.fleet.options import RunOptions
 from iostudy.fleet.record import FleetRecord
-from iostudy.fleet.source import HostSource
-from iostudy.fleet.together_run import TogetherFleet
-from iostudy.fleet.work_folder import StudyOrder, work_folder
+from iostudy.fleet.together.crew import Crew, Together
+from iostudy.fleet.together.run import TogetherFleet
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 
@@ -62,20 +62,12 @@ def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
     record = FleetRecord(
         identity="0", design=Design.TOGETHER, study=study.name, text=study.text, nodes={}
     )
-    order = StudyOrder(
-        name=study.name,
-        text=study.text,
-        options=(),
-        lease_seconds=LEASE_SECONDS,
-        controller="here",
-        design=Design.TOGETHER,
-    )
+    options = RunOptions(lease_seconds=LEASE_SECONDS, parent=folder, study_options=())
     with source.connect(study.name) as client:
-        folders = {node: work_folder(folder, "0", node) for node in client.nodes}
         fleet = TogetherFleet(
             client=client,
-            order=order,
-            folders=folders,
+            order=options.build_order(record),
+            folders=options.name_folders(record, client.nodes),
             out=folder,
             record=record,
             on_lost=print,

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from tests.cli.program import Program
 
+AGENT, SUPERVISOR = "iostudy.fleet.deployment.agent", "iostudy.fleet.supervision.supervisor"
+"""Modules of the processes on a node."""
 SSH = """\
 #!/bin/sh
 name=
@@ -75,7 +77,7 @@ class Hosts:
         """End what a failed test left."""
         self.controller.end()
         for name in self.names:
-            for module in ("iostudy.fleet.agent", "iostudy.fleet.supervisor"):
+            for module in (AGENT, SUPERVISOR):
                 self.kill(name, module)
 
 

@@ -25,7 +25,7 @@ from iostudy.fleet.design import Design
 from iostudy.fleet.record import read_record
 from iostudy.ledger.store import FILE_NAME as LEDGER
 from tests.cli.program import Program
-from tests.fleet.hosts import find_processes, kill_all
+from tests.fleet.hosts import AGENT, find_processes, kill_all
 from tests.fleet.kill_checks import find_residue, finished_rows, require_same_analysis
 from tests.fleet.namespaces import Namespaces
 from tests.watchdogs import find_watchdogs, kill_watchdogs
@@ -196,12 +196,12 @@ class KilledRun:
             assert time.monotonic() < end, f"still running: {running}"
             time.sleep(0.2)
         for name in self.names:
-            kill_all(find_processes(self.spaces.state(name), "iostudy.fleet.agent"))
+            kill_all(find_processes(self.spaces.state(name), AGENT))
 
     def _running(self) -> Iterator[int]:
         for name in self.names:
             state = self.spaces.state(name)
-            agents = set(find_processes(state, "iostudy.fleet.agent"))
+            agents = set(find_processes(state, AGENT))
             yield from set(find_processes(state)) - agents
 
     def _require_clean(self) -> None:

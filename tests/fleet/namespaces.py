@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,12 +12,17 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.fleet.hosts import kill_processes
+import pytest
+
+from tests.fleet.hosts import AGENT, SUPERVISOR, kill_processes
 from tests.fleet.slow_link import open_tap
 
 BRIDGE = "iofleet0"
 NETWORK = "10.231.77"
 SSHD = "/usr/sbin/sshd"
+needs_sshd = pytest.mark.skipif(
+    not (Path(SSHD).exists() and shutil.which("ip")), reason="needs openssh-server and iproute2"
+)
 NO_OFFSETS: Mapping[str, int] = {}
 CONFIG = """\
 Port 22
@@ -121,7 +127,7 @@ class Namespaces:
         for place in [*places, ["link", "delete", BRIDGE]]:
             subprocess.run(["ip", *place], check=False, capture_output=True)
         for name in self.names:
-            for module in ("iostudy.fleet.agent", "iostudy.fleet.supervisor"):
+            for module in (AGENT, SUPERVISOR):
                 kill_processes(self.state(name), module)
 
     def _start_node(self, name: str, address: str) -> None:

@@ -20,9 +20,10 @@ from distributed import Scheduler
 from distributed.core import rpc
 from distributed.protocol.pickle import dumps
 
-from iostudy.fleet.agent import AgentOrder
-from iostudy.fleet.certificates import Authority
-from iostudy.fleet.dask_settings import QUIET, build_security
+from iostudy.fleet.deployment.agent import AgentOrder
+from iostudy.fleet.deployment.certificates import Authority
+from iostudy.fleet.deployment.dask_settings import QUIET, build_security
+from tests.fleet.hosts import AGENT
 
 SECONDS = 10.0
 
@@ -66,9 +67,7 @@ async def main(folder: Path) -> None:
                 node="n1", scheduler=scheduler.address, host=str(parts.hostname),
                 port=int(parts.port or 0), identity=authority.issue("n1"), wait_seconds=60.0,
             )  # fmt: skip
-            agent = subprocess.Popen(
-                [sys.executable, "-m", "iostudy.fleet.agent"], stdin=subprocess.PIPE
-            )
+            agent = subprocess.Popen([sys.executable, "-m", AGENT], stdin=subprocess.PIPE)
             assert agent.stdin is not None
             agent.stdin.write(order.model_dump_json().encode() + b"\n")
             agent.stdin.flush()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from tests.fleet.hosts import find_processes, kill_processes
+from tests.fleet.hosts import AGENT, SUPERVISOR, find_processes, kill_processes
 
 DAEMONS = ("slurmctld", "slurmd")
 HANG_GUARD_SECONDS = 60
@@ -108,7 +108,7 @@ class SlurmCluster:
             daemon.terminate()
             daemon.wait()
         for name in self.names:
-            for module in ("iostudy.fleet.agent", "iostudy.fleet.supervisor"):
+            for module in (AGENT, SUPERVISOR):
                 kill_processes(self.folder / name / "state", module)
 
     def _start(self, *command: str) -> None:

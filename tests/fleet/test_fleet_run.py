@@ -5,26 +5,21 @@ from __future__ import annotations
 import json
 import re
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from iostudy.fleet.record import read_record
-from tests.fleet.hosts import Hosts
+from tests.fleet.hosts import AGENT, SUPERVISOR, Hosts
+from tests.fleet.small_study import (
+    HANG_GUARD_SECONDS,
+    run_arguments,
+    wait_until,
+    write_study,
+)
 
 pytestmark = pytest.mark.process
-
-STUDY = """\
-question: Which?
-target: TARGET
-factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
-decide: {margin: 99%, risk: 49%, blocks: [3, BLOCKS]}
-"""
-AGENT, SUPERVISOR = "iostudy.fleet.agent", "iostudy.fleet.supervisor"
-HANG_GUARD_SECONDS = 100
 
 
 @pytest.fixture
@@ -33,28 +28,6 @@ def hosts(tmp_path: Path) -> Iterator[Hosts]:
     write_study(hosts, 4)
     yield hosts
     hosts.end()
-
-
-def build_study(target: Path, blocks: int, least: int) -> str:
-    text = STUDY.replace("TARGET", str(target))
-    return text.replace("[3, BLOCKS]", f"[{least}, {blocks}]")
-
-
-def write_study(hosts: Hosts, blocks: int, least: int = 3) -> None:
-    hosts.controller.write(build_study(hosts.folder / "target", blocks, least))
-
-
-def run_arguments(hosts: Hosts, nodes: str, lease: str = "8s") -> list[str]:
-    work = str(hosts.folder / "work")
-    options = ["--nodes", nodes, "--out", "out", "--lease", lease, "--work", work]
-    return ["fleet", "run", "study.yaml", *options]
-
-
-def wait_until(is_so: Callable[[], object]) -> None:
-    end = time.monotonic() + HANG_GUARD_SECONDS
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_a_study_runs_on_every_node_and_its_results_are_pooled(hosts: Hosts):

@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.fleet.node_state import Phase
 from iostudy.fleet.record import read_record
+from iostudy.fleet.supervision.node_state import Phase
 from iostudy.ledger.rows import TrialStatus
 from iostudy.results.node_parts import read_node_parts
-from tests.fleet.hosts import Hosts
-from tests.fleet.test_fleet_run import (
-    AGENT,
+from tests.fleet.hosts import AGENT, SUPERVISOR, Hosts
+from tests.fleet.small_study import (
     HANG_GUARD_SECONDS,
-    SUPERVISOR,
     run_arguments,
     wait_until,
     write_study,

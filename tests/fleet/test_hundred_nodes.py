@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +12,9 @@ from iostudy.results.node_parts import read_node_parts
 from iostudy.settings.scratch.drive import available_memory
 from iostudy.units import GIB
 from tests.cli.program import Program
-from tests.fleet.hosts import find_processes
-from tests.fleet.namespaces import SSHD, Namespaces
-from tests.fleet.test_fleet_run import build_study
+from tests.fleet.hosts import SUPERVISOR, find_processes
+from tests.fleet.namespaces import Namespaces, needs_sshd
+from tests.fleet.small_study import prepare_run
 
 NAMES = tuple(f"h{number:03}" for number in range(1, 101))
 MEMORY = 20 * GIB
@@ -27,9 +26,7 @@ pytestmark = [
     pytest.mark.root,
     pytest.mark.slow,
     pytest.mark.process,
-    pytest.mark.skipif(
-        not (Path(SSHD).exists() and shutil.which("ip")), reason="needs openssh-server and iproute2"
-    ),
+    needs_sshd,
     pytest.mark.skipif(available_memory() < MEMORY, reason="needs 20 GiB of available memory"),
 ]
 
@@ -51,12 +48,9 @@ def program(tmp_path: Path) -> Iterator[Program]:
 def test_a_hundred_nodes_run_each_trial_at_once(
     nodes: Namespaces, program: Program, tmp_path: Path
 ):
-    (tmp_path / "target").mkdir()
-    text = build_study(tmp_path / "target", blocks=BLOCKS, least=BLOCKS)
-    program.write(f"{text}load: {{fleet.nodes: [1, {len(NAMES)}]}}\n")
-    options = ["--inventory", str(nodes.start()), "--limit", "nodes", "--out", "out"]
-    options += ["--work", str(tmp_path / "work"), "--lease", "300s", "--design", "together"]
-    process = program.start("fleet", "run", "study.yaml", *options)
+    load = f"load: {{fleet.nodes: [1, {len(NAMES)}]}}\n"
+    arguments = prepare_run(nodes, program, BLOCKS, more=load, lease="300s", design="together")
+    process = program.start(*arguments)
     _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
     assert process.returncode == 0, stderr
     counted = [row for row in program.rows() if row.counts]
@@ -66,4 +60,4 @@ def test_a_hundred_nodes_run_each_trial_at_once(
     assert all({part.node for part in own} == set(NAMES) for own in parts)
     assert list((tmp_path / "work").iterdir()) == []
     assert list((tmp_path / "target").iterdir()) == []
-    assert not any(find_processes(nodes.state(name), "iostudy.fleet.supervisor") for name in NAMES)
+    assert not any(find_processes(nodes.state(name), SUPERVISOR) for name in NAMES)

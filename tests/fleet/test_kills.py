@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
-from pathlib import Path
 
 import pytest
 
 from tests.fleet.kills import run_moments
-from tests.fleet.namespaces import SSHD
+from tests.fleet.namespaces import needs_sshd
 
 SEEDS = (200, 201, 202)
 """A node with its watchdog, a controller, and a link while nodes run together."""
@@ -18,9 +16,7 @@ SEEDS = (200, 201, 202)
 @pytest.mark.root
 @pytest.mark.slow
 @pytest.mark.process
-@pytest.mark.skipif(
-    not (Path(SSHD).exists() and shutil.which("ip")), reason="needs openssh-server and iproute2"
-)
+@needs_sshd
 def test_a_loss_leaves_nothing_behind_and_changes_no_analysis(capsys: pytest.CaptureFixture[str]):
     outcomes = run_moments(SEEDS, fleets=1, ended=threading.Event())
     assert [own for own in outcomes if own.failed] == [], capsys.readouterr().out

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.fleet.certificates import Authority
-from iostudy.fleet.dask_settings import build_security
+from iostudy.fleet.deployment.certificates import Authority
+from iostudy.fleet.deployment.dask_settings import build_security
 
 HANG_GUARD_SECONDS = 100
 

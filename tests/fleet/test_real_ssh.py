@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 from itertools import groupby
@@ -11,22 +10,20 @@ from pathlib import Path
 import pytest
 
 from iostudy.fleet.design import Design
-from iostudy.fleet.node_state import Phase
 from iostudy.fleet.record import read_record
-from iostudy.fleet.work_folder import EndReason, WorkFolder
+from iostudy.fleet.supervision.node_state import Phase
+from iostudy.fleet.supervision.work_folder import EndReason, WorkFolder
 from iostudy.results.node_parts import read_node_parts
 from tests.cli.program import Program
-from tests.fleet.hosts import find_processes
-from tests.fleet.namespaces import SSHD, Namespaces
-from tests.fleet.test_fleet_run import HANG_GUARD_SECONDS, SUPERVISOR, build_study, wait_until
+from tests.fleet.hosts import SUPERVISOR, find_processes
+from tests.fleet.namespaces import Namespaces, needs_sshd
+from tests.fleet.small_study import HANG_GUARD_SECONDS, prepare_run, wait_until
 
 pytestmark = [
     pytest.mark.root,
     pytest.mark.slow,
     pytest.mark.process,
-    pytest.mark.skipif(
-        not (Path(SSHD).exists() and shutil.which("ip")), reason="needs openssh-server and iproute2"
-    ),
+    needs_sshd,
 ]
 NAMES = ("n1", "n2", "n3")
 DELAY_SECONDS, LOSS = 0.02, 0.01
@@ -42,15 +39,11 @@ def nodes(tmp_path: Path) -> Iterator[Namespaces]:
 
 
 def test_a_cut_cable_stops_one_node_and_resume_completes_it(nodes: Namespaces, tmp_path: Path):
-    inventory = nodes.start()
     program = Program(tmp_path)
-    (tmp_path / "target").mkdir()
-    program.write(build_study(tmp_path / "target", blocks=60, least=60))
-    options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
-    options += ["--work", str(tmp_path / "work"), "--lease", "12s"]
-    check = program("fleet", "check", "study.yaml", *options[:4])
+    arguments = prepare_run(nodes, program, blocks=60)
+    check = program("fleet", "check", "study.yaml", "--inventory", "inventory", "--limit", "nodes")
     assert check.returncode == 0, check.stderr
-    process = program.start("fleet", "run", "study.yaml", *options)
+    process = program.start(*arguments)
     wait_until(lambda: all(find_processes(nodes.state(name), SUPERVISOR) for name in NAMES))
     nodes.set_link("n1", "down")
     _, stderr = process.communicate(timeout=3 * HANG_GUARD_SECONDS)
@@ -66,7 +59,7 @@ def test_a_cut_cable_stops_one_node_and_resume_completes_it(nodes: Namespaces, t
     assert ending is not None
     assert ending.reason is EndReason.LEASE
     nodes.set_link("n1", "up")
-    resumed = program("fleet", "run", "study.yaml", *options, "--resume")
+    resumed = program(*arguments, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     assert "Changes against 1MiB" in resumed.stdout
 
@@ -76,15 +69,11 @@ def test_a_cut_cable_stops_one_node_and_resume_completes_it(nodes: Namespaces, t
 def test_a_slow_link_that_loses_packets_costs_no_node(
     nodes: Namespaces, tmp_path: Path, design: Design
 ):
-    inventory = nodes.start()
+    program = Program(tmp_path)
+    arguments = prepare_run(nodes, program, blocks=3, design=design.value)
     nodes.slow_down("n2", DELAY_SECONDS, LOSS)
     assert nodes.measure_round_trip("n2") >= 2 * DELAY_SECONDS
-    program = Program(tmp_path)
-    (tmp_path / "target").mkdir()
-    program.write(build_study(tmp_path / "target", blocks=3, least=3))
-    options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
-    options += ["--work", str(tmp_path / "work"), "--lease", "12s", "--design", design.value]
-    run = program("fleet", "run", "study.yaml", *options)
+    run = program(*arguments)
     assert run.returncode == 0, run.stderr
     record = read_record(program.out)
     assert record is not None
@@ -105,13 +94,8 @@ def test_nodes_with_other_clocks_run_trials_together_and_a_cut_cable_loses_one(t
 
 
 def run_together(nodes: Namespaces, tmp_path: Path) -> None:
-    inventory = nodes.start()
     program = Program(tmp_path)
-    (tmp_path / "target").mkdir()
-    program.write(build_study(tmp_path / "target", blocks=8, least=8))
-    options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
-    options += ["--work", str(tmp_path / "work"), "--lease", "12s", "--design", "together"]
-    process = program.start("fleet", "run", "study.yaml", *options)
+    process = program.start(*prepare_run(nodes, program, blocks=8, design="together"))
     program.wait_for_trials(process, 4)
     nodes.set_link("n2", "down")
     _, stderr = process.communicate(timeout=3 * HANG_GUARD_SECONDS)
@@ -134,13 +118,8 @@ def run_together(nodes: Namespaces, tmp_path: Path) -> None:
 def test_a_node_behind_a_cable_that_was_cut_for_a_while_takes_part_again(
     nodes: Namespaces, tmp_path: Path
 ):
-    inventory = nodes.start()
     program = Program(tmp_path)
-    (tmp_path / "target").mkdir()
-    program.write(build_study(tmp_path / "target", blocks=75, least=75))
-    options = ["--inventory", str(inventory), "--limit", "nodes", "--out", "out"]
-    options += ["--work", str(tmp_path / "work"), "--lease", "12s", "--design", "together"]
-    process = program.start("fleet", "run", "study.yaml", *options)
+    process = program.start(*prepare_run(nodes, program, blocks=75, design="together"))
     program.wait_for_trials(process, 4)
     nodes.set_link("n2", "down")
     time.sleep(CUT_SECONDS)

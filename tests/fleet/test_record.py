@@ -6,9 +6,8 @@ import pytest
 
 from iostudy.errors import LedgerError
 from iostudy.fleet.design import Design
-from iostudy.fleet.fleet_run import prepare_record
-from iostudy.fleet.node_state import Phase
-from iostudy.fleet.record import FILE_NAME, NodeRecord, read_record
+from iostudy.fleet.record import FILE_NAME, NodeRecord, prepare_record, read_record
+from iostudy.fleet.supervision.node_state import Phase
 
 
 def test_a_folder_has_one_run_which_only_its_own_study_resumes(tmp_path: Path):

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.fleet.certificates import Authority
-from iostudy.fleet.scheduler import connect_to_scheduler
+from iostudy.fleet.deployment.certificates import Authority
+from iostudy.fleet.deployment.scheduler import connect_to_scheduler
 from tests.cli.program import Program
-from tests.fleet.hosts import find_processes
-from tests.fleet.test_fleet_run import HANG_GUARD_SECONDS, SUPERVISOR, build_study, wait_until
+from tests.fleet.hosts import SUPERVISOR, find_processes
+from tests.fleet.small_study import HANG_GUARD_SECONDS, build_study, wait_until
 
 NAMES = ("n1", "n2")
 TLS = "DASK_DISTRIBUTED__COMM__TLS__"

@@ -9,17 +9,12 @@ from pathlib import Path
 import pytest
 
 from iostudy.fleet.record import read_record
-from iostudy.fleet.work_folder import EndReason, WorkFolder
+from iostudy.fleet.supervision.work_folder import EndReason, WorkFolder
 from iostudy.results.node_parts import read_node_parts
 from tests.cli.program import Program
+from tests.fleet.hosts import AGENT, SUPERVISOR
 from tests.fleet.slurm import SlurmCluster, is_installed
-from tests.fleet.test_fleet_run import (
-    AGENT,
-    HANG_GUARD_SECONDS,
-    SUPERVISOR,
-    build_study,
-    wait_until,
-)
+from tests.fleet.small_study import HANG_GUARD_SECONDS, build_study, wait_until
 
 pytestmark = [
     pytest.mark.root,

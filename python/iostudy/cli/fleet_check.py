@@ -25,9 +25,9 @@ from iostudy.study.parser import load
 from iostudy.study.privileges import list_root_requirements
 
 if TYPE_CHECKING:
-    from iostudy.fleet.readiness import Readiness
+    from iostudy.fleet.deployment.readiness import Readiness
+    from iostudy.fleet.deployment.source import NodeSource
     from iostudy.fleet.record import FleetRecord
-    from iostudy.fleet.source import NodeSource
 
 
 def check(
@@ -57,8 +57,8 @@ def check(
         sudo=sudo,
         listen=listen,
     )
-    from iostudy.fleet.readiness import require_ready
-    from iostudy.fleet.source import open_source
+    from iostudy.fleet.deployment.readiness import require_ready
+    from iostudy.fleet.deployment.source import open_source
 
     fewest = 1 if loaded is None else loaded.most_nodes or 1
     require_enough(fewest, chosen.number)
@@ -71,7 +71,7 @@ def check(
 
 def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
     """Compare every node of the source with this host and with the needs of the study."""
-    from iostudy.fleet.readiness import Versions, judge
+    from iostudy.fleet.deployment.readiness import Versions, judge
 
     name, text = ("", "") if study is None else (study.name, study.text)
     needs_root = (
@@ -92,7 +92,7 @@ def find_ready(
 
     UsageError if a node is not ready. A resumed run continues without nodes that give no facts.
     """
-    from iostudy.fleet.readiness import require_ready
+    from iostudy.fleet.deployment.readiness import require_ready
 
     found = [own for own in judge_nodes(source, study) if not record.is_complete(own.node)]
     silent = [own for own in found if resume and own.facts is None]

@@ -84,7 +84,7 @@ def _read_origin(
     nodes: str | None, inventory: Path | None, limit: str | None, scheduler: str | None
 ) -> NodeOrigin | None:
     """The origin that the options name; None if they name none, UsageError for several."""
-    from iostudy.fleet.nodes import parse_nodes
+    from iostudy.fleet.deployment.nodes import parse_nodes
 
     names = tuple(limit.split(",")) if limit is not None else ()
     origins: list[NodeOrigin] = [

@@ -43,10 +43,10 @@ from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import destroyed_devices
 
 if TYPE_CHECKING:
-    from iostudy.fleet.controller import States
-    from iostudy.fleet.fleet_run import RunOptions
+    from iostudy.fleet.deployment.source import NodeSource
+    from iostudy.fleet.options import RunOptions
     from iostudy.fleet.record import FleetRecord
-    from iostudy.fleet.source import NodeSource
+    from iostudy.fleet.replicate.controller import States
 
 _FEWEST = 2
 """Nodes of a report, of a joint trial, and of joint trials that are resumed without some."""
@@ -106,8 +106,9 @@ def run(
         listen=listen,
     )
     from iostudy.cli.fleet_together import print_if_complete, run_together
-    from iostudy.fleet.fleet_run import RunOptions, prepare_record
-    from iostudy.fleet.source import open_source
+    from iostudy.fleet.deployment.source import open_source
+    from iostudy.fleet.options import RunOptions
+    from iostudy.fleet.record import prepare_record
 
     require_enough(fewest, chosen.number)
     folder = out or RESULTS / f"{loaded.name}-fleet"
@@ -129,24 +130,39 @@ def run(
                 insist=unsafe_folders,
             )
             return
-        ready = find_ready(source, loaded, record, resume=resume)
-        if not record.nodes:
-            require_enough(fewest, len(ready))
-        if ready:
-            make_output_folder(folder, insist=unsafe_folders)
-            record = _run_each(source.select([own.node for own in ready]), record, folder, options)
+        record = _run_each(
+            source, loaded, record, folder, options, fewest, resume=resume, insist=unsafe_folders
+        )
     _conclude(record, folder)
 
 
 def _run_each(
-    source: NodeSource, record: FleetRecord, folder: Path, options: RunOptions
+    source: NodeSource,
+    study: Study,
+    record: FleetRecord,
+    folder: Path,
+    options: RunOptions,
+    fewest: int,
+    *,
+    resume: bool,
+    insist: bool,
 ) -> FleetRecord:
-    """Run the study on every node of the source; return the record."""
-    from iostudy.fleet.fleet_run import run_fleet
+    """Run the study on every node that is ready; return the record.
 
+    UsageError if ``fewest`` nodes of a new run are not ready.
+    """
+    from iostudy.fleet.replicate.run import run_fleet
+
+    ready = find_ready(source, study, record, resume=resume)
+    if not record.nodes:
+        require_enough(fewest, len(ready))
+    if not ready:
+        return record
+    make_output_folder(folder, insist=insist)
+    chosen = source.select([own.node for own in ready])
     with lock_output_folder(folder):
         try:
-            return run_fleet(source, record, folder, options, _say_change)
+            return run_fleet(chosen, record, folder, options, _say_change)
         except EndedBySignal:
             say(f"stopped on all nodes; resume with --resume --out {folder}")
             raise

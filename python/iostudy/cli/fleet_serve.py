@@ -9,9 +9,9 @@ from pathlib import Path
 
 from iostudy import durable
 from iostudy.cli.study_runner import build_local_node
-from iostudy.fleet.served_node import ServedNode
-from iostudy.fleet.trial_server import TrialServer
-from iostudy.fleet.work_folder import WorkFolder
+from iostudy.fleet.supervision.work_folder import WorkFolder
+from iostudy.fleet.together.served_node import ServedNode
+from iostudy.fleet.together.trial_server import TrialServer
 from iostudy.node.permission import Permission
 from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,11 +16,10 @@ from iostudy.execution.session import (
     prepare_session,
     refuse_other_circumstances,
 )
-from iostudy.fleet.fleet_run import RunOptions
+from iostudy.fleet.deployment.source import NodeSource
+from iostudy.fleet.options import RunOptions
 from iostudy.fleet.record import FleetRecord
-from iostudy.fleet.source import NodeSource
-from iostudy.fleet.together_run import TogetherFleet
-from iostudy.fleet.work_folder import StudyOrder, work_folder
+from iostudy.fleet.together.run import TogetherFleet
 from iostudy.folders import make_output_folder
 from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import open_ledger
@@ -119,22 +117,11 @@ def _run(
     def note_returned(node: str) -> None:
         say(f"{node} answers again, and takes part from this block on")
 
-    order = StudyOrder(
-        name=record.study,
-        text=record.text,
-        options=options.study_options,
-        lease_seconds=options.lease_seconds,
-        controller=socket.gethostname(),
-        design=record.design,
-    )
     with lock_output_folder(folder), source.connect(record.study) as client:
-        folders = {
-            node: work_folder(options.parent, record.identity, node) for node in client.nodes
-        }
         fleet = TogetherFleet(
             client=client,
-            order=order,
-            folders=folders,
+            order=options.build_order(record),
+            folders=options.name_folders(record, client.nodes),
             out=folder,
             record=record,
             on_lost=note_lost,

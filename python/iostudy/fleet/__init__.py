@@ -1,1 +1,1 @@
-"""One study on many nodes: deployment, supervision with a lease, and transfer of results."""
+"""One study on many nodes: where they are, the study on each, and the two designs."""

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from iostudy.durable import write_whole
 from iostudy.errors import LedgerError
 from iostudy.fleet.design import Design
-from iostudy.fleet.node_state import Phase
+from iostudy.fleet.supervision.node_state import Phase
 from iostudy.ledger.store import FILE_NAME as LEDGER
+from iostudy.own_folder import new_identity
 
 FILE_NAME = "nodes.json"
 
@@ -87,3 +88,37 @@ def read_record(folder: Path) -> FleetRecord | None:
             where=str(path),
             remedy="restore the file from a copy, or run the study into another folder",
         ) from error
+
+
+def prepare_record(
+    out: Path, study: str, text: str, design: Design, *, resume: bool
+) -> FleetRecord:
+    """The record of a new run, or of the one to resume; LedgerError if the folder has another."""
+    found = read_record(out)
+    if found is None and resume:
+        raise _wrong_folder(out, "a fleet run to resume", "there is none", "leave out --resume")
+    if found is None:
+        return FleetRecord(identity=new_identity(), design=design, study=study, text=text, nodes={})
+    if not resume:
+        raise _wrong_folder(
+            out, "a folder without a fleet run", "it has one", "give --resume, or another folder"
+        )
+    if found.design is not design:
+        raise _wrong_folder(
+            out,
+            f"a fleet run with --design {design.value}",
+            f"its design is {found.design.value}",
+            f"give --design {found.design.value}, or another folder",
+        )
+    if found.text != text:
+        raise _wrong_folder(
+            out,
+            f"the fleet run of this study ({study})",
+            f"it has another study ({found.study}), or this one with a different text",
+            "resume with the original file, or give another folder",
+        )
+    return found
+
+
+def _wrong_folder(out: Path, wanted: str, found: str, remedy: str) -> LedgerError:
+    return LedgerError(wanted, found=found, where=str(out / FILE_NAME), remedy=remedy)

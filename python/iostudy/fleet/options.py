@@ -1,0 +1,35 @@
+"""Options of a fleet run, and what a node gets of them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.fleet.record import FleetRecord
+from iostudy.fleet.supervision.work_folder import StudyOrder, WorkFolder, work_folder
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """``parent`` has the work folders on nodes; ``study_options`` are those of `iostudy run`."""
+
+    lease_seconds: float
+    parent: Path
+    study_options: Sequence[str]
+
+    def build_order(self, record: FleetRecord) -> StudyOrder:
+        """What the controller orders every node to run."""
+        return StudyOrder(
+            name=record.study,
+            text=record.text,
+            options=self.study_options,
+            lease_seconds=self.lease_seconds,
+            controller=socket.gethostname(),
+            design=record.design,
+        )
+
+    def name_folders(self, record: FleetRecord, nodes: Iterable[str]) -> dict[str, WorkFolder]:
+        """The work folder on each node."""
+        return {node: work_folder(self.parent, record.identity, node) for node in nodes}

@@ -1,0 +1,1 @@
+"""Design replicate: each node runs the whole study, and the controller fetches the results."""

@@ -1,0 +1,176 @@
+"""Controller of a fleet run: heartbeats to all nodes, a watchdog for each, and their results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from iostudy.errors import IostudyError
+from iostudy.fleet.deployment.client import FleetClient, NoAnswer, describe_error
+from iostudy.fleet.replicate.transfer import fetch_folder
+from iostudy.fleet.supervision import node_study
+from iostudy.fleet.supervision.lease import BEATS, Lease
+from iostudy.fleet.supervision.node_state import NodeState, Phase
+from iostudy.fleet.supervision.node_study import NodeStatus, Request
+from iostudy.fleet.supervision.work_folder import StudyOrder, WorkFolder
+
+_TRANSFERS = 4
+"""Simultaneous transfers of results from nodes."""
+_BEATS_TO_BEGIN = 2
+"""Time for a node to start the study; other leases last twice as long."""
+
+States = Mapping[str, NodeState]
+
+
+@dataclass(frozen=True)
+class FleetStudy:
+    """A study with the work folder of each node, and the controller's output folder."""
+
+    order: StudyOrder
+    folders: Mapping[str, WorkFolder]
+    out: Path
+
+
+class Controller:
+    """Runs a study on all nodes, and continues without those that are lost.
+
+    ``on_change`` gets the states of all nodes and the name of the one that has changed its phase.
+    """
+
+    def __init__(
+        self, client: FleetClient, study: FleetStudy, on_change: Callable[[States, str], None]
+    ) -> None:
+        self._client = client
+        self._study = study
+        self._on_change = on_change
+        self._states: dict[str, NodeState] = {}
+        self._transfers: dict[str, Future[NodeState]] = {}
+        self._rejoining: list[str] = []
+
+    def run(self, nodes: Iterable[str]) -> States:
+        """Run the study on these nodes until each has ended or is lost; return their states.
+
+        If this is interrupted, the nodes get a request to stop.
+        """
+        now = time.monotonic()
+        lease = Lease(self._study.order.lease_seconds, now)
+        self._states = {node: NodeState(Phase.RUNNING, lease) for node in nodes}
+        with ThreadPoolExecutor(_TRANSFERS) as threads:
+            try:
+                self._begin(self._states, _BEATS_TO_BEGIN * lease.beat_seconds)
+                while any(state.phase.is_active for state in self._states.values()):
+                    self._beat(lease.beat_seconds, threads)
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                self._stop()
+                raise
+        return dict(self._states)
+
+    def _begin(self, nodes: Iterable[str], seconds: float) -> None:
+        """Start or resume the study on nodes; one that cannot has failed.
+
+        One that gives no answer is left to its lease.
+        """
+        folders, order = self._study.folders, self._study.order
+        calls = {
+            node: partial(
+                node_study.begin,
+                folders[node],
+                order,
+                resumed=(self._study.out / node).exists(),
+            )
+            for node in nodes
+        }
+        for node, answer in self._client.call_all(calls, seconds).items():
+            if isinstance(answer, str) and answer:
+                state = replace(self._states[node], phase=Phase.FAILED, detail=answer)
+                self._set(node, state)
+
+    def _beat(self, seconds: float, threads: ThreadPoolExecutor) -> None:
+        """Send a heartbeat to every node that has not ended, and wait for the next."""
+        end = time.monotonic() + seconds
+        self._begin(self._rejoining, seconds)
+        self._rejoining.clear()
+        answers = self._contact((Phase.RUNNING, Phase.LOST), Request.CONTINUE, seconds)
+        for node, answer in answers.items():
+            self._update(node, answer)
+        if any(isinstance(answer, NoAnswer) for answer in answers.values()):
+            self._client.refresh()
+        self._transfer(threads)
+        time.sleep(max(0.0, end - time.monotonic()))
+
+    def _contact(
+        self, phases: Collection[Phase], request: Request, seconds: float
+    ) -> dict[str, NodeStatus | NoAnswer]:
+        """Send a request to the nodes in these phases; return the answers in time."""
+        folders = self._study.folders
+        calls = {
+            node: partial(node_study.contact, folders[node], request)
+            for node, state in self._states.items()
+            if state.phase in phases
+        }
+        return self._client.call_all(calls, seconds)
+
+    def _update(self, node: str, answer: NodeStatus | NoAnswer) -> None:
+        state, now = self._states[node], time.monotonic()
+        if isinstance(answer, NoAnswer):
+            self._set(node, state.with_silence(answer.reason, now))
+            return
+        answered = state.with_answer(answer, now)
+        if state.phase is Phase.LOST and answered.may_rejoin:
+            answered = replace(answered, phase=Phase.RUNNING, ending=None)
+            self._rejoining.append(node)
+        self._set(node, answered)
+
+    def _transfer(self, threads: ThreadPoolExecutor) -> None:
+        """Begin the transfers of nodes that have ended, and note those that are done."""
+        for node, state in list(self._states.items()):
+            if state.phase is not Phase.FETCHING:
+                continue
+            if node not in self._transfers:
+                self._transfers[node] = threads.submit(self._fetch, node)
+            elif self._transfers[node].done():
+                self._set(node, self._transfers.pop(node).result())
+
+    def _fetch(self, node: str) -> NodeState:
+        """Fetch the output folder; remove the node's folder once the complete study is here."""
+        state, folder = self._states[node], self._study.folders[node]
+        call = partial(self._client.call, node, seconds=self._study.order.lease_seconds)
+        try:
+            files = call(partial(node_study.list_results, folder))
+            fetch_folder(files, partial(_read, call, folder), self._study.out / node)
+        except (IostudyError, OSError) as error:
+            return state.without_results(describe_error(error))
+        fetched = state.with_results()
+        if fetched.phase is not Phase.COMPLETE:
+            return fetched
+        try:
+            call(partial(node_study.remove, folder))
+        except IostudyError as error:  # the results are here
+            return replace(fetched, detail=f"its folder remains there: {describe_error(error)}")
+        return fetched
+
+    def _set(self, node: str, state: NodeState) -> None:
+        changed = self._states[node].phase is not state.phase
+        self._states[node] = state
+        if changed:
+            self._on_change(self._states, node)
+
+    def _stop(self) -> None:
+        """Request all running nodes to stop; one that misses it stops for want of heartbeats."""
+        self._contact((Phase.RUNNING,), Request.STOP, self._study.order.lease_seconds / BEATS)
+
+
+def _read(
+    call: Callable[[Callable[[], bytes]], bytes],
+    folder: WorkFolder,
+    name: str,
+    offset: int,
+    size: int,
+) -> bytes:
+    """A piece of a file on the node."""
+    return call(partial(node_study.read_piece, folder, name, offset, size))

@@ -1,0 +1,60 @@
+"""Run of a study on each node, and its record in the output folder of the controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from iostudy.fleet.deployment.source import NodeSource
+from iostudy.fleet.options import RunOptions
+from iostudy.fleet.record import FleetRecord, NodeRecord
+from iostudy.fleet.replicate.controller import Controller, FleetStudy, States
+from iostudy.fleet.supervision.node_state import Phase
+from iostudy.fleet.supervision.work_folder import WorkFolder
+
+
+def run_fleet(
+    source: NodeSource,
+    record: FleetRecord,
+    out: Path,
+    options: RunOptions,
+    on_change: Callable[[States, str], None],
+) -> FleetRecord:
+    """Run the study on the nodes of the source; return the record, which is in the folder too."""
+    keeper = _Keeper(record, out, on_change)
+    with source.connect(record.study) as client:
+        folders = options.name_folders(record, client.nodes)
+        order = options.build_order(record)
+        keeper.begin(folders)
+        Controller(client, FleetStudy(order, folders, out), keeper.update).run(folders)
+    return keeper.record
+
+
+class _Keeper:
+    """Keeps the record up to date."""
+
+    def __init__(
+        self, record: FleetRecord, out: Path, on_change: Callable[[States, str], None]
+    ) -> None:
+        self.record = record
+        self._out = out
+        self._on_change = on_change
+
+    def begin(self, folders: dict[str, WorkFolder]) -> None:
+        """Record the nodes before anything is on them."""
+        nodes = {
+            node: NodeRecord(phase=Phase.RUNNING, detail="", folder=str(folder.path))
+            for node, folder in folders.items()
+        }
+        self._write({**self.record.nodes, **nodes})
+
+    def update(self, states: States, changed: str) -> None:
+        """Record the new phase of a node."""
+        state, own = states[changed], self.record.nodes[changed]
+        new = own.model_copy(update={"phase": state.phase, "detail": state.detail})
+        self._write({**self.record.nodes, changed: new})
+        self._on_change(states, changed)
+
+    def _write(self, nodes: dict[str, NodeRecord]) -> None:
+        self.record = self.record.model_copy(update={"nodes": nodes})
+        self.record.write(self._out)

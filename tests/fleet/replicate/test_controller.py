@@ -1,0 +1,130 @@
+"""The controller with nodes that answer, fall silent and come back, without Dask."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iostudy.errors import RecordError
+from iostudy.fleet.deployment.client import NoAnswer
+from iostudy.fleet.replicate.controller import Controller, FleetStudy, States
+from iostudy.fleet.supervision import node_study
+from iostudy.fleet.supervision.node_state import Phase
+from iostudy.fleet.supervision.node_study import NodeStatus, Request, ResultFile
+from iostudy.fleet.supervision.work_folder import Ending, EndReason, StudyOrder, WorkFolder
+
+ORDER = StudyOrder(name="s", text="", options=(), lease_seconds=0.2, controller="c")
+RUNNING = NodeStatus(running=True, ending=None, line="block 1")
+DONE = NodeStatus(running=False, ending=Ending(exit_code=0, reason=EndReason.FINISHED), line="")
+EXPIRED = NodeStatus(running=False, ending=Ending(exit_code=143, reason=EndReason.LEASE), line="")
+LATE = NoAnswer("late")
+CONTENT = b"ledger"
+
+
+class Node:
+    """Answers to heartbeats in their order; the last one is repeated."""
+
+    def __init__(
+        self, *answers: NodeStatus | NoAnswer, broken: bool = False, refusal: str = ""
+    ) -> None:
+        self.answers = list(answers)
+        self.broken = broken
+        self.refusal = refusal
+        self.began = 0
+        self.requests: list[Request] = []
+        self.removed = False
+
+    def call(self, call: partial[Any]) -> Any:
+        if call.func is node_study.begin:
+            self.began += 1
+            return self.refusal
+        if call.func is node_study.contact:
+            self.requests.append(call.args[1])
+            return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if call.func is node_study.list_results:
+            return (ResultFile("l", len(CONTENT), hashlib.sha256(CONTENT).hexdigest()),)
+        if call.func is node_study.read_piece:
+            return LATE if self.broken else CONTENT
+        assert call.func is node_study.remove
+        self.removed = True
+        return None
+
+
+class Client:
+    def __init__(self, nodes: Mapping[str, Node]) -> None:
+        self.own = nodes
+
+    def call_all(self, calls: Mapping[str, partial[Any]], _seconds: float) -> dict[str, Any]:
+        return {node: self.own[node].call(call) for node, call in calls.items()}
+
+    def call(self, node: str, call: partial[Any], seconds: float) -> Any:
+        answer = self.own[node].call(call)
+        if isinstance(answer, NoAnswer):
+            raise RecordError("", found=answer.reason, where=node, remedy="")
+        return answer
+
+    def refresh(self) -> None:
+        pass
+
+
+def run(
+    out: Path, on_change: Callable[[States, str], None] = lambda *_: None, **nodes: Node
+) -> States:
+    folders = {name: WorkFolder(Path(f"/nowhere/{name}")) for name in nodes}
+    client: Any = Client(nodes)
+    return Controller(client, FleetStudy(ORDER, folders, out), on_change).run(nodes)
+
+
+def test_a_silent_node_is_lost_and_the_others_complete(tmp_path: Path):
+    silent, busy = Node(RUNNING, LATE), Node(*[RUNNING] * 8, DONE)
+    states = run(tmp_path, silent=silent, busy=busy)
+    assert {name: own.phase for name, own in states.items()} == {
+        "silent": Phase.LOST,
+        "busy": Phase.COMPLETE,
+    }
+    assert (tmp_path / "busy/l").read_bytes() == CONTENT
+    assert busy.removed
+    assert not silent.removed
+    assert not (tmp_path / "silent").exists()
+
+
+def test_a_node_that_comes_back_begins_again_if_its_lease_has_stopped_it(tmp_path: Path):
+    back = Node(*[LATE] * 6, EXPIRED, RUNNING, DONE)
+    busy = Node(*[RUNNING] * 15, DONE)
+    phases: list[Phase] = []
+    states = run(tmp_path, lambda found, name: phases.append(found[name].phase), a=back, b=busy)
+    assert states["a"].phase is Phase.COMPLETE
+    assert back.began == 2
+    assert phases.index(Phase.LOST) < phases.index(Phase.COMPLETE)
+
+
+def test_results_that_do_not_arrive_stay_on_the_node(tmp_path: Path):
+    node = Node(DONE, broken=True)
+    states = run(tmp_path, a=node)
+    assert states["a"].phase is Phase.LOST
+    assert "could not be fetched" in states["a"].detail
+    assert not node.removed
+    assert not (tmp_path / "a").exists()
+
+
+def test_an_interrupt_requests_every_running_node_to_stop(tmp_path: Path):
+    def interrupt(_states: States, name: str) -> None:
+        assert name == "done"
+        raise KeyboardInterrupt
+
+    nodes = {"done": Node(RUNNING, DONE), "busy": Node(RUNNING)}
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, interrupt, **nodes)
+    assert nodes["busy"].requests[-1] is Request.STOP
+    assert Request.STOP not in nodes["done"].requests
+
+
+def test_a_node_that_refuses_the_study_has_failed(tmp_path: Path):
+    states = run(tmp_path, a=Node(DONE), b=Node(RUNNING, refusal="no space"))
+    assert states["a"].phase is Phase.COMPLETE
+    assert (states["b"].phase, states["b"].detail) == (Phase.FAILED, "no space")
