@@ -17,7 +17,8 @@ TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
 TO_TEST := fio:fio iostat:sysstat mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint \
 	sshfs:sshfs /usr/lib/openssh/sftp-server:openssh-sftp-server
 TO_RUN_HADOOP := java:default-jre-headless mvn:maven
-TO_LINK := /usr/sbin/sshd:openssh-server ip:iproute2 slurmctld:slurmctld slurmd:slurmd srun:slurm-client
+TO_LINK := /usr/sbin/sshd:openssh-server ip:iproute2
+TO_BATCH := slurmctld:slurmctld slurmd:slurmd srun:slurm-client
 TO_SERVE := mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client ip:iproute2
 # Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
 TO_BROWSE := chromium:chromium
@@ -109,7 +110,7 @@ systems: $(VENV)/.test $(VENV)/.built ## a study on a network file system of a p
 	$(BIN)/pytest -m slow tests/storage_systems
 
 fleet: $(VENV)/.test $(VENV)/.built ## the long tests of fleets, as root: sshd in network namespaces, Slurm, killed processes
-	tools/need $(TO_LINK)
+	tools/need $(TO_LINK) $(TO_BATCH)
 	$(BIN)/pytest -m slow tests/fleet
 
 fleet-kills: $(VENV)/.test $(VENV)/.built ## 100 random losses of nodes, links and controllers of fleets, as root, with counts
@@ -186,5 +187,7 @@ $(VENV)/.site: $(VENV)/.run requirements/site.txt
 
 $(VENV)/.test: $(VENV)/.dev
 	tools/need $(TO_TEST) $(TO_RUN_HADOOP)
+# systemd would start the sshd of the package. There, a test of ten nodes is skipped without one.
+	[ -d /run/systemd/system ] || tools/need --optional $(TO_LINK)
 	tools/need --optional $(TO_BROWSE)
 	touch $@

@@ -138,6 +138,24 @@ def test_a_cancelled_job_is_reported_and_resumed_on_the_nodes_that_are_there(
     assert "n2 is complete" in resumed.stderr
 
 
+def test_a_node_that_fails_ends_its_own_study_and_not_those_of_the_others(
+    cluster: SlurmCluster, program: Program
+):
+    write(program, blocks=40)
+    process = program.start(*arguments(program))
+    wait_until(lambda: has_begun(program))
+    cluster.ask("scontrol", "update", "nodename=n2", "state=down", "reason=test")
+    _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
+    assert process.returncode == 3, stderr
+    assert "Slurm ended the job" not in stderr
+    assert "n2 is lost" in stderr
+    assert "n1 is complete" in stderr
+    cluster.ask("scontrol", "update", "nodename=n2", "state=resume")
+    resumed = program(*arguments(program, "--resume"))
+    assert resumed.returncode == 0, resumed.stderr
+    assert "n2 is complete" in resumed.stderr
+
+
 def test_nodes_of_slurm_run_trials_together(cluster: SlurmCluster, program: Program):
     done = program(*arguments(program, "--design", "together"))
     assert done.returncode == 0, done.stderr

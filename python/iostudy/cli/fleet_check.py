@@ -94,7 +94,7 @@ def find_ready(
     """
     from iostudy.fleet.deployment.readiness import require_ready
 
-    found = [own for own in judge_nodes(source, study) if not record.is_complete(own.node)]
+    found = [own for own in judge_nodes(source, study) if record.needs(own.node)]
     silent = [own for own in found if resume and own.facts is None]
     for own in silent:
         say(f"{own.node} is left out: {own.problems[0].found}")

@@ -77,7 +77,15 @@ def find_nodes(
     chosen = section if origin is None else FleetNodes(origin)
     if chosen is None:
         raise _bad_options("none of them, and no section `nodes` in the study")
-    return chosen.with_options(python=python, sudo=sudo, listen=listen)
+    try:
+        return chosen.with_options(python=python, sudo=sudo, listen=listen)
+    except ValueError as error:
+        raise UsageError(
+            "options that go with these nodes",
+            found=str(error),
+            where="the command line",
+            remedy="workers of a scheduler keep the Python, user and addresses they started with",
+        ) from error
 
 
 def _read_origin(

@@ -68,12 +68,16 @@ def run(
         str,
         typer.Option(
             metavar="TIME",
-            help="A node without heartbeats for this time stops and restores; here it is lost.",
+            help="Without heartbeats for this time, a node stops its study and restores its "
+            "settings, and the controller reports it as lost.",
         ),
     ] = "60s",
     work: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="Folder on the nodes for the study and its results."),
+        typer.Option(
+            metavar="DIR",
+            help="Folder on the nodes for the study and its results; --resume keeps the first one.",
+        ),
     ] = Path("/var/tmp"),
     design: Annotated[
         Design,
@@ -161,10 +165,11 @@ def _run_each(
     make_output_folder(folder, insist=insist)
     chosen = source.select([own.node for own in ready])
     with lock_output_folder(folder):
+        record.require_unchanged(folder)
         try:
             return run_fleet(chosen, record, folder, options, _say_change)
         except EndedBySignal:
-            say(f"stopped on all nodes; resume with --resume --out {folder}")
+            say(f"stopped; resume with --resume --out {folder}")
             raise
 
 
@@ -223,6 +228,7 @@ def _conclude(record: FleetRecord, folder: Path) -> None:
         report = pool_studies(results, missing)
         print_fleet_report(report, FleetFormat.TERMINAL)
         say(f"{write_fleet_page(report, folder)} has charts, and links to the nodes' own reports")
+    record.require_restored()
     if missing:
         raise _incomplete(missing, folder)
 

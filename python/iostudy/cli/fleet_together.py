@@ -57,7 +57,6 @@ def run_together(
 
     UsageError if ``fewest`` nodes are not ready.
     """
-    record = record.model_copy(update={"nodes": {}})  # all nodes begin again
     ready = find_ready(source, study, record, resume=resume)
     require_enough(fewest, len(ready))
     root = all(own.facts is not None and own.facts.root for own in ready)
@@ -107,17 +106,24 @@ def _run(
     *,
     root: bool,
 ) -> list[str]:
-    """Run the trials that are left; return the nodes that were lost, and why."""
+    """Run the trials that are left; return the nodes that were lost, and why.
+
+    Lost are also nodes of the run that did not answer when it was resumed.
+    """
     study, folder, lost = session.study, session.folder, list[str]()
 
     def note_lost(node: str, reason: str) -> None:
         lost.append(f"{node}: {reason}")
-        say(f"{node} is lost: {reason}; later blocks run without it")
+        say(f"{node} is lost: {reason}")
 
     def note_returned(node: str) -> None:
         say(f"{node} answers again, and takes part from this block on")
 
     with lock_output_folder(folder), source.connect(record.study) as client:
+        record.require_unchanged(folder)
+        record = record.lose_others(client.nodes)
+        for name in record.list_others(client.nodes):
+            note_lost(name, record.nodes[name].detail)
         fleet = TogetherFleet(
             client=client,
             order=options.build_order(record),

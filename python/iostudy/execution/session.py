@@ -21,7 +21,7 @@ from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_existing_study
-from iostudy.ledger.studies import METHOD, open_ledger, read_study, with_recorded_method
+from iostudy.ledger.studies import METHOD, NODES, open_ledger, read_study, with_recorded_method
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
@@ -127,14 +127,26 @@ def prepare_session(study: Study, folder: Path, *, root: bool, resume: bool) -> 
 
 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise UsageError if a resumed study would mix incomparable circumstances."""
+    """Raise UsageError if a resumed study would mix incomparable circumstances.
+
+    Of nodes that run together, those of each node are compared if it took part from the start.
+    """
+    if NODES not in now:
+        _refuse_others(began, now, "--resume")
+        return
+    for node, own in now[NODES].items():
+        if node in began[NODES]:
+            _refuse_others(began[NODES][node], own, node)
+
+
+def _refuse_others(began: Mapping[str, Any], now: Mapping[str, Any], where: str) -> None:
     for path in FIXED_CIRCUMSTANCES:
         before, after = (reduce(_lookup, path, circumstances) for circumstances in (began, now))
         if before != after:
             raise UsageError(
                 "to resume the study under the circumstances it began in",
                 found=f"{' '.join(path)} was {before} and is {after}",
-                where="--resume",
+                where=where,
                 remedy="restore these circumstances, or start again in another folder",
             )
 

@@ -13,7 +13,7 @@ from iostudy.fleet.supervision.work_folder import StudyOrder, WorkFolder, work_f
 
 @dataclass(frozen=True)
 class RunOptions:
-    """``parent`` has the work folders on nodes; ``study_options`` are those of `iostudy run`."""
+    """``parent`` gets the new work folders; ``study_options`` are those of `iostudy run`."""
 
     lease_seconds: float
     parent: Path
@@ -31,5 +31,10 @@ class RunOptions:
         )
 
     def name_folders(self, record: FleetRecord, nodes: Iterable[str]) -> dict[str, WorkFolder]:
-        """The work folder on each node."""
-        return {node: work_folder(self.parent, record.identity, node) for node in nodes}
+        """The work folder on each node: that of the first run if the run is resumed."""
+        return {
+            node: WorkFolder(Path(record.nodes[node].folder))
+            if node in record.nodes
+            else work_folder(self.parent, record.identity, node)
+            for node in nodes
+        }

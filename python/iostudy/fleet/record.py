@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from iostudy.durable import write_whole
-from iostudy.errors import LedgerError
+from iostudy.errors import LedgerError, RestoreError
 from iostudy.fleet.design import Design
 from iostudy.fleet.supervision.node_state import Phase
 from iostudy.ledger.store import FILE_NAME as LEDGER
@@ -19,13 +19,17 @@ FILE_NAME = "nodes.json"
 
 
 class NodeRecord(BaseModel):
-    """A node: its phase, what there is to say about it, and its folder there."""
+    """A node: its phase, what there is to say about it, and its folder there.
+
+    ``unrestored``: it ended and could not restore all settings.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     phase: Phase
     detail: str
     folder: str
+    unrestored: bool = False
 
 
 class FleetRecord(BaseModel):
@@ -45,9 +49,14 @@ class FleetRecord(BaseModel):
     text: str
     nodes: Mapping[str, NodeRecord]
 
-    def is_complete(self, node: str) -> bool:
-        """Whether the results of a node are all here."""
-        return node in self.nodes and self.nodes[node].phase is Phase.COMPLETE
+    def needs(self, node: str) -> bool:
+        """Whether `--resume` needs a node: for results, or to remove its folder."""
+        is_complete = node in self.nodes and self.nodes[node].phase is Phase.COMPLETE
+        return self.design is Design.TOGETHER or not is_complete
+
+    def list_in(self, phase: Phase) -> tuple[str, ...]:
+        """Return the nodes in a phase."""
+        return tuple(node for node, own in self.nodes.items() if own.phase is phase)
 
     def list_results(self, folder: Path) -> list[Path]:
         """Return the output folders of nodes with results in this folder, complete or not."""
@@ -59,14 +68,43 @@ class FleetRecord(BaseModel):
             f"{node} is {own.phase.value}: {own.detail or 'no more is known'}; its folder there "
             f"is {own.folder}"
             for node, own in self.nodes.items()
-            if not self.is_complete(node)
+            if own.phase not in (Phase.FETCHED, Phase.COMPLETE)
         ]
 
     def list_remaining(self) -> tuple[str, ...] | None:
         """Return the nodes that `--resume` needs; None if the run had none so far."""
-        together = self.design is Design.TOGETHER
-        needed = tuple(node for node in self.nodes if together or not self.is_complete(node))
-        return needed if self.nodes else None
+        return tuple(filter(self.needs, self.nodes)) if self.nodes else None
+
+    def list_others(self, nodes: Collection[str]) -> tuple[str, ...]:
+        """Return the nodes of the run that are not among these."""
+        return tuple(node for node in self.nodes if node not in nodes)
+
+    def lose_others(self, nodes: Collection[str]) -> FleetRecord:
+        """Return the record with all others as lost: they do not take part."""
+        change = {"phase": Phase.LOST, "detail": "it was not ready when the run was resumed"}
+        lost = {
+            node: self.nodes[node].model_copy(update=change) for node in self.list_others(nodes)
+        }
+        return self.model_copy(update={"nodes": {**self.nodes, **lost}})
+
+    def require_unchanged(self, folder: Path) -> None:
+        """LedgerError if another command has changed the record since this one was read."""
+        found = read_record(folder)
+        if found != self and (found is not None or self.nodes):
+            raise _wrong_folder(
+                folder, "the record as it was read", "another command changed it", "repeat"
+            )
+
+    def require_restored(self) -> None:
+        """RestoreError if nodes could not restore all settings."""
+        nodes = {node: own for node, own in self.nodes.items() if own.unrestored}
+        if nodes:
+            raise RestoreError(
+                "to restore every node",
+                found="; ".join(f"{node}: {own.detail}" for node, own in nodes.items()),
+                where=", ".join(own.folder for own in nodes.values()),
+                remedy="`iostudy restore` on these nodes restores the rest",
+            )
 
     def write(self, folder: Path) -> None:
         """Replace the record durably; OSError as it comes."""

@@ -110,6 +110,12 @@ class FleetNodes:
     sudo: bool = False
     listen: str | None = None
 
+    def __post_init__(self) -> None:
+        """ValueError for what the origin does not leave open."""
+        is_given = bool(self.python or self.sudo or self.listen)
+        if is_given and isinstance(self.origin, SchedulerWorkers):
+            raise ValueError("python, sudo and listen are fixed by the workers; leave them out")
+
     @property
     def number(self) -> int | None:
         """The number of nodes; None if it is not written in the study or the command line."""
@@ -128,7 +134,7 @@ class FleetNodes:
         return self.origin.describe()
 
     def with_options(self, *, python: str | None, sudo: bool, listen: str | None) -> FleetNodes:
-        """Return the same nodes, with the options of a command line before its own."""
+        """Return the same nodes, with the options of a command line before its own; ValueError."""
         return replace(
             self,
             python=python or self.python,
@@ -199,10 +205,7 @@ class NodesSection(StudySection):
         (origin,) = origins
         if self.limit and not isinstance(origin, InventoryHosts):
             raise ValueError("limit selects hosts of an inventory; leave it out")
-        own = FleetNodes(origin, self.python, self.sudo, self.listen)
-        if isinstance(origin, SchedulerWorkers) and own != FleetNodes(origin):
-            raise ValueError("python, sudo and listen are fixed by the workers; leave them out")
-        return own
+        return FleetNodes(origin, self.python, self.sudo, self.listen)
 
     def _origins(self) -> list[NodeOrigin]:
         limit = tuple(self.limit or ())

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from iostudy.errors import RecordError
+from iostudy.errors import NOT_RESTORED, RecordError
 from iostudy.fleet.deployment.client import NoAnswer
 from iostudy.fleet.replicate.controller import Controller, FleetStudy, States
 from iostudy.fleet.supervision import node_study
-from iostudy.fleet.supervision.node_state import Phase
+from iostudy.fleet.supervision.node_state import NodeState, Phase
 from iostudy.fleet.supervision.node_study import NodeStatus, Request, ResultFile
 from iostudy.fleet.supervision.work_folder import Ending, EndReason, StudyOrder, WorkFolder
 
@@ -22,6 +22,7 @@ ORDER = StudyOrder(name="s", text="", options=(), lease_seconds=0.2, controller=
 RUNNING = NodeStatus(running=True, ending=None, line="block 1")
 DONE = NodeStatus(running=False, ending=Ending(exit_code=0, reason=EndReason.FINISHED), line="")
 EXPIRED = NodeStatus(running=False, ending=Ending(exit_code=143, reason=EndReason.LEASE), line="")
+UNRESTORED = Ending(exit_code=NOT_RESTORED, reason=EndReason.STOPPED)
 LATE = NoAnswer("late")
 CONTENT = b"ledger"
 
@@ -73,11 +74,14 @@ class Client:
 
 
 def run(
-    out: Path, on_change: Callable[[States, str], None] = lambda *_: None, **nodes: Node
+    out: Path,
+    on_change: Callable[[States, str], None] = lambda *_: None,
+    fetched: Collection[str] = (),
+    **nodes: Node,
 ) -> States:
     folders = {name: WorkFolder(Path(f"/nowhere/{name}")) for name in nodes}
     client: Any = Client(nodes)
-    return Controller(client, FleetStudy(ORDER, folders, out), on_change).run(nodes)
+    return Controller(client, FleetStudy(ORDER, folders, out), on_change).run(nodes, fetched)
 
 
 def test_a_silent_node_is_lost_and_the_others_complete(tmp_path: Path):
@@ -103,6 +107,46 @@ def test_a_node_that_comes_back_begins_again_if_its_lease_has_stopped_it(tmp_pat
     assert phases.index(Phase.LOST) < phases.index(Phase.COMPLETE)
 
 
+def test_a_node_that_stopped_before_the_controller_noticed_begins_again(tmp_path: Path):
+    node = Node(RUNNING, EXPIRED, RUNNING, DONE)
+    states = run(tmp_path, a=node)
+    assert states["a"].phase is Phase.COMPLETE
+    assert node.began == 2
+
+
+def test_results_are_recorded_before_the_folder_on_the_node_is_removed(tmp_path: Path):
+    node = Node(DONE)
+    phases: list[tuple[Phase, bool]] = []
+    run(tmp_path, lambda found, name: phases.append((found[name].phase, node.removed)), a=node)
+    assert phases == [
+        (Phase.FETCHING, False),
+        (Phase.FETCHED, False),
+        (Phase.COMPLETE, True),
+    ]
+
+
+def test_a_node_with_fetched_results_begins_nothing_and_loses_its_folder(tmp_path: Path):
+    node = Node(DONE)
+    states = run(tmp_path, fetched=("a",), a=node)
+    assert states["a"].phase is Phase.COMPLETE
+    assert (node.began, node.requests, node.removed) == (0, [], True)
+
+
+def test_an_interrupt_names_the_nodes_that_did_not_stop_or_restore(tmp_path: Path):
+    def interrupt(found: States, name: str) -> None:
+        states.update(found)
+        if name == "done":
+            raise KeyboardInterrupt
+
+    states: dict[str, NodeState] = {}
+    kept = NodeStatus(running=False, ending=UNRESTORED, line="swappiness")
+    nodes = {"done": Node(RUNNING, DONE), "kept": Node(RUNNING, RUNNING, kept), "mute": Node(LATE)}
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, interrupt, **nodes)
+    assert states["kept"].is_unrestored
+    assert "no answer to the stop" in states["mute"].detail
+
+
 def test_results_that_do_not_arrive_stay_on_the_node(tmp_path: Path):
     node = Node(DONE, broken=True)
     states = run(tmp_path, a=node)
@@ -114,13 +158,13 @@ def test_results_that_do_not_arrive_stay_on_the_node(tmp_path: Path):
 
 def test_an_interrupt_requests_every_running_node_to_stop(tmp_path: Path):
     def interrupt(_states: States, name: str) -> None:
-        assert name == "done"
-        raise KeyboardInterrupt
+        if name == "done":
+            raise KeyboardInterrupt
 
     nodes = {"done": Node(RUNNING, DONE), "busy": Node(RUNNING)}
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, interrupt, **nodes)
-    assert nodes["busy"].requests[-1] is Request.STOP
+    assert nodes["busy"].requests.count(Request.STOP) == 1
     assert Request.STOP not in nodes["done"].requests
 
 

@@ -1,5 +1,6 @@
 """States of a node, and the lease."""
 
+from iostudy.errors import NOT_RESTORED
 from iostudy.fleet.supervision.lease import BEATS, Lease
 from iostudy.fleet.supervision.node_state import NodeState, Phase
 from iostudy.fleet.supervision.node_study import NodeStatus
@@ -38,16 +39,22 @@ def test_an_answer_renews_the_lease_and_a_lost_node_comes_back():
     assert lost.with_answer(RUNNING, 300.0).phase is Phase.RUNNING
     stopped = lost.with_answer(ended(143, EndReason.LEASE), 300.0)
     assert stopped.may_rejoin
-    assert not lost.with_answer(ended(143, EndReason.STOPPED), 300.0).may_rejoin
+    assert lost.with_answer(ended(143, EndReason.STOPPED), 300.0).may_rejoin
+    assert not lost.with_answer(ended(143, EndReason.TERMINATED), 300.0).may_rejoin
+    assert not lost.with_answer(ended(NOT_RESTORED, EndReason.LEASE), 300.0).may_rejoin
+    assert not lost.with_answer(ended(0, EndReason.LEASE), 300.0).may_rejoin, "it is complete"
 
 
 def test_a_node_is_complete_only_with_a_finished_study_and_its_results():
-    for code, phase in ((0, Phase.COMPLETE), (1, Phase.COMPLETE), (3, Phase.FAILED)):
+    for code, phase in ((0, Phase.FETCHED), (1, Phase.FETCHED), (3, Phase.FAILED)):
         fetching = START.with_answer(ended(code), 101.0)
         assert fetching.phase is Phase.FETCHING
         assert fetching.with_silence("", 1e9) == fetching
         assert fetching.with_results().phase is phase
     assert "ended with 3: last" in fetching.with_results().detail
+    removed = fetching.with_folder_removed("")
+    assert (removed.phase, removed.detail) == (Phase.COMPLETE, "")
+    assert "remains there: busy" in fetching.with_folder_removed("busy").detail
     assert fetching.without_results("OSError").phase is Phase.LOST
 
 
@@ -56,3 +63,15 @@ def test_a_killed_supervisor_is_a_failure_that_is_named():
     failed = START.with_answer(status, 101.0).with_results()
     assert failed.phase is Phase.FAILED
     assert "supervisor was killed" in failed.detail
+
+
+def test_a_stop_that_was_answered_late_or_restored_too_little_is_named():
+    assert START.with_stop(ended(143, EndReason.STOPPED)) == START, "--resume continues it"
+    late = START.with_stop(RUNNING)
+    assert (late.phase, late.detail) == (Phase.LOST, "it did not stop in time")
+    kept = START.with_stop(ended(NOT_RESTORED, EndReason.STOPPED))
+    assert (kept.phase, kept.is_unrestored) == (Phase.FAILED, True)
+    assert "ended with 4: last" in kept.detail
+    silent = START.without_stop("late")
+    assert silent.phase is Phase.LOST
+    assert "no answer to the stop (late); it stops 60 s after" in silent.detail

@@ -150,6 +150,16 @@ def test_results_of_the_controller_are_not_replaced_by_a_new_study(node: Program
     assert not folder.path.exists()
 
 
+def test_what_runs_with_another_order_is_not_taken_for_this_study(node: Program):
+    folder = work_folder(node.folder, "0123", "n1")
+    begin(folder, order(WITHOUT_ROOT), resumed=False)
+    assert "one still runs there" in begin(folder, order(WITHOUT_ROOT, 90.0), resumed=False)
+    wait(folder, has_ended)
+    together = order(WITHOUT_ROOT).model_copy(update={"design": Design.TOGETHER})
+    assert begin(folder, together, resumed=False) == ""
+    assert "one still runs there" in begin(folder, together, resumed=False)
+
+
 @pytest.mark.root
 @pytest.mark.parametrize("request_to_end", [Request.STOP, None])
 def test_a_node_at_the_start_line_restores_its_settings_when_it_has_to_stop(

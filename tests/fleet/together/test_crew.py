@@ -46,7 +46,7 @@ class Node:
         self.clock = clock
         self.error = error
         self.phases: list[ServerPhase | None] = []
-        self.late: IostudyError | None = None
+        self.late = 0
         self.read_at = 0.0
         self.released_after = 0.0
         self.silent_after = silent_after
@@ -76,7 +76,9 @@ class Node:
             error = NotStartedError("", found="called off", where="", remedy="")
             return Answer(ServerPhase.DONE, Outcome(error=error))
         self.released_after = self.read_at
-        return Answer(ServerPhase.DONE, Outcome(value=request.release, error=self.late))
+        self.late -= 1
+        error = failure(LateStartError, "late") if self.late >= 0 else None
+        return Answer(ServerPhase.DONE, Outcome(value=request.release, error=error))
 
     def read_clock(self) -> float:
         self.read_at = time.monotonic()
@@ -150,17 +152,34 @@ def test_a_node_that_fails_calls_the_run_off_and_its_error_is_raised():
     assert lost == {}
 
 
-def test_after_a_late_start_the_next_one_has_twice_the_time():
+def test_after_a_late_start_all_nodes_start_again_with_twice_the_time():
     nodes = {"a": Node(), "b": Node()}
     crew, _, _ = make(**nodes)
     first = measure_lead(crew, nodes["a"])
-    nodes["b"].late = failure(LateStartError, "late")
+    nodes["b"].late = 1
+    before = len(nodes["a"].requests)
+    found = crew.run_together(lambda _: CALL, crew.nodes)
+    assert found.late == 1
+    assert len(nodes["a"].requests) == before + 4, "to the start line and released, twice"
+    assert 0.5 < first < 1.0 < measure_lead(crew, nodes["a"]) < 2.0
+
+
+def test_a_node_that_is_late_for_the_longest_time_ends_the_call(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("iostudy.fleet.together.crew._LONGEST_LEAD_SECONDS", 1.0)
+    crew, _, _ = make(a=Node(), b=(late := Node()))
+    late.late = 9
     with pytest.raises(LateStartError, match="b: late"):
         crew.run_together(lambda _: CALL, crew.nodes)
-    nodes["b"].late = None
-    second, third = (measure_lead(crew, nodes["a"]) for _ in range(2))
-    assert 0.5 < first < 1.0 < second < 2.0
-    assert 1.0 < third < 2.0
+    assert late.late == 7, "it was tried twice"
+
+
+def test_a_server_that_does_not_listen_is_lost(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("iostudy.fleet.together.crew._START_SECONDS", 0.0)
+    deaf = Node()
+    deaf.phases = [ServerPhase.STARTING] * 999
+    crew, lost, _ = make(a=Node(), deaf=deaf)
+    assert crew.run(lambda _: methodcaller("open"), crew.nodes).keys() == {"a"}
+    assert lost == {"deaf": "its server of trials does not listen"}
 
 
 def measure_lead(crew: Crew, node: Node) -> float:
@@ -197,7 +216,7 @@ def test_a_node_without_its_server_is_lost_at_once():
 def test_without_the_offset_of_a_clock_nothing_runs():
     crew, lost, client = make(a=Node(), b=Node())
     client.mute.add("b")
-    with pytest.raises(TrialError, match="called off"):
+    with pytest.raises(TrialError, match="no answer of b"):
         crew.run_together(lambda _: CALL, crew.nodes)
     assert lost == {}
 

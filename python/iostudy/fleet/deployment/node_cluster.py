@@ -80,8 +80,8 @@ class Agents:
             late = self._wait(_END_SECONDS)
             if restoring := [name for name in late if self._nodes[name].kills_orphans]:
                 self._say(
-                    f"waiting for {', '.join(restoring)}: studies restore settings there; Ctrl-C "
-                    "ends the wait"
+                    f"waiting for {', '.join(restoring)}: the worker there ends after its study "
+                    "has restored the settings; Ctrl-C ends the wait"
                 )
                 for name in restoring:
                     self._processes[name].wait()

@@ -52,8 +52,7 @@ def connect_to_scheduler(address: str, names: Collection[str] | None) -> Iterato
         ) from error
     with client:
         workers = _require_names(find_workers(client), address)
-        chosen = {name: own for name, own in workers.items() if names is None or name in names}
-        yield FleetClient(client, chosen)
+        yield FleetClient(client, workers if names is None else _select(workers, names, address))
 
 
 def probe_workers(
@@ -74,6 +73,18 @@ def _judge_answer(node: str, answer: object) -> NodeFacts | Readiness:
     if isinstance(answer, NoAnswer):
         return unreachable(node, answer.reason, "look at the worker's log")
     return read_facts(answer) or unreachable(node, "no facts", "install iostudy[fleet] there")
+
+
+def _select(workers: dict[str, str], names: Collection[str], where: str) -> dict[str, str]:
+    """The workers of these nodes; UsageError if one has none now."""
+    if missing := [name for name in names if name not in workers]:
+        raise UsageError(
+            "the workers of all nodes that were ready",
+            found=f"gone since: {', '.join(missing)}",
+            where=where,
+            remedy="start them again, then repeat",
+        )
+    return {name: workers[name] for name in names}
 
 
 def _require_names(workers: dict[str, str], where: str) -> dict[str, str]:

@@ -21,8 +21,8 @@ from iostudy.own_folder import new_identity
 from iostudy.study.fleet_nodes import SlurmJob
 
 _PROGRAM = "salloc"
-_WHOLE_NODES = ("--exclusive", "--mem=0", "--ntasks-per-node=1", "--kill-command=TERM")
-"""All of each node; and salloc ends as soon as Slurm ends the job."""
+_WHOLE_NODES = ("--exclusive", "--mem=0", "--ntasks-per-node=1", "--kill-command=TERM", "--no-kill")
+"""All of each node. salloc ends as soon as Slurm ends the job; a failed node does not end it."""
 _STEP = ("--overlap", "--nodes=1", "--ntasks=1", "--cpu-bind=none", "--mem=0", "--quiet")
 """One process on one node, on all processors and memory of it, also next to others of the job."""
 _HOLD = 'echo "$SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat'

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from iostudy.errors import IostudyError
 from iostudy.fleet.deployment.client import FleetClient, NoAnswer, describe_error
@@ -16,10 +17,13 @@ from iostudy.fleet.supervision import node_study
 from iostudy.fleet.supervision.lease import BEATS, Lease
 from iostudy.fleet.supervision.node_state import NodeState, Phase
 from iostudy.fleet.supervision.node_study import NodeStatus, Request
+from iostudy.fleet.supervision.stopping import stop_all
 from iostudy.fleet.supervision.work_folder import StudyOrder, WorkFolder
 
 _TRANSFERS = 4
 """Simultaneous transfers of results from nodes."""
+_TRANSFER_SECONDS = 120.0
+"""Least time for an answer with results: a node computes the checksums of all files."""
 _BEATS_TO_BEGIN = 2
 """Time for a node to start the study; other leases last twice as long."""
 
@@ -51,17 +55,21 @@ class Controller:
         self._transfers: dict[str, Future[NodeState]] = {}
         self._rejoining: list[str] = []
 
-    def run(self, nodes: Iterable[str]) -> States:
+    def run(self, nodes: Iterable[str], fetched: Collection[str] = ()) -> States:
         """Run the study on these nodes until each has ended or is lost; return their states.
 
-        If this is interrupted, the nodes get a request to stop.
+        Those with ``fetched`` results have completed it; only their folders are left to remove. If
+        this is interrupted, the nodes get a request to stop.
         """
-        now = time.monotonic()
-        lease = Lease(self._study.order.lease_seconds, now)
-        self._states = {node: NodeState(Phase.RUNNING, lease) for node in nodes}
+        lease = Lease(self._study.order.lease_seconds, time.monotonic())
+        running, done = NodeState(Phase.RUNNING, lease), NodeState(Phase.FETCHED, lease)
+        self._states = {node: done if node in fetched else running for node in nodes}
         with ThreadPoolExecutor(_TRANSFERS) as threads:
             try:
-                self._begin(self._states, _BEATS_TO_BEGIN * lease.beat_seconds)
+                self._begin(
+                    [node for node in self._states if node not in fetched],
+                    _BEATS_TO_BEGIN * lease.beat_seconds,
+                )
                 while any(state.phase.is_active for state in self._states.values()):
                     self._beat(lease.beat_seconds, threads)
             except BaseException:
@@ -95,7 +103,8 @@ class Controller:
         end = time.monotonic() + seconds
         self._begin(self._rejoining, seconds)
         self._rejoining.clear()
-        answers = self._contact((Phase.RUNNING, Phase.LOST), Request.CONTINUE, seconds)
+        nodes = self._list(Phase.RUNNING, Phase.LOST)
+        answers = self._contact(nodes, Request.CONTINUE, seconds)
         for node, answer in answers.items():
             self._update(node, answer)
         if any(isinstance(answer, NoAnswer) for answer in answers.values()):
@@ -103,16 +112,15 @@ class Controller:
         self._transfer(threads)
         time.sleep(max(0.0, end - time.monotonic()))
 
+    def _list(self, *phases: Phase) -> list[str]:
+        return [node for node, state in self._states.items() if state.phase in phases]
+
     def _contact(
-        self, phases: Collection[Phase], request: Request, seconds: float
+        self, nodes: Collection[str], request: Request, seconds: float
     ) -> dict[str, NodeStatus | NoAnswer]:
-        """Send a request to the nodes in these phases; return the answers in time."""
+        """Send a request to nodes; return the answers in time."""
         folders = self._study.folders
-        calls = {
-            node: partial(node_study.contact, folders[node], request)
-            for node, state in self._states.items()
-            if state.phase in phases
-        }
+        calls = {node: partial(node_study.contact, folders[node], request) for node in nodes}
         return self._client.call_all(calls, seconds)
 
     def _update(self, node: str, answer: NodeStatus | NoAnswer) -> None:
@@ -121,38 +129,46 @@ class Controller:
             self._set(node, state.with_silence(answer.reason, now))
             return
         answered = state.with_answer(answer, now)
-        if state.phase is Phase.LOST and answered.may_rejoin:
+        if answered.may_rejoin:
             answered = replace(answered, phase=Phase.RUNNING, ending=None)
             self._rejoining.append(node)
         self._set(node, answered)
 
     def _transfer(self, threads: ThreadPoolExecutor) -> None:
-        """Begin the transfers of nodes that have ended, and note those that are done."""
-        for node, state in list(self._states.items()):
-            if state.phase is not Phase.FETCHING:
-                continue
-            if node not in self._transfers:
-                self._transfers[node] = threads.submit(self._fetch, node)
-            elif self._transfers[node].done():
-                self._set(node, self._transfers.pop(node).result())
+        """Note the transfers and removals that are done, and begin the next ones.
+
+        That results are here is recorded before their folder on the node is removed.
+        """
+        for node in [node for node, own in self._transfers.items() if own.done()]:
+            self._set(node, self._transfers.pop(node).result())
+        for node, state in self._states.items():
+            work = {Phase.FETCHING: self._fetch, Phase.FETCHED: self._remove}.get(state.phase)
+            if work is not None and node not in self._transfers:
+                self._transfers[node] = threads.submit(work, node)
 
     def _fetch(self, node: str) -> NodeState:
-        """Fetch the output folder; remove the node's folder once the complete study is here."""
-        state, folder = self._states[node], self._study.folders[node]
-        call = partial(self._client.call, node, seconds=self._study.order.lease_seconds)
+        """Fetch the output folder."""
+        state, folder, call = self._states[node], self._study.folders[node], self._caller(node)
         try:
             files = call(partial(node_study.list_results, folder))
             fetch_folder(files, partial(_read, call, folder), self._study.out / node)
         except (IostudyError, OSError) as error:
             return state.without_results(describe_error(error))
-        fetched = state.with_results()
-        if fetched.phase is not Phase.COMPLETE:
-            return fetched
+        return state.with_results()
+
+    def _remove(self, node: str) -> NodeState:
+        """Remove the folder of a node with complete results here."""
+        state = self._states[node]
         try:
-            call(partial(node_study.remove, folder))
-        except IostudyError as error:  # the results are here
-            return replace(fetched, detail=f"its folder remains there: {describe_error(error)}")
-        return fetched
+            self._caller(node)(partial(node_study.remove, self._study.folders[node]))
+        except IostudyError as error:
+            return state.with_folder_removed(describe_error(error))
+        return state.with_folder_removed("")
+
+    def _caller(self, node: str) -> Callable[[Callable[[], Any]], Any]:
+        """A function that calls another on the node; RecordError without an answer in time."""
+        seconds = max(self._study.order.lease_seconds, _TRANSFER_SECONDS)
+        return partial(self._client.call, node, seconds=seconds)
 
     def _set(self, node: str, state: NodeState) -> None:
         changed = self._states[node].phase is not state.phase
@@ -161,8 +177,15 @@ class Controller:
             self._on_change(self._states, node)
 
     def _stop(self) -> None:
-        """Request all running nodes to stop; one that misses it stops for want of heartbeats."""
-        self._contact((Phase.RUNNING,), Request.STOP, self._study.order.lease_seconds / BEATS)
+        """Stop the running nodes, and note those that did not stop or restore."""
+        lease = self._study.order.lease_seconds
+        contact = partial(self._contact, seconds=lease / BEATS)
+        for node, answer in stop_all(contact, self._list(Phase.RUNNING), lease).items():
+            state = self._states[node]
+            if isinstance(answer, NoAnswer):
+                self._set(node, state.without_stop(answer.reason))
+            else:
+                self._set(node, state.with_stop(answer))
 
 
 def _read(

@@ -20,13 +20,21 @@ def run_fleet(
     options: RunOptions,
     on_change: Callable[[States, str], None],
 ) -> FleetRecord:
-    """Run the study on the nodes of the source; return the record, which is in the folder too."""
+    """Run the study on the nodes of the source; return the record, which is in the folder too.
+
+    If this is interrupted, RestoreError for nodes that could not restore all settings.
+    """
     keeper = _Keeper(record, out, on_change)
     with source.connect(record.study) as client:
         folders = options.name_folders(record, client.nodes)
         order = options.build_order(record)
-        keeper.begin(folders)
-        Controller(client, FleetStudy(order, folders, out), keeper.update).run(folders)
+        fetched = record.list_in(Phase.FETCHED)
+        keeper.begin({node: own for node, own in folders.items() if node not in fetched})
+        try:
+            Controller(client, FleetStudy(order, folders, out), keeper.update).run(folders, fetched)
+        except BaseException:
+            keeper.record.require_restored()
+            raise
     return keeper.record
 
 
@@ -51,7 +59,13 @@ class _Keeper:
     def update(self, states: States, changed: str) -> None:
         """Record the new phase of a node."""
         state, own = states[changed], self.record.nodes[changed]
-        new = own.model_copy(update={"phase": state.phase, "detail": state.detail})
+        new = own.model_copy(
+            update={
+                "phase": state.phase,
+                "detail": state.detail,
+                "unrestored": state.is_unrestored,
+            }
+        )
         self._write({**self.record.nodes, changed: new})
         self._on_change(states, changed)
 

@@ -19,8 +19,9 @@ _MODE = 0o755
 def fetch_folder(
     files: tuple[ResultFile, ...], read: Callable[[str, int, int], bytes], destination: Path
 ) -> None:
-    """Write the files below ``destination``, which appears or is replaced at the end as a whole.
+    """Write the files below ``destination``, which appears as a whole at the end.
 
+    An earlier version is renamed to ``.NAME.old`` first, and removed at last.
     ``read`` returns a piece of a file: its name, offset and size. RecordError if a file is not what
     the node listed; OSError as it comes.
     """

@@ -14,7 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from iostudy import durable
-from iostudy.errors import NOT_RESTORED, IostudyError
+from iostudy.errors import NOT_RESTORED, BusyError, IostudyError
+from iostudy.fleet.design import Design
 from iostudy.fleet.supervision.supervisor import RENEW, STOP
 from iostudy.fleet.supervision.work_folder import Ending, StudyOrder, WorkFolder
 from iostudy.own_folder import remove_folder
@@ -60,7 +61,8 @@ class ResultFile:
 def begin(folder: WorkFolder, order: StudyOrder, *, resumed: bool) -> str:
     """Start or resume the study, unless it still runs there; return why not, or an empty text.
 
-    ``resumed``: results of the study are on the controller, and no other study may replace them.
+    ``resumed``: results of the study are on the controller, and no other study may replace them. A
+    server of trials that still runs is one of another run, and refused.
     """
     if resumed and not folder.has_ledger():
         return f"{folder.path} is gone, so the study cannot be resumed"
@@ -76,6 +78,7 @@ def _begin(folder: WorkFolder, order: StudyOrder) -> None:
     durable.make_directory(folder.path, _OWNER_ONLY)
     lock = open_locked(folder.lock, create=True)
     if lock is None:
+        _require_same_order(folder, order)
         return
     try:
         os.ftruncate(lock, 0)
@@ -86,6 +89,17 @@ def _begin(folder: WorkFolder, order: StudyOrder) -> None:
     finally:
         os.close(lock)
     _wait_for_number(folder)
+
+
+def _require_same_order(folder: WorkFolder, order: StudyOrder) -> None:
+    """BusyError if what runs in the folder is not this study with these options."""
+    if order.design is Design.TOGETHER or folder.read_order() != order:
+        raise BusyError(
+            "a node without an earlier run of this study",
+            found="one still runs there",
+            where=str(folder.path),
+            remedy="wait until its lease has expired, then repeat with --resume",
+        )
 
 
 def contact(folder: WorkFolder, request: Request) -> NodeStatus:
@@ -101,7 +115,7 @@ def contact(folder: WorkFolder, request: Request) -> NodeStatus:
 
 
 def list_results(folder: WorkFolder) -> tuple[ResultFile, ...]:
-    """The regular files of the output folder, and the log, with their checksums."""
+    """The regular files of the output folder, with their checksums."""
     paths = [path for path in sorted(folder.out.rglob("*")) if _is_regular(path)]
     return tuple(_describe(folder, path) for path in paths)
 

@@ -27,7 +27,7 @@ from iostudy.settings.transaction.state import make_directory, state_directory
 from iostudy.settings.transaction.watchdog_reports import write_report
 
 RENEW, STOP, TERMINATE = signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM
-"""TERMINATE is not of the controller: what sends it does not want the study to begin again."""
+"""TERMINATE comes from another program, such as a batch system: the study does not begin again."""
 _SIGNAL_BYTES = 512
 
 
@@ -113,11 +113,12 @@ def _find_reason(numbers: set[int], before: EndReason) -> EndReason:
 def _report(folder: WorkFolder, order: StudyOrder, ending: Ending) -> None:
     """Let the next command on this node say what happened."""
     kept = "finished trials are" if order.design is Design.REPLICATE else "log is"
-    restored = (
-        "its settings are not all restored, see"
-        if ending.exit_code == NOT_RESTORED
-        else f"its settings are restored; its {kept} in"
-    )
+    if ending.is_orderly:
+        restored = f"its settings are restored; its {kept} in"
+    elif ending.exit_code == NOT_RESTORED:
+        restored = "its settings are not all restored, see"
+    else:
+        restored = f"it ended with {ending.exit_code}, see"
     now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
     line = (
         f"fleet, {now}: no heartbeat of the controller {order.controller} for "

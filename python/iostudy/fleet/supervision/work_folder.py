@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,8 @@ from iostudy.ledger.store import FILE_NAME
 PREFIX = "iostudy-fleet-"
 _TAIL_BYTES = 4096
 """Of the log, which has a line a block."""
+_ORDERLY = (0, 128 + signal.SIGTERM, -signal.SIGTERM)
+"""Exit codes of a command without an error; it ends by the signal before it can handle it."""
 
 
 class EndReason(StrEnum):
@@ -37,6 +40,11 @@ class Ending(BaseModel):
 
     exit_code: int
     reason: EndReason
+
+    @property
+    def is_orderly(self) -> bool:
+        """Whether it ended by itself without an error, or by SIGTERM."""
+        return self.exit_code in _ORDERLY
 
     @property
     def may_begin_again(self) -> bool:

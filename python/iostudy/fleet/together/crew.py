@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -33,7 +33,7 @@ from iostudy.fleet.together.trial_messages import (
 
 T = TypeVar("T")
 _EXCHANGES = 20
-"""Most questions for a node's clock before and after a run; the quickest answer counts."""
+"""Most readings of a node's clock before and after a run; that with the shortest trip counts."""
 _LEAD_SECONDS = 0.5
 _LEAD_SECONDS_OF_A_NODE = 0.002
 _LEAD_ROUND_TRIPS = 4
@@ -46,6 +46,8 @@ _ANSWER_BEATS = 1.5
 """A call is given up after so many beats; the server answers within one."""
 _FRESH_BEATS = 1.25
 """A node needs no heartbeat if a call has renewed its lease so lately."""
+_START_SECONDS = 60.0
+"""A server that does not listen for so long, or for a lease if that is longer, is lost."""
 _RETRY_SECONDS = 0.5
 """Pause after a call without an answer: a connection that broke gives none at once."""
 _NO_RELEASE: Mapping[str, Release] = {}
@@ -74,10 +76,14 @@ class Connection(Protocol):
 
 @dataclass(frozen=True)
 class Together:
-    """Values of a call that started at one instant, with the offsets of clocks before and after."""
+    """Values of a call that started at one instant, with the offsets of clocks before and after.
+
+    ``late`` is the number of starts before it at which a node was not ready in time.
+    """
 
     values: Mapping[str, Any]
     offsets: Mapping[str, tuple[ClockOffset, ClockOffset]]
+    late: int = 0
 
 
 @dataclass(frozen=True)
@@ -175,19 +181,31 @@ class Crew:
     def run_together(self, call_of: Callable[[str], Call], nodes: Collection[str]) -> Together:
         """Carry out a call that waits at the start line, on these nodes from one instant on.
 
-        TrialError if one of them is lost: the others have ended too, with or without a run.
-        After a late start, the next one has twice the time.
+        TrialError if one of them is lost: the others have ended too, with or without a run. After
+        a late start all nodes carry it out again, with twice the time; LateStartError after the
+        longest.
         """
-        turn = self._new_turn(call_of, nodes)
+        late = 0
+        while True:
+            try:
+                found = self._run_once(self._new_turn(call_of, nodes))
+            except LateStartError:
+                if self._lead_seconds >= _LONGEST_LEAD_SECONDS:
+                    raise
+                late += 1
+                self._lead_seconds = min(2 * self._lead_seconds, _LONGEST_LEAD_SECONDS)
+            else:
+                return replace(found, late=late)
+
+    def _run_once(self, turn: _Turn) -> Together:
         ready = self._advance(turn, _NO_RELEASE)
-        before = self._measure_offsets(turn) if _are_all_ready(turn, ready) else {}
-        release = self._plan_start(turn, before)
-        ended = self._advance(turn, release)
-        if any(_is_late(answer) for answer in ended.values()):
-            self._lead_seconds = min(2 * self._lead_seconds, _LONGEST_LEAD_SECONDS)
-        values = _require_values(ended, _explain_absence(turn, self.nodes))
+        before = self._measure_offsets(turn) if _are_all_ready(turn, ready) else None
+        ended = self._advance(turn, self._plan_start(turn, before or {}))
+        clocks = turn.calls if before is None else before
+        values = _require_values(ended, _explain_absence(turn, self.nodes, clocks))
         after = self._measure_offsets(turn)
         _require_values(ended, _explain_absence(turn, after))
+        assert before is not None  # else a node had an error
         return Together(values, {node: (before[node], after[node]) for node in values})
 
     def end(self) -> None:
@@ -215,10 +233,11 @@ class Crew:
     def _advance(self, turn: _Turn, release: Mapping[str, Release]) -> dict[str, Answer]:
         """Wait until every node of the turn is ready or done, or lost."""
         settled: dict[str, Answer] = {}
+        listens_until = _now() + max(_START_SECONDS, BEATS * self._beat_seconds)
         self._leases = {node: lease.renew(_now()) for node, lease in self._leases.items()}
         while pending := [own for own in turn.calls if own in self._leases and own not in settled]:
             for node, answer in self._ask(turn, release, pending).items():
-                found = self._judge(node, answer)
+                found = self._judge(node, answer, listens_until)
                 if found is not None and found.is_settled:
                     settled[node] = found
         return {node: answer for node, answer in settled.items() if node in self._leases}
@@ -249,7 +268,7 @@ class Crew:
                 is_busy = answer.phase is ServerPhase.BUSY
                 self._renewed_at[node] = sent_at + (self._beat_seconds if is_busy else 0.0)
 
-    def _judge(self, node: str, answer: Answer | NoAnswer) -> Answer | None:
+    def _judge(self, node: str, answer: Answer | NoAnswer, listens_until: float) -> Answer | None:
         """The answer, None without one. A silent node, or one without its server, is lost."""
         lease = self._leases[node]
         if isinstance(answer, NoAnswer):
@@ -258,6 +277,9 @@ class Crew:
             return None
         if answer.phase is ServerPhase.ENDED:
             self._lose(node, f"its server of trials has ended: {answer.line}")
+            return None
+        if answer.phase is ServerPhase.STARTING and _now() > listens_until:
+            self._lose(node, "its server of trials does not listen")
             return None
         self._leases[node] = lease.renew(_now())
         return answer
@@ -315,13 +337,9 @@ def _are_all_ready(turn: _Turn, found: Mapping[str, Answer]) -> bool:
     return phases == {ServerPhase.READY} and found.keys() == turn.calls.keys()
 
 
-def _is_late(answer: Answer) -> bool:
-    return answer.outcome is not None and isinstance(answer.outcome.error, LateStartError)
-
-
-def _explain_absence(turn: _Turn, found: Collection[str]) -> TrialError | None:
-    """The error of a turn if some of its nodes are not among those found."""
-    missing = turn.calls.keys() - set(found)
+def _explain_absence(turn: _Turn, *found: Collection[str]) -> TrialError | None:
+    """The error of a turn if some of its nodes are not among all of those found."""
+    missing = turn.calls.keys() - set.intersection(*map(set, found))
     return _lost(f"no answer of {', '.join(sorted(missing))}") if missing else None
 
 
@@ -336,8 +354,10 @@ def _require_values(found: Mapping[str, Answer], absence: TrialError | None) -> 
 
 
 def _rank(error: IostudyError) -> int:
-    """What is not restored comes first, what follows from another error last."""
-    return -1 if isinstance(error, RestoreError) else int(isinstance(error, NotStartedError))
+    """What is not restored comes first; a late start, and what follows from another error, last."""
+    if isinstance(error, RestoreError):
+        return -1
+    return int(isinstance(error, LateStartError | NotStartedError))
 
 
 def _with_node(node: str, error: IostudyError) -> IostudyError:

@@ -25,6 +25,8 @@ from iostudy.node.protocol import SwitchedRun, TrialResult
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 
+_LATE_NOTE = "a node was not ready at the start of some trials, which all nodes ran again"
+
 
 class Restart(Protocol):
     """What a node needs to take part again."""
@@ -175,7 +177,8 @@ class _TogetherBlock:
         call: Callable[[Any], Any] = methodcaller("trial", configuration)
         found = self.crew.run_together(lambda _: call, self.nodes)
         joined = join_trials(found.values, found.offsets, self.margin)
-        return replace(joined, notes=(*joined.notes, *self.notes))
+        late = (_LATE_NOTE,) if found.late else ()
+        return replace(joined, notes=(*joined.notes, *self.notes, *late))
 
     def switched_run(
         self, configurations: Sequence[Configuration]

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from iostudy.errors import RestoreError, UsageError
+from iostudy.errors import UsageError
 from iostudy.fleet.deployment.client import FleetClient, NoAnswer
 from iostudy.fleet.record import FleetRecord, NodeRecord
 from iostudy.fleet.supervision import node_study
 from iostudy.fleet.supervision.lease import BEATS
 from iostudy.fleet.supervision.node_state import Phase
 from iostudy.fleet.supervision.node_study import NodeStatus, Request
+from iostudy.fleet.supervision.stopping import is_running, stop_all
 from iostudy.fleet.supervision.work_folder import StudyOrder, WorkFolder
 from iostudy.fleet.together.crew import Crew
 from iostudy.fleet.together.node import TogetherNode
 
 _BEATS_TO_BEGIN = 2
-_POLL_SECONDS = 0.2
 
 
 @dataclass
@@ -86,7 +85,7 @@ class TogetherFleet:
         """Start a server of trials on each node; one that a killed controller left ends before."""
         left = self._stop(tuple(self.folders))
         for node, refusal in self._start(self.folders, self.order).items():
-            old = "that of an earlier run does not stop" if _is_running(left[node]) else ""
+            old = "that of an earlier run does not stop" if is_running(left[node]) else ""
             if reason := old or refusal:
                 raise UsageError(
                     "a server of trials on every node",
@@ -96,16 +95,11 @@ class TogetherFleet:
                 )
 
     def _stop(self, nodes: tuple[str, ...]) -> dict[str, NodeStatus | NoAnswer]:
-        """Request all nodes to stop, and wait for the time of a lease until they have."""
-        end = time.monotonic() + self.order.lease_seconds
-        found = self._contact(nodes, Request.STOP)
-        while time.monotonic() < end and any(map(_is_running, found.values())):
-            time.sleep(_POLL_SECONDS)
-            found = self._contact(nodes, Request.CONTINUE)
-        return found
+        """Stop the servers of these nodes, for the time of a lease at most."""
+        return stop_all(self._contact, nodes, self.order.lease_seconds)
 
     def _contact(
-        self, nodes: tuple[str, ...], request: Request
+        self, nodes: Collection[str], request: Request
     ) -> dict[str, NodeStatus | NoAnswer]:
         calls = {node: partial(node_study.contact, self.folders[node], request) for node in nodes}
         return self.client.call_all(calls, self._beat_seconds)
@@ -117,33 +111,31 @@ class TogetherFleet:
 
         ``unrestored`` are lost nodes that have not; RestoreError names them too.
         """
-        kept = dict(unrestored)
-        self._update({node: (Phase.FAILED, line) for node, line in kept.items()})
+        for node, line in unrestored.items():
+            self._update({node: (Phase.FAILED, line)}, unrestored=True)
         for node, answer in found.items():
             phase, detail = _explain(answer)
-            self._update({node: (phase, detail)})
+            is_unrestored = isinstance(answer, NodeStatus) and answer.is_unrestored
+            self._update({node: (phase, detail)}, unrestored=is_unrestored)
             if phase is Phase.COMPLETE:
                 remove = {node: partial(node_study.remove, self.folders[node])}
                 self.client.call_all(remove, self._beat_seconds)
             else:
                 self.on_lost(node, detail)
-            if isinstance(answer, NodeStatus) and answer.is_unrestored:
-                kept[node] = answer.line
-        if kept:
-            raise RestoreError(
-                "to restore every node",
-                found="; ".join(f"{node}: {line}" for node, line in kept.items()),
-                where=", ".join(str(self.folders[node].path) for node in kept),
-                remedy="`iostudy restore` on these nodes restores the rest",
-            )
+        self.record.require_restored()
 
     def _note_lost(self, node: str, reason: str) -> None:
         self._update({node: (Phase.LOST, reason)})
         self.on_lost(node, reason)
 
-    def _update(self, states: Mapping[str, tuple[Phase, str]]) -> None:
+    def _update(self, states: Mapping[str, tuple[Phase, str]], *, unrestored: bool = False) -> None:
         nodes = {
-            node: NodeRecord(phase=phase, detail=detail, folder=str(self.folders[node].path))
+            node: NodeRecord(
+                phase=phase,
+                detail=detail,
+                folder=str(self.folders[node].path),
+                unrestored=unrestored,
+            )
             for node, (phase, detail) in states.items()
         }
         self.record = self.record.model_copy(update={"nodes": {**self.record.nodes, **nodes}})
@@ -154,10 +146,6 @@ class TogetherFleet:
         return self.order.lease_seconds / BEATS
 
 
-def _is_running(answer: NodeStatus | NoAnswer) -> bool:
-    return isinstance(answer, NodeStatus) and answer.running
-
-
 def _explain(answer: NodeStatus | NoAnswer) -> tuple[Phase, str]:
     if isinstance(answer, NoAnswer):
         return Phase.LOST, f"it did not say how it ended ({answer.reason})"
@@ -165,6 +153,6 @@ def _explain(answer: NodeStatus | NoAnswer) -> tuple[Phase, str]:
         return Phase.LOST, "it still runs"
     if answer.ending is None:
         return Phase.FAILED, f"its supervisor was killed; the last line of its log: {answer.line}"
-    if answer.is_unrestored:
-        return Phase.FAILED, answer.line
-    return Phase.COMPLETE, ""
+    if answer.ending.is_orderly:
+        return Phase.COMPLETE, ""
+    return Phase.FAILED, f"its server ended with {answer.ending.exit_code}: {answer.line}"
