@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -70,7 +70,7 @@ class Controller:
                     [node for node in self._states if node not in fetched],
                     _BEATS_TO_BEGIN * lease.beat_seconds,
                 )
-                while any(state.phase.is_active for state in self._states.values()):
+                while self._is_active():
                     self._beat(lease.beat_seconds, threads)
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
@@ -99,7 +99,7 @@ class Controller:
                 self._set(node, state)
 
     def _beat(self, seconds: float, threads: ThreadPoolExecutor) -> None:
-        """Send a heartbeat to every node that has not ended, and wait for the next."""
+        """Send a heartbeat to every node that has not ended; transfer results until the next."""
         end = time.monotonic() + seconds
         self._begin(self._rejoining, seconds)
         self._rejoining.clear()
@@ -110,7 +110,15 @@ class Controller:
         if any(isinstance(answer, NoAnswer) for answer in answers.values()):
             self._client.refresh()
         self._transfer(threads)
-        time.sleep(max(0.0, end - time.monotonic()))
+        while (left := end - time.monotonic()) > 0 and self._is_active():
+            if self._transfers:
+                wait(self._transfers.values(), left, FIRST_COMPLETED)
+                self._transfer(threads)
+            else:
+                time.sleep(left)
+
+    def _is_active(self) -> bool:
+        return any(state.phase.is_active for state in self._states.values())
 
     def _list(self, *phases: Phase) -> list[str]:
         return [node for node, state in self._states.items() if state.phase in phases]
