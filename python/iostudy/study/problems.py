@@ -193,8 +193,14 @@ def _keys(model: type[BaseModel], subpath: KeyPath) -> tuple[str, ...]:
 
 def _find(model: type[BaseModel], subpath: KeyPath, keyword: str) -> Iterator[Any]:
     """What the model's JSON Schema has under a keyword for the values at a subpath."""
-    whole = model.model_json_schema()
+    whole = _schema(model)
     return (each[keyword] for each in _schemas(whole, whole, subpath) if keyword in each)
+
+
+@cache
+def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    """The JSON Schema of a model, which takes some 80 ms to make."""
+    return model.model_json_schema()
 
 
 def _schemas(

@@ -29,11 +29,19 @@ def rate(outcome, bias, sd, studies=2000, blocks=5):
     return np.mean([drawn(draw, bias, sd, blocks).outcome is outcome for _ in range(studies)])
 
 
+@pytest.fixture
+def without_forecast(monkeypatch):
+    """Skip the search for the number of blocks, which takes longer than the outcome."""
+    monkeypatch.setattr("iostudy.analysis.switchback.confirmation.MOST_BLOCKS", 0)
+
+
+@pytest.mark.usefixtures("without_forecast")
 @pytest.mark.parametrize("sd", [0.01, 0.05, 0.2])
 def test_equal_differences_rarely_disagree(sd):
     assert rate(ConfirmationOutcome.DISAGREE, 0.0, sd) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
 
 
+@pytest.mark.usefixtures("without_forecast")
 @pytest.mark.parametrize("sd", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("bias", [MARGIN, -MARGIN])
 def test_a_difference_of_the_margin_rarely_agrees(sd, bias):
