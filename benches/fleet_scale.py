@@ -89,7 +89,8 @@ def replicate(client: FleetClient, folders: Mapping[str, WorkFolder], out: Path)
         name="s", text="", options=(), lease_seconds=LEASE_SECONDS, controller="here"
     )
     out.mkdir()
-    states = Controller(client, FleetStudy(order, folders, out), lambda *_: None).run(folders)
+    study = FleetStudy(order, folders, out)
+    states = Controller(client, study, lambda *_: None, print).run(folders)
     assert {own.phase for own in states.values()} == {Phase.COMPLETE}, states
 
 

@@ -74,6 +74,7 @@ def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
             record=record,
             on_lost=print,
             on_returned=print,
+            say=print,
             require_same=refuse_other_circumstances,
         )
         with fleet.open(study.decide.margin) as node:

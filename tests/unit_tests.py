@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """Fail a unit test whose fixtures start a child process."""
-    if item.get_closest_marker("unit") and item.config.getoption("dist") == "loadgroup":
+    if item.get_closest_marker("unit") and item.config.getoption("loadgroup", False):
         os.setpriority(os.PRIO_PROCESS, 0, UNIT_NICENESS)
     with _no_child_process(item):
         return (yield)

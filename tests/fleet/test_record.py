@@ -69,8 +69,13 @@ def test_a_node_that_could_not_restore_is_an_error_with_its_folder(tmp_path: Pat
     record = prepare_record(tmp_path, "s", "text", Design.REPLICATE, resume=False)
     record.require_restored()
     kept = NodeRecord(phase=Phase.FAILED, detail="swappiness", folder="/x", unrestored=True)
+    record = record.model_copy(update={"nodes": {"n1": kept}})
     with pytest.raises(RestoreError, match="n1: swappiness"):
-        record.model_copy(update={"nodes": {"n1": kept}}).require_restored()
+        record.require_restored()
+    record.settle_restored().require_restored()
+    absent = record.lose_others(())
+    absent.require_restored()
+    assert "swappiness; then it was not ready" in absent.nodes["n1"].detail
 
 
 def test_results_that_were_fetched_are_not_missing_but_their_folder_is_still_to_go(tmp_path: Path):

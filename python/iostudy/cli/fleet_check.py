@@ -90,15 +90,22 @@ def find_ready(
 ) -> tuple[Readiness, ...]:
     """Return the nodes to run on, without those with complete results here.
 
-    UsageError if a node is not ready. A resumed run continues without nodes that give no facts.
+    UsageError if a node is not ready. A resumed run continues without nodes that give no facts, and
+    without those of which only the folder is left to remove.
     """
     from iostudy.fleet.deployment.readiness import require_ready
+    from iostudy.fleet.supervision.node_state import Phase
 
     found = [own for own in judge_nodes(source, study) if record.needs(own.node)]
-    silent = [own for own in found if resume and own.facts is None]
-    for own in silent:
+    fetched = record.list_in(Phase.FETCHED)
+    unusable = [
+        own
+        for own in found
+        if resume and (own.facts is None or (own.node in fetched and own.problems))
+    ]
+    for own in unusable:
         say(f"{own.node} is left out: {own.problems[0].found}")
-    chosen = tuple(own for own in found if own not in silent)
+    chosen = tuple(own for own in found if own not in unusable)
     require_ready(chosen)
     return chosen
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from iostudy.fleet.record import FleetRecord
     from iostudy.fleet.replicate.controller import States
 
+WORK = Path("/var/tmp")
 _FEWEST = 2
 """Nodes of a report, of a joint trial, and of joint trials that are resumed without some."""
 
@@ -73,12 +74,13 @@ def run(
         ),
     ] = "60s",
     work: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             metavar="DIR",
             help="Folder on the nodes for the study and its results; --resume keeps the first one.",
+            show_default=str(WORK),
         ),
-    ] = Path("/var/tmp"),
+    ] = None,
     design: Annotated[
         Design,
         typer.Option(
@@ -120,7 +122,9 @@ def run(
     record = prepare_record(folder, loaded.name, loaded.text, design, resume=resume)
     if resume and design is Design.TOGETHER and print_if_complete(loaded, record, folder):
         return
-    options = RunOptions(seconds, work, ("--yes",) if yes else ())
+    if work is not None and record.nodes:
+        say(f"--work {work} is only for new nodes: {', '.join(record.nodes)} keep their folders")
+    options = RunOptions(seconds, work or WORK, ("--yes",) if yes else ())
     with open_source(chosen, record.list_remaining() if resume else None, say) as source:
         if design is Design.TOGETHER:
             run_together(
@@ -161,13 +165,13 @@ def _run_each(
     if not record.nodes:
         require_enough(fewest, len(ready))
     if not ready:
-        return record
+        return record.settle_restored()
     make_output_folder(folder, insist=insist)
     chosen = source.select([own.node for own in ready])
     with lock_output_folder(folder):
         record.require_unchanged(folder)
         try:
-            return run_fleet(chosen, record, folder, options, _say_change)
+            return run_fleet(chosen, record, folder, options, _say_change, say)
         except EndedBySignal:
             say(f"stopped; resume with --resume --out {folder}")
             raise

@@ -65,6 +65,8 @@ def run_together(
     final = session.final_comparisons()
     if final is not None:
         print_existing_report(final, folder, quiet=False)
+        for line in record.list_missing():
+            say(line)
         return
     make_output_folder(folder, insist=insist)
     lost = _run_or_report(
@@ -132,6 +134,7 @@ def _run(
             record=record,
             on_lost=note_lost,
             on_returned=note_returned,
+            say=say,
             require_same=refuse_other_circumstances,
         )
         with show_progress() as listening, fleet.open(study.decide.margin) as node:
@@ -141,9 +144,9 @@ def _run(
 
 def _incomplete(lost: list[str], folder: Path) -> TrialError:
     return TrialError(
-        "all nodes in every block",
+        "all nodes until the end of the run",
         found="".join(f"\n    {line}" for line in lost),
         where=str(folder),
-        remedy="the report names the blocks without them, or the lost nodes of a load; look at "
-        "these nodes, and run the study again into another folder if the answer is to hold for all",
+        remedy="look at these nodes; the report names the blocks without them, or the lost nodes "
+        "of a load. If the answer has to hold for all, run the study again into another folder",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from importlib.metadata import version
@@ -32,9 +32,10 @@ from iostudy.study.plan import draw_seed, make_plan
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.switchback import uses_switchback
 
-FIXED_CIRCUMSTANCES = (
+_VERSION = ("versions", "iostudy")
+FIXED_CIRCUMSTANCES: tuple[tuple[str, ...], ...] = (
     ("host", "kernel", "release"),
-    ("versions", "iostudy"),
+    _VERSION,
     ("target", "identity"),
     ("target", "on"),
     ("hadoop", "hadoop", "version"),
@@ -129,18 +130,23 @@ def prepare_session(study: Study, folder: Path, *, root: bool, resume: bool) -> 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise UsageError if a resumed study would mix incomparable circumstances.
 
-    Of nodes that run together, those of each node are compared if it took part from the start.
+    Nodes that run together are each compared with their own circumstances at the start, and a node
+    that was not there with the version of the others.
     """
     if NODES not in now:
-        _refuse_others(began, now, "--resume")
+        _refuse_others(began, now, FIXED_CIRCUMSTANCES, "--resume")
         return
     for node, own in now[NODES].items():
         if node in began[NODES]:
-            _refuse_others(began[NODES][node], own, node)
+            _refuse_others(began[NODES][node], own, FIXED_CIRCUMSTANCES, node)
+        else:
+            _refuse_others(began, own, (_VERSION,), node)
 
 
-def _refuse_others(began: Mapping[str, Any], now: Mapping[str, Any], where: str) -> None:
-    for path in FIXED_CIRCUMSTANCES:
+def _refuse_others(
+    began: Mapping[str, Any], now: Mapping[str, Any], paths: Iterable[tuple[str, ...]], where: str
+) -> None:
+    for path in paths:
         before, after = (reduce(_lookup, path, circumstances) for circumstances in (began, now))
         if before != after:
             raise UsageError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ class RunOptions:
 
     lease_seconds: float
     parent: Path
-    study_options: Sequence[str]
+    study_options: tuple[str, ...]
 
     def build_order(self, record: FleetRecord) -> StudyOrder:
         """What the controller orders every node to run."""

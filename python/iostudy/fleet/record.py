@@ -21,7 +21,7 @@ FILE_NAME = "nodes.json"
 class NodeRecord(BaseModel):
     """A node: its phase, what there is to say about it, and its folder there.
 
-    ``unrestored``: it ended and could not restore all settings.
+    ``unrestored``: in the last command, it ended and could not restore all settings.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -30,6 +30,12 @@ class NodeRecord(BaseModel):
     detail: str
     folder: str
     unrestored: bool = False
+
+    def lose(self) -> NodeRecord:
+        """Return the record of the node if it takes no part in a resumed run."""
+        before = f"{self.detail}; then " if self.unrestored else ""
+        detail = f"{before}it was not ready when the run was resumed"
+        return self.model_copy(update={"phase": Phase.LOST, "detail": detail, "unrestored": False})
 
 
 class FleetRecord(BaseModel):
@@ -81,11 +87,15 @@ class FleetRecord(BaseModel):
 
     def lose_others(self, nodes: Collection[str]) -> FleetRecord:
         """Return the record with all others as lost: they do not take part."""
-        change = {"phase": Phase.LOST, "detail": "it was not ready when the run was resumed"}
-        lost = {
-            node: self.nodes[node].model_copy(update=change) for node in self.list_others(nodes)
-        }
+        lost = {node: self.nodes[node].lose() for node in self.list_others(nodes)}
         return self.model_copy(update={"nodes": {**self.nodes, **lost}})
+
+    def settle_restored(self) -> FleetRecord:
+        """Return the record for a new command: what it cannot restore is what counts."""
+        nodes = {
+            node: own.model_copy(update={"unrestored": False}) for node, own in self.nodes.items()
+        }
+        return self.model_copy(update={"nodes": nodes})
 
     def require_unchanged(self, folder: Path) -> None:
         """LedgerError if another command has changed the record since this one was read."""

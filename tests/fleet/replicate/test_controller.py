@@ -81,7 +81,7 @@ def run(
 ) -> States:
     folders = {name: WorkFolder(Path(f"/nowhere/{name}")) for name in nodes}
     client: Any = Client(nodes)
-    return Controller(client, FleetStudy(ORDER, folders, out), on_change).run(nodes, fetched)
+    return Controller(client, FleetStudy(ORDER, folders, out), on_change, print).run(nodes, fetched)
 
 
 def test_a_silent_node_is_lost_and_the_others_complete(tmp_path: Path):

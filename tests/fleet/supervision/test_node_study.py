@@ -69,7 +69,7 @@ def has_ended(status: NodeStatus) -> bool:
 def test_a_study_runs_to_its_end_and_its_results_can_be_read(node: Program):
     folder = work_folder(node.folder, "0123", "n1")
     assert begin(folder, order(WITHOUT_ROOT), resumed=False) == ""
-    begin(folder, order(WITHOUT_ROOT), resumed=False)  # it runs already
+    assert begin(folder, order(WITHOUT_ROOT), resumed=False) == "", "it runs already"
     assert contact(folder, Request.CONTINUE).running
     status = wait(folder, has_ended)
     assert status.ending is not None, folder.log.read_text()
@@ -150,11 +150,25 @@ def test_results_of_the_controller_are_not_replaced_by_a_new_study(node: Program
     assert not folder.path.exists()
 
 
-def test_what_runs_with_another_order_is_not_taken_for_this_study(node: Program):
+def test_a_study_is_joined_stopped_for_another_lease_and_refused_if_it_is_another(node: Program):
     folder = work_folder(node.folder, "0123", "n1")
-    begin(folder, order(WITHOUT_ROOT), resumed=False)
-    assert "one still runs there" in begin(folder, order(WITHOUT_ROOT, 90.0), resumed=False)
-    wait(folder, has_ended)
+    own = order(WITHOUT_ROOT.replace("[3, 4]", "[900, 900]"))
+    own = own.model_copy(update={"options": ("--yes",)})
+    assert begin(folder, own, resumed=False) == ""
+    elsewhere = own.model_copy(update={"controller": "another host"})
+    assert begin(folder, elsewhere, resumed=False) == ""
+    other = own.model_copy(update={"options": ()})
+    assert "one still runs there" in begin(folder, other, resumed=False)
+    assert contact(folder, Request.CONTINUE).running
+    longer = own.model_copy(update={"lease_seconds": 90.0})
+    assert begin(folder, longer, resumed=False) == ""
+    status = wait(folder, has_ended)
+    assert status.ending is not None
+    assert status.ending.reason is EndReason.STOPPED, "the controller begins it again"
+
+
+def test_a_server_of_another_run_is_not_joined(node: Program):
+    folder = work_folder(node.folder, "0123", "n1")
     together = order(WITHOUT_ROOT).model_copy(update={"design": Design.TOGETHER})
     assert begin(folder, together, resumed=False) == ""
     assert "one still runs there" in begin(folder, together, resumed=False)

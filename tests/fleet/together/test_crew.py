@@ -182,6 +182,17 @@ def test_a_server_that_does_not_listen_is_lost(monkeypatch: pytest.MonkeyPatch):
     assert lost == {"deaf": "its server of trials does not listen"}
 
 
+def test_a_server_that_ends_after_a_long_call_is_lost_with_its_last_line(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("iostudy.fleet.together.crew._START_SECONDS", 0.0)
+    long = Node(ends_after=0)
+    long.phases = [*[ServerPhase.BUSY] * 15, ServerPhase.STARTING]
+    crew, lost, _ = make(long=long)
+    assert crew.run(lambda _: methodcaller("trial"), crew.nodes) == {}
+    assert lost == {"long": "its server of trials has ended: killed"}
+
+
 def measure_lead(crew: Crew, node: Node) -> float:
     """Seconds from the last reading of the node's clock before a start to its instant."""
     release = crew.run_together(lambda _: CALL, crew.nodes).values["a"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -42,15 +43,22 @@ class FleetStudy:
 class Controller:
     """Runs a study on all nodes, and continues without those that are lost.
 
-    ``on_change`` gets the states of all nodes and the name of the one that has changed its phase.
+    ``on_change`` gets the states of all nodes and the name of the one that has changed its phase;
+    ``say`` a line about a long wait.
     """
 
     def __init__(
-        self, client: FleetClient, study: FleetStudy, on_change: Callable[[States, str], None]
+        self,
+        client: FleetClient,
+        study: FleetStudy,
+        on_change: Callable[[States, str], None],
+        say: Callable[[str], None],
     ) -> None:
         self._client = client
         self._study = study
         self._on_change = on_change
+        self._say = say
+        self._is_interrupted = threading.Event()
         self._states: dict[str, NodeState] = {}
         self._transfers: dict[str, Future[NodeState]] = {}
         self._rejoining: list[str] = []
@@ -156,13 +164,22 @@ class Controller:
 
     def _fetch(self, node: str) -> NodeState:
         """Fetch the output folder."""
-        state, folder, call = self._states[node], self._study.folders[node], self._caller(node)
+        state, folder = self._states[node], self._study.folders[node]
         try:
-            files = call(partial(node_study.list_results, folder))
-            fetch_folder(files, partial(_read, call, folder), self._study.out / node)
+            files = self._caller(node)(partial(node_study.list_results, folder))
+            fetch_folder(files, partial(self._read, node), self._study.out / node)
         except (IostudyError, OSError) as error:
             return state.without_results(describe_error(error))
         return state.with_results()
+
+    def _read(self, node: str, name: str, offset: int, size: int) -> bytes:
+        """A piece of a file on the node; InterruptedError if the run is interrupted."""
+        if self._is_interrupted.is_set():
+            raise InterruptedError
+        folder = self._study.folders[node]
+        piece = self._caller(node)(partial(node_study.read_piece, folder, name, offset, size))
+        assert isinstance(piece, bytes)
+        return piece
 
     def _remove(self, node: str) -> NodeState:
         """Remove the folder of a node with complete results here."""
@@ -188,20 +205,11 @@ class Controller:
         """Stop the running nodes, and note those that did not stop or restore."""
         lease = self._study.order.lease_seconds
         contact = partial(self._contact, seconds=lease / BEATS)
-        for node, answer in stop_all(contact, self._list(Phase.RUNNING), lease).items():
+        self._is_interrupted.set()
+        running = self._list(Phase.RUNNING)
+        for node, answer in stop_all(contact, running, lease, self._say).items():
             state = self._states[node]
             if isinstance(answer, NoAnswer):
                 self._set(node, state.without_stop(answer.reason))
             else:
                 self._set(node, state.with_stop(answer))
-
-
-def _read(
-    call: Callable[[Callable[[], bytes]], bytes],
-    folder: WorkFolder,
-    name: str,
-    offset: int,
-    size: int,
-) -> bytes:
-    """A piece of a file on the node."""
-    return call(partial(node_study.read_piece, folder, name, offset, size))

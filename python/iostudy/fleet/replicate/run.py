@@ -19,6 +19,7 @@ def run_fleet(
     out: Path,
     options: RunOptions,
     on_change: Callable[[States, str], None],
+    say: Callable[[str], None],
 ) -> FleetRecord:
     """Run the study on the nodes of the source; return the record, which is in the folder too.
 
@@ -30,8 +31,9 @@ def run_fleet(
         order = options.build_order(record)
         fetched = record.list_in(Phase.FETCHED)
         keeper.begin({node: own for node, own in folders.items() if node not in fetched})
+        study = FleetStudy(order, folders, out)
         try:
-            Controller(client, FleetStudy(order, folders, out), keeper.update).run(folders, fetched)
+            Controller(client, study, keeper.update, say).run(folders, fetched)
         except BaseException:
             keeper.record.require_restored()
             raise
@@ -54,7 +56,7 @@ class _Keeper:
             node: NodeRecord(phase=Phase.RUNNING, detail="", folder=str(folder.path))
             for node, folder in folders.items()
         }
-        self._write({**self.record.nodes, **nodes})
+        self._write({**self.record.settle_restored().nodes, **nodes})
 
     def update(self, states: States, changed: str) -> None:
         """Record the new phase of a node."""

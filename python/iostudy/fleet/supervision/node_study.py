@@ -62,13 +62,13 @@ def begin(folder: WorkFolder, order: StudyOrder, *, resumed: bool) -> str:
     """Start or resume the study, unless it still runs there; return why not, or an empty text.
 
     ``resumed``: results of the study are on the controller, and no other study may replace them. A
-    server of trials that still runs is one of another run, and refused.
+    study that runs with another lease is stopped first. A server of trials that runs is refused.
     """
     if resumed and not folder.has_ledger():
         return f"{folder.path} is gone, so the study cannot be resumed"
     try:
         _begin(folder, order)
-    except (IostudyError, OSError, subprocess.SubprocessError) as error:
+    except (IostudyError, OSError, ValueError, subprocess.SubprocessError) as error:
         return " ".join(str(error).split())
     return ""
 
@@ -78,7 +78,7 @@ def _begin(folder: WorkFolder, order: StudyOrder) -> None:
     durable.make_directory(folder.path, _OWNER_ONLY)
     lock = open_locked(folder.lock, create=True)
     if lock is None:
-        _require_same_order(folder, order)
+        _join(folder, order)
         return
     try:
         os.ftruncate(lock, 0)
@@ -91,15 +91,22 @@ def _begin(folder: WorkFolder, order: StudyOrder) -> None:
     _wait_for_number(folder)
 
 
-def _require_same_order(folder: WorkFolder, order: StudyOrder) -> None:
-    """BusyError if what runs in the folder is not this study with these options."""
-    if order.design is Design.TOGETHER or folder.read_order() != order:
+def _join(folder: WorkFolder, order: StudyOrder) -> None:
+    """Continue with the study that runs in the folder; BusyError if it is not that of the order.
+
+    After a stop, the controller finds it ended, and begins it again with its own lease.
+    """
+    running = folder.read_order()
+    as_running = {"lease_seconds": running.lease_seconds, "controller": running.controller}
+    if order.design is Design.TOGETHER or running != order.model_copy(update=as_running):
         raise BusyError(
             "a node without an earlier run of this study",
             found="one still runs there",
             where=str(folder.path),
             remedy="wait until its lease has expired, then repeat with --resume",
         )
+    if running.lease_seconds != order.lease_seconds:
+        contact(folder, Request.STOP)
 
 
 def contact(folder: WorkFolder, request: Request) -> NodeStatus:

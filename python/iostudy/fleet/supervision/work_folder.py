@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,7 +17,7 @@ PREFIX = "iostudy-fleet-"
 _TAIL_BYTES = 4096
 """Of the log, which has a line a block."""
 _ORDERLY = (0, 128 + signal.SIGTERM, -signal.SIGTERM)
-"""Exit codes of a command without an error; it ends by the signal before it can handle it."""
+"""Exit codes of a command without an error; -SIGTERM if its handler was not yet installed."""
 
 
 class EndReason(StrEnum):
@@ -64,7 +63,7 @@ class StudyOrder(BaseModel):
 
     name: str
     text: str
-    options: Sequence[str]
+    options: tuple[str, ...]
     lease_seconds: float
     controller: str
     design: Design = Design.REPLICATE

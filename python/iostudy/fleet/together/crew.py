@@ -107,6 +107,7 @@ class Crew:
         lease = Lease(lease_seconds, time.monotonic())
         self._leases = dict.fromkeys(folders, lease)
         self._renewed_at = dict.fromkeys(folders, -math.inf)
+        self._starting_since: dict[str, float] = {}
         self._beat_seconds = lease.beat_seconds
         self._on_lost = on_lost
         self._lead_seconds = _LEAD_SECONDS + _LEAD_SECONDS_OF_A_NODE * len(folders)
@@ -233,11 +234,10 @@ class Crew:
     def _advance(self, turn: _Turn, release: Mapping[str, Release]) -> dict[str, Answer]:
         """Wait until every node of the turn is ready or done, or lost."""
         settled: dict[str, Answer] = {}
-        listens_until = _now() + max(_START_SECONDS, BEATS * self._beat_seconds)
         self._leases = {node: lease.renew(_now()) for node, lease in self._leases.items()}
         while pending := [own for own in turn.calls if own in self._leases and own not in settled]:
             for node, answer in self._ask(turn, release, pending).items():
-                found = self._judge(node, answer, listens_until)
+                found = self._judge(node, answer)
                 if found is not None and found.is_settled:
                     settled[node] = found
         return {node: answer for node, answer in settled.items() if node in self._leases}
@@ -268,7 +268,7 @@ class Crew:
                 is_busy = answer.phase is ServerPhase.BUSY
                 self._renewed_at[node] = sent_at + (self._beat_seconds if is_busy else 0.0)
 
-    def _judge(self, node: str, answer: Answer | NoAnswer, listens_until: float) -> Answer | None:
+    def _judge(self, node: str, answer: Answer | NoAnswer) -> Answer | None:
         """The answer, None without one. A silent node, or one without its server, is lost."""
         lease = self._leases[node]
         if isinstance(answer, NoAnswer):
@@ -278,14 +278,21 @@ class Crew:
         if answer.phase is ServerPhase.ENDED:
             self._lose(node, f"its server of trials has ended: {answer.line}")
             return None
-        if answer.phase is ServerPhase.STARTING and _now() > listens_until:
+        if answer.phase is not ServerPhase.STARTING:
+            self._starting_since.pop(node, None)
+        elif self._has_started_for(node) > max(_START_SECONDS, lease.seconds):
             self._lose(node, "its server of trials does not listen")
             return None
         self._leases[node] = lease.renew(_now())
         return answer
 
+    def _has_started_for(self, node: str) -> float:
+        """Seconds since the first answer in a row that the server does not listen."""
+        return _now() - self._starting_since.setdefault(node, _now())
+
     def _lose(self, node: str, reason: str) -> None:
         del self._leases[node]
+        self._starting_since.pop(node, None)
         self._on_lost(node, reason)
 
     def _plan_start(self, turn: _Turn, offsets: Mapping[str, ClockOffset]) -> dict[str, Release]:

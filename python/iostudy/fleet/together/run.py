@@ -28,7 +28,8 @@ _BEATS_TO_BEGIN = 2
 class TogetherFleet:
     """The servers of trials on all nodes, and the record of their states.
 
-    ``on_lost`` gets a node that is lost, and why; ``on_returned`` one that is there again.
+    ``on_lost`` gets a node that is lost, and why; ``on_returned`` one that is there again; ``say``
+    a line about a long wait.
     ``require_same`` raises an error if two circumstances of a node cannot be compared.
     """
 
@@ -39,6 +40,7 @@ class TogetherFleet:
     record: FleetRecord
     on_lost: Callable[[str, str], None]
     on_returned: Callable[[str], None]
+    say: Callable[[str], None]
     require_same: Callable[[Mapping[str, Any], Mapping[str, Any]], None]
 
     @contextmanager
@@ -96,7 +98,7 @@ class TogetherFleet:
 
     def _stop(self, nodes: tuple[str, ...]) -> dict[str, NodeStatus | NoAnswer]:
         """Stop the servers of these nodes, for the time of a lease at most."""
-        return stop_all(self._contact, nodes, self.order.lease_seconds)
+        return stop_all(self._contact, nodes, self.order.lease_seconds, self.say)
 
     def _contact(
         self, nodes: Collection[str], request: Request

@@ -120,7 +120,7 @@ def _wait_until(instant: float) -> None:
             "a start at the agreed instant",
             found=f"the node was ready {late:.3f} s after it",
             where="this node",
-            remedy="the block is repeated, and its starts are planned further ahead",
+            remedy="look at the load of this node",
         )
     while (left := instant - time.monotonic()) > 0:
         time.sleep(left)
