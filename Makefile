@@ -32,7 +32,7 @@ quickstart: $(VENV)/.built ## set up, and run the first study
 
 test: $(VENV)/.test $(VENV)/.built ## set up, and pass the tests
 	cargo test --workspace --exclude iostudy-bindings --locked --quiet
-	$(BIN)/pytest -m "not slow and not vm" -n 2 --dist loadgroup
+	tools/run-tests $(BIN)/pytest
 
 unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser or child process, in parallel
 	$(BIN)/pytest -m unit -n 2

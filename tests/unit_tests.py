@@ -2,14 +2,10 @@
 
 A test is a unit test unless its markers or fixtures say otherwise. Under ``-m unit`` a test that
 starts a child process fails, and its message names the marker that it lacks.
-
-With ``-n 2 --dist loadgroup`` one process runs all other tests, one after another because they
-share the host, and the second runs unit tests at a lower priority.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -21,9 +17,6 @@ OTHER_MARKERS = ("root", "browser", "process", "child", "slow", "vm")
 
 OTHER_FIXTURES = frozenset({"distribution", "java", "loop", "tracing"})
 """Fixtures that start programs or need devices."""
-
-UNIT_NICENESS = 10
-"""Unit tests next to tests of the host get the processor time that those leave."""
 
 _CHILD_EVENTS = (
     "os.fork",
@@ -45,8 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = frozenset(getattr(item, "fixturenames", ()))
         if not fixtures & OTHER_FIXTURES and not any(map(item.get_closest_marker, OTHER_MARKERS)):
             item.add_marker(pytest.mark.unit)
-        else:
-            item.add_marker(pytest.mark.xdist_group("host"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,8 +49,6 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """Fail a unit test whose fixtures start a child process."""
-    if item.get_closest_marker("unit") and item.config.getoption("loadgroup", False):
-        os.setpriority(os.PRIO_PROCESS, 0, UNIT_NICENESS)
     with _no_child_process(item):
         return (yield)
 
