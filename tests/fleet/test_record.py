@@ -72,7 +72,7 @@ def test_a_node_that_could_not_restore_is_an_error_with_its_folder(tmp_path: Pat
     record = record.model_copy(update={"nodes": {"n1": kept}})
     with pytest.raises(RestoreError, match="n1: swappiness"):
         record.require_restored()
-    record.settle_restored().require_restored()
+    record.clear_unrestored().require_restored()
     absent = record.lose_others(())
     absent.require_restored()
     assert "swappiness; then it was not ready" in absent.nodes["n1"].detail

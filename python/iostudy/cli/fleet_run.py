@@ -165,7 +165,7 @@ def _run_each(
     if not record.nodes:
         require_enough(fewest, len(ready))
     if not ready:
-        return record.settle_restored()
+        return record.clear_unrestored()
     make_output_folder(folder, insist=insist)
     chosen = source.select([own.node for own in ready])
     with lock_output_folder(folder):

@@ -130,8 +130,8 @@ def prepare_session(study: Study, folder: Path, *, root: bool, resume: bool) -> 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise UsageError if a resumed study would mix incomparable circumstances.
 
-    Nodes that run together are each compared with their own circumstances at the start, and a node
-    that was not there with the version of the others.
+    Nodes that run together are each compared with their own circumstances at the start. A node
+    that joined later needs the version of the others.
     """
     if NODES not in now:
         _refuse_others(began, now, FIXED_CIRCUMSTANCES, "--resume")

@@ -32,7 +32,7 @@ class NodeRecord(BaseModel):
     unrestored: bool = False
 
     def lose(self) -> NodeRecord:
-        """Return the record of the node if it takes no part in a resumed run."""
+        """Return the record of the node as one that takes no part in a resumed run."""
         before = f"{self.detail}; then " if self.unrestored else ""
         detail = f"{before}it was not ready when the run was resumed"
         return self.model_copy(update={"phase": Phase.LOST, "detail": detail, "unrestored": False})
@@ -86,12 +86,12 @@ class FleetRecord(BaseModel):
         return tuple(node for node in self.nodes if node not in nodes)
 
     def lose_others(self, nodes: Collection[str]) -> FleetRecord:
-        """Return the record with all others as lost: they do not take part."""
+        """Return the record in which all other nodes are lost: they take no part."""
         lost = {node: self.nodes[node].lose() for node in self.list_others(nodes)}
         return self.model_copy(update={"nodes": {**self.nodes, **lost}})
 
-    def settle_restored(self) -> FleetRecord:
-        """Return the record for a new command: what it cannot restore is what counts."""
+    def clear_unrestored(self) -> FleetRecord:
+        """Return the record without the marks of nodes that an earlier command left unrestored."""
         nodes = {
             node: own.model_copy(update={"unrestored": False}) for node, own in self.nodes.items()
         }

@@ -111,7 +111,7 @@ class FleetNodes:
     listen: str | None = None
 
     def __post_init__(self) -> None:
-        """ValueError for what the origin does not leave open."""
+        """ValueError for options that the workers of a scheduler have fixed."""
         is_given = bool(self.python or self.sudo or self.listen)
         if is_given and isinstance(self.origin, SchedulerWorkers):
             raise ValueError("python, sudo and listen are fixed by the workers; leave them out")
@@ -134,7 +134,10 @@ class FleetNodes:
         return self.origin.describe()
 
     def with_options(self, *, python: str | None, sudo: bool, listen: str | None) -> FleetNodes:
-        """Return the same nodes, with the options of a command line before its own; ValueError."""
+        """Return the same nodes; options of a command line take precedence over their own.
+
+        ValueError for options that do not go with these nodes.
+        """
         return replace(
             self,
             python=python or self.python,

@@ -56,7 +56,7 @@ class _Keeper:
             node: NodeRecord(phase=Phase.RUNNING, detail="", folder=str(folder.path))
             for node, folder in folders.items()
         }
-        self._write({**self.record.settle_restored().nodes, **nodes})
+        self._write({**self.record.clear_unrestored().nodes, **nodes})
 
     def update(self, states: States, changed: str) -> None:
         """Record the new phase of a node."""

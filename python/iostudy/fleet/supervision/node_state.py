@@ -63,7 +63,7 @@ class NodeState:
         return replace(self, phase=Phase.FAILED, detail=_explain(self.ending, self.detail))
 
     def with_folder_removed(self, problem: str) -> NodeState:
-        """The state after the node's folder is removed, or could not be for this problem."""
+        """The state after the removal of the node's folder; ``problem`` says why it remains."""
         detail = f"its folder remains there: {problem}" if problem else ""
         return replace(self, phase=Phase.COMPLETE, detail=detail)
 

@@ -20,7 +20,7 @@ def stop_all(
     seconds: float,
     say: Callable[[str], None],
 ) -> dict[str, NodeStatus | NoAnswer]:
-    """Request the nodes to stop; wait at most so long for the end of those that answer.
+    """Request the nodes to stop; wait up to ``seconds`` for the end of those that answer.
 
     ``contact`` sends a request to nodes; ``say`` gets a line if the wait is long. Return the last
     status of each node, or why it gave none.

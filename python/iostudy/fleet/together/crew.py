@@ -280,14 +280,14 @@ class Crew:
             return None
         if answer.phase is not ServerPhase.STARTING:
             self._starting_since.pop(node, None)
-        elif self._has_started_for(node) > max(_START_SECONDS, lease.seconds):
+        elif self._starting_seconds(node) > max(_START_SECONDS, lease.seconds):
             self._lose(node, "its server of trials does not listen")
             return None
         self._leases[node] = lease.renew(_now())
         return answer
 
-    def _has_started_for(self, node: str) -> float:
-        """Seconds since the first answer in a row that the server does not listen."""
+    def _starting_seconds(self, node: str) -> float:
+        """Seconds since the node first answered that its server does not listen."""
         return _now() - self._starting_since.setdefault(node, _now())
 
     def _lose(self, node: str, reason: str) -> None:
@@ -345,7 +345,7 @@ def _are_all_ready(turn: _Turn, found: Mapping[str, Answer]) -> bool:
 
 
 def _explain_absence(turn: _Turn, *found: Collection[str]) -> TrialError | None:
-    """The error of a turn if some of its nodes are not among all of those found."""
+    """The error of a turn if one of its nodes is missing in any of the collections."""
     missing = turn.calls.keys() - set.intersection(*map(set, found))
     return _lost(f"no answer of {', '.join(sorted(missing))}") if missing else None
 
