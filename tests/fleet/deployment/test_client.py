@@ -17,6 +17,8 @@ from iostudy.errors import UsageError
 from iostudy.fleet.deployment.client import FleetClient, NoAnswer, find_workers
 from iostudy.fleet.together.trial_calls import read_clock
 
+pytestmark = pytest.mark.child  # Dask calls uname(1) when it starts
+
 SECONDS = 10.0
 MOST = 20
 SHORT_SECONDS = 2.0
