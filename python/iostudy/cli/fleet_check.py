@@ -91,7 +91,7 @@ def find_ready(
     """Return the nodes to run on, without those with complete results here.
 
     UsageError if a node is not ready. A resumed run continues without nodes that give no facts, and
-    without those of which only the folder is left to remove.
+    without unready nodes on which only the folder is left to remove.
     """
     from iostudy.fleet.deployment.readiness import require_ready
     from iostudy.fleet.supervision.node_state import Phase

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from iostudy.fleet.record import FleetRecord
     from iostudy.fleet.replicate.controller import States
 
-WORK = Path("/var/tmp")
+_WORK = Path("/var/tmp")
 _FEWEST = 2
 """Nodes of a report, of a joint trial, and of joint trials that are resumed without some."""
 
@@ -78,7 +78,7 @@ def run(
         typer.Option(
             metavar="DIR",
             help="Folder on the nodes for the study and its results; --resume keeps the first one.",
-            show_default=str(WORK),
+            show_default=str(_WORK),
         ),
     ] = None,
     design: Annotated[
@@ -124,7 +124,7 @@ def run(
         return
     if work is not None and record.nodes:
         say(f"--work {work} is only for new nodes: {', '.join(record.nodes)} keep their folders")
-    options = RunOptions(seconds, work or WORK, ("--yes",) if yes else ())
+    options = RunOptions(seconds, work or _WORK, ("--yes",) if yes else ())
     with open_source(chosen, record.list_remaining() if resume else None, say) as source:
         if design is Design.TOGETHER:
             run_together(

@@ -1,1 +1,1 @@
-"""One study on many nodes: where they are, the study on each, and the two designs."""
+"""Runs one study on many nodes, each on its own storage or all together."""

@@ -1,4 +1,4 @@
-"""Options of a fleet run, and what a node gets of them."""
+"""Options of a fleet run, and the order and work folders that follow from them."""
 
 from __future__ import annotations
 

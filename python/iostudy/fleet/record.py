@@ -102,7 +102,10 @@ class FleetRecord(BaseModel):
         found = read_record(folder)
         if found != self and (found is not None or self.nodes):
             raise _wrong_folder(
-                folder, "the record as it was read", "another command changed it", "repeat"
+                folder,
+                "the record as it was read",
+                "another command changed it",
+                "repeat the command",
             )
 
     def require_restored(self) -> None:

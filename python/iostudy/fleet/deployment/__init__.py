@@ -1,1 +1,1 @@
-"""Where the nodes of a fleet are, what they lack, and Dask workers on them."""
+"""Finds the nodes of a fleet, checks what they lack, and starts Dask workers on them."""

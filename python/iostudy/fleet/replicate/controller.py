@@ -74,10 +74,7 @@ class Controller:
         self._states = {node: done if node in fetched else running for node in nodes}
         with ThreadPoolExecutor(_TRANSFERS) as threads:
             try:
-                self._begin(
-                    [node for node in self._states if node not in fetched],
-                    _BEATS_TO_BEGIN * lease.beat_seconds,
-                )
+                self._begin(self._list(Phase.RUNNING), _BEATS_TO_BEGIN * lease.beat_seconds)
                 while self._is_active():
                     self._beat(lease.beat_seconds, threads)
             except BaseException:
