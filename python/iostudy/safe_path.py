@@ -54,6 +54,15 @@ def find_weakness(path: Path, *, shared: bool = False) -> str:
     return weakness
 
 
+def is_private(path: Path) -> bool:
+    """Return whether no other user but root can enter a folder above ``path``, which has no links.
+
+    With an access control list, the group bits are its mask. OSError if a folder is missing.
+    """
+    others_enter = stat.S_IXGRP | stat.S_IXOTH
+    return any(not parent.lstat().st_mode & others_enter for parent in path.parents)
+
+
 def require_safe(path: Path, *, shared: bool = False) -> None:
     """UnsafePathError unless ``path`` is a directory that no other user could redirect.
 

@@ -91,7 +91,9 @@ def test_options_that_mountinfo_does_not_show(
         ("no", "no list of mount options"),
         ("comm*t=5", "no list of mount options"),
         ("norelatime", "write noatime, relatime or strictatime"),
-        ("suid=3", "write suid or nosuid"),
+        ("exec=3", "write exec or noexec"),
+        ("suid", "nosuid,nodev"),
+        ("noatime,dev", "nosuid,nodev"),
         ("commit=5\n", "printable"),
     ],
 )

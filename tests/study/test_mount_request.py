@@ -16,6 +16,18 @@ STUDY = GOOD.replace("/data/scratch", "{directories: {local: /data, other: OTHER
 )
 
 
+UNPROTECTED = (
+    "suid",
+    "dev",
+    "ro,defaults",
+    "user",
+    "users=x",
+    "X-mount.owner=7",
+    'context="a,suid"',
+)
+"""Options that undo nosuid and nodev."""
+
+
 def study(other: str) -> str:
     return STUDY.replace("OTHER", other)
 
@@ -49,6 +61,11 @@ def test_hdfs_has_options_of_its_own() -> None:
         ("{mount: 'filer:/x', at: /mnt/x, type: 'nfs 4'}", "no type of a file system"),
         ("{mount: 'filer:/x', at: /mnt/x, option: hard}", "option"),
         ("{mount: 'filer:/x', at: /mnt/x, options: 'hard,bg'}", "option bg does not make"),
+        ("{mount: 'filer:/x', at: /mnt/x, options: rbind}", "option rbind does not make"),
+        *(
+            (f"{{mount: 'filer:/x', at: /mnt/x, options: '{given}'}}", "always nosuid,nodev")
+            for given in UNPROTECTED
+        ),
         ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, type: fuse}", "has no type"),
         ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: buffer=1}", "is no option"),
         ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: rdbuffer=many}", "rdbuffer=many"),

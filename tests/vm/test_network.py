@@ -30,8 +30,8 @@ question: Which size of requests?
 target:
   directories:
     local: /srv/local
-    large: {mount: "127.0.0.1:/", at: /mnt/large, type: nfs4, options: "OPTIONS"}
-    small: {mount: "127.0.0.1:/", at: /mnt/small, type: nfs4, options: "OPTIONS,rsize=16384"}
+    large: {mount: "127.0.0.1:/", at: /mnt/own/large, type: nfs4, options: "OPTIONS"}
+    small: {mount: "127.0.0.1:/", at: /mnt/own/small, type: nfs4, options: "OPTIONS,rsize=16384"}
 factors: {target.directory: [local, large, small]}
 workloads:
   - events: {jobs: 2, events: 4, compute: 1ms}
@@ -187,7 +187,8 @@ def test_study_with_one_log_on_nfs_and_one_on_a_disk(machine: Machine) -> None:
 
 
 def test_a_study_mounts_one_export_with_different_options(machine: Machine) -> None:
-    machine.run("mkdir", "--parents", "/srv/local", "/mnt/large", "/mnt/small")
+    machine.run("mkdir", "--parents", "/srv/local", "/mnt/own/large", "/mnt/own/small")
+    machine.run("chmod", "700", "/mnt/own")
     text = COMPARED.replace("OPTIONS", "vers=4.2,nosharecache")
     machine.run("sh", "-c", "cat >/tmp/compared.yaml", text=text)
     show = "grep -c nfs4 /proc/mounts; ls /srv/local; ls /srv"

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from iostudy.settings.values import TextLine
+
 ON, OFF = "on", "off"
 ATIME = "atime"
 ATIMES = ("noatime", "relatime", "strictatime")
@@ -34,6 +36,11 @@ _KEY = re.compile(r"[A-Za-z0-9_.:-]+")
 _AMBIGUOUS = ("", ON, OFF)
 
 _ACCESS = ("ro", "rw")
+PROTECTION = ("nosuid", "nodev")
+"""Options of every mount that iostudy makes: whoever owns a file system gains no rights by it."""
+_UNPROTECTED = frozenset({"suid", "dev", "defaults", "user", "users", "owner", "group"})
+"""Options that undo the protection, or that change it by who may unmount."""
+_NO_RIGHTS = "what iostudy mounts stays nosuid,nodev, and it takes these from no mount"
 _OF_MOUNT_8 = frozenset(
     {"_netdev", "auto", "bind", "defaults", "fail", "group", "loop", "move", "owner", "rbind"}
     | {"remount", "user", "users"}
@@ -107,11 +114,27 @@ def parse(text: str) -> dict[str, str]:
     return values
 
 
+def find_unprotected(text: str) -> str | None:
+    """Return the first option of a list for mount(8) that undoes the protection, if one does.
+
+    mount(8) keeps a quoted comma together; each part of such a value is examined on its own.
+    """
+    options = map(str.strip, text.split(","))
+    return next((option for option in options if _unprotects(option)), None)
+
+
+def _unprotects(option: str) -> bool:
+    key = option.partition("=")[0].strip('"').lower()
+    return key in _UNPROTECTED or key.startswith("x-mount.")
+
+
 def _checked(option: str) -> tuple[str, str]:
     if option in _ACCESS:
         raise ValueError(f"not for {option}: iostudy makes nothing read only or writable")
     if option.removeprefix("no") in _OF_MOUNT_8 or option.startswith("x-"):
         raise ValueError(f"not for the kernel alone: {option} is an option of mount(8)")
+    if _unprotects(option):
+        raise ValueError(f"not for {option}: {_NO_RIGHTS}")
     key, value = split_option(option)
     if not _KEY.fullmatch(key):
         raise ValueError(f"no list of mount options: {option!r} is none")
@@ -120,6 +143,18 @@ def _checked(option: str) -> tuple[str, str]:
     if key in PER_MOUNT and key != ATIME and value not in (ON, OFF):
         raise ValueError(f"not a flag: instead of {option} write {key} or no{key}")
     return key, value
+
+
+@dataclass(frozen=True)
+class FirstMountText(TextLine):
+    """Options for mount(8), which mounts a new file system with them and `PROTECTION`."""
+
+    def parse(self, text: str) -> str:
+        """Return the text without surrounding blanks; ValueError if it undoes the protection."""
+        value = super().parse(text)
+        if unprotected := find_unprotected(value):
+            raise ValueError(f"not for {unprotected}: {_NO_RIGHTS}")
+        return value
 
 
 @dataclass(frozen=True)

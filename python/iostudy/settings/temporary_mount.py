@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from iostudy.errors import RestoreError, TargetError
-from iostudy.host.mounts import Mount, find_mounts_at
+from iostudy.host.mounts import Mount, find_mounts_at, read_mounts
+from iostudy.safe_path import is_private
 from iostudy.settings import commands
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.identity import boot_id
+from iostudy.settings.mount_options import PROTECTION
 from iostudy.settings.mounting.point import require_empty, unmount
 
 _FUSE = "fuse"
@@ -21,8 +23,10 @@ _FUSE = "fuse"
 class TemporaryMount:
     """The mount of ``source`` on an empty directory; undo unmounts it.
 
-    ``type`` and ``options`` are those of mount(8); mount(8) finds the type if it is empty. A reboot
-    ends the mount: ``boot`` is the one in which it was prepared.
+    ``type`` and ``options`` are those of mount(8); mount(8) finds the type if it is empty, and
+    reads no options of fstab if it is given both names. The owner of the file system gains no
+    rights: programs do not change their user, devices are not opened, and no other user enters a
+    folder above. A reboot ends the mount: ``boot`` is the one in which it was prepared.
     """
 
     kind: ClassVar[str] = "temporary-mount"
@@ -35,9 +39,18 @@ class TemporaryMount:
 
     @classmethod
     def prepare(cls, point: Path, source: str, type_: str, options: str) -> TemporaryMount:
-        """Prepare it; TargetError unless ``point`` is an empty directory without a mount."""
+        """Prepare it; TargetError unless ``point`` is an empty, private directory, not mounted."""
         commands.require("mount")
-        return cls(require_empty(point), source, type_, options)
+        real = require_empty(point)
+        if not is_private(real):
+            raise TargetError(
+                f"a mount point of {source} that only root reaches",
+                found="other users can enter every folder above it",
+                where=str(point),
+                remedy="make a folder for the mount points of studies, such as "
+                "`install -d -m 700 /mnt/iostudy`, and mount in a folder of it",
+            )
+        return cls(real, source, type_, options)
 
     @classmethod
     def from_record(cls, record: Record) -> TemporaryMount:
@@ -57,9 +70,9 @@ class TemporaryMount:
     def apply(self) -> None:
         """Mount it; TargetError with the message of mount(8) if that fails."""
         type_ = ("-t", self.type) if self.type else ()
-        options = ("-o", self.options) if self.options else ()
+        options = ",".join(filter(None, (*PROTECTION, self.options)))
         try:
-            commands.run_mount(*type_, *options, self.source, str(self.point))
+            commands.run_mount(*type_, "-o", options, self.source, str(self.point))
         except CommandError as error:
             raise self._failed(commands.format_complaint(error)) from error
         found = find_mounts_at(self.point)
@@ -69,6 +82,15 @@ class TemporaryMount:
             mounted = f"{found[-1].filesystem} of {found[-1].source}"
             unmount(self.point, self.source, lambda mount: mount == found[-1])
             raise self._failed(f"the kernel calls it {mounted}: write that type")
+        self._require_protection()
+
+    def _require_protection(self) -> None:
+        """Unmount it again, with a TargetError, if a program of its type left a protection out."""
+        mounts = (each for each in read_mounts() if each.point.is_relative_to(self.point))
+        missing = {option for each in mounts for option in PROTECTION if option not in each.options}
+        if missing:
+            unmount(self.point, self.source, self._is_own)
+            raise self._failed(f"mount(8) succeeded, but without {','.join(sorted(missing))}")
 
     def affected_resources(self) -> tuple[str, ...]:
         """Return none: the file system belongs to its server."""

@@ -10,14 +10,15 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from iostudy.settings.clusters import hdfs_mount_options
+from iostudy.settings.mount_options import find_unprotected
 from iostudy.study.fields import STRICT_KEYS
 from iostudy.study.hdfs_uri import parse_hdfs_uri
 from iostudy.study.target_fields import DirectoryPath
 
 HDFS = "hdfs://"
 _WORD = re.compile(r"[^\s\0]+")
-_NOT_OWN = frozenset({"bg", "move", "remount"})
-"""Options of mount(8) that mount later, move a mount of the user, or change one."""
+_NOT_OWN = frozenset({"bg", "move", "rbind", "remount"})
+"""Options of mount(8) that mount later, move or repeat mounts of the user, or change one."""
 _TYPE = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -50,16 +51,22 @@ class MountRequest:
     source: Annotated[str, AfterValidator(_word), Field(validation_alias="mount")]
     """what is mounted, such as filer:/export or hdfs://namenode:8020/bench"""
     point: Annotated[DirectoryPath, AfterValidator(_absolute), Field(validation_alias="at")]
-    """an empty directory to mount it on"""
+    """an empty directory to mount it on, in a folder that only root can enter (but for HDFS)"""
     type: Annotated[str, AfterValidator(_filesystem_type)] | None = None
     """type of the file system for mount(8), such as nfs4 or fuse.sshfs"""
     options: Annotated[str, AfterValidator(_word)] | None = None
-    """options of mount(8), or those of a mount of HDFS, such as rdbuffer=64KiB,replication=2"""
+    """options of mount(8) but those that undo nosuid,nodev, or those of a mount of HDFS, such as
+    rdbuffer=64KiB,replication=2"""
 
     def __post_init__(self) -> None:
         if not self.is_hdfs:
             for option in _NOT_OWN.intersection((self.options or "").split(",")):
                 raise ValueError(f"the option {option} does not make a mount of the study")
+            if unprotected := find_unprotected(self.options or ""):
+                raise ValueError(
+                    f"leave {unprotected} out: what a study mounts is always nosuid,nodev, so that "
+                    "its owner gains no rights"
+                )
             return
         if self.type is not None:
             raise ValueError("a mount of HDFS has no type; leave it out")

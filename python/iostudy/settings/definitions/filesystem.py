@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy.settings.definition import Cost, Reach, SettingCondition, SettingDefinition, Switching
-from iostudy.settings.values import Choice, Integer, NumberList, PowerOfTwoSize, TextLine
+from iostudy.settings.mount_options import FirstMountText
+from iostudy.settings.values import Choice, Integer, NumberList, PowerOfTwoSize
 
 TYPE = "filesystem.type"
 _EXT = ("ext2", "ext3", "ext4")
@@ -100,6 +101,6 @@ OPTIONS = FilesystemSettingDefinition(
     ),
     source="mount(8) -o; ext4(5), xfs(5), btrfs(5); Documentation/filesystems",
     caution="data=writeback, nobarrier and similar options can lose data at a power failure",
-    values=TextLine("data=writeback,nobarrier"),
+    values=FirstMountText("data=writeback,nobarrier"),
 )
 DEFINITIONS = (FILESYSTEM_TYPE, BLOCK_SIZE, JOURNAL, RESERVED, STRIPE_WIDTH, OPTIONS)

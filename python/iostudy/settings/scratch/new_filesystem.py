@@ -16,6 +16,7 @@ from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.filesystem import OPTIONS
 from iostudy.settings.identity import ScratchIdentity
+from iostudy.settings.mount_options import PROTECTION
 from iostudy.settings.scratch import filesystem_properties, steps
 from iostudy.settings.scratch.disk import MOUNT, PREFIX, LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.drive import ModelledDrive
@@ -23,8 +24,6 @@ from iostudy.settings.scratch.filesystem import Filesystem, mkfs_program
 from iostudy.settings.scratch.volume.volume import Volume
 
 ScratchDisk = LoopbackDisk | ScratchDevice | ModelledDrive
-
-_ALWAYS = "nodev,nosuid"
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class NewFilesystem:
 
     def _mount_on(self, point: Path) -> None:
         """Mount it on what was opened, while its device is open: neither name leads elsewhere."""
-        options = ",".join(filter(None, (_ALWAYS, self.filesystem.options)))
+        options = ",".join(filter(None, (*PROTECTION, self.filesystem.options)))
         exact = ("mount", "--no-canonicalize", "-t", self.filesystem.type, "-o", options)
         self._run(*exact, str(self.path), str(point))
 
