@@ -19,6 +19,7 @@ import numpy as np
 
 from iostudy._native import DriveModel
 from iostudy.drives import disksim, drive_file
+from iostudy.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,14 @@ def replay(trace: Path) -> Accuracy:
         (operations[each[0]], int(each[2]), int(each[3]), idle)
         for each, idle in zip(fields, idle_ns, strict=True)
     ]
+    last = max(block + blocks for _, block, blocks, _ in requests)
+    if last > drive.capacity:
+        raise UsageError(
+            f"a drive with all blocks of its trace, {last} at least",
+            found=f"Block count = {drive.capacity}",
+            where=f"{trace.with_suffix('.model')}",
+            remedy="correct the block count, or name the parameters of the drive that was traced",
+        )
     responses = DriveModel(drive_file.parameters(drive)).replay(requests, depth=1)
     measured_ms = np.array([float(each[4]) for each in fields]) / 1e3
     return Accuracy(name, measured_ms, np.array(responses) / 1e6)

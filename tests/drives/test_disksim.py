@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from benches import drive_accuracy
 
 from iostudy.drives import disksim, drive_file
 from iostudy.drives.disksim_syntax import parse
+from iostudy.errors import UsageError
 
 TRACES = Path(__file__).parents[3] / "shared" / "drives"
 DRIVES = sorted({path.stem.removesuffix("_validate") for path in TRACES.glob("*.model")})
@@ -52,6 +54,20 @@ def test_parameters_of_any_drive_suffice(name, suffix, tmp_path, capsys):
     words = capsys.readouterr().out.split()
     assert words[:2] == [f"{name}{suffix}", "demerit"]
     assert 1 < float(words[words.index("simulated") + 1]) < 50
+
+
+@pytest.mark.parametrize(
+    ("count", "message"), [("1000", "Block count = 1000"), ("many", "'many'"), ("5 6", "'5 6'")]
+)
+@pytest.mark.skipif(not TRACES.is_dir(), reason=f"no measured traces in {TRACES}")
+def test_a_wrong_block_count_is_named(count, message, tmp_path):
+    name = next(TRACES.glob("*.trace")).stem
+    for path in TRACES.glob(f"{name}*"):
+        text = re.sub(r"Block count *= *\d+", f"Block count = {count}", path.read_text())
+        (tmp_path / path.name).write_text(text)
+    with pytest.raises(UsageError) as refused:
+        drive_accuracy.replay(tmp_path / f"{name}.trace")
+    assert message in str(refused.value.found)
 
 
 def test_a_line_has_the_demerit_and_the_means():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from iostudy.study import reference
+from iostudy.study import library, reference
+from iostudy.study.parser import load
 from iostudy.study.reference import Publication
 from iostudy.study.requests import build_request
 from iostudy.workloads import catalog
@@ -68,9 +69,10 @@ def test_r3_as_it_was_published() -> None:
     published = reference.get("R3")
     values = {
         name: {f.figure: f.value for f in published.figures if f.configuration == name}
-        for name in ("RAID0 of 2 disks", "RAID10 of 36 disks", "one SSD")
+        for name in ("RAID0 of 2 disks", "sdx of the RAID0", "RAID10 of 36 disks", "one SSD")
     }
-    assert values["RAID0 of 2 disks"] == {
+    assert values["RAID0 of 2 disks"] == {"w/s": 7690, "wMB/s": 30.04}
+    assert values["sdx of the RAID0"] == {
         "rrqm/s": 49,
         "wrqm/s": 3047,
         "r/s": 222,
@@ -146,3 +148,21 @@ def test_figures_of_the_modelled_program_are_references_of_a_workload():
     assert (create.is_of(real), create.is_by_hadoop(real)) == (False, True)
     named = build_request("hadoop.nnthroughput", real.options, label="nnthroughput")
     assert (create.is_of(named), create.is_by_hadoop(named)) == (True, False)
+
+
+@pytest.mark.parametrize("study", library.names())
+def test_a_study_that_promises_published_figures_next_to_its_own_has_counterparts(
+    study: str,
+) -> None:
+    text = library.find_study(study).read_text()
+    if "figures next to yours" not in " ".join(text.replace("#", "").split()):
+        return
+    made = load(library.find_study(study))
+    published = reference.get(made.reference or "")
+    labels = {own.label for own in made.configurations()}
+    assert any(
+        {figure.configuration, published.counterparts.get(figure.configuration)} & labels
+        and (figure.is_of(workload) or figure.is_by_hadoop(workload))
+        for figure in published.figures
+        for workload in made.workloads
+    )

@@ -73,7 +73,7 @@ def check(
         check_target(planned, Path())
     if root:
         check_block_latency(planned)
-    warnings = () if is_simulated(planned) else find_level_warnings(planned)
+    warnings = _find_level_warnings(planned)
     notes = (*planned.notes, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
     needs = () if root else tuple(list_root_requirements(planned))
     if json:
@@ -94,6 +94,19 @@ def check(
             *_describe_effort(planned),
         ],
     )
+
+
+def _find_level_warnings(study: Study) -> tuple[str, ...]:
+    """Return what the target says to the levels: this host, or the simulator of `simulate`."""
+    if not isinstance(study.target, SimulatedTarget):
+        return find_level_warnings(study)
+    from iostudy.node.simulated import SimulatedNode
+    from iostudy.workloads.tick import continue_run
+
+    refused = SimulatedNode(study.target, continue_run).preflight(
+        study.workloads, study.configurations()
+    )
+    return tuple(f"{label}: {error.found}" for label, error in refused.items())
 
 
 def _describe_study(study: Study) -> list[tuple[str, str]]:

@@ -32,24 +32,24 @@ def convert(folder: Path, name: str) -> dict[str, Any]:
     name = name.removesuffix(_VALIDATION)
     specification, model = (_read(folder, name, suffix) for suffix in ("diskspecs", "model"))
     mechanics, layout = _section(model, "Mechanical Model"), _section(model, "Layout Model")
-    surfaces = int(_text(model, "Number of data surfaces"))
+    surfaces = _whole(model, "Number of data surfaces")
     return {
         "family": "disk",
         "name": name,
         "year": 1999,
         "sources": [_SOURCE],
-        "capacity": f"{int(_text(model, 'Block count')) * BLOCK_BYTES}B",
+        "capacity": f"{_whole(model, 'Block count') * BLOCK_BYTES}B",
         "rotation": f"{_text(mechanics, 'Rotation speed (in rpms)')}rpm",
         "surfaces": surfaces,
         "serpentine": _text(layout, "LBN-to-PBN mapping scheme") == "1",
         "zones": [_zone(layout, zone, surfaces) for zone in _list(layout, "Zones")],
-        "seek": _seek(folder, name, mechanics, int(_text(model, "Number of cylinders"))),
+        "seek": _seek(folder, name, mechanics, _whole(model, "Number of cylinders")),
         "head_switch": _ms(mechanics, "Head switch time"),
         "write_settle": _ms(mechanics, "Add. write settling delay"),
         "overheads": _overheads(specification),
         "interface": _interface(specification),
         "cache": _cache(specification),
-        "queue": {"depth": int(_text(specification, "Max queue length")), "age_limit": "10s"},
+        "queue": {"depth": _whole(specification, "Max queue length"), "age_limit": "10s"},
     }
 
 
@@ -101,11 +101,19 @@ def _text(values: dict[str, Value], key: str) -> str:
 
 
 def _whole(values: dict[str, Value], key: str) -> int:
-    return int(float(_text(values, key)))
+    return int(_number(values, key))
+
+
+def _number(values: dict[str, Value], key: str) -> float:
+    text = _text(values, key)
+    try:
+        return float(text)
+    except ValueError as error:
+        raise _wrong(f"a number `{key}`", repr(text)) from error
 
 
 def _ms(values: dict[str, Value], key: str) -> str:
-    return f"{float(_text(values, key)):g}ms"
+    return f"{_number(values, key):g}ms"
 
 
 def _zone(layout: dict[str, Value], zone: Value, surfaces: int) -> dict[str, Any]:
@@ -116,9 +124,9 @@ def _zone(layout: dict[str, Value], zone: Value, surfaces: int) -> dict[str, Any
         "first_cylinder": first,
         "cylinders": last - first + 1,
         "sectors": _whole(zone, "Blocks per track"),
-        "track_skew": float(_text(zone, "Skew for track switch")),
-        "cylinder_skew": float(_text(zone, "Skew for cylinder switch")),
-        "offset": float(_text(zone, "Offset of first block")),
+        "track_skew": _number(zone, "Skew for track switch"),
+        "cylinder_skew": _number(zone, "Skew for cylinder switch"),
+        "offset": _number(zone, "Offset of first block"),
         "reserved": _whole(zone, "Empty space at zone front")
         if "Empty space at zone front" in zone
         else 0,
@@ -179,10 +187,10 @@ def _overheads(values: dict[str, Value]) -> dict[str, Any]:
 
 
 def _interface(values: dict[str, Value]) -> dict[str, Any]:
-    block_ms = float(_text(values, "Bulk sector transfer time")) or DEFAULT_BLOCK_MS
+    block_ms = _number(values, "Bulk sector transfer time") or DEFAULT_BLOCK_MS
     return {
         "rate": f"{BLOCK_BYTES / block_ms / 1000:.6f}MB/s",
-        "read_watermark": f"{float(_text(values, 'High (read) water mark')) * 100:g}%",
+        "read_watermark": f"{_number(values, 'High (read) water mark') * 100:g}%",
         "holds_for_write": _flag(values, "Hold bus entire write xfer"),
     }
 

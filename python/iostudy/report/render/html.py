@@ -36,7 +36,6 @@ from iostudy.report.topics.measurements.chart import build_latency_charts
 from iostudy.report.topics.measurements.heat_map import OperationMaps, build_heat_maps
 from iostudy.report.topics.measurements.section import LATENCY
 from iostudy.report.topics.reference.text import (
-    explain_missing_figures,
     format_own_change,
     format_own_value,
     format_published_change,
@@ -266,7 +265,6 @@ _FILTERS = {
     "published_name": format_published_name,
     "published_value": format_published_value,
     "named": name_configuration,
-    "reference_alone": explain_missing_figures,
     "reference_intro": introduce_reference,
     "remark": describe_trial,
     "robust_interval": format_robust_interval,

@@ -16,7 +16,6 @@ from iostudy.report.section import Document, Listing, Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics import registry
 from iostudy.report.topics.reference.text import (
-    explain_missing_figures,
     format_own_change,
     format_own_value,
     format_published_change,
@@ -189,8 +188,6 @@ def _verdict_row(result: Result) -> tuple[str, ...]:
 
 def _reference(reference: ReferenceReport) -> str:
     title = f"## Comparison with {_text(reference.name)}"
-    if not reference.compared:
-        return f"{title}\n\n{_text(explain_missing_figures(reference))}"
     heads = ("figure", "configuration", "published", "change", "own", "own change")
     rows = [
         (
@@ -201,7 +198,7 @@ def _reference(reference: ReferenceReport) -> str:
             format_own_value(published),
             format_own_change(published),
         )
-        for published in reference.compared
+        for published in reference.shown
     ]
     return "\n\n".join(
         (

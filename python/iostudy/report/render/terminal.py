@@ -34,7 +34,6 @@ from iostudy.report.section import Document, Section
 from iostudy.report.text_table import FittingTable, TextTable
 from iostudy.report.topics import registry
 from iostudy.report.topics.reference.text import (
-    explain_missing_figures,
     format_own_change,
     format_own_value,
     format_published_value,
@@ -212,7 +211,7 @@ def _details(workload: WorkloadReport, report: Report) -> RenderableType:
 def _reference(reference: ReferenceReport) -> RenderableType:
     """Return published figures next to the user's, and how to read them."""
     if not reference.compared:
-        alone = f"{reference.name}: {explain_missing_figures(reference)}"
+        alone = f"{reference.name}: {introduce_reference(reference)}"
         return Padding(_text(alone, style="dim"), (0, 1))
     by_workload = groupby(reference.compared, key=lambda published: published.workload)
     tables = [

@@ -49,6 +49,8 @@ def format_own_change(published: PublishedFigureReport) -> str:
 
 def introduce_reference(reference: ReferenceReport) -> str:
     """Describe the content and the limits of the table of published figures."""
+    if not reference.compared:
+        return explain_missing_figures(reference)
     return (
         f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
         f"{reference.baseline}; own changes have the interval of a verdict. "
@@ -64,6 +66,6 @@ def explain_missing_figures(reference: ReferenceReport) -> str:
     )
     return (
         f"{reference.title} ({reference.kind}, {reference.source}) has figures of {labels} on "
-        f"{workloads}. This study has no finished block of these, so there is nothing to "
-        "compare."
+        f"{workloads}. This study has no finished block of these, so the published figures "
+        f"stand alone: `iostudy report --reference {reference.name}`."
     )

@@ -97,6 +97,11 @@ class ReferenceReport(Value):
         own = {figure.workload for figure in self.figures if figure.own is not None}
         return tuple(figure for figure in self.figures if figure.workload in own)
 
+    @property
+    def shown(self) -> tuple[PublishedFigureReport, ...]:
+        """The compared figures, or all of them where the study has none of these."""
+        return self.compared or self.figures
+
 
 class PublicationReport(Value):
     """A publication by itself."""
