@@ -12,7 +12,6 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
-from iostudy.workloads.external import fio_job
 from iostudy.workloads.external.command import COMMAND
 from iostudy.workloads.external.device_windows import DeviceCounters, DeviceMeter
 from iostudy.workloads.external.fio import FIO
@@ -159,20 +158,3 @@ def test_fio_repeats_jobs_of_any_size_and_runtime(tmp_path):
         time.sleep(1.2)
         count = window_with_writes(run)
     assert set(count.figures) == set(FIO.window_figures(workload.options))
-
-
-@pytest.mark.parametrize(
-    ("shown", "reason"),
-    [
-        ("fio --name=a --rw=read --stonewall --name=b --stonewall", "stonewall"),
-        ("fio --direct=1 --name=a --rw=read --name=b --direct=0", "set direct=1"),
-        ("fio --direct=1 --name=a --rw=write", "set overwrite=1"),
-        ("fio --direct=1 --overwrite=1 --name=a --rw=write", ""),
-    ],
-)
-def test_jobs_through_the_page_cache_or_in_sequence_are_not_steady(monkeypatch, shown, reason):
-    monkeypatch.setattr(fio_job, "read", lambda path, override: fio_job.parse(path, shown))
-    workload = FIO.make(FIO.options.model_validate({"job": "random-read.fio"}))
-    found = workload.unsteady_reason()
-    assert reason in found
-    assert bool(reason) == bool(found)

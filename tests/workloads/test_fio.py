@@ -46,7 +46,7 @@ def fake(tmp_path, monkeypatch):
         real = shutil.which("fio")
         folder = tmp_path / "bin"
         folder.mkdir()
-        body = f'case "$1" in --showcmd) exec {real} "$@";; esac\n{script}\n'
+        body = f'case "$1" in --parse-only) exec {real} "$@";; esac\n{script}\n'
         (folder / "fio").write_text(f"#!/bin/sh\n{body}")
         (folder / "fio").chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
@@ -75,9 +75,7 @@ def test_a_job_works_in_the_folder_and_is_counted(make, place):
     assert measured.figures["iops"] == pytest.approx(measured.figures["bandwidth"] * 16)
     assert "read_bandwidth" not in measured.figures
     assert sum(count for _, count in measured.latencies["write"]) == 64
-    assert measured.notes == (
-        f"{fio_version()}, as: fio --name=one --rw=write --size=4m --bs=64k --end_fsync=1",
-    )
+    assert measured.notes == (f"{fio_version()}, as: [one] rw=write size=4m bs=64k end_fsync=1",)
     names = {figure.name for figure in fio.FIO.figures(workload.options)}
     assert set(measured.figures) <= names
     workload.clean(place)
@@ -326,6 +324,33 @@ def test_a_name_of_all_jobs_is_no_job(make, place):
     text = "[global]\nname=all\nfilename=data\nrw=write\n[one]\nsize=1m\n"
     measured = trial(make(text, override={"size": "64k"}), place)
     assert measured.figures[BYTES] == 64 << 10
+
+
+@needs_fio
+@pytest.mark.parametrize("override", [{}, {"size": "256k"}])
+def test_each_job_obeys_the_global_sections_before_it_and_its_own_name(make, place, override):
+    text = (
+        "[global]\nsize=256k\nrw=read\nbs=4k\ndirectory=.\n[job1]\nname=lookups\n"
+        "[global]\nrw=write\nbs=64k\n[job2]\nname=inserts\nstonewall\n"
+    )
+    reads, writes = trial(make(text, override=override), place).parts
+    assert (reads.labels["job"], writes.labels["job"]) == ("lookups", "inserts")
+    assert "write_iops" not in reads.figures and "read_iops" not in writes.figures
+    assert {path.name for path in place.directory.iterdir()} == {"job1.0.0", "job2.0.0"}
+
+
+@needs_fio
+def test_other_parameters_than_requested_are_an_error_that_names_both(make, place, monkeypatch):
+    monkeypatch.setenv("WHAT", "a;b")
+    with pytest.raises(WorkloadError, match=r"'a;b'.*\n.*'description': 'a'"):
+        trial(make(READING + "description=${WHAT}\n"), place)
+
+
+@needs_fio
+def test_engine_parameters_and_jobs_that_start_later_run_and_are_noted(make, place):
+    text = "[a]\nhipri=0\nioengine=io_uring\nsize=64k\n[b]\nwait_for=a\nsize=64k\n"
+    *_, note = trial(make(text), place).notes
+    assert note.startswith("b started later (wait_for")
 
 
 @needs_fio

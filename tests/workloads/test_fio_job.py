@@ -1,43 +1,166 @@
-"""Tests of the paths found in fio job files."""
+"""Tests of fio's own account of a job file: parameters of each job, phases, and paths."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.workloads.external.fio_job import parse
+from iostudy.errors import UsageError
+from iostudy.workloads.external import fio_job
+from iostudy.workloads.external.fio_job import JobFile, parse
+from iostudy.workloads.workload import NO_TARGET
 
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 TEXT = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=20)
 
 
-def job(*parameters):
-    return parse(Path("x"), "fio " + " ".join(f"--{each}" for each in parameters) + " \n")
-
-
-def test_parameters_keep_their_order_and_values():
-    shown = job("size=1m", "name=a", "stonewall", "description=a b=c -d", "filename=e")
-    assert shown.parameters == (
-        ("size", "1m"),
-        ("name", "a"),
-        ("stonewall", ""),
-        ("description", "a b=c -d"),
-        ("filename", "e"),
+def job(*lines):
+    """A job file, from what fio prints: a section's name without =, or a parameter."""
+    shown = (
+        f"parse    123 Parsing section {line}"
+        if line.startswith("[")
+        else "parse    123 handle_option={}, ptr={}".format(*line.split("=", 1))
+        for line in lines
     )
+    return JobFile(Path("x"), parse("\n".join(shown)))
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, **override):
+        path = tmp_path / "test.fio"
+        path.write_text(text)
+        return fio_job.read(path, override)
+
+    return read_text
+
+
+def shown(found):
+    return [(job.section, dict(job.parameters)) for job in found.jobs]
+
+
+def test_jobs_have_the_parameters_of_the_global_sections_before_them():
+    found = job("[global]", "rw=read", "name=all", "[a]", "[global]", "rw=write", "bs=4k", "[b]")
+    assert shown(found) == [("a", {"rw": "read"}), ("b", {"rw": "write", "bs": "4k"})]
+
+
+@pytest.mark.child
+@needs_fio
+def test_fio_separates_sections_names_and_values_with_blanks(read, monkeypatch):
+    monkeypatch.setenv("WHERE", "some folder")
+    found = read(
+        "[global]\nreadwrite=randread:8 ; comment\nname=all\n"
+        "[a]\nname=lookups\nfilename=b c --rw=write\n"
+        "[globals]\nbs=64k\n[a]\ndirectory=${WHERE}\nkb_base=1000\nstonewall\n"
+    )
+    assert shown(found) == [
+        ("a", {"rw": "randread:8", "name": "lookups", "filename": "b c --rw=write"}),
+        (
+            "a",
+            {
+                "rw": "randread:8",
+                "bs": "64k",
+                "kb_base": "1000",
+                "directory": "some folder",
+                "stonewall": None,
+            },
+        ),
+    ]
+
+
+@pytest.mark.child
+@needs_fio
+def test_an_override_is_the_last_of_each_job_under_all_its_names(read):
+    found = read(
+        "[global]\nblocksize=4k\nbuffered=1\n[a]\nbs=8k\n[b]\nruntime=3\n",
+        bs="1m",
+        direct="1",
+        timeout="5",
+    )
+    assert shown(found) == [
+        (name, {"bs": "1m", "direct": "1", "runtime": "5"}) for name in ("a", "b")
+    ]
+
+
+@pytest.mark.child
+@needs_fio
+def test_sections_in_an_included_file_are_refused_as_by_fio(read, tmp_path):
+    (tmp_path / "inc.fio").write_text("[global]\nbs=8k\n[b]\n")
+    with pytest.raises(UsageError, match=r"fio says: .*No new sections in included files"):
+        read("[a]\ninclude inc.fio\n")
+
+
+# As O_DIRECT stood in /proc/PID/fdinfo of fio 3.33's files.
+@pytest.mark.child
+@needs_fio
+@pytest.mark.parametrize(
+    ("lines", "direct"),
+    [
+        ("buffered=0", True),
+        ("buffered=1", False),
+        ("direct=1\nbuffered=1", False),
+        ("buffered=1\ndirect=1", True),
+        ("direct=0\nbuffered=0", True),
+        ("buffered=0\ndirect=0", False),
+        ("direct=00", False),
+        ("buffered=00", True),
+        ("direct=0x1", True),
+        ("direct=1\nioengine=mmap", False),
+    ],
+)
+def test_the_last_of_direct_and_buffered_counts(read, lines, direct):
+    (found,) = read(f"[x]\nrw=read\nsize=1m\n{lines}\n").jobs
+    assert found.is_direct == direct
+
+
+UNSTEADY = {
+    "wait_for=a": "wait_for",
+    "startdelay=1": "startdelay",
+    "latency_target=1ms": "latency_target",
+    "ss=iops:10%": "steadystate",
+    "flow=1": "flow",
+    "wait_for_previous": "stonewall",
+    "stonewall": "stonewall",
+    "fill_device=1": "fill_device",
+    "create_only=1": "create_only",
+    "unlink=1": "removes files",
+    "buffered=1": "direct=1",
+    "ioengine=mmap": "obeys it",
+    "rw=write": "overwrite=1",
+    "rw=randrw\noverwrite=1\nverify=crc32c": "verify",
+    "stonewall=0\nstartdelay=0\nlatency_target=0": "",
+    "rw=write\noverwrite=1": "",
+    "exitall\nloops=3\nnumjobs=2\nthinktime=1ms\nsize=50%\nfilename=a:b": "",
+    "verify=crc32c": "",
+}
+
+
+@pytest.mark.child
+@needs_fio
+@pytest.mark.parametrize("lines", UNSTEADY)
+def test_jobs_without_a_lasting_state_are_not_steady(read, lines):
+    found = read(f"[global]\ndirect=1\nsize=1m\n[a]\n[b]\n{lines}\n").unsteady_reason()
+    assert UNSTEADY[lines] in found
+    assert bool(UNSTEADY[lines]) == bool(found)
 
 
 def test_groups_and_phases():
-    jobs = ["name=a", "name=b", "name=c", "stonewall", "name=d", "new_group", "name=e"]
-    assert job(*jobs, "stonewall=0", "name=f", "wait_for_previous=1").phases() == (0, 1, 1, 2)
-    assert job("stonewall", "name=a", "name=b").phases() == (0, 1)
-    assert job("name=a", "stonewall", "name=b").phases() == (0,)
+    jobs = ["[a]", "[b]", "[c]", "stonewall=(null)", "[d]", "new_group=1"]
+    found = job(*jobs, "[e]", "stonewall=0", "[f]", "stonewall=1")
+    assert found.groups() == (0, 0, 1, 2, 2, 3)
+    assert found.phases() == (0, 1, 1, 2)
+    assert job("[global]", "stonewall=1", "[a]", "[b]").phases() == (0, 1)
+    assert job("[a]", "stonewall=1", "[b]").phases() == (0,)
 
 
-@given(TEXT, TEXT, st.sampled_from(["filename", "directory"]))
-def test_absolute_path_is_found_anywhere(before, after, name):
+@given(TEXT, st.sampled_from(["filename", "directory"]))
+def test_absolute_path_is_found_anywhere(before, name):
     listed = f"{before.rstrip(chr(92))}:/dev/sdz"
-    assert any(job(f"description={after}", f"{name}={listed}", f"name={after}").refusals())
+    assert any(job("[global]", f"{name}={listed}", "[a]").refusals())
 
 
 @given(st.lists(st.sampled_from(["..", ".", "a", "b c"]), min_size=1))
@@ -46,15 +169,17 @@ def test_a_path_is_refused_just_if_it_leaves_the_folder_on_its_way(parts):
     for part in parts:
         here += {"..": -1, ".": 0}.get(part, 1)
         lowest = min(lowest, here)
-    assert bool(list(job(f"filename={'/'.join(parts)}").refusals())) == (lowest < 0)
+    assert bool(list(job("[a]", f"filename={'/'.join(parts)}").refusals())) == (lowest < 0)
 
 
 def test_shell_commands_are_refused():
-    (refusal,) = job("name=a", "exec_postrun=rm x").refusals()
+    (refusal,) = job("[a]", "exec_postrun=rm x").refusals()
     assert "shell" in refusal
 
 
-@given(TEXT)
-def test_any_text_is_read(text):
-    list(parse(Path("x"), text).refusals())
-    assert parse(Path("x"), f"fio --name=a {text}").phases()[0] == 0
+@given(TEXT, TEXT)
+def test_any_value_of_any_section_is_kept(section, value):
+    found = job(f"[a{section}]", f"description={value}")
+    assert shown(found) == [(f"a{section}", {"description": value})]
+    list(found.refusals())
+    assert found.text(NO_TARGET).splitlines()[0] == f"[a{section}]"

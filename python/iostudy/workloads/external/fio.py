@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -93,11 +94,11 @@ class Fio(Workload):
     def check(self) -> None:
         """UsageError if fio is missing, or the job file cannot be run."""
         Program(("fio",), Path("/"), self.options.limit).require_installed(_INSTALL)
-        self._job()
+        _ = self._job
 
     def check_target(self, target: TargetPaths) -> None:
         """UsageError for paths outside of the target and for what a study cannot have."""
-        fio_job.require_safe(self._job(), target)
+        fio_job.require_safe(self._job, target)
 
     def preparation(self) -> str:
         """Trials with the same job file and the same overrides share its files."""
@@ -106,7 +107,7 @@ class Fio(Workload):
     def prepare(self, place: Place) -> None:
         """Make the directories of the jobs, and lay out the files of jobs that only read."""
         self._make_directories(place)
-        if not self._job().changes_files:
+        if not self._job.changes_files:
             self._lay_out(place)
 
     def reset(self, place: Place) -> None:
@@ -114,7 +115,7 @@ class Fio(Workload):
 
         These alone, and not the whole page cache: otherwise fio itself would be read in the trial.
         """
-        if self._job().changes_files:
+        if self._job.changes_files:
             empty(place.directory)
             self._make_directories(place)
             self._lay_out(place)
@@ -122,11 +123,11 @@ class Fio(Workload):
 
     def run(self, place: Place) -> Measurement:
         """Run the jobs once. WorkloadError if any ends with an error."""
-        job = self._job()
+        job = self._job
         ended = program.run(self._fio(place, "--output-format=json+"), place.tick)
         ended.require_success()
         report = _report(ended)
-        _require_phases(job, report)
+        _require_same_jobs(job, report, place.target)
         resources = {
             "exec_time": ended.wall_seconds,
             "cpu_time": ended.user_seconds + ended.system_seconds,
@@ -137,39 +138,35 @@ class Fio(Workload):
             report.histograms(),
             report.parts(),
             notes=(
-                f"{report.version}, as: {job.command_line}",
+                f"{report.version}, as: {job}",
                 *report.notes(),
+                *job.notes(),
                 *self._limit_notes(job, report),
             ),
         )
 
     def unsteady_reason(self) -> str:
         """Jobs one after another, or through the page cache, have no state that lasts."""
-        job = self._job()
-        if max(job.phases()):
-            return "its jobs run one after another (stonewall), so that their load changes"
-        if not job.is_direct:
-            return "a job uses the page cache, whose writes reach the device later; set direct=1"
-        if job.changes_files and not job.overwrites:
-            return "a job writes to files that it extends at first; set overwrite=1"
-        return ""
+        return self._job.unsteady_reason()
 
     def steady_run(self, place: Place) -> SteadyRun:
         """All jobs with time_based and without an end; the devices' counters measure it."""
-        job = self._job()
-        fio_job.require_safe(job, place.target)
-        arguments = ("fio", "--eta=never", *job.endless_arguments(place.target))
-        return steady_program(Program(arguments, place.directory, self.options.limit), place)
+        fio_job.require_safe(self._job, place.target)
+        text = self._job.endless().text(place.target)
+        arguments = ("fio", "--eta=never", "-")
+        endless = Program(arguments, place.directory, self.options.limit, input=text)
+        return steady_program(endless, place)
 
     def clean(self, place: Place) -> None:
         """Remove all that fio has left in the trial's folder."""
         empty(place.directory)
 
+    @cached_property
     def _job(self) -> JobFile:
         return fio_job.read(fio_job.find_job_file(self.options.job), self.options.override)
 
     def _make_directories(self, place: Place) -> None:
-        job = self._job()
+        job = self._job
         fio_job.require_safe(job, place.target)
         with translate_core_errors("to make the directories of fio's jobs", place.directory):
             for directory in job.directories(place.target):
@@ -180,13 +177,13 @@ class Fio(Workload):
 
     def _fio(self, place: Place, *arguments: str) -> Program:
         """Fio with a default runtime, which jobs without one of their own take."""
-        job, limit = self._job(), self.options.limit
+        job, limit = self._job, self.options.limit
         fio_job.require_safe(job, place.target)
         read_only = ("--readonly",) if job.reads_device(place.target) else ()
         default = f"--runtime={max(1, round(limit * _MS))}ms"
         given = ("fio", "--eta=never", default, *read_only, *arguments)
         most = limit if job.has_runtimes else limit * (1 + max(job.phases())) + _GRACE_SECONDS
-        return Program((*given, *job.arguments(place.target)), place.directory, most)
+        return Program((*given, "-"), place.directory, most, input=job.text(place.target))
 
     def _limit_notes(self, job: JobFile, report: FioReport) -> Iterator[str]:
         if job.has_runtimes or not report.runs_for(self.options.limit):
@@ -217,15 +214,20 @@ def _report(ended: ProgramResult) -> FioReport:
     return report
 
 
-def _require_phases(job: JobFile, report: FioReport) -> None:
-    groups = 1 + max(entry["groupid"] for entry in report.jobs)
-    known = len(job.phases())
-    if groups != known:
+def _require_same_jobs(job: JobFile, report: FioReport, target: TargetPaths) -> None:
+    """WorkloadError if fio reports other jobs, or other parameters, than those requested."""
+    requested = job.options(target)
+    ran = report.options()
+    # With group_reporting, an entry of a group has the parameters of one of its jobs.
+    missing = [] if job.groups_reports else [each for each in requested if each not in ran]
+    other = [each for each in ran if each not in requested]
+    if missing or other or {group for group, _ in ran} != {group for group, _ in requested}:
         raise WorkloadError(
-            "to know which jobs have run at the same time",
-            found=f"{known} groups of jobs in the job file, {groups} in fio's report",
+            f"fio to run the jobs of the job file: {missing or requested}",
+            found=f"its report has these: {other or ran}",
             where=str(job.path),
-            remedy="put all [global] sections before the first job",
+            remedy="a value with ;, # or ${} from a variable has another meaning in a job file; "
+            "write such values out",
         )
 
 
@@ -248,6 +250,7 @@ FIO = WorkloadDefinition(
     example={"job": "random-read.fio"},
     make=Fio,
     steady_when="with direct=1, for writes overwrite=1, and no job that waits for another "
-    "(stonewall); the jobs repeat, and the bytes of the target's devices are measured",
+    "(stonewall, wait_for, startdelay, flow) or adapts its load (latency_target, steadystate); "
+    "the jobs repeat, and the bytes of the target's devices are measured",
     window_figures=lambda _: ("bandwidth", "read_bandwidth", "write_bandwidth"),
 )

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
 from iostudy.errors import UsageError
 from iostudy.workloads.external import fio_text, program
+from iostudy.workloads.external.fio_text import DIRECTORY
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.workload import NO_TARGET, TargetPaths
 
 READY_MADE = Path(__file__).parent / "jobs"
 _PARSING_SECONDS = 60.0
 
-_DIRECTORY, _FILENAME = "directory", "filename"
-_PATH_LISTS = frozenset({_FILENAME, _DIRECTORY})
+_FILENAME = "filename"
+_PATH_LISTS = frozenset({_FILENAME, DIRECTORY})
 _REMEDIES = {
     _FILENAME: " (override: {filename: data, size: 1g})",
-    _DIRECTORY: " (override: {directory: .})",
+    DIRECTORY: " (override: {directory: .})",
 }
 _PATHS = frozenset(
     {
@@ -56,28 +57,104 @@ _ENGINES = frozenset(
         *("filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"),
     )
 )
-_KIND = ("rw", "readwrite")
-_RUNTIME = frozenset({"runtime", "timeout"})
 _READS_ONLY = frozenset({"read", "randread"})
-_MADE_IN_THE_RUN = frozenset({"create_on_open", "unlink", "unlink_each_loop"})
-_OFF = "0"
-_ENDLESS = "30d"
+_MADE_IN_THE_RUN = ("create_on_open", "unlink", "unlink_each_loop")
+_OBEYS_DIRECT = frozenset(
+    ("sync", "psync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "posixaio")
+)
+_UNSTEADY = {
+    "stonewall": "starts after other jobs",
+    "wait_for": "starts after another job",
+    "startdelay": "starts later than others",
+    "latency_target": "changes its depth",
+    "steadystate": "ends when its rate is steady",
+    "flow": "waits for other jobs",
+    "fill_device": "ends when the device is full",
+    "create_only": "only makes files",
+}
+_ENDLESS = {"time_based": "1", "runtime": "30d"}
 """Longer than any study runs one workload."""
+
+_SECTION = re.compile(r"Parsing section \[(.*)\]")
+_PARAMETER = re.compile(r"handle_option=(\w+), ptr=(.*)")
+_NO_VALUE = "(null)"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job with all its parameters, those of [global] among them, by fio's own names."""
+
+    section: str
+    parameters: Mapping[str, str | None]
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether it neither writes nor trims."""
+        return (self.parameters.get("rw") or "read").partition(":")[0] in _READS_ONLY
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it bypasses the page cache."""
+        return self.has("direct") and (self.parameters.get("ioengine", "psync") in _OBEYS_DIRECT)
+
+    @property
+    def makes_files(self) -> bool:
+        """Whether it creates files while it runs: I/O that fio does not count."""
+        return any(map(self.has, _MADE_IN_THE_RUN))
+
+    def has(self, flag: str) -> bool:
+        """Whether a flag is set: without a value, or with another than 0 in any notation."""
+        value = self.parameters.get(flag, "0")
+        return value is None or bool(value.strip("0x"))
+
+    def unsteady_reason(self) -> str:
+        """Return why its load on the devices changes while it runs; "" if it does not."""
+        for name, reason in _UNSTEADY.items():
+            if self.has(name):
+                return f"job {self.section} {reason} ({name}), so that the load changes"
+        if not self.is_direct:
+            return (
+                f"job {self.section} uses the page cache, whose writes reach the device later; "
+                "set direct=1, and an engine that obeys it"
+            )
+        if not self.reads_only and not self.has("overwrite"):
+            return f"job {self.section} writes to files that it extends at first; set overwrite=1"
+        if self.makes_files:
+            return f"job {self.section} makes or removes files while it runs"
+        if not self.reads_only and self.has("verify"):
+            return f"job {self.section} reads what it has written after each pass (verify)"
+        return ""
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        """Return each path with the name of its parameter; the section's name is a file too."""
+        yield from (("name", path) for path in _paths("name", self.section))
+        for name, value in self.parameters.items():
+            yield from ((name, path) for path in _paths(name, value or ""))
+
+    def on(self, target: TargetPaths) -> Job:
+        """Return the job with directories that are relative to the trial's folder."""
+        given = self.parameters.get(DIRECTORY)
+        if given is None:
+            return self
+        moved = (_escaped(_relocate(path, target)) for path in _paths(DIRECTORY, given))
+        return replace(self, parameters={**self.parameters, DIRECTORY: ":".join(moved)})
+
+    def lines(self) -> Iterator[str]:
+        """Return the job as a section of a job file."""
+        yield f"[{self.section}]"
+        for name, value in self.parameters.items():
+            yield name if value is None else f"{name}={value}"
 
 
 @dataclass(frozen=True)
 class JobFile:
-    """A job file in the form of a command line, with included files and variables filled in.
-
-    ``parameters`` are (name, value) in their order; a parameter ``name`` begins a job, and those
-    before the first one hold for all. ``is_rewritten``: fio runs the parameters and not the file,
-    because overrides or directories of the target are among them.
-    """
+    """The jobs of a job file as fio parses them, each with all its parameters."""
 
     path: Path
-    command_line: str
-    parameters: tuple[tuple[str, str], ...]
-    is_rewritten: bool = False
+    jobs: tuple[Job, ...]
+
+    def __str__(self) -> str:
+        return " ".join(line for job in self.jobs for line in job.lines())
 
     @property
     def changes_files(self) -> bool:
@@ -86,105 +163,81 @@ class JobFile:
 
     @property
     def _reads_only(self) -> bool:
-        kinds = {value.partition(":")[0] for name, value in self.parameters if name in _KIND}
-        return kinds <= _READS_ONLY
+        return all(job.reads_only for job in self.jobs)
 
     @property
     def makes_files(self) -> bool:
-        """Whether the jobs create files while they run: I/O that fio does not count."""
-        return any(n in _MADE_IN_THE_RUN and value != _OFF for n, value in self.parameters)
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether every job bypasses the page cache."""
-        return self._has_everywhere("direct")
-
-    @property
-    def overwrites(self) -> bool:
-        """Whether every job writes to files that have their full size before."""
-        return self._has_everywhere("overwrite")
+        """Whether a job creates files while it runs."""
+        return any(job.makes_files for job in self.jobs)
 
     @property
     def has_runtimes(self) -> bool:
         """Whether every job has a runtime of its own."""
-        everywhere, *jobs = ({name for name, _ in section} for section in self._sections())
-        return all(_RUNTIME & (everywhere | job) for job in jobs)
+        return all("runtime" in job.parameters for job in self.jobs)
 
-    def _has_everywhere(self, flag: str) -> bool:
-        everywhere, *jobs = (dict(section) for section in self._sections())
-        return all({**everywhere, **job}.get(flag, _OFF) != _OFF for job in jobs)
+    def unsteady_reason(self) -> str:
+        """Return why a job's load changes while the jobs run; "" if none does."""
+        return next(filter(None, (job.unsteady_reason() for job in self.jobs)), "")
+
+    def groups(self) -> tuple[int, ...]:
+        """Return the reporting group of each job: new_group or stonewall starts another."""
+        starts = (job.has("stonewall") or job.has("new_group") for job in self.jobs[1:])
+        return tuple(accumulate(starts, initial=0))
 
     def phases(self) -> tuple[int, ...]:
-        """Return the phase of each reporting group; phases run one after another.
+        """Return the phase of each reporting group; stonewall starts another phase."""
+        starts = (job.has("stonewall") for job in self.jobs[1:])
+        return tuple(dict(zip(self.groups(), accumulate(starts, initial=0), strict=True)).values())
 
-        A job starts a group by new_group or stonewall, and a phase by stonewall.
-        """
-        everywhere, *jobs = self._sections()
-        found = [0]
-        for job in jobs[1:]:
-            flags = {name for name, value in (*everywhere, *job) if value != _OFF}
-            waits = bool(flags & {"stonewall", "wait_for_previous"})
-            if waits or "new_group" in flags:
-                found.append(found[-1] + waits)
-        return tuple(found)
+    def text(self, target: TargetPaths) -> str:
+        """Return the job file for fio in the trial's folder."""
+        return "".join(f"{line}\n" for job in self.jobs for line in job.on(target).lines())
 
-    def arguments(self, target: TargetPaths) -> tuple[str, ...]:
-        """Arguments of fio, which works in the trial's folder: the file, or its parameters."""
-        if not self.is_rewritten:
-            return (str(self.path),)
-        return _command_line(self._parameters_on(target))
+    def options(self, target: TargetPaths) -> list[tuple[int, dict[str, str]]]:
+        """Return the group and the parameters with a value of each job, as fio reports them."""
+        parameters = [job.on(target).parameters for job in self.jobs]
+        given = ({name: v for name, v in each.items() if v} for each in parameters)
+        return list(zip(self.groups(), given, strict=True))
 
-    def endless_arguments(self, target: TargetPaths) -> tuple[str, ...]:
-        """Arguments of fio that run the jobs again and again, in place of sizes and runtimes."""
-        placed = replace(self, parameters=self._parameters_on(target))
-        everywhere, *jobs = placed._sections()
-        endless = [("time_based", "1"), ("runtime", _ENDLESS)]
-        kept = [everywhere, *([*job, *endless] for job in jobs)]
-        return _command_line(tuple(parameter for section in kept for parameter in section))
+    @property
+    def groups_reports(self) -> bool:
+        """Whether the entries of fio's report are groups of jobs."""
+        return any(job.has("group_reporting") for job in self.jobs)
+
+    def notes(self) -> Iterator[str]:
+        """Return a note on the rates of jobs that start later without a phase of their own."""
+        late = [j.section for j in self.jobs if j.has("wait_for") or j.has("startdelay")]
+        if late:
+            yield (
+                f"{', '.join(late)} started later (wait_for, startdelay): rates of all jobs are "
+                "over the longest job, as in fio's summary, and not over the whole time"
+            )
+
+    def endless(self) -> JobFile:
+        """Return the jobs without an end, in place of sizes and runtimes."""
+        jobs = (replace(job, parameters={**job.parameters, **_ENDLESS}) for job in self.jobs)
+        return replace(self, jobs=tuple(jobs))
 
     def directories(self, target: TargetPaths) -> Iterator[str]:
         """Return the directories of the jobs, relative to the trial's folder."""
-        for name, value in self.parameters:
-            if name == _DIRECTORY:
-                yield from (_relocate(path, target) for path in _paths(name, value))
+        for job in self.jobs:
+            yield from (path for name, path in job.on(target).paths() if name == DIRECTORY)
 
     def reads_device(self, target: TargetPaths) -> bool:
         """Whether a job reads the scratch device itself."""
-        return any(
-            _is_device(path, target)
-            for name, value in self.parameters
-            for path in _paths(name, value)
-        )
-
-    def _parameters_on(self, target: TargetPaths) -> tuple[tuple[str, str], ...]:
-        return tuple(
-            (name, ":".join(_escaped(_relocate(path, target)) for path in _paths(name, value)))
-            if name == _DIRECTORY
-            else (name, value)
-            for name, value in self.parameters
-        )
-
-    def _sections(self) -> list[list[tuple[str, str]]]:
-        sections: list[list[tuple[str, str]]] = [[]]
-        for name, value in self.parameters:
-            if name == "name":
-                sections.append([])
-            sections[-1].append((name, value))
-        return sections
+        return any(_is_device(path, target) for job in self.jobs for _, path in job.paths())
 
     def refusals(self, target: TargetPaths = NO_TARGET) -> Iterator[str]:
         """Return each parameter that a study on this target cannot have, with the reason."""
-        for name, value in self.parameters:
-            if name in _REFUSED and value != _OFF:
-                yield f"{name} {_REFUSED[name]}"
-            if name == "ioengine" and value not in _ENGINES:
-                yield f"ioengine={value} does not work on files; take one of those that do"
-            for path in _paths(name, value):
+        for job in self.jobs:
+            yield from (f"{n} {why}" for n, why in _REFUSED.items() if job.has(n))
+            engine = job.parameters.get("ioengine")
+            if engine is not None and engine not in _ENGINES:
+                yield f"ioengine={engine} does not work on files; take one of those that do"
+            for name, path in job.on(target).paths():
                 yield from self._path_refusals(name, path, target)
 
     def _path_refusals(self, name: str, path: str, target: TargetPaths) -> Iterator[str]:
-        if name == _DIRECTORY:
-            path = _relocate(path, target)
         if name == _FILENAME and _is_device(path, target):
             if not self._reads_only:
                 yield (
@@ -205,28 +258,21 @@ def find_job_file(job: str) -> Path:
     return path.absolute()
 
 
-def read(path: Path, override: Mapping[str, str] | None = None) -> JobFile:
-    """Parse a job file with fio, with overrides in every job.
+def read(path: Path, override: Mapping[str, str]) -> JobFile:
+    """Let fio parse a job file, with overrides in every job.
 
     UsageError with fio's message if fio rejects it.
     """
     _require_file(path)
-    with tempfile.TemporaryDirectory(prefix="iostudy-fio-") as folder:
-        own = path.read_text(encoding="utf-8", errors="replace")
-        text = fio_text.rewrite(own, path.parent, override or {}, Path(folder))
-        is_rewritten = bool(override or text.directories)
-        shown = path
-        if text.text.splitlines() != own.splitlines():
-            shown = Path(folder) / "job.fio"
-            shown.write_text(text.text)
-            for number in range(len(text.directories)):
-                (Path(folder) / str(number)).mkdir()
-        showcmd = Program(("fio", "--showcmd", str(shown)), Path("/"), _PARSING_SECONDS)
-        output = _accepted(path, program.run(showcmd)).stdout.text
-        for number, directory in reversed(list(enumerate(text.directories))):
-            output = output.replace(str(Path(folder) / str(number)), _escaped(directory))
-    job = replace(parse(path, output), is_rewritten=is_rewritten)
-    if not any(name == "name" for name, _ in job.parameters):
+    own = path.read_text(encoding="utf-8", errors="replace")
+    parsing = Program(
+        ("fio", "--parse-only", "--debug=parse", "-"),
+        path.parent,
+        _PARSING_SECONDS,
+        input=fio_text.rewrite(own, path.parent, override),
+    )
+    job = JobFile(path, parse(_accepted(path, program.run(parsing)).stdout.text))
+    if not job.jobs:
         raise _invalid(path, "it has no job", "add a section such as [job]")
     return job
 
@@ -240,16 +286,36 @@ def require_safe(job: JobFile, target: TargetPaths) -> None:
         )
 
 
-def parse(path: Path, shown: str) -> JobFile:
-    """The parameters in what ``fio --showcmd`` prints.
+def parse(debug: str) -> tuple[Job, ...]:
+    """Return the jobs in what ``fio --debug=parse`` prints: sections, and each parameter as obeyed.
 
-    It puts no quotes about blanks, so a value that contains `` --x=y`` counts as two parameters;
-    what is refused is refused in either reading.
+    Unlike that, ``--showcmd`` does not separate jobs and sections of [global], nor values.
     """
-    command_line = " ".join(shown.split("\n")).strip()
-    words = re.split(r"\s--(?=[a-z])", " " + command_line.removeprefix("fio"))[1:]
-    pairs = (word.strip().partition("=") for word in words)
-    return JobFile(path, command_line, tuple((name, value) for name, _, value in pairs))
+    everywhere: dict[str, str | None] = {}
+    jobs: list[Job] = []
+    section = everywhere
+    for line in debug.splitlines():
+        if found := _SECTION.search(line):
+            if fio_text.is_global(found[1]):
+                section = everywhere
+            else:
+                # A name in [global] is none of the jobs'.
+                section = {n: v for n, v in everywhere.items() if n != "name"}
+                jobs.append(Job(found[1], section))
+        elif found := _PARAMETER.search(line):
+            _set(section, found[1], None if found[2] == _NO_VALUE else found[2])
+    return tuple(jobs)
+
+
+def _set(section: dict[str, str | None], name: str, value: str | None) -> None:
+    """Set a parameter, as the last one: some change others that stand before them."""
+    carrier, prefix = fio_text.CARRIER
+    if name == carrier and value is not None and value.startswith(prefix):
+        name, value = DIRECTORY, value.removeprefix(prefix)
+    if name == "buffered" and value is not None:
+        name, value = "direct", "01"[not value.strip("0x")]
+    section.pop(name, None)
+    section[name] = value
 
 
 def _paths(name: str, value: str) -> list[str]:
@@ -289,15 +355,11 @@ def _escaped(path: str) -> str:
     return path.replace(":", "\\:")
 
 
-def _command_line(parameters: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    return tuple(f"--{name}={value}" if value else f"--{name}" for name, value in parameters)
-
-
 def _accepted(path: Path, ended: ProgramResult) -> ProgramResult:
     # fio ignores an included file that it cannot read, and exits with 0.
     if ended.status or "parsing include file" in ended.stderr.text:
         said = ended.stderr.last_lines() or ended.stdout.last_lines()
-        raise _invalid(path, f"fio says: {said}", "correct it; `fio --showcmd FILE` checks it")
+        raise _invalid(path, f"fio says: {said}", "correct it; `fio --parse-only FILE` checks it")
     return ended
 
 

@@ -51,6 +51,13 @@ class FioReport:
             if job.get("total_err")
         ]
 
+    def options(self) -> list[tuple[int, dict[str, str]]]:
+        """Return the group and the parameters with a value of each job, as fio obeyed them."""
+        return [
+            (job["groupid"], {n: value for n, value in job.get("job options", {}).items() if value})
+            for job in self.jobs
+        ]
+
     def runs_for(self, seconds: float) -> bool:
         """Whether a job ran as long as that, within 1 %."""
         return any(job.get("job_runtime", 0) >= 990 * seconds for job in self.jobs)
@@ -132,6 +139,7 @@ def _valid(document: Mapping[str, Any]) -> FioReport:
         report.histograms()
         report.parts()
         report.failures()
+        report.options()
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise NoReportError(f"a report that lacks what fio's has: {error!r}") from error
     return report

@@ -65,6 +65,7 @@ def _serve(control: int, reaper_ended: int) -> None:
             request["arguments"],
             cwd=request["directory"],
             env=request["environment"],
+            stdin=_input(request["input"]),
             start_new_session=True,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - the guard has one thread
         )
@@ -86,6 +87,15 @@ def _serve(control: int, reaper_ended: int) -> None:
         peak_rss_bytes=usage.ru_maxrss * 1024,
         left_running=left,
     )
+
+
+def _input(text: str) -> int:
+    """A file in memory with the program's input: nobody has to feed a pipe."""
+    descriptor = os.memfd_create("stdin")
+    with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", closefd=False) as file:
+        file.write(text)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def _end_as(code: int) -> None:

@@ -37,16 +37,18 @@ _LAST_CHARACTERS = 600
 class Program:
     """A program with its arguments, where it works, and how long it may take.
 
-    ``environment`` is put over iostudy's own.
+    ``environment`` is put over iostudy's own; ``input`` is what it reads from its standard input.
     """
 
     arguments: tuple[str, ...]
     directory: Path
     limit_seconds: float
     environment: Mapping[str, str] = field(default_factory=dict)
+    input: str = ""
 
     def __str__(self) -> str:
-        return shlex.join(self.arguments)
+        given = f" <<< {shlex.quote(self.input)}" if self.input else ""
+        return shlex.join(self.arguments) + given
 
     def require_installed(self, remedy: str) -> None:
         """UsageError unless the program is there, as a path or by the PATH that it will have."""
@@ -65,6 +67,7 @@ class Program:
             "arguments": self.arguments,
             "directory": str(self.directory),
             "environment": self._environment(),
+            "input": self.input,
         }
         return json.dumps(request).encode() + b"\n"
 
