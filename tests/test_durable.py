@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 from pathlib import Path
 
 import pytest
 
-from iostudy.durable import make_directory, replace_whole, write_whole
+from iostudy.durable import make_directory, open_new, replace_whole, write_whole
 from iostudy.errors import UnsafePathError
 
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture(params=["unnamed", "named"], autouse=True)
+def temporary(request, monkeypatch):
+    """Some file systems have no files without a name; open(2) then fails with EISDIR, as here."""
+    if request.param == "named":
+        monkeypatch.setattr("iostudy.durable._UNNAMED", os.O_WRONLY)
+    return request.param
 
 
 @pytest.fixture(params=[0o022, 0o077])
@@ -72,17 +81,45 @@ def test_whoever_puts_a_link_in_place_of_the_new_file_gets_no_other_ones_mode_ch
     secret, folder = tmp_path / "secret", tmp_path / "folder"
     secret.touch(0o600)
     folder.mkdir()
-    fsync = os.fsync
+    replace, swapped = os.replace, []
 
-    def swap(descriptor: int) -> None:
-        fsync(descriptor)
+    def swap(*names: str, **folders: int) -> None:
         for new in folder.glob(".file.*"):
+            swapped.append(new)
             new.unlink()
             new.symlink_to(secret)
+        replace(*names, **folders)
 
-    monkeypatch.setattr("iostudy.durable.os.fsync", swap)
+    monkeypatch.setattr("iostudy.durable.os.replace", swap)
     write_whole(folder / "file", b"new")
+    assert len(swapped) == 1
     assert mode(secret) == 0o600
+    assert secret.read_bytes() == b""
+
+
+def test_a_killed_writer_leaves_nothing(tmp_path, temporary):
+    child = os.fork()
+    if not child:
+        with open_new(tmp_path / "file") as file:
+            file.write(b"begun")
+            file.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    left = len(list(tmp_path.iterdir()))
+    assert left == (0 if temporary == "unnamed" else 1)
+
+
+def test_a_new_file_takes_no_name_that_is_taken(tmp_path):
+    path = tmp_path / "file"
+    with open_new(path) as file:
+        file.write(b"new")
+        path.write_bytes(b"other")
+        path.unlink()
+    assert path.read_bytes() == b"new"
+    with pytest.raises(FileExistsError), open_new(path) as file:
+        file.write(b"newer")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.usefixtures("umask")

@@ -16,6 +16,7 @@ from iostudy.safe_path import require_safe
 _WORLD_READABLE = 0o644
 _OWNER_ONLY = 0o600
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_UNNAMED = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC
 _RANDOM_BYTES = 8
 
 
@@ -63,12 +64,13 @@ def write_whole(
 
 
 @contextmanager
-def open_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for content of any size, which replaces ``path`` as `write_whole` does.
+def open_new(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for content of any size, which gets the name ``path`` when it is complete.
 
-    An exception in the context removes the content, and ``path`` is as it was.
+    An exception in the context, and the end of this process, leave nothing. FileExistsError at the
+    end if the name is taken then.
     """
-    with _open_replacement(path) as file:
+    with _open_replacement(path, replace=False) as file:
         yield file
         _make_durable(file, None)
     fsync_directory(path.parent)
@@ -93,23 +95,49 @@ def _make_durable(file: BinaryIO, model: os.stat_result | None) -> None:
 
 
 @contextmanager
-def _open_replacement(path: Path, *, follow_parent: bool = True) -> Iterator[BinaryIO]:
-    """Open a temporary file that takes the name at the end, or is removed on failure.
+def _open_replacement(
+    path: Path, *, follow_parent: bool = True, replace: bool = True
+) -> Iterator[BinaryIO]:
+    """Open a file without a name, which takes the name at the end, or vanishes with this process.
 
     The folder may be another user's, who must not make root write elsewhere. So no existing file or
-    link is opened, and both names are in the one directory that was opened.
+    link is opened, and all names are in the one directory that was opened. A file that replaces
+    another has a name of its own between two system calls. Without ``replace``, FileExistsError if
+    the name is taken.
     """
     with _open_directory(path.parent, follow=follow_parent) as directory:
         temporary = f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}"
-        descriptor = os.open(temporary, _NEW, _OWNER_ONLY, dir_fd=directory)
+        descriptor, is_named = _open_new(directory, temporary)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 yield file
-            os.replace(temporary, path.name, src_dir_fd=directory, dst_dir_fd=directory)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=directory)
+                file.flush()
+                own = temporary if is_named else f"/proc/self/fd/{file.fileno()}"
+                if not replace:
+                    os.link(own, path.name, src_dir_fd=directory, dst_dir_fd=directory)
+                    return
+                if not is_named:
+                    os.link(own, temporary, dst_dir_fd=directory)
+                is_named = True
+                os.replace(temporary, path.name, src_dir_fd=directory, dst_dir_fd=directory)
+                is_named = False
+        finally:
+            if is_named:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=directory)
+
+
+def _open_new(directory: int, name: str) -> tuple[int, bool]:
+    """Return a new file, and whether it has the name: some file systems have no files without one.
+
+    Source: open(2), O_TMPFILE. A kernel or file system without it fails with one of three errors.
+    """
+    try:
+        return os.open(".", _UNNAMED, _OWNER_ONLY, dir_fd=directory), False
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT):
             raise
+    return os.open(name, _NEW, _OWNER_ONLY, dir_fd=directory), True
 
 
 @contextmanager

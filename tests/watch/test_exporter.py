@@ -14,6 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from iostudy.errors import RecordError
+from iostudy.output_file import OutputFile
 from iostudy.watch.exporter import LOOPBACK, Server, write_textfile
 from tests.watch.test_openmetrics import DEVICES, SAMPLES
 
@@ -36,7 +37,7 @@ def test_no_file_that_a_link_of_the_folders_owner_leads_to_is_written(tmp_path):
     other = tmp_path / "other"
     other.write_text("kept")
     (tmp_path / f".a.prom.{os.getpid()}").symlink_to(other)
-    write_textfile(ConstantReader(), tmp_path / "a.prom", 0.001, 2)
+    write_textfile(ConstantReader(), OutputFile(str(tmp_path / "a.prom")), 0.001, 2)
     assert other.read_text() == "kept"
 
 
@@ -48,7 +49,7 @@ def test_node_exporter_may_read_it_whatever_the_umask_is(tmp_path):
 
     before = os.umask(0o077)
     try:
-        write_textfile(ConstantReader(), path, 0.001, 2, look)
+        write_textfile(ConstantReader(), OutputFile(str(path)), 0.001, 2, look)
     finally:
         os.umask(before)
     assert modes == [0o644]
@@ -59,13 +60,13 @@ def test_a_file_that_was_there_stays_where_nothing_was_written(tmp_path):
     path = tmp_path / "a.prom"
     path.write_text("of another")
     with pytest.raises(KeyboardInterrupt):
-        write_textfile(InterruptedReader(), path, 0.001, 1)
+        write_textfile(InterruptedReader(), OutputFile(str(path)), 0.001, 1)
     assert path.read_text() == "of another"
 
 
 def test_missing_folder_is_refused(tmp_path):
-    with pytest.raises(RecordError, match="No such file"):
-        write_textfile(ConstantReader(), tmp_path / "none" / "a.prom", 0.001, 1)
+    with pytest.raises(RecordError, match="its folder does not exist"):
+        write_textfile(ConstantReader(), OutputFile(str(tmp_path / "none" / "a.prom")), 0.001, 1)
 
 
 class BlockedReader:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.errors import RecordError
+from iostudy.output_file import OutputFile
 
 if TYPE_CHECKING:
     from iostudy.report.verdict_cases import VerdictCase
@@ -33,12 +31,14 @@ FailOnOption = Annotated[
     typer.Option(help=f"Exit with {VERDICT_EXIT} if any verdict is this one; repeatable."),
 ]
 JunitOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the verdicts as JUnit XML.")
+    OutputFile | None,
+    typer.Option(metavar="FILE", parser=OutputFile, help="Write the verdicts as JUnit XML."),
 ]
 SummaryOption = Annotated[
-    Path | None,
+    OutputFile | None,
     typer.Option(
         metavar="FILE",
+        parser=OutputFile,
         envvar="GITHUB_STEP_SUMMARY",
         help="Append the result as Markdown, as the summary of a GitHub step.",
     ),
@@ -49,8 +49,8 @@ SummaryOption = Annotated[
 class CiOutput:
     """The requested files, and the verdicts that are failures."""
 
-    junit: Path | None
-    summary: Path | None
+    junit: OutputFile | None
+    summary: OutputFile | None
     fail_on: frozenset[str]
 
     @property
@@ -62,32 +62,25 @@ class CiOutput:
         self, name: str, cases: Sequence[VerdictCase], render_summary: Callable[[], str]
     ) -> None:
         """Write the requested files; RecordError if that fails."""
-        from iostudy.durable import write_whole
         from iostudy.report.render import junit
 
         if self.junit is not None:
-            with _recording(self.junit):
-                write_whole(self.junit, junit.render(name, cases, self.fail_on))
+            self.junit.write(junit.render(name, cases, self.fail_on))
         if self.summary is not None:
-            with _recording(self.summary), self.summary.open("a", encoding="utf-8") as file:
-                file.write(render_summary())
+            self.summary.append(render_summary())
 
 
 def build_ci_output(
-    fail_on: Sequence[FailOn] | None, junit: Path | None, summary: Path | None
+    fail_on: Sequence[FailOn] | None,
+    junit: OutputFile | None,
+    summary: OutputFile | None,
+    *,
+    insist: bool,
 ) -> CiOutput:
-    """The output that the options request."""
+    """Return the output that the options request; UnsafePathError and UsageError if it is unsafe.
+
+    ``insist`` waives the check of the folders.
+    """
+    for file in filter(None, (junit, summary)):
+        file.require_safe(insist=insist)
     return CiOutput(junit, summary, frozenset(wanted.value for wanted in fail_on or ()))
-
-
-@contextmanager
-def _recording(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RecordError(
-            "to write a file for continuous integration",
-            found=error.strerror or str(error),
-            where=str(path),
-            remedy="give a file in a folder that exists and can be written to",
-        ) from error

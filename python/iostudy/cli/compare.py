@@ -8,6 +8,7 @@ from typing import Annotated, assert_never
 
 import typer
 
+from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.ci_output import (
     VERDICT_EXIT,
     FailOnOption,
@@ -44,6 +45,7 @@ def compare(
     fail_on: FailOnOption = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Compare two studies, of two days or two hosts.
 
@@ -57,6 +59,7 @@ def compare(
     from iostudy.report.render import json_, markdown
     from iostudy.report.verdict_cases import list_comparison_cases, select_cases
 
+    ci = build_ci_output(fail_on, junit, summary, insist=unsafe_folders)
     if first.resolve() == second.resolve():
         raise UsageError(
             "two studies",
@@ -75,7 +78,6 @@ def compare(
             print_document(document)
         case unreachable:
             assert_never(unreachable)
-    ci = build_ci_output(fail_on, junit, summary)
     cases = tuple(list_comparison_cases(report))
     ci.write(document.title, cases, lambda: markdown.render_document(document))
     if failed := select_cases(cases, ci.fail_on):

@@ -10,9 +10,11 @@ from typing import Annotated
 
 import typer
 
+from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.console import print_text, say
 from iostudy.errors import TargetError, UsageError
 from iostudy.host import devices, inventory, stack
+from iostudy.output_file import OutputFile
 from iostudy.settings.scratch.disk import ScratchDevice
 from iostudy.study.names import require_known
 from iostudy.study.starter import (
@@ -28,13 +30,15 @@ from iostudy.workloads.definition import WorkloadDefinition
 
 _LOOPBACK = "loopback"
 _DEFAULT_WORKLOAD = "dfsio-read"
-_STDOUT = "-"
 
 
 def init(
     file: Annotated[
-        str, typer.Argument(help="File to write, which must not exist; - for standard output.")
-    ] = "study.yaml",
+        OutputFile,
+        typer.Argument(
+            parser=OutputFile, help="File to write, which must not exist; - for standard output."
+        ),
+    ] = "study.yaml",  # type: ignore[assignment]  # the parser gets it
     target: Annotated[
         str | None,
         typer.Option(
@@ -45,11 +49,13 @@ def init(
     workload: Annotated[
         str | None, typer.Option(help="A workload of `iostudy workloads`.", show_default="prompt")
     ] = None,
+    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Write a commented study file for this host.
 
     It asks for target and workload unless the options name them. `iostudy check` accepts the file.
     """
+    file.require_safe(insist=unsafe_folders, new=True)
     chosen = _target(target or _ask("target", "Directory, device or loopback", _default_target()))
     name = workload or _ask(
         "workload", "Workload (`iostudy workloads` lists them)", _DEFAULT_WORKLOAD
@@ -57,11 +63,12 @@ def init(
     definition = _workload(name)
     place = _place(chosen, definition)
     text = render_starter(definition, place, _host(place))
-    if file == _STDOUT:
+    if file.is_stdout:
         print_text(text)
         return
-    _write(Path(file), text)
-    say(f"wrote {file}; next: iostudy check {file}")
+    with file.open_new() as opened:
+        opened.write(text.encode())
+    say(f"wrote {file.name}; next: iostudy check {file.name}")
 
 
 def _default_target() -> str:
@@ -153,16 +160,3 @@ def _device(target: StarterTarget) -> StarterDevice | None:
         schedulers=scheduler.available,
         read_ahead_kb=inventory.read_queue(own).get("read_ahead_kb", ""),
     )
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(
-            "to write a new study file",
-            found=error.strerror or str(error),
-            where=str(path),
-            remedy="give another file name, or - for standard output",
-        ) from error

@@ -67,7 +67,7 @@ def run(
     seconds = (
         math.inf if max_time is None else parse_positive_time_option("--max-time", max_time, "2h")
     )
-    ci = build_ci_output(fail_on, junit, summary)
+    ci = build_ci_output(fail_on, junit, summary, insist=unsafe_folders)
     refuse_seed(seed, resume=resume)
     loaded = load(library.find_study(study))
     _require_this_host(loaded)

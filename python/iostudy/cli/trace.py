@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from iostudy import durable
 from iostudy.cli.arguments import Json, UnsafeFolders
 from iostudy.cli.command_line import PassThroughCommand, command_line
 from iostudy.cli.console import print_json, print_line, print_table, say
@@ -17,7 +16,7 @@ from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import handled_signals
 from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.errors import UsageError
-from iostudy.folders import require_safe_folder
+from iostudy.output_file import OutputFile
 
 app = typer.Typer(
     name="trace",
@@ -46,9 +45,12 @@ def record(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
+        OutputFile | None,
         typer.Option(
-            metavar="FILE.parquet", help="A new file.", show_default="trace-DATE-TIME.parquet"
+            metavar="FILE.parquet",
+            parser=OutputFile,
+            help="A new file.",
+            show_default="trace-DATE-TIME.parquet",
         ),
     ] = None,
     duration: Annotated[
@@ -66,12 +68,14 @@ def record(
 
     command = command_line(context)
     seconds = _parse_duration(duration, command)
-    path = out or Path(f"trace-{datetime.now():%Y%m%d-%H%M%S}.parquet")
-    require_safe_folder(path.parent, insist=unsafe_folders)
-    _require_new(path)
+    written = out or OutputFile(f"trace-{datetime.now():%Y%m%d-%H%M%S}.parquet")
+    if written.is_stdout:
+        raise typer.BadParameter("--out: a trace needs a file, as its end refers to all of it")
+    written.require_safe(insist=unsafe_folders, new=True)
+    path = written.path
     disks = record_trace.select_disks(devices) if devices else None
     note = record_trace.describe_overlap(path.parent, disks)
-    with durable.open_whole(path) as file:
+    with written.open_new() as file:
         recording = record_trace.Recording(path, file, disks, handled_signals(), start_or_warn)
         if command is not None:
             done = record_trace.record_command(recording, command)
@@ -114,13 +118,3 @@ def _parse_duration(text: str | None, command: list[str] | None) -> float:
             remedy="give one of them",
         )
     return 0.0 if text is None else parse_positive_time_option("--duration", text, "30s")
-
-
-def _require_new(path: Path) -> None:
-    if path.exists():
-        raise UsageError(
-            "the name of a new file",
-            found="a file of this name",
-            where=str(path),
-            remedy="give another name with --out, or move the file",
-        )

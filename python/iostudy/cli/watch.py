@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -14,7 +13,7 @@ from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.command_line import command_line
 from iostudy.cli.console import print_json, print_text, say
 from iostudy.cli.signals import EndedBySignal, handled_signals, install_handlers
-from iostudy.folders import require_safe_folder
+from iostudy.output_file import OutputFile
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.watch.csv import Csv
 from iostudy.watch.iostat_json import IostatJson
@@ -79,9 +78,11 @@ def watch(
         ),
     ] = None,
     textfile: Annotated[
-        Path | None,
+        OutputFile | None,
         typer.Option(
-            metavar="FILE.prom", help="Write metrics for node_exporter's textfile collector."
+            metavar="FILE.prom",
+            parser=OutputFile,
+            help="Write metrics for node_exporter's textfile collector.",
         ),
     ] = None,
     unsafe_folders: UnsafeFolders = False,
@@ -106,7 +107,11 @@ def watch(
     if listen is not None:
         _serve(devices or (), listen)
     if textfile is not None:
-        require_safe_folder(textfile.parent, insist=unsafe_folders)
+        if textfile.path.suffix != ".prom":
+            raise typer.BadParameter(
+                "--textfile: node_exporter reads files that end in .prom alone"
+            )
+        textfile.require_safe(insist=unsafe_folders)
         _write_textfile(Live(devices or ()), textfile, interval, count)
         return
     as_lines = plain or as_json or as_csv or old_figures
@@ -151,12 +156,10 @@ def _serve(devices: Sequence[str], listen: str) -> None:
         server.serve()
 
 
-def _write_textfile(live: Live, path: Path, interval: float, count: int | None) -> None:
+def _write_textfile(live: Live, file: OutputFile, interval: float, count: int | None) -> None:
     from iostudy.watch.exporter import write_textfile  # not at the top: numpy is slow to load
 
-    if path.suffix != ".prom":
-        raise typer.BadParameter("--textfile: node_exporter reads files that end in .prom alone")
-    write_textfile(live, path, interval, count)
+    write_textfile(live, file, interval, count)
 
 
 def _form(*, as_json: bool, as_csv: bool, old: bool) -> OutputFormat:

@@ -8,15 +8,14 @@ import time
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from socket import AF_INET6
 from socketserver import TCPServer
 from typing import Any
 
 from prometheus_client.exposition import choose_encoder, generate_latest
 
-from iostudy.durable import replace_whole
-from iostudy.errors import RecordError, UsageError
+from iostudy.errors import UsageError
+from iostudy.output_file import OutputFile
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.watch.live import Live, next_due
 from iostudy.watch.openmetrics import LastSample
@@ -119,30 +118,16 @@ class _MetricsHandler(BaseHTTPRequestHandler):
 
 def write_textfile(
     live: Live,
-    path: Path,
+    file: OutputFile,
     interval: float,
     count: int | None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Write the metrics atomically to ``path`` every ``interval`` seconds.
+    """Write the metrics atomically to ``file`` every ``interval`` seconds.
 
     The file is removed at the end, even after an error, so that no outdated values are scraped.
     RecordError if it cannot be written.
     """
-    try:
-        _keep_writing(live, path, interval, count, sleep)
-    except OSError as error:
-        raise RecordError(
-            "to write metrics for node_exporter",
-            found=error.strerror or str(error),
-            where=str(path),
-            remedy="name a file in an existing, writable folder with free space",
-        ) from error
-
-
-def _keep_writing(
-    live: Live, path: Path, interval: float, count: int | None, sleep: Callable[[float], None]
-) -> None:
     is_written = False
     due = time.monotonic()
     try:
@@ -151,9 +136,9 @@ def _keep_writing(
             sleep(max(0.0, due - time.monotonic()))
             samples, devices = live.now()
             with defer_signals():
-                replace_whole(path, generate_latest(LastSample(samples, devices)))
+                file.refresh(generate_latest(LastSample(samples, devices)))
                 is_written = True
             count = None if count is None else count - 1
     finally:
         if is_written:
-            path.unlink(missing_ok=True)
+            file.path.unlink(missing_ok=True)
