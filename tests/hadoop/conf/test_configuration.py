@@ -1,6 +1,9 @@
 """Site files: what was written is read again, and what is final stays."""
 
+import subprocess
+from contextlib import suppress
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -15,9 +18,16 @@ from iostudy.hadoop.conf.configuration import (
     require_plain,
     size_bytes,
 )
+from iostudy.hadoop.conf.site_xml import XmlFile
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java
 
 XI = 'xmlns:xi="http://www.w3.org/2001/XInclude"'
-PRINTABLE = st.text().filter(str.isprintable)
+VALUES = st.text(
+    st.characters(
+        exclude_categories=["Cs"], include_characters="\t\r\n", exclude_characters="\ufffe\uffff"
+    ).filter(lambda c: c in "\t\r\n" or c >= " ")
+)
 
 
 def site(folder: Path, name: str, *entries: str) -> Path:
@@ -31,8 +41,8 @@ def entry(name: str, value: str, final: str = "") -> str:
     return f"<property><name>{name}</name><value>{value}</value>{said}</property>"
 
 
-@given(value=PRINTABLE)
-def test_any_printable_value_is_read_back_as_it_was(
+@given(value=VALUES)
+def test_any_value_of_the_cluster_is_copied_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, value: str
 ) -> None:
     path = tmp_path_factory.mktemp("conf") / "core-site.xml"
@@ -48,7 +58,9 @@ def test_values_that_xml_cannot_hold_are_refused(name: str, value: str) -> None:
     with pytest.raises(UsageError, match="one line of printable"):
         require_plain(name, value)
     with pytest.raises(UsageError, match="one line of printable"):
-        SiteFile({name: value}).render()
+        HadoopConfiguration.with_all({name: value})
+    with pytest.raises(UsageError, match="one line of printable"):
+        HadoopConfiguration({}).with_properties({name: value})
 
 
 def test_every_file_says_the_same(tmp_path: Path) -> None:
@@ -89,18 +101,128 @@ def test_hadoop_s_other_ways_to_write_a_property(tmp_path: Path) -> None:
     assert read_site_file(path) == SiteFile({"c": " 3 ", "d": "4"}, frozenset({"d"}))
 
 
-def test_included_files_are_relative_to_the_including_file(tmp_path: Path) -> None:
-    (tmp_path / "more").mkdir()
-    site(tmp_path / "more", "a.xml", entry("a", "1"), '<xi:include href="b.xml"/>')
-    site(tmp_path / "more", "b.xml", entry("b", "2"))
-    missing = '<xi:include href="none.xml"><xi:fallback>{}</xi:fallback></xi:include>'
-    path = site(
-        tmp_path,
-        "core-site.xml",
-        '<xi:include href="more/a.xml"/>',
-        missing.format(entry("c", "3")),
+def include(href: str, *fallback: str) -> str:
+    other = f"<xi:fallback>{''.join(fallback)}</xi:fallback>" if fallback else ""
+    return f'<xi:include href="{href}">{other}</xi:include>'
+
+
+NO_HOST = "http://127.0.0.1:1/x"
+
+
+def entities(folder: Path, *entries: str) -> str:
+    return (
+        f'<!DOCTYPE configuration SYSTEM "sub/x.dtd" [<!ENTITY t SYSTEM "file:{folder}/sub/t.txt">'
+        f'<!ENTITY p SYSTEM "sub/p.xml">]><configuration>{"".join(entries)}</configuration>'
     )
-    assert read_site_file(path).properties == {"a": "1", "b": "2", "c": "3"}
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """Content of core-site.xml by what it tries."""
+    held = f"<configuration {XI}>{{}}</configuration>"
+    hrefs = {
+        "relative": "sub/a.xml",
+        "from the conf folder": "sub/more.xml",
+        "URL": f"file://{folder}/sub/a.xml",
+        "short URL": f"file:{folder}/sub/b%20c.xml",
+        "blank": f"{folder}/sub/b c.xml",
+        "host": f"FILE://localhost{folder}/sub/a.xml",
+    }
+    found = {name: held.format(include(href)) for name, href in hrefs.items()}
+    return found | {
+        "missing": held.format(include("none.xml", entry("c", "3"))),
+        "no host": held.format(include(NO_HOST, entry("c", "3"))),
+        "entities": entities(folder, "&p;", entry("e", "a &t; &q; b")),
+        "lines": held.format(entry("l", "\n a\n\tb&#13;c ") + entry(" s ", " x ")),
+        "no prefix": '<configuration><include href="sub/a.xml"/><include/></configuration>',
+    }
+
+
+@pytest.fixture
+def conf(tmp_path: Path) -> Path:
+    (tmp_path / "sub").mkdir()
+    site(tmp_path / "sub", "a.xml", entry("a", "1"))
+    site(tmp_path / "sub", "b c.xml", entry("b", "2"))
+    site(tmp_path / "sub", "more.xml", include("top.xml"))
+    site(tmp_path / "sub", "top.xml", entry("t", "below"))
+    site(tmp_path, "top.xml", entry("t", "conf"))
+    (tmp_path / "sub" / "t.txt").write_text("some\ntext")
+    (tmp_path / "sub" / "p.xml").write_text(entry("p", "4"))
+    (tmp_path / "sub" / "x.dtd").write_text('<!ENTITY q "quoted">')
+    return tmp_path
+
+
+# Each is what Hadoop 3.4.2 reads.
+PROPERTIES = {
+    "relative": {"a": "1"},
+    "from the conf folder": {"t": "conf"},
+    "URL": {"a": "1"},
+    "short URL": {"b": "2"},
+    "blank": {"b": "2"},
+    "host": {"a": "1"},
+    "missing": {"c": "3"},
+    "no host": {"c": "3"},
+    "entities": {"p": "4", "e": "a some\ntext quoted b"},
+    "lines": {"l": "\n a\n\tb\rc ", "s": " x "},
+    "no prefix": {"a": "1"},
+}
+
+
+@pytest.mark.parametrize("case", PROPERTIES)
+def test_includes_and_entities_are_read_as_by_hadoop(conf: Path, case: str) -> None:
+    (conf / "core-site.xml").write_text(texts(conf)[case])
+    assert HadoopConfiguration.read(conf).effective() == PROPERTIES[case]
+
+
+@pytest.mark.child
+@pytest.mark.process
+def test_hadoop_itself_reads_the_same(conf: Path, java: Java, distribution: Distribution) -> None:
+    found = {}
+    for case, text in texts(conf).items():
+        (conf / "core-site.xml").write_text(text)
+        arguments = [str(java.path), "-cp", f"{conf}:{distribution.classpath}"]
+        shown = subprocess.run(
+            [*arguments, "org.apache.hadoop.conf.Configuration"],
+            capture_output=True,
+            check=True,
+            cwd="/",
+        ).stdout
+        root = ElementTree.fromstring(shown)
+        found[case] = {
+            each.findtext("name"): each.findtext("value")
+            for each in root
+            if each.findtext("source") == "core-site.xml"
+        }
+    assert found == PROPERTIES
+
+
+def test_an_author_reads_no_file_of_others_through_iostudy(conf: Path) -> None:
+    """As if another user had written the site file, and root read it."""
+    path = conf / "core-site.xml"
+    path.write_text(entities(conf, "&t;"))
+    secret = conf / "sub" / "t.txt"
+    secret.chmod(0o600)
+    assert XmlFile.of(path).parse().text == "some\ntext"
+    with pytest.raises(PermissionError, match=r"uid 4242, whose file .* names it"):
+        XmlFile(path, 4242).parse()
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "loop"])
+def test_only_regular_files_are_read(tmp_path: Path, target: str) -> None:
+    path = tmp_path / "core-site.xml"
+    (tmp_path / "loop").symlink_to("loop")
+    path.write_text(f"<configuration {XI}>{include(target)}</configuration>")
+    with pytest.raises(UsageError, match=r"not a regular|levels of symbolic"):
+        HadoopConfiguration.read(tmp_path)
+
+
+@given(st.binary(), st.sampled_from(["{}", "<configuration>{}</configuration>"]))
+def test_any_bytes_are_properties_or_a_usage_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, around: str
+) -> None:
+    path = tmp_path_factory.mktemp("conf") / "core-site.xml"
+    path.write_bytes(around.encode().replace(b"{}", content))
+    with suppress(UsageError):
+        read_site_file(path)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +231,19 @@ def test_included_files_are_relative_to_the_including_file(tmp_path: Path) -> No
         ("<configuration>", "no XML"),
         ("<settings/>", "<settings> instead"),
         (f'<configuration {XI}><xi:include href="none.xml"/></configuration>', "No such file"),
-        (f'<configuration {XI}><xi:include href="http://x/y"/></configuration>', "more than a"),
+        (f'<configuration {XI}><xi:include href="http://[x"/></configuration>', "no local file"),
+        (f'<configuration {XI}><xi:include href="file:a.xml"/></configuration>', "no local file"),
+        (f'<configuration {XI}><xi:include href="../a.xml"/></configuration>', "working directory"),
+        ("<?xml version='1.0' encoding='no'?><configuration/>", "unknown encoding"),
+        ("<?xml version='1.0' encoding='euc-jp'?><configuration/>", "multi-byte"),
+        (
+            '<!DOCTYPE c [<!ENTITY e SYSTEM "http://x/y">]><configuration>&e;</configuration>',
+            "not a local file",
+        ),
+        (
+            '<!DOCTYPE c [<!ENTITY e SYSTEM "core-site.xml">]><configuration>&e;</configuration>',
+            "no XML",
+        ),
         (f'<configuration {XI}><xi:include href="core-site.xml"/></configuration>', "never end"),
     ],
 )

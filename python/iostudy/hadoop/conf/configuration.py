@@ -2,6 +2,7 @@
 
 Format: Configuration.java and the xi:include of its file loader (Apache Hadoop 3.4.2). Hadoop reads
 SITE_FILES in this order; a later file wins, except over a property that an earlier one calls final.
+Values of the cluster's own files are copied as they are, those of a study have one line.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
+from xml.parsers.expat import ExpatError
 
 from iostudy.durable import replace_whole
 from iostudy.errors import UsageError
+from iostudy.hadoop.conf.site_xml import XmlFile, local_file
 from iostudy.hadoop.spec import Properties
 
 SITE_FILES = ("core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml")
 
-_INCLUDE = "{http://www.w3.org/2001/XInclude}include"
-_FALLBACK = "{http://www.w3.org/2001/XInclude}fallback"
 _MAX_INCLUDES = 16
 SIZE = re.compile(r"([0-9]+)([kmgtpe]?)", re.IGNORECASE)
 """A size in the form of properties: ``64m``."""
@@ -33,17 +34,18 @@ class SiteFile:
     final: frozenset[str] = frozenset()
 
     def render(self) -> bytes:
-        """Return the text of the file; UsageError for a name or value that it cannot hold."""
+        """Return the text of the file."""
         root = ElementTree.Element("configuration")
         for name, value in self.properties.items():
-            require_plain(name, value)
             element = ElementTree.SubElement(root, "property")
             ElementTree.SubElement(element, "name").text = name
             ElementTree.SubElement(element, "value").text = value
             if name in self.final:
                 ElementTree.SubElement(element, "final").text = "true"
         ElementTree.indent(root)
-        return b'<?xml version="1.0"?>\n' + ElementTree.tostring(root, "unicode").encode() + b"\n"
+        # A parser makes a line feed of a carriage return that is not written as a reference.
+        text = ElementTree.tostring(root, "unicode").replace("\r", "&#13;")
+        return f'<?xml version="1.0"?>\n{text}\n'.encode()
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,11 @@ class HadoopConfiguration:
 
     @classmethod
     def with_all(cls, properties: Properties) -> HadoopConfiguration:
-        """Return one with these properties in every file, for all of Hadoop's programs."""
+        """Return one with these properties in every file, for all of Hadoop's programs.
+
+        UsageError for a property that is not plain.
+        """
+        _require_all_plain(properties)
         return cls(dict.fromkeys(SITE_FILES, SiteFile(properties)))
 
     @classmethod
@@ -87,8 +93,10 @@ class HadoopConfiguration:
     def with_properties(self, properties: Properties) -> HadoopConfiguration:
         """Return a copy in which these properties override all files.
 
-        UsageError for a final property, unless it already has that value.
+        UsageError for a final property, unless it already has that value, and for one that is not
+        plain.
         """
+        _require_all_plain(properties)
         held = self.effective()
         for name, file in self.final().items():
             if properties.get(name, held[name]) != held[name]:
@@ -105,6 +113,11 @@ class HadoopConfiguration:
         """Write the files into an existing folder. Raises OSError."""
         for name, site in self.files.items():
             replace_whole(folder / name, site.render())
+
+
+def _require_all_plain(properties: Properties) -> None:
+    for name, value in properties.items():
+        require_plain(name, value)
 
 
 def require_plain(name: str, value: str) -> None:
@@ -139,7 +152,7 @@ def read_site_file(path: Path) -> SiteFile:
     """Return the properties of a file and its includes; UsageError if one is unreadable."""
     properties: dict[str, str] = {}
     final: set[str] = set()
-    for name, value, is_final in _entries(path, _parse(path), _MAX_INCLUDES):
+    for name, value, is_final in _Reader(path).entries():
         if name in final:
             continue
         properties[name] = value
@@ -148,47 +161,67 @@ def read_site_file(path: Path) -> SiteFile:
     return SiteFile(properties, frozenset(final))
 
 
-def _parse(path: Path) -> ElementTree.Element:
-    try:
-        root = ElementTree.fromstring(path.read_bytes())
-    except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from error
-    except ElementTree.ParseError as error:
-        raise _unreadable(path, f"no XML: {error}") from error
-    if root.tag != "configuration":
-        raise _unreadable(path, f"XML, but <{root.tag}> instead of <configuration>")
-    return root
+@dataclass(frozen=True)
+class _Reader:
+    """Reader of a site file and its includes, which yields name, value and final flag in order."""
 
+    path: Path
 
-def _entries(
-    path: Path, parent: ElementTree.Element, includes_left: int
-) -> Iterator[tuple[str, str, bool]]:
-    """Yield name, value and final flag in the order of the file."""
-    for element in parent:
-        match element.tag:
-            case "property":
-                name = _part(element, "name").strip()
-                if name and _has(element, "value"):
-                    yield name, _part(element, "value"), _part(element, "final") == "true"
-            case "configuration":
-                yield from _entries(path, element, includes_left)
-            case str() if element.tag == _INCLUDE:
-                yield from _included(path, element, includes_left - 1)
+    def entries(self) -> Iterator[tuple[str, str, bool]]:
+        try:
+            file = XmlFile.of(self.path)
+        except OSError as error:
+            raise _unreadable(self.path, error.strerror or str(error)) from error
+        yield from self._of_file(file, _MAX_INCLUDES)
 
+    def _of_file(self, file: XmlFile, includes_left: int) -> Iterator[tuple[str, str, bool]]:
+        try:
+            root = file.parse()
+        except OSError as error:
+            raise _unreadable(file.path, error.strerror or str(error)) from error
+        except (ExpatError, LookupError, ValueError) as error:
+            raise _unreadable(file.path, f"no XML: {error}") from error
+        if root.tag != "configuration":
+            raise _unreadable(file.path, f"XML, but <{root.tag}> instead of <configuration>")
+        yield from self._below(file, root, includes_left)
 
-def _included(
-    path: Path, element: ElementTree.Element, includes_left: int
-) -> Iterator[tuple[str, str, bool]]:
-    href = element.get("href", "")
-    other = path.parent / href
-    fallback = element.find(_FALLBACK)
-    if "://" in href or not includes_left:
-        why = "more than a file" if includes_left else "includes that never end"
-        raise _unreadable(path, f"xi:include of {href!r}: {why}")
-    if fallback is not None and not other.exists():
-        yield from _entries(path, fallback, includes_left)
-    else:
-        yield from _entries(other, _parse(other), includes_left)
+    def _below(
+        self, file: XmlFile, parent: ElementTree.Element, includes_left: int
+    ) -> Iterator[tuple[str, str, bool]]:
+        for element in parent:
+            match element.tag:
+                case "property":
+                    name = _part(element, "name").strip()
+                    if name and _has(element, "value"):
+                        yield name, _part(element, "value"), _part(element, "final") == "true"
+                case "configuration":
+                    yield from self._below(file, element, includes_left)
+                case "include" if "href" in element.attrib:
+                    yield from self._included(file, element, includes_left - 1)
+
+    def _included(
+        self, file: XmlFile, element: ElementTree.Element, includes_left: int
+    ) -> Iterator[tuple[str, str, bool]]:
+        """Hadoop finds a relative path in the conf folder, also from an included file."""
+        href = element.attrib["href"]
+        found = local_file(href)
+        fallback = element.find("fallback")
+        other = self.path.parent / found
+        if not includes_left:
+            raise _unreadable(file.path, f"xi:include of {href!r}: includes that never end")
+        if fallback is not None and not (found and other.exists()):
+            yield from self._below(file, fallback, includes_left)
+            return
+        if not found:
+            raise _unreadable(file.path, f"xi:include of {href!r}: no local file, and no fallback")
+        if ".." in Path(found).parts and not Path(found).is_absolute():
+            why = "Hadoop seeks it in the working directory of each program"
+            raise _unreadable(file.path, f"xi:include of {href!r}: {why}")
+        try:
+            included = file.leads_to(other)
+        except OSError as error:
+            raise _unreadable(other, error.strerror or str(error)) from error
+        yield from self._of_file(included, includes_left)
 
 
 def _has(element: ElementTree.Element, part: str) -> bool:
