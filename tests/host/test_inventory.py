@@ -2,9 +2,16 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from iostudy.cli.doctor_json import build_document
+from iostudy.cli.stack_tree import build_trees
 from iostudy.host import inventory as host
+from iostudy.host.advice.gather import gather_facts
+from iostudy.host.advice.registry import evaluate_rules
 from iostudy.host.mounts import parse_mountinfo
+from tests.host import recorded
 from tests.host.sysfs import SINGLE_QUEUE, add_disk, write
 
 CPUINFO = """processor\t: 0
@@ -76,7 +83,7 @@ def test_missing_facts_of_a_host_are_absent(tmp_path: Path) -> None:
     write(tmp_path / "proc/self/mountinfo", "")
     found = host.collect_inventory(root=tmp_path)
     assert found["distribution"] is found["memory_bytes"] is found["virtualisation"] is None
-    assert found["cpu"] == {"model": None, "count": 0}
+    assert found["cpu"] == {"model": None, "count": None}
     assert found["block_devices"] == {}
 
 
@@ -87,6 +94,85 @@ def test_missing_facts_of_a_host_are_absent(tmp_path: Path) -> None:
 def test_cgroup_version(mounted: tuple[str, ...], version: str | None) -> None:
     lines = "".join(f"1 0 0:9 / /sys/fs/cgroup rw - {each} none rw\n" for each in mounted)
     assert host.detect_cgroup_version(parse_mountinfo(lines.encode())) == version
+
+
+S390X = (
+    "vendor_id       : IBM/S390\n# processors    : 2\n"
+    "processor 0: version = FF,  identification = 0133E8,  machine = 2964\n"
+    "processor 1: version = FF,  identification = 0133E8,  machine = 2964\n\n"
+    "cpu number      : 0\ncpu MHz dynamic : 5000\n"
+)
+
+
+# Forms of the kernel's arch/*/kernel (show_cpuinfo); s390x and POWER as machines print them.
+@pytest.mark.parametrize(
+    ("cpuinfo", "model", "count"),
+    [
+        (S390X, "IBM/S390", 2),
+        ("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n", "POWER9, altivec supported", 1),
+        ("processor\t: 0\nBogoMIPS\t: 50.00\nCPU part\t: 0xd0c\n", None, 1),
+        ("processor\t: 0\nmodel name\t: ARMv7 Processor rev 3\n", "ARMv7 Processor rev 3", 1),
+        ("cpu\t\t: UltraSparc T5\nncpus probed\t: 9\nncpus active\t: 8\n", "UltraSparc T5", 8),
+        ("cpu\t\t\t: Alpha\ncpus detected\t\t: 3\ncpus active\t\t: 2\n", "Alpha", 2),
+        ("system type\t: x\nprocessor\t: 0\ncpu model\t: MIPS 74Kc\n", "MIPS 74Kc", 1),
+        ("", None, None),
+    ],
+)
+def test_cpus_of_other_architectures(cpuinfo: str, model: str | None, count: int | None) -> None:
+    assert host.parse_cpuinfo(cpuinfo) == {"model": model, "count": count}
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ("Bob's Linux", "Bob's Linux"),
+        ('"Bob\'s \\"own\\" Linux"', 'Bob\'s "own" Linux'),
+        ("'Single Linux' ", "Single Linux"),
+        ('"never closed', '"never closed'),
+        ("Alpine", "Alpine"),
+        ("", ""),
+    ],
+)
+def test_any_name_of_a_distribution_is_shown(root: Path, value: str, name: str) -> None:
+    write(root / "etc/os-release", f"ID=x\nPRETTY_NAME={value}\n")
+    assert host.read_distribution(root) == name
+
+
+TEXTS = (
+    *("etc/os-release", "proc/cpuinfo", "sys/class/dmi/id/sys_vendor"),
+    *("sys/class/dmi/id/product_name", "proc/sys/kernel/hostname", "proc/sys/kernel/version"),
+    *("proc/sys/kernel/osrelease", "proc/meminfo"),
+    *(
+        f"sys/class/block/sda/{name}"
+        for name in ("device/model", "device/serial", "device/wwid", "device/vendor", "device/rev")
+    ),
+    *("sys/class/block/sda/queue/iosched/read_expire", "run/udev/data/b8:0"),
+)
+
+
+@given(st.dictionaries(st.sampled_from(TEXTS), st.binary(), min_size=1), st.sampled_from("P'\" "))
+def test_no_text_for_display_ends_a_program(
+    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, bytes], prefix: str
+) -> None:
+    root = tmp_path_factory.mktemp("host")
+    add_disk(root, "sda", "8:0", scheduler=SINGLE_QUEUE)
+    write(root / "proc/self/mountinfo", "1 0 0:9 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    write(root / "proc/self/limits", "")
+    for name, content in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(b"PRETTY_NAME=" + prefix.encode() + content)
+    facts = gather_facts(root=root, statvfs=lambda _: recorded.room())
+    shown = build_document(facts, evaluate_rules(facts), host.collect_inventory(root=root))
+    json.dumps(shown["host"], ensure_ascii=False).encode()
+    build_trees(facts.topology)
+
+
+@pytest.mark.parametrize("name", ["etc/os-release", "sys/class/dmi/id/sys_vendor"])
+def test_a_text_that_cannot_be_read_is_unknown(root: Path, name: str) -> None:
+    (root / name).unlink()
+    (root / name).mkdir()
+    found = host.collect_inventory(root=root)
+    assert found["distribution" if name == "etc/os-release" else "virtualisation"] != "QEMU"
 
 
 def test_this_host_as_json() -> None:

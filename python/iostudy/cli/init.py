@@ -130,7 +130,7 @@ def _host(target: StarterTarget) -> StarterHost:
     return StarterHost(
         name=platform.node(),
         kernel=str(found["kernel"]["release"]),
-        cpus=found["cpu"]["count"],
+        cpus=found["cpu"]["count"] or os.cpu_count() or 1,
         memory_bytes=found["memory_bytes"] or 0,
         device=_device(target),
         root=os.geteuid() == 0,

@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.visible import visible
+
 ROOT = Path("/")
 """The parent of ``sys`` and ``proc``. Functions accept another root for a recorded tree."""
 
@@ -39,6 +41,15 @@ def read_attribute(path: Path) -> str | None:
         if error.errno in NOT_HERE:
             return None
         raise
+
+
+def read_text(path: Path) -> str | None:
+    """Return a text for display only, on one or more lines: printable, and None if unreadable."""
+    try:
+        text = read_attribute(path)
+    except OSError:
+        return None
+    return None if text is None else visible(text, keep="\n\t")
 
 
 def read_number(path: Path) -> int | None:

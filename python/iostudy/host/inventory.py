@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 
 from iostudy.host import devices, mounts
 from iostudy.host.devices import BlockDevice
-from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.files import ROOT, read_attribute, read_text
 from iostudy.host.mounts import Mount
+from iostudy.visible import visible
 
 _BALLOON, _REPORTING = "0x0005", 5
 
@@ -25,13 +25,13 @@ def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping
     """
     proc = root / "proc"
     return {
-        "hostname": read_attribute(proc / "sys/kernel/hostname"),
+        "hostname": read_text(proc / "sys/kernel/hostname"),
         "kernel": {
-            "release": read_attribute(proc / "sys/kernel/osrelease"),
-            "version": read_attribute(proc / "sys/kernel/version"),
+            "release": read_text(proc / "sys/kernel/osrelease"),
+            "version": read_text(proc / "sys/kernel/version"),
         },
         "distribution": read_distribution(root),
-        "cpu": parse_cpuinfo(read_attribute(proc / "cpuinfo") or ""),
+        "cpu": parse_cpuinfo(read_text(proc / "cpuinfo") or ""),
         "memory_bytes": parse_memory_bytes(read_attribute(proc / "meminfo") or ""),
         "virtualisation": detect_virtualisation(root),
         "free_page_reporting": detect_free_page_reporting(root),
@@ -42,18 +42,25 @@ def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping
 
 
 def read_distribution(root: Path = ROOT) -> str | None:
-    """PRETTY_NAME of os-release(5)."""
-    text = read_attribute(root / "etc/os-release") or read_attribute(root / "usr/lib/os-release")
-    match = re.search(r"^PRETTY_NAME=(.*)$", text or "", re.MULTILINE)
-    return " ".join(shlex.split(match[1])) if match else None
+    """Return PRETTY_NAME of os-release(5); a value that is no word of a shell as it is."""
+    text = read_text(root / "etc/os-release") or read_text(root / "usr/lib/os-release")
+    match = re.search(r"""^PRETTY_NAME=(["']?)(.*)\1\s*$""", text or "", re.MULTILINE)
+    return re.sub(r"\\([\\\"'$`])", r"\1", match[2]) if match else None
 
 
 def parse_cpuinfo(text: str) -> dict[str, Any]:
-    """Return model and number of logical CPUs of ``/proc/cpuinfo``; ARM kernels give no model."""
-    model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    """Return model and number of logical CPUs of ``/proc/cpuinfo``; None for what it lacks.
+
+    The form is that of the architecture: ``processor 0: version = FF`` on s390x, ``cpu`` and
+    ``ncpus active`` on sparc and POWER. 64-bit ARM gives no model.
+    """
+    names = ("model name", "Model Name", "cpu model", "cpu", "uarch", "Hardware", "vendor_id")
+    models = (re.search(rf"^{name}\s*:\s*(.*)$", text, re.MULTILINE) for name in names)
+    active = re.search(r"^n?cpus active\s*:\s*([0-9]+)$", text, re.MULTILINE)
+    count = len(re.findall(r"^processor\s*[0-9]*\s*:", text, re.MULTILINE))
     return {
-        "model": model[1] if model else None,
-        "count": len(re.findall(r"^processor\s*:", text, re.MULTILINE)),
+        "model": next((model[1] for model in models if model), None),
+        "count": count or (int(active[1]) if active else None),
     }
 
 
@@ -66,7 +73,7 @@ def parse_memory_bytes(text: str) -> int | None:
 def detect_virtualisation(root: Path = ROOT) -> str | None:
     """Return the firmware's name of a virtual machine; None on bare metal."""
     dmi = root / "sys/class/dmi/id"
-    names = (read_attribute(dmi / name) for name in ("sys_vendor", "product_name"))
+    names = (read_text(dmi / name) for name in ("sys_vendor", "product_name"))
     flags = re.search(r"^flags\s*:(.*)$", read_attribute(root / "proc/cpuinfo") or "", re.MULTILINE)
     if flags is None or "hypervisor" not in flags[1].split():
         return None
@@ -94,14 +101,16 @@ def detect_cgroup_version(mounted: Iterable[Mount]) -> str | None:
 
 def describe_device(device: BlockDevice, root: Path = ROOT) -> dict[str, Any]:
     """A device's own values, its firmware and every queue attribute as found."""
-    values = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(device).items()}
+    values = {
+        k: visible(str(v)) if isinstance(v, Path | str) else v for k, v in asdict(device).items()
+    }
     return {**values, "firmware": read_firmware(device, root), "queue": read_queue(device, root)}
 
 
 def read_firmware(device: BlockDevice, root: Path = ROOT) -> str | None:
     """Return the firmware revision of the disk: of NVMe (nvme-sysfs), else of SCSI and ATA."""
     folder = devices.class_folder(device.disk, root) / "device"
-    found = (read_attribute(folder / name) for name in ("firmware_rev", "rev"))
+    found = (read_text(folder / name) for name in ("firmware_rev", "rev"))
     return next((text.strip() for text in found if text), None)
 
 
@@ -109,7 +118,7 @@ def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
     """Return every readable attribute of the device's queue and of its scheduler."""
     folder = devices.queue_folder(device, root)
     files = (path for path in sorted(folder.glob("**/*")) if path.is_file())
-    found = {str(path.relative_to(folder)): read_attribute(path) for path in files}
+    found = {str(path.relative_to(folder)): read_text(path) for path in files}
     return {name: text.strip() for name, text in found.items() if text is not None}
 
 

@@ -28,7 +28,7 @@ def find_traits(circumstances: Mapping[str, Any]) -> dict[str, str]:
         "disk firmware": _join(devices, "firmware"),
         "kernel": _mapping(host.get("kernel")).get("release"),
         "distribution": host.get("distribution"),
-        "CPU": f"{cpu['count']} x {cpu.get('model') or 'unknown model'}" if cpu else None,
+        "CPU": f"{cpu['count'] or '?'} x {cpu.get('model') or 'unknown model'}" if cpu else None,
         "memory": format_rounded_size(memory) if isinstance(memory, int) else None,
         "iostudy": _mapping(circumstances.get("versions")).get("iostudy"),
     }
