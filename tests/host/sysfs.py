@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 SINGLE_QUEUE = "none [mq-deadline] kyber bfq \n"
 ONLY_NONE = "none\n"
 
 
+BUSES = {"nvme": "nvme", "vd": "virtio", "xvd": "xen", "rbd": "rbd", "mmcblk": "mmc", "dasd": "ccw"}
+"""The bus of disks by their drivers' names; SCSI's names are those of all other disks."""
+DRIVERS = re.compile(r"(loop|ram|zram|dm-|md|nbd|zd|drbd|nullb|ublkb|bcache|etherd!)")
+"""Names of devices that have no hardware behind them."""
+
+
 def add_disk(root: Path, name: str, number: str, *, scheduler: str | None, **files: str) -> Path:
-    """A whole disk or volume; ``files`` are attributes with __ for a slash."""
+    """A whole disk or volume; ``files`` are attributes with __ for a slash.
+
+    As in the kernel, a disk has a ``device`` on a bus, and a volume or loop device has none.
+    """
     folder = root / "sys/devices/virtual/block" / name
     _add(root, folder, name, number)
     if scheduler is not None:
@@ -18,6 +28,10 @@ def add_disk(root: Path, name: str, number: str, *, scheduler: str | None, **fil
     write(folder / "queue/rotational", "1\n")
     for attribute, text in files.items():
         write(folder / attribute.replace("__", "/"), text)
+    if not DRIVERS.match(name):
+        bus = next((bus for prefix, bus in BUSES.items() if name.startswith(prefix)), "scsi")
+        (root / "sys/bus" / bus).mkdir(parents=True, exist_ok=True)
+        link(folder / "device/subsystem", root / "sys/bus" / bus)
     link(root / "sys/block" / name, folder)
     return folder
 

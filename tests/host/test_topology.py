@@ -9,7 +9,7 @@ from iostudy.host.mounts import parse_mountinfo
 from iostudy.host.raid_arrays import RaidArray, SyncAction
 from iostudy.host.topology import MountEntry, Topology, find_mount_entry, read_places, read_topology
 from tests.host import recorded
-from tests.host.sysfs import add_disk, write
+from tests.host.sysfs import add_disk, stack_on, write
 
 
 def names(topology: Topology) -> list[str]:
@@ -94,15 +94,20 @@ def test_kinds(tmp_path: Path, host: Callable[[Path], Path], kinds: dict[str, De
         ),
         ("sda", {"device__model": "QEMU HARDDISK\n"}, DeviceKind.VIRTUAL),
         ("nvme0n1", {"device__model": "Amazon Elastic Block Store\n"}, DeviceKind.VIRTUAL),
-        ("zram0", {}, DeviceKind.MEMORY),
-        ("sr0", {}, DeviceKind.OPTICAL),
-        ("drbd0", {}, DeviceKind.NETWORK),
+        ("zram0", {"comp_algorithm": "[lzo]\n"}, DeviceKind.MEMORY),
+        ("sr0", {"device__type": "5\n"}, DeviceKind.OPTICAL),
+        ("nbd3", {"pid": "711\n"}, DeviceKind.NETWORK),
+        ("rbd0", {}, DeviceKind.NETWORK),
+        ("drbd0", {}, DeviceKind.SOFTWARE),
+        ("zd0", {}, DeviceKind.SOFTWARE),
+        ("nullb0", {}, DeviceKind.SOFTWARE),
+        ("dasda", {}, DeviceKind.ROTATIONAL),
         ("dm-0", {"dm__name": "luks\n", "dm__uuid": "CRYPT-LUKS2-1f\n"}, DeviceKind.CRYPT),
         ("dm-0", {"dm__name": "cache\n"}, DeviceKind.MAPPED),
         ("sda", {"queue__rotational": "0\n"}, DeviceKind.SSD),
     ],
 )
-def test_kinds_by_name_and_model(
+def test_kinds_of_devices_alone(
     tmp_path: Path, name: str, files: dict[str, str], kind: DeviceKind
 ) -> None:
     folder = add_disk(tmp_path, name, "1:0", scheduler=None, **files)
@@ -146,3 +151,14 @@ def test_paths_of_this_host_are_on_the_mounts_the_kernel_reports() -> None:
             status = path.stat().st_dev
             number = f"{os.major(status)}:{os.minor(status)}"
             assert place.mount.device == number
+
+
+@pytest.mark.parametrize("name", ["bcache0", "drbd0"])
+def test_a_device_on_others_is_a_volume_and_no_disk(tmp_path: Path, name: str) -> None:
+    add_disk(tmp_path, "sda", "8:0", scheduler=None)
+    add_disk(tmp_path, name, "252:0", scheduler=None)
+    stack_on(tmp_path, name, "sda")
+    write(tmp_path / "proc/self/mountinfo", "")
+    kinds = {node.name: node.kind for node in read_topology(tmp_path).nodes}
+    assert kinds == {"sda": DeviceKind.ROTATIONAL, name: DeviceKind.VOLUME}
+    assert not DeviceKind.VOLUME.is_disk

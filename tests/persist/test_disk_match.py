@@ -11,13 +11,13 @@ import pytest
 from iostudy.host.devices import read_disks
 from iostudy.host.inventory import describe_device
 from iostudy.persist import udev
-from iostudy.persist.disk_match import find_pattern, in_class, is_physical, name_pattern
+from iostudy.persist.disk_match import find_pattern, in_class, name_pattern
 from iostudy.persist.request import DiskMatch, InventoryDisk, PersistedSetting
 
-SDA = InventoryDisk("sda", serial="S1", model="MZ7LH960", rotational="0")
-SDB = InventoryDisk("sdb", serial="S2", model="MZ7LH960", rotational="0")
-HDD = InventoryDisk("sdc", serial="S3", model="ST4000", rotational="1")
-NVME = InventoryDisk("nvme0n1", serial="S4", model="PM9A3", rotational="0")
+SDA = InventoryDisk("sda", serial="S1", model="MZ7LH960", rotational="0", bus="scsi")
+SDB = InventoryDisk("sdb", serial="S2", model="MZ7LH960", rotational="0", bus="scsi")
+HDD = InventoryDisk("sdc", serial="S3", model="ST4000", rotational="1", bus="scsi")
+NVME = InventoryDisk("nvme0n1", serial="S4", model="PM9A3", rotational="0", bus="nvme")
 LOOP = InventoryDisk("loop0", rotational="0", named=True)
 PRESENT = (SDA, SDB, HDD, NVME, LOOP, replace(SDB, name="sdd", multipath=True))
 
@@ -41,10 +41,30 @@ def test_a_class_has_a_rule_a_trigger_and_its_disks(match, rule, trigger, here):
 
 @pytest.mark.parametrize(
     ("name", "pattern"),
-    [("sda", "sd*"), ("nvme0n1", "nvme*n*"), ("vdb", "vd*"), ("md127", "md*"), ("dm-3", "dm-*")],
+    [
+        *(("sda", "sd*"), ("sddb", "sd*"), ("xvdf", "xvd*"), ("vdb", "vd*"), ("dasda", "dasd*")),
+        *(("nvme0n1", "nvme*n*"), ("md127", "md*"), ("dm-3", "dm-*"), ("mmcblk0", "mmcblk*")),
+        *(("zd16", "zd*"), ("nbd3", "nbd*"), ("cciss!c0d0", "cciss/c*d*")),
+        ("etherd!e1.1", "etherd/e*.*"),
+    ],
 )
 def test_names_of_one_driver(name, pattern):
-    assert name_pattern(name) == pattern
+    assert name_pattern(InventoryDisk(name)) == pattern
+
+
+def test_a_name_with_a_slash_is_that_of_udev_in_rules_and_of_sysfs_in_triggers():
+    disk = InventoryDisk("cciss!c0d0", named=True, here="cciss!c0d0")
+    one, driver = (find_pattern(disk, m) for m in (DiskMatch.SERIAL, DiskMatch.NAME_PATTERN))
+    assert one.rule == 'KERNEL=="cciss/c0d0"'
+    assert one.triggers == (("--sysname-match=cciss?c0d0",),)
+    assert driver.rule.startswith('KERNEL=="cciss/c*d*"')
+    assert in_class(InventoryDisk("cciss!c1d0"), disk, DiskMatch.NAME_PATTERN)
+
+
+@pytest.mark.parametrize("name", ["bcache0", "zd0", "drbd0", "nullb0", "ublkb0", "loop0"])
+def test_a_device_of_a_driver_alone_is_no_rotational_disk(name):
+    """As in the rule, which matches only devices with a `device` in sysfs."""
+    assert not in_class(InventoryDisk(name, rotational="1"), HDD, DiskMatch.ROTATIONAL)
 
 
 def test_a_disk_that_has_nothing_to_match_by_is_refused():
@@ -78,7 +98,7 @@ def test_a_scheduler_for_a_class_spares_zoned_disks():
 @pytest.mark.parametrize("match", [DiskMatch.ROTATIONAL, DiskMatch.NAME_PATTERN])
 def test_udevadm_selects_the_same_disks_of_this_host(match):
     disks = [InventoryDisk.described(d.name, {d.name: describe_device(d)}) for d in read_disks()]
-    physical = [disk for disk in disks if is_physical(disk)]
+    physical = [disk for disk in disks if disk.bus]
     if not physical:
         pytest.skip("needs a disk that is not virtual")
     options = find_pattern(physical[0], match).triggers[0]

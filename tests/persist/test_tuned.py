@@ -66,6 +66,30 @@ def test_undo_command_is_printed(tmp_path, active, command):
     )
 
 
+def test_undo_of_a_profile_that_tuned_chose(tmp_path):
+    files = {"etc/tuned/active_profile": "virtual-guest\n", "etc/tuned/profile_mode": "auto\n"}
+    (note,) = tuned.plan(KEPT, "x", write(tmp_path, files)).notes
+    assert "`tuned-adm auto_profile`" in note
+
+
+@pytest.mark.parametrize(
+    ("active", "included"),
+    [
+        ("virtual-guest iostudy\n", "virtual-guest,balanced"),
+        ("iostudy mine\n", "balanced,mine"),
+        ("balanced iostudy\n", "balanced"),
+    ],
+)
+def test_several_active_profiles_without_iostudys_own(tmp_path, active, included):
+    files = {
+        "etc/tuned/active_profile": active,
+        "etc/tuned/iostudy/tuned.conf": "[main]\ninclude=balanced\n",
+    }
+    assert profile(tmp_path, **files)["main"]["include"] == included
+    (note,) = tuned.plan(KEPT, "x", tmp_path).notes
+    assert f"`tuned-adm profile {included.replace(',', ' ')}`" in note
+
+
 def test_profile_does_not_include_itself(tmp_path):
     files = {
         "etc/tuned/active_profile": "iostudy\n",
@@ -96,6 +120,12 @@ def test_the_regex_finds_that_disk_alone(tmp_path, disk, line):
         (PersistedSetting("block.nr_requests", "64", SDA), "no option for it"),
         (
             PersistedSetting("block.scheduler", "bfq", InventoryDisk("dm-0", wwid="LVM-x")),
+            "no WWID or serial number",
+        ),
+        (
+            PersistedSetting(
+                "block.scheduler", "bfq", InventoryDisk("dasda", serial="d", bus="ccw")
+            ),
             "SCSI, NVMe",
         ),
         (

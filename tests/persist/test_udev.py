@@ -68,8 +68,8 @@ def test_only_whole_disks_and_only_when_they_appear_or_change():
             'ATTRS{wwid}=="eui.0025385b71b0e6f1"',
         ),
         (VDA, 'ATTRS{serial}=="disk[*]1"'),
-        (InventoryDisk("dm-3", wwid="LVM-abc"), 'ATTR{dm/uuid}=="LVM-abc"'),
-        (InventoryDisk("md0", wwid="5d2f-1"), 'ATTR{md/uuid}=="5d2f-1"'),
+        (InventoryDisk("dm-3", wwid="LVM-abc", wwid_file="dm/uuid"), 'ATTR{dm/uuid}=="LVM-abc"'),
+        (InventoryDisk("md0", wwid="5d2f-1", wwid_file="md/uuid"), 'ATTR{md/uuid}=="5d2f-1"'),
         (InventoryDisk("loop3", named=True), 'KERNEL=="loop3"'),
         (
             InventoryDisk("sdb", wwid="t10.ATA     ST3000DM 1"),
@@ -217,7 +217,9 @@ EVERY_SHAPE = (
         "block.mq-deadline.read_expire", "100", InventoryDisk("sdb", serial="S[1]?*x")
     ),
     PersistedSetting("block.scheduler", "bfq", replace(SDA, name="sdc", multipath=True)),
-    PersistedSetting("block.nr_requests", "64", InventoryDisk("dm-0", wwid="LVM-q w")),
+    PersistedSetting(
+        "block.nr_requests", "64", InventoryDisk("dm-0", wwid="LVM-q w", wwid_file="dm/uuid")
+    ),
 )
 
 

@@ -1,12 +1,13 @@
 """Kind of a block device, as far as the kernel shows it.
 
-Source: Documentation/ABI/stable/sysfs-block (queue/rotational, queue/zoned), the devices' major
-names in Documentation/admin-guide/devices.txt, and the models that hypervisors give their disks.
+sysfs shows it without a list of names: a disk has a ``device``, a volume has ``slaves``, and some
+drivers have a file or folder of their own. Source: Documentation/ABI/stable/sysfs-block
+(queue/rotational, queue/zoned), Documentation/ABI/testing/sysfs-block-zram,
+drivers/block/{loop,nbd}.c of the kernel, and the models that hypervisors give their disks.
 """
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from pathlib import Path
 
@@ -32,6 +33,8 @@ class DeviceKind(StrEnum):
     MULTIPATH = "multipath"
     CRYPT = "encrypted"
     MAPPED = "device-mapper"
+    VOLUME = "volume"
+    SOFTWARE = "software device"
     UNKNOWN = "disk"
 
     @property
@@ -50,14 +53,22 @@ _DISKS = frozenset(
         DeviceKind.UNKNOWN,
     }
 )
-_BY_NAME = (
-    (re.compile(r"loop\d"), DeviceKind.LOOP),
-    (re.compile(r"md[_\d]"), DeviceKind.ARRAY),
-    (re.compile(r"(ram|zram)\d"), DeviceKind.MEMORY),
-    (re.compile(r"sr\d"), DeviceKind.OPTICAL),
-    (re.compile(r"(nbd|rbd|drbd)\d"), DeviceKind.NETWORK),
-    (re.compile(r"(vd|xvd)[a-z]"), DeviceKind.VIRTUAL),
+_BY_FILE = (
+    ("md", DeviceKind.ARRAY),
+    ("loop", DeviceKind.LOOP),
+    ("comp_algorithm", DeviceKind.MEMORY),
+    ("pid", DeviceKind.NETWORK),
 )
+"""What md, loop, zram and nbd show in the folder of their devices."""
+_BY_BUS = {
+    "virtio": DeviceKind.VIRTUAL,
+    "xen": DeviceKind.VIRTUAL,
+    "rbd": DeviceKind.NETWORK,
+    "nvme": DeviceKind.NVME,
+    "nvme-subsystem": DeviceKind.NVME,
+}
+_CD_ROM = "5"
+"""The SCSI peripheral device type of a CD-ROM (device/type)."""
 _BY_MAKER = {"LVM": DeviceKind.LVM, "mpath": DeviceKind.MULTIPATH, "CRYPT": DeviceKind.CRYPT}
 _HYPERVISORS = ("qemu", "vbox", "vmware", "msft", "virtio", "google", "elastic block store")
 NOT_ZONED = "none"
@@ -70,20 +81,27 @@ def detect_kind(device: BlockDevice, root: Path = ROOT) -> DeviceKind:
     mapping = volumes.read_mapping(device, root)
     if mapping:
         return _BY_MAKER.get(mapping.maker, DeviceKind.MAPPED)
-    if device.name.startswith("nvme") and device.slaves:
-        return DeviceKind.MULTIPATH
-    named = (kind for pattern, kind in _BY_NAME if pattern.match(device.name))
-    return next(named, None) or _kind_of_disk(device, root)
+    if device.bus:
+        return _kind_of_disk(device, root)
+    folder = devices.class_folder(device.name, root)
+    shown = (kind for name, kind in _BY_FILE if (folder / name).exists())
+    return next(shown, DeviceKind.VOLUME if device.slaves else DeviceKind.SOFTWARE)
 
 
 def _kind_of_disk(device: BlockDevice, root: Path) -> DeviceKind:
+    if device.slaves:
+        return DeviceKind.MULTIPATH
     if _is_virtual(device, root):
         return DeviceKind.VIRTUAL
-    if device.name.startswith("nvme"):
-        return DeviceKind.NVME
-    return {True: DeviceKind.ROTATIONAL, False: DeviceKind.SSD, None: DeviceKind.UNKNOWN}[
-        device.rotational
-    ]
+    kind = read_attribute(devices.class_folder(device.name, root) / "device/type")
+    if device.bus == "scsi" and (kind or "").strip() == _CD_ROM:
+        return DeviceKind.OPTICAL
+    return (
+        _BY_BUS.get(device.bus)
+        or {True: DeviceKind.ROTATIONAL, False: DeviceKind.SSD, None: DeviceKind.UNKNOWN}[
+            device.rotational
+        ]
+    )
 
 
 def read_zoned_model(device: BlockDevice, root: Path = ROOT) -> str:

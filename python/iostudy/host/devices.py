@@ -36,7 +36,9 @@ class BlockDevice:
     ``wwid`` and ``serial`` are empty where the device has none. ``partition_of`` names the disk;
     ``holders`` the devices built on this one, ``slaves`` those this one is built on, ``partitions``
     the parts of a disk. ``backing_file`` is a loop device's; ``diskseq`` (Linux 5.15) is a number
-    that no other disk gets until the next boot.
+    that no other disk gets until the next boot. ``bus`` is the subsystem of the hardware behind a
+    disk (``scsi``, ``nvme``, ``virtio``), empty where a driver alone makes the device, as it makes
+    volumes. ``wwid_file`` is the attribute with the WWID.
 
     An NVMe disk that may have several controllers is a device (``nvme0n1``) built on one for each
     path (``nvme0c0n1``), which has the queue; so are its partitions. Paths are ``hidden``: they
@@ -58,6 +60,8 @@ class BlockDevice:
     backing_file: Path | None
     diskseq: int | None
     hidden: bool
+    bus: str = ""
+    wwid_file: str = ""
 
     @property
     def path(self) -> Path:
@@ -105,15 +109,16 @@ def read_device(name: str, root: Path = ROOT) -> BlockDevice:
     folder = class_folder(name, root).resolve(strict=True)
     is_partition = (folder / "partition").exists()
     disk = folder.parent if is_partition else folder
+    wwid, wwid_file = _first(disk, "wwid", "device/wwid", "dm/uuid", "md/uuid")
     return BlockDevice(
         name=folder.name,
         number=read_attribute(folder / "dev") or _number_in_diskstats(folder.name, root),
         size_bytes=(read_number(folder / "size") or 0) * SECTOR_BYTES,
         read_only=read_number(folder / "ro") == 1,
         rotational=_flag(disk / "queue/rotational"),
-        model=_first(disk, "device/model"),
-        serial=_first(disk, "serial", "device/serial"),
-        wwid=_first(disk, "wwid", "device/wwid", "dm/uuid", "md/uuid"),
+        model=_first(disk, "device/model")[0],
+        serial=_first(disk, "serial", "device/serial")[0],
+        wwid=wwid,
         partition_of=disk.name if is_partition else None,
         partitions=_names(child.parent for child in folder.glob("*/partition")),
         holders=_names((folder / "holders").glob("*")),
@@ -121,6 +126,8 @@ def read_device(name: str, root: Path = ROOT) -> BlockDevice:
         backing_file=_backing_file(folder),
         diskseq=read_number(disk / "diskseq"),
         hidden=read_number(folder / "hidden") == 1,
+        bus=_bus(disk / "device"),
+        wwid_file=wwid_file,
     )
 
 
@@ -155,8 +162,8 @@ def find_loop_devices(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevic
     The file is known by its name and that of its folder, which must be unique. If its mount has
     ended with a mount namespace, the kernel shows the path from the root of that mount.
     """
-    loops = (root / "sys/block").glob("loop*")
-    names = _names(folder for folder in loops if _is_backed(folder, backing_file))
+    disks = (root / "sys/block").glob("*")
+    names = _names(folder for folder in disks if _is_backed(folder, backing_file))
     return read_present_devices(names, root)
 
 
@@ -199,10 +206,18 @@ def _backing_file(folder: Path) -> Path | None:
     return Path(text.removesuffix(DELETED)) if text else None
 
 
-def _first(folder: Path, *attributes: str) -> str:
-    """Return the first text with content; disks pad these texts with blanks."""
-    texts = ((read_attribute(folder / attribute) or "").strip() for attribute in attributes)
-    return next(filter(None, texts), "")
+def _first(folder: Path, *attributes: str) -> tuple[str, str]:
+    """Return the first text with content, and its attribute; disks pad these texts with blanks."""
+    texts = (((read_attribute(folder / name) or "").strip(), name) for name in attributes)
+    return next((found for found in texts if found[0]), ("", ""))
+
+
+def _bus(device: Path) -> str:
+    """Return the subsystem of the device that sysfs links to a disk; empty without such a link."""
+    if not device.exists():
+        return ""
+    subsystem = device / "subsystem"
+    return subsystem.resolve().name if subsystem.exists() else "unknown"
 
 
 def _flag(path: Path) -> bool | None:

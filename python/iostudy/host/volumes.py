@@ -108,5 +108,5 @@ def _group(device: BlockDevice, root: Path) -> str | None:
 
 
 def _volumes(root: Path) -> tuple[BlockDevice, ...]:
-    names = (name for name in devices.disk_names(root) if name.startswith(("dm-", "md")))
-    return devices.read_present_devices(names, root)
+    """Return the devices that a driver alone makes: only these have names of volumes."""
+    return tuple(device for device in devices.read_disks(root) if not device.bus)

@@ -12,8 +12,8 @@ from iostudy.persist.request import DiskMatch, InventoryDisk
 _UNWRITABLE = re.compile(r'[^ -~]|["\\|]')
 _GLOB = re.compile(r"[*?\[]")
 _NUMBER = re.compile(r"\d+")
-_VIRTUAL = ("loop", "ram", "zram", "dm-", "md", "nbd")
-"""Names of devices without a `device` folder in sysfs."""
+_LETTERED = re.compile(r"([a-z]{1,3}?d)[a-z]+")
+"""Disks that a driver letters, such as sda, xvdb, dasdc: all of their prefixes end in d."""
 _NOT_A_PATH = 'ENV{DM_MULTIPATH_DEVICE_PATH}!="1", ENV{DM_UUID}!="mpath-*"'
 """Excludes multipath volumes and their paths (multipath-tools, 60-multipath.rules)."""
 
@@ -46,31 +46,32 @@ def find_pattern(disk: InventoryDisk, match: DiskMatch) -> DiskPattern:
                 rule, f"--attr-match=device/model={model}*", f"model {disk.model}"
             )
         case DiskMatch.ROTATIONAL:
-            if not is_physical(disk) or not disk.rotational:
+            if not disk.bus or not disk.rotational:
                 raise ValueError("it is no physical disk that says whether it is rotational")
             kind = "rotational" if disk.rotational == "1" else "not rotational"
             rule = f'ATTR{{queue/rotational}}=="{disk.rotational}", TEST=="device"'
             attribute = f"--attr-match=queue/rotational={disk.rotational}"
             return _class_pattern(rule, attribute, kind, "--attr-match=device/uevent")
         case DiskMatch.NAME_PATTERN:
-            pattern = name_pattern(disk.name)
-            return _class_pattern(f'KERNEL=="{pattern}"', f"--sysname-match={pattern}", pattern)
+            pattern = name_pattern(disk)
+            trigger = f"--sysname-match={_in_sysfs(pattern)}"
+            return _class_pattern(f'KERNEL=="{pattern}"', trigger, pattern)
         case unreachable:
             assert_never(unreachable)
 
 
-def is_physical(disk: InventoryDisk) -> bool:
-    """Return whether a disk is a device of a bus, by its kernel name."""
-    return not disk.name.startswith(_VIRTUAL)
+def name_pattern(disk: InventoryDisk) -> str:
+    """The pattern of a driver's names in udev: ``sda`` -> ``sd*``, ``cciss!c0d0`` -> ``cciss/c*d*``.
 
-
-def name_pattern(name: str) -> str:
-    """The pattern of a driver's kernel names: ``sda`` -> ``sd*``, ``nvme0n1`` -> ``nvme*n*``.
-
-    SCSI, virtio and Xen disks are named by letters, others by numbers.
+    A driver gives its disks letters or numbers.
     """
-    letters = re.fullmatch(r"(sd|vd|xvd|hd)[a-z]+", name)
-    return f"{letters[1]}*" if letters else _NUMBER.sub("*", _escape(name))
+    letters = _LETTERED.fullmatch(disk.name)
+    return f"{letters[1]}*" if letters else _NUMBER.sub("*", _escape(disk.udev_name))
+
+
+def _in_sysfs(pattern: str) -> str:
+    """The pattern for `udevadm trigger`, which knows a slash in a name as ``!``, as sysfs does."""
+    return pattern.replace("/", "?")
 
 
 def in_class(disk: InventoryDisk, studied: InventoryDisk, match: DiskMatch) -> bool:
@@ -83,9 +84,9 @@ def in_class(disk: InventoryDisk, studied: InventoryDisk, match: DiskMatch) -> b
         case DiskMatch.MODEL:
             return disk.model == studied.model
         case DiskMatch.ROTATIONAL:
-            return is_physical(disk) and disk.rotational == studied.rotational
+            return bool(disk.bus) and disk.rotational == studied.rotational
         case DiskMatch.NAME_PATTERN:
-            return fnmatchcase(disk.name, name_pattern(studied.name))
+            return fnmatchcase(disk.udev_name, name_pattern(studied))
         case unreachable:
             assert_never(unreachable)
 
@@ -98,16 +99,15 @@ def _match_identity(disk: InventoryDisk) -> DiskPattern:
         triggers = tuple((f"--attr-match={file}={identity}",) for file in files)
         return DiskPattern(f'{key}=="{identity}"', triggers, named)
     if disk.named:
-        name = _escape(disk.name)
-        return DiskPattern(f'KERNEL=="{name}"', ((f"--sysname-match={name}",),), named)
+        name = _escape(disk.udev_name)
+        return DiskPattern(f'KERNEL=="{name}"', ((f"--sysname-match={_in_sysfs(name)}",),), named)
     raise ValueError("the disk has neither a WWID nor a serial number to know it by")
 
 
 def _identity_files(disk: InventoryDisk) -> tuple[str, ...]:
     """The sysfs key of the identity in a rule, then the files that may hold it."""
-    for prefix, folder in (("dm-", "dm"), ("md", "md")):
-        if disk.wwid and disk.name.startswith(prefix):
-            return f"ATTR{{{folder}/uuid}}", f"{folder}/uuid"
+    if disk.wwid_file.endswith("/uuid"):
+        return f"ATTR{{{disk.wwid_file}}}", disk.wwid_file
     # ATTRS finds it on the disk or on a parent; trigger needs the place.
     name = "wwid" if disk.wwid else "serial"
     return f"ATTRS{{{name}}}", name, f"device/{name}"

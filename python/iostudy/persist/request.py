@@ -34,8 +34,9 @@ class InventoryDisk:
     ``wwid`` and ``serial`` are empty if unknown. ``multipath``: a path to a multipath disk, or
     multipathd's volume. ``hidden``: invisible to udev, as are the paths to an NVMe disk, which
     share the disk's WWID. ``named``: given on the command line, so that its kernel name
-    identifies it. ``rotational`` is the kernel's 0 or 1, empty if unknown. ``here`` is its current
-    name on this host, empty if absent.
+    identifies it. ``rotational`` is the kernel's 0 or 1, empty if unknown. ``bus`` and
+    ``wwid_file`` are those of `BlockDevice`. ``here`` is its current name on this host, empty if
+    absent.
     """
 
     name: str
@@ -48,6 +49,16 @@ class InventoryDisk:
     hidden: bool = False
     named: bool = False
     here: str = ""
+    bus: str = ""
+    wwid_file: str = ""
+
+    @property
+    def udev_name(self) -> str:
+        """The name in udev, which has a slash for the kernel's exclamation mark (udev(7), KERNEL).
+
+        Source: sd-device.c of systemd, device_set_sysname_and_sysnum().
+        """
+        return self.name.replace("!", "/")
 
     @property
     def exclusion_reason(self) -> str:
@@ -77,6 +88,8 @@ class InventoryDisk:
             multipath=any((device.get("wwid") or "").startswith(_MULTIPATH) for device in uuids),
             hidden=bool(result.get("hidden")),
             named=named,
+            bus=result.get("bus", ""),
+            wwid_file=result.get("wwid_file", ""),
         )
 
     def found_in(self, inventory: Inventory) -> InventoryDisk:

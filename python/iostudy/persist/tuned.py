@@ -21,6 +21,8 @@ _FOLDER = Path("/etc/tuned")
 _NEW_FOLDER = _FOLDER / "profiles"
 """The folder of profiles in TuneD 2.23 and later."""
 _ACTIVE = _FOLDER / "active_profile"
+_MODE = _FOLDER / "profile_mode"
+"""``auto`` if TuneD chose the active profile."""
 _COMMAND = Path("/usr/sbin/tuned-adm")
 
 _OPTIONS = {
@@ -32,6 +34,8 @@ _OPTIONS = {
 KINDS = ("block", "sysctl", "thp", "cpu")
 """Prefixes of the settings that a profile can hold."""
 _DISK_SETTINGS = {"block.scheduler": "elevator", "block.read_ahead_kb": "readahead"}
+_BUSES = ("scsi", "nvme", "virtio", "xen")
+"""Buses of the disks that TuneD 2.20 tunes (plugin_disk.py, _device_is_supported)."""
 _SPECIAL = re.compile(r"[#$%;=]|[^ -~]")
 """Characters with a meaning in a profile: comments, variables, interpolation."""
 
@@ -53,7 +57,7 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
     return PersistencePlan(
         artifacts=(dropins.build_artifact(path, written, root, (active,)),),
         unsupported=unkept,
-        notes=(_revert_command(_included(path, root)),),
+        notes=(_revert_command(_included(path, root), root),),
     )
 
 
@@ -102,8 +106,10 @@ def _reason_of_disk(disk: InventoryDisk | None) -> str:
         return disk.exclusion_reason
     if disk.zoned:
         return "it is zoned, and TuneD does not spare a zoned disk's scheduler"
-    if disk.name.startswith(("dm-", "md", "loop", "zram")):
-        return "TuneD tunes disks of SCSI, NVMe, virtio and Xen only"
+    if disk.bus and disk.bus not in _BUSES:
+        return (
+            f"TuneD tunes disks of SCSI, NVMe, virtio and Xen only, and this is one of {disk.bus}"
+        )
     return "" if _regex(disk) else "the disk has no WWID or serial number that udev knows too"
 
 
@@ -125,20 +131,21 @@ def _regex(disk: InventoryDisk) -> str:
     return "" if _SPECIAL.search(pattern.replace("=", "", 1)) else f"^{pattern}$"
 
 
-def _revert_command(included: str) -> str:
+def _revert_command(included: str, root: Path) -> str:
     """Describe how to leave the profile before its file is removed."""
     command = f"tuned-adm profile {included.replace(',', ' ')}" if included else "tuned-adm off"
+    if (dropins.read_text(_MODE, root) or "").strip() == "auto":
+        command = "tuned-adm auto_profile"
     return f"to take the profile {PROFILE} back: `{command}`, then remove it"
 
 
 def _included(path: Path, root: Path) -> str:
-    """The active profile; if that is iostudy's own, the one that it builds on."""
-    active = (dropins.read_text(_ACTIVE, root) or "").strip()
-    if active != PROFILE:
-        return ",".join(active.split())
-    written = dropins.read_text(path, root) or ""
-    found = re.search(r"^include=(.*)$", written, re.MULTILINE)
-    return found[1] if found else ""
+    """The active profiles; in the place of iostudy's own, those that it includes."""
+    found = re.search(r"^include=(.*)$", dropins.read_text(path, root) or "", re.MULTILINE)
+    own = found[1].split(",") if found else []
+    active = (dropins.read_text(_ACTIVE, root) or "").split()
+    names = (name for each in active for name in (own if each == PROFILE else [each]))
+    return ",".join(name for name in dict.fromkeys(names) if name != PROFILE)
 
 
 def _plain(origin: str) -> str:

@@ -49,7 +49,7 @@ def attach(image: int, label: str) -> None:
 
 def find_by_label(label: str) -> tuple[BlockDevice, ...]:
     """The loop devices with that label, of those that this user may open."""
-    attached = Path("/sys/block").glob("loop*/loop/backing_file")
+    attached = Path("/sys/block").glob("*/loop/backing_file")
     names = sorted(file.parent.parent.name for file in attached)
     return devices.read_present_devices(name for name in names if _label(name) == label.encode())
 

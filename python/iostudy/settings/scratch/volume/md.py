@@ -45,15 +45,9 @@ class Md:
 
     def find(self, name: str) -> BlockDevice | None:
         """Return the array whose metadata have that name."""
-        arrays = (disk for disk in devices.disk_names() if disk.startswith("md"))
-        return next(
-            (
-                array
-                for array in devices.read_present_devices(arrays)
-                if _name(array.path, "--detail") == name
-            ),
-            None,
-        )
+        disks = devices.read_disks()
+        arrays = (disk for disk in disks if devices.class_folder(disk.name).joinpath("md").exists())
+        return next((a for a in arrays if _name(a.path, "--detail") == name), None)
 
     def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:
         """Return the attributes in sysfs."""
