@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.host import configuration
-from iostudy.host.configuration import parse_sysctl, parse_tmpfiles, parse_udev_rules
+from iostudy.host.configuration.assignment import Stage, matches_path, override_path
+from iostudy.host.configuration.sysctl import parse_sysctl
+from iostudy.host.configuration.tmpfiles import parse_tmpfiles
+from iostudy.host.configuration.udev import parse_udev_rules
+from iostudy.host.configuration.writers import read_writers
 from iostudy.host.reader import Reader
 from tests.host.sysfs import link, write
 
@@ -99,7 +102,7 @@ def test_a_file_in_etc_hides_one_of_the_same_name(tmp_path: Path) -> None:
     write(tmp_path / "run/sysctl.d/05-b.conf", "vm.dirty_ratio = 7\n")
     write(tmp_path / "etc/sysctl.conf", "fs.file-max = 64000\n")
     link(tmp_path / "etc/sysctl.d/99-sysctl.conf", tmp_path / "etc/sysctl.conf")
-    found = configuration.read_sysctl(Reader(tmp_path))
+    found = read_writers(Reader(tmp_path))
     assert [(each.where, each.name, each.value) for each in found] == [
         ("/run/sysctl.d/05-b.conf:1", "vm.dirty_ratio", "7"),
         ("/etc/sysctl.d/10-a.conf:1", "vm.swappiness", "1"),
@@ -107,6 +110,5 @@ def test_a_file_in_etc_hides_one_of_the_same_name(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("read", [configuration.read_udev_rules, configuration.read_tmpfiles])
-def test_nothing_configured(tmp_path: Path, read: object) -> None:
-    assert read(Reader(tmp_path)) == ()  # type: ignore[operator]
+def test_nothing_configured(tmp_path: Path) -> None:
+    assert read_writers(Reader(tmp_path)) == ()

@@ -62,11 +62,68 @@ def test_masked_file_is_ignored(tmp_path):
 
 
 def test_existing_line_is_not_written_again(tmp_path):
-    files = {"etc/sysctl.conf": "net.ipv4.tcp_rmem=4096\t87380\t16777216\n"}
+    files = {"etc/sysctl.d/50-x.conf": "net.ipv4.tcp_rmem=4096\t87380\t16777216\n"}
     planned = plan(tmp_path, files, SWAPPINESS, RMEM)
-    assert "already so in /etc/sysctl.conf:1" in planned.notes[0]
+    assert "already so in /etc/sysctl.d/50-x.conf:1" in planned.notes[0]
     assert "tcp_rmem" not in planned.artifacts[0].after
     assert plan(tmp_path, files, RMEM).artifacts == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("etc/sysctl.conf", "vm.swappiness=10\n", "nothing reads this file at boot"),
+        ("etc/sysctl.d/50-x.conf", "\ufeffvm.swappiness=10\n", "byte order mark"),
+    ],
+)
+def test_a_line_that_may_have_no_effect_is_written_again(tmp_path, name, text, why):
+    """Debian 13 has no link to sysctl.conf; systemd 252 was observed not to skip the mark."""
+    planned = plan(tmp_path, {name: text})
+    assert "vm.swappiness = 10" in planned.artifacts[0].after
+    assert f"written, although /{name}:1 has it" in planned.notes[0]
+    assert why in planned.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "effective"),
+    [
+        ("vm.*=60\nvm.swappiness=10\n", True),
+        ("vm.swappiness=10\nvm.*=60\n", True),
+        ("vm.*=10\n", True),
+        ("vm.*=10\n-vm.swappiness\n", False),
+        ("vm.swappiness=10\n-vm/swappiness\n", False),
+        ("vm.*=60\nvm.sw*=10\n", True),
+        ("vm.sw*=10\nvm.*=60\n", False),
+    ],
+)
+def test_a_key_counts_more_than_patterns_and_can_be_exempt_from_them(tmp_path, lines, effective):
+    """As systemd-sysctl 252 was observed to do it."""
+    planned = plan(tmp_path, {"usr/lib/sysctl.d/50-x.conf": lines})
+    assert planned.conflicts == ()
+    assert (planned.artifacts == ()) == effective
+
+
+def test_a_later_line_that_takes_the_key_back_is_a_conflict(tmp_path):
+    planned = plan(tmp_path, {"usr/lib/sysctl.d/95-x.conf": "-vm.swappiness\n"})
+    (clash,) = planned.conflicts
+    assert (clash.found, clash.where) == ("-vm.swappiness", "/usr/lib/sysctl.d/95-x.conf:1")
+    assert clash.remedy == "mask it with an empty /etc/sysctl.d/95-x.conf"
+    assert plan(tmp_path, {"usr/lib/sysctl.d/95-x.conf": "vm.*=1\n"}).conflicts == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("etc/tmpfiles.d/x.conf", "w /proc/sys/vm/swappiness - - - - 60\n"),
+        ("usr/lib/tmpfiles.d/x.conf", "f+ /proc/sys/vm/swappiness - - - - 60\n"),
+        ("etc/udev/rules.d/10-x.rules", 'KERNEL=="sda", SYSCTL{vm/swappiness}="60"\n'),
+        ("etc/rc.local", "#!/bin/sh\nsysctl -w vm.swappiness=60\n"),
+        ("etc/cron.d/x", "@reboot root echo 60 > /proc/sys/vm/swappiness\n"),
+    ],
+)
+def test_what_writes_the_sysctl_later_is_a_conflict(tmp_path, name, text):
+    (clash,) = plan(tmp_path, {name: text}).conflicts
+    assert clash.where.startswith(f"/{name}:")
 
 
 def test_sysctl_conf_counts_in_its_place_where_it_is_linked(tmp_path):

@@ -73,9 +73,19 @@ class BlockDevice:
         return Path("/dev") / name.replace("!", "/")
 
     @property
+    def udev_name(self) -> str:
+        """The name in rules of udev."""
+        return udev_name(self.name)
+
+    @property
     def disk(self) -> str:
         """The whole disk's name, which has the queue; its own if it is no partition."""
         return self.partition_of or self.name
+
+
+def udev_name(name: str) -> str:
+    """``cciss!c0d0`` -> ``cciss/c0d0``, as udev has it (systemd's sd-device.c)."""
+    return name.replace("!", "/")
 
 
 @dataclass(frozen=True)

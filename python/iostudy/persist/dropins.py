@@ -1,6 +1,6 @@
 """Comparison with existing configuration files: conflicts, overrides and duplicates.
 
-Source: sysctl.d(5), tmpfiles.d(5), udev(7), limits.conf(5).
+Source: sysctl.d(5), tmpfiles.d(5), udev(7), limits.conf(5), bootup(7).
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.host.configuration import Assignment
+from iostudy.host.configuration.assignment import Assignment, Stage, override_path
+from iostudy.host.configuration.writers import read_writers
 from iostudy.host.files import decode
 from iostudy.host.reader import Reader
 from iostudy.persist.plan import Activation, Artifact, Conflict, Expected, PersistencePlan
@@ -46,15 +47,18 @@ def read_text(path: Path, root: Path) -> str | None:
         raise _unreadable(f"{path}: {error.strerror}") from error
 
 
-def read_other_lines(
-    read: Callable[[Reader], tuple[Assignment, ...]], root: Path, own: Path
-) -> tuple[Assignment, ...]:
-    """Read the lines of all other files; UsageError if one is unreadable."""
+def read_other_writers(root: Path, own: Path) -> tuple[Assignment, ...]:
+    """Read what all other files set; UsageError if one is unreadable."""
     reader = Reader(root)
-    found = read(reader)
+    found = read_writers(reader)
     if reader.refused:
         raise _unreadable("; ".join(reader.refused))
     return tuple(line for line in found if line.file != own)
+
+
+def overrides(line: Assignment, own: Path, stage: Stage) -> bool:
+    """Whether a line is obeyed after one of iostudy's file of that stage."""
+    return (line.stage, line.file.name) > (stage, own.name)
 
 
 def _unreadable(found: str) -> UsageError:
@@ -99,12 +103,21 @@ def compare_with_existing(
             result += PersistencePlan(
                 conflicts=tuple(_build_conflict(setting, one) for one in clashing)
             )
-        elif said and said[-1] not in differing:
+        elif said and said[-1] not in differing and not said[-1].line.ineffective:
             result += PersistencePlan(
                 notes=(f"{setting.text}: already so in {said[-1].line.where}",)
             )
             continue
-        elif differing:
+        else:
+            result += PersistencePlan(
+                notes=tuple(
+                    f"{setting.text}: written, although {one.line.where} has it: "
+                    f"{one.line.ineffective}"
+                    for one in said
+                    if one not in differing and one.line.ineffective
+                )
+            )
+        if differing and not clashing:
             where = ", ".join(f"{one.line.where} ({one.value})" for one in differing)
             result += PersistencePlan(notes=(f"{setting.text}: overrides {where}",))
         left.append(setting)
@@ -113,7 +126,7 @@ def compare_with_existing(
 
 def _build_conflict(setting: PersistedSetting, said: ExistingLine) -> Conflict:
     remedy = (
-        f"put an empty file of its name into /etc/{said.line.file.parent.name} to mask it"
+        f"mask it with an empty {override_path(said.line.file)}"
         if said.is_packaged
         else "remove that line, or give it this value"
     )

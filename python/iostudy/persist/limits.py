@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy import units
-from iostudy.host.configuration import Assignment
+from iostudy.host.configuration.assignment import Assignment
 from iostudy.host.files import ROOT
 from iostudy.host.process_limits import UNLIMITED
 from iostudy.persist import dropins

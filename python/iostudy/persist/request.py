@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.host.device_kinds import NOT_ZONED
+from iostudy.host.devices import udev_name
 
 _MULTIPATH = "mpath-"
 """Prefix of the UUID of a multipath volume, whose slaves are paths to one disk."""
@@ -54,11 +55,8 @@ class InventoryDisk:
 
     @property
     def udev_name(self) -> str:
-        """The name in udev, which has a slash for the kernel's exclamation mark (udev(7), KERNEL).
-
-        Source: sd-device.c of systemd, device_set_sysname_and_sysnum().
-        """
-        return self.name.replace("!", "/")
+        """The name in rules of udev."""
+        return udev_name(self.name)
 
     @property
     def exclusion_reason(self) -> str:

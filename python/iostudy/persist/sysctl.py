@@ -6,10 +6,10 @@ Source: sysctl.d(5), systemd-sysctl.service(8), sysctl(8).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 
-from iostudy.host.configuration import Assignment, dotted, read_sysctl
+from iostudy.host.configuration.assignment import Assignment, Stage
+from iostudy.host.configuration.sysctl import dotted, sysctl_path
 from iostudy.host.files import ROOT
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
@@ -18,8 +18,6 @@ from iostudy.persist.request import PersistedSetting
 from iostudy.settings.sysctl_keys import COUNTERPARTS, key_path
 
 FILE = Path("/etc/sysctl.d/90-iostudy.conf")
-_LAST = Path("/etc/sysctl.conf")
-"""Read by `sysctl --system` after all others, and by systemd only through a link in sysctl.d."""
 
 
 def text(kept: Iterable[PersistedSetting], origin: str) -> str:
@@ -29,7 +27,7 @@ def text(kept: Iterable[PersistedSetting], origin: str) -> str:
 
 def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
     """Return the file and its conflicts with other files."""
-    others = dropins.read_other_lines(read_sysctl, root, FILE)
+    others = dropins.read_other_writers(root, FILE)
     left, result = dropins.compare_with_existing(
         kept, lambda setting: _find_existing(setting, others)
     )
@@ -44,14 +42,20 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
 def _find_existing(
     setting: PersistedSetting, others: Sequence[Assignment]
 ) -> tuple[ExistingLine, ...]:
-    """Find lines of other files on the setting, or on the one that clears it."""
+    """Find other writers of the setting, or of the one that clears it, the effective one last.
+
+    A line for the key itself takes precedence over patterns, wherever they stand.
+    """
     key = dotted(setting.attribute)
-    clearing = COUNTERPARTS.get(key)
+    own, clearing = sysctl_path(key), COUNTERPARTS.get(key)
     found = []
     for line in others:
-        wins = line.file == _LAST or line.file.name > FILE.name
-        if fnmatchcase(key, line.name):
-            found.append(ExistingLine(line, line.value, wins))
-        elif line.name == clearing:
-            found.append(ExistingLine(line, line.text, wins))
-    return tuple(found)
+        is_pattern = line.stage is Stage.SYSCTL and line.path != own
+        wins = not is_pattern and dropins.overrides(line, FILE, Stage.SYSCTL)
+        if line.writes(own):
+            value = line.text if line.cancels else line.value
+            found.append((not is_pattern, ExistingLine(line, value, wins)))
+        elif clearing and line.writes(sysctl_path(clearing)):
+            wins = dropins.overrides(line, FILE, Stage.SYSCTL)
+            found.append((not is_pattern, ExistingLine(line, line.text, wins)))
+    return tuple(line for _, line in sorted(found, key=lambda pair: pair[0]))

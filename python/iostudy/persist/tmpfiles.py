@@ -8,10 +8,9 @@ Documentation/admin-guide/pm/cpufreq.rst.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 
-from iostudy.host.configuration import Assignment, read_tmpfiles
+from iostudy.host.configuration.assignment import Assignment, Stage, matches_path
 from iostudy.host.files import ROOT
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
@@ -35,7 +34,7 @@ def text(kept: Iterable[PersistedSetting], origin: str) -> str:
 
 def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
     """Return the file and its conflicts with other files."""
-    others = dropins.read_other_lines(read_tmpfiles, root, FILE)
+    others = dropins.read_other_writers(root, FILE)
     left, result = dropins.compare_with_existing(
         kept, lambda setting: _find_existing(setting, others)
     )
@@ -57,13 +56,12 @@ def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
 def _find_existing(
     setting: PersistedSetting, others: Sequence[Assignment]
 ) -> tuple[ExistingLine, ...]:
-    """Find lines of others on all of the files, or differing ones on some of them."""
+    """Find other writers of all of the files, or of some of them with another value."""
     own = PATHS[setting.name]
     about = (
         line
         for line in others
-        if line.name == own
-        or fnmatchcase(own, line.name)
-        or (fnmatchcase(line.name, own) and line.value.strip() != setting.value)
+        if line.writes(own)
+        and (own == line.path or matches_path(own, line.path) or line.value.strip() != setting.value)
     )
-    return tuple(ExistingLine(line, line.value, wins=True) for line in about)
+    return tuple(ExistingLine(line, line.value, line.stage >= Stage.TMPFILES) for line in about)

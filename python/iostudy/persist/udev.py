@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from iostudy.host.configuration import Assignment, read_udev_rules
+from iostudy.host.configuration.assignment import Assignment, Stage
 from iostudy.host.files import ROOT
 from iostudy.persist import dropins
 from iostudy.persist.disk_match import DiskPattern, find_pattern, in_class
@@ -206,7 +206,7 @@ def plan(
     notes = tuple(note for part in found if part.settings for note in _notes(part, match))
     return (
         result
-        + _compare_with_rules(written, root)
+        + _compare_with_writers(found, root)
         + PersistencePlan(artifacts=(file,), notes=notes, places=disks)
     )
 
@@ -308,23 +308,31 @@ def activations(devices: Sequence[str]) -> tuple[Activation, ...]:
     return tuple(Activation(command, CONTROL, later) for command in commands)
 
 
-def _compare_with_rules(kept: Iterable[PersistedSetting], root: Path) -> PersistencePlan:
-    """Return other rules for the same attributes; only udev knows if they match these disks."""
-    wanted: dict[str, list[str]] = {}
-    for setting in kept:
-        wanted.setdefault(queue_attribute(setting), []).append(setting.text)
+def _compare_with_writers(parts: Iterable[DiskRules], root: Path) -> PersistencePlan:
+    """Return other writers of the same values; only udev knows which disks its rules match."""
+    wanted = [
+        (setting, f"/sys/block/{name}/queue/{queue_attribute(setting)}")
+        for part in parts
+        for setting in part.settings
+        for name in part.here or ("*",)
+    ]
     result = PersistencePlan()
-    for line in dropins.read_other_lines(read_udev_rules, root, FILE):
-        name = line.name.removeprefix("queue/")
-        if name in wanted:
-            result += _compare_with_line(", ".join(wanted[name]), line)
+    for line in dropins.read_other_writers(root, FILE):
+        settings = [s for s, path in wanted if line.writes(path) and line.value != s.value]
+        if settings:
+            what = ", ".join(dict.fromkeys(setting.text for setting in settings))
+            result += _compare_with_line(what, line)
     return result
 
 
 def _compare_with_line(what: str, line: Assignment) -> PersistencePlan:
-    if line.file.name < FILE.name:
+    if not dropins.overrides(line, FILE, Stage.UDEV):
         return PersistencePlan(
             notes=(f"{what}: {line.where} may set it too; {FILE.name} is read later",)
         )
-    remedy = "rename that file so that it is read before, or take that assignment out"
+    remedy = (
+        "rename that file so that it is read before, or take that assignment out"
+        if line.stage is Stage.UDEV
+        else f"take it out: it runs after the rule ({line.stage.label})"
+    )
     return PersistencePlan(conflicts=(Conflict(what, line.where, line.text, remedy),))

@@ -17,7 +17,7 @@ from iostudy.host.advice import commands
 from iostudy.host.advice.finding import Certainty
 from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import evaluate_rules
-from iostudy.host.configuration import Assignment
+from iostudy.host.configuration.assignment import Assignment
 from iostudy.host.mounts import parse_mountinfo
 from iostudy.host.topology import MountEntry
 from iostudy.settings import catalog
@@ -104,7 +104,7 @@ def _is_a_study(text: str, setting: str) -> None:
 
 def at(file: str, line: int = 2) -> str:
     assignment = Assignment(Path(file), line, line + 1, "queue/scheduler", "bfq", "...")
-    return commands.comment_out_command(assignment, "udev/rules.d")
+    return commands.comment_out_command(assignment)
 
 
 def test_a_copy_below_etc_is_made_once(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from iostudy.host.configuration import Assignment
+from iostudy.host.configuration.assignment import Assignment, override_path
 from iostudy.host.topology import MountEntry
 
 Levels = Sequence[str | int]
@@ -74,16 +74,16 @@ def write_command(path: str | Path, value: str) -> str:
     return f"{format_command(['echo', value])} > {format_command([path])}"
 
 
-def comment_out_command(assignment: Assignment, folder: str) -> str:
+def comment_out_command(assignment: Assignment) -> str:
     """Return commands that comment out the lines of an assignment, in a copy below /etc if needed.
 
     A file in /etc overrides a package's file of the same name. An existing copy is kept,
     because the command for another line may have created it.
     """
     file = assignment.file
-    if file.is_relative_to("/etc"):
+    copy = override_path(file)
+    if copy == file:
         return _commented(assignment, file)
-    copy = Path("/etc") / folder / file.name
     made = f"{format_command(['test', '-e', copy])} || {format_command(['cp', file, copy])}"
     return f"{{ {made}; }} && {_commented(assignment, copy)}"
 

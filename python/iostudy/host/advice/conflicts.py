@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 
 from iostudy.host.advice.commands import comment_out_command, format_command
 from iostudy.host.advice.facts import DeviceFacts, Facts, is_storage
 from iostudy.host.advice.finding import HOST, AdviceRule, Certainty, Observation
-from iostudy.host.configuration import Assignment
+from iostudy.host.configuration.assignment import Assignment, Stage
 from iostudy.host.daemons import TUNED
 
 _KEPT = "the value to keep, or none"
 _MATCH = re.compile(
     r'(?<![A-Z_])(?P<key>KERNEL|ATTR\{[^}]*\})\s*(?P<operator>==|!=)\s*"(?P<pattern>[^"]*)"'
 )
-_KINDS = {"queue": "block", "bdi": "bdi"}
+_BDI = 'SUBSYSTEM=="bdi"'
+_THP = {
+    f"/sys/kernel/mm/transparent_hugepage/{name}": f"thp.{name}" for name in ("enabled", "defrag")
+}
 
 
 def _tuned(facts: Facts) -> Iterator[Observation]:
@@ -31,36 +35,45 @@ def _tuned(facts: Facts) -> Iterator[Observation]:
             )
 
 
-def _udev(facts: Facts) -> Iterator[Observation]:
-    for each in facts.configuration.udev:
-        if any(may_match(each.text, device) for device in facts.devices):
-            found = f"{each.name} = {each.value}"
-            yield _file_observation(each, found, "udev/rules.d", _setting(each.name))
+def _written(facts: Facts, stages: Container[Stage]) -> Iterator[Observation]:
+    """Observe what runs at these stages and concerns storage."""
+    for line in facts.writers:
+        if line.stage in stages and not line.cancels and _concerns(facts, line):
+            yield Observation(
+                subject=line.where,
+                found=_describe(facts, line),
+                advised=_KEPT,
+                evidence=line.text,
+                command=comment_out_command(line),
+                setting=_setting(line.path),
+            )
 
 
-def _sysctl(facts: Facts) -> Iterator[Observation]:
-    for each in facts.configuration.sysctl:
-        if is_storage(each.name):
-            now = facts.host.sysctls.get(each.name)
-            current = "not present" if now is None else f"now {now}"
-            found = f"{each.name} = {each.value} ({current})"
-            yield _file_observation(each, found, "sysctl.d", f"sysctl.{each.name}")
+def _concerns(facts: Facts, line: Assignment) -> bool:
+    key = _sysctl_key(line.path)
+    if key and line.stage is not Stage.TMPFILES:
+        return is_storage(key)
+    pattern = line.device
+    if pattern is None:
+        return True
+    devices = (device for device in facts.devices if fnmatchcase(device.name, pattern))
+    is_rule = line.file.suffix == ".rules"
+    return any(not is_rule or may_match(line.text, device) for device in devices)
 
 
-def _tmpfiles(facts: Facts) -> Iterator[Observation]:
-    for each in facts.configuration.tmpfiles:
-        yield _file_observation(each, f"{each.name} = {each.value}", "tmpfiles.d", "")
+def _describe(facts: Facts, line: Assignment) -> str:
+    now = ""
+    if line.stage is Stage.SYSCTL:
+        current = facts.host.sysctls.get(line.name)
+        now = " (not present)" if current is None else f" (now {current})"
+    why = f"; {line.ineffective}" if line.ineffective else ""
+    return f"{line.name} = {line.value}{now}{why}"
 
 
-def _file_observation(assignment: Assignment, found: str, folder: str, setting: str) -> Observation:
-    return Observation(
-        subject=assignment.where,
-        found=found,
-        advised=_KEPT,
-        evidence=assignment.text,
-        command=comment_out_command(assignment, folder),
-        setting=setting,
-    )
+def _sysctl_key(path: str) -> str:
+    """``/proc/sys/vm/swappiness`` -> ``vm.swappiness``; empty for another path."""
+    inside = path.partition("/proc/sys/")[2]
+    return inside.translate(str.maketrans("/.", "./"))
 
 
 def may_match(rule: str, device: DeviceFacts) -> bool:
@@ -68,7 +81,8 @@ def may_match(rule: str, device: DeviceFacts) -> bool:
 
     All other conditions (environment, programs, labels) count as matching.
     """
-    texts = {"KERNEL": device.name}
+    is_bdi = _BDI in rule
+    texts = {"KERNEL": device.node.device.number if is_bdi else device.udev_name}
     texts |= {f"ATTR{{queue/{name}}}": text for name, text in device.queue.items()}
     conditions = ((m["key"], m["operator"], m["pattern"]) for m in _MATCH.finditer(rule))
     return all(
@@ -82,10 +96,15 @@ def _matches_pattern(text: str, pattern: str) -> bool:
     return any(fnmatchcase(text, each) for each in pattern.split("|"))
 
 
-def _setting(attribute: str) -> str:
-    """``queue/read_ahead_kb`` -> ``block.read_ahead_kb``; a tunable needs its scheduler's name."""
-    folder, _, name = attribute.partition("/")
-    return f"{_KINDS[folder]}.{name}" if folder in _KINDS and "/" not in name else ""
+def _setting(path: str) -> str:
+    """``/sys/block/*/queue/nr_requests`` -> ``block.nr_requests``; empty without a setting.
+
+    A tunable would need the name of its scheduler.
+    """
+    if key := _sysctl_key(path):
+        return f"sysctl.{key}"
+    folder, _, name = path.rpartition("/")
+    return f"block.{name}" if folder.endswith("/queue") else _THP.get(path, "")
 
 
 RULES = (
@@ -105,25 +124,36 @@ RULES = (
         title="A udev rule sets a device's attributes",
         certainty=Certainty.FACT,
         why="udev writes the value again on every matching event: at boot, when the disk appears, "
-        "and when a program closes it after writing.",
-        source="udev(7), ATTR{key}; systemd's 60-block.rules (watch)",
-        check=_udev,
+        "and when a program closes it after writing. Programs of RUN run after all rules, so they "
+        "win.",
+        source="udev(7), ATTR{key}, SYSCTL{key}, RUN; systemd's 60-block.rules (watch)",
+        check=partial(_written, stages=(Stage.UDEV, Stage.UDEV_PROGRAM)),
     ),
     AdviceRule(
         id="sysctl-file-sets",
         title="A file sets a sysctl that storage studies vary",
         certainty=Certainty.FACT,
         why="The value is written at boot and by `sysctl --system`, and overrides manual changes. "
-        "If files disagree, the last one wins.",
+        "If files disagree, the last one wins. Udev, systemd-tmpfiles and services write later.",
         source="sysctl.d(5), sysctl.conf(5)",
-        check=_sysctl,
+        check=partial(_written, stages=(Stage.SYSCTL,)),
     ),
     AdviceRule(
         id="tmpfiles-writes",
         title="systemd-tmpfiles writes kernel attributes",
         certainty=Certainty.FACT,
-        why="The value is written at boot and whenever a package runs systemd-tmpfiles.",
-        source='tmpfiles.d(5), type "w"',
-        check=_tmpfiles,
+        why="The value is written at boot, after the rules of udev, and whenever a package runs "
+        "systemd-tmpfiles.",
+        source='tmpfiles.d(5), types "w" and "f+"; bootup(7)',
+        check=partial(_written, stages=(Stage.TMPFILES,)),
+    ),
+    AdviceRule(
+        id="service-writes",
+        title="A service writes kernel attributes",
+        certainty=Certainty.FACT,
+        why="Services run last at boot, so their value replaces that of all files. Only the text "
+        "of units, scripts, crontabs and sysfs.conf is searched, and no program is run.",
+        source="systemd.service(5), ExecStart; systemd-rc-local-generator(8); crontab(5)",
+        check=partial(_written, stages=(Stage.SERVICE,)),
     ),
 )

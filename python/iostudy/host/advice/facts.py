@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from iostudy.host.configuration import Assignment
+from iostudy.host.configuration.assignment import Assignment
 from iostudy.host.daemons import Daemon
 from iostudy.host.devices import Scheduler
 from iostudy.host.process_limits import ResourceLimit
@@ -49,6 +49,11 @@ class DeviceFacts:
     def name(self) -> str:
         """The kernel's name."""
         return self.node.name
+
+    @property
+    def udev_name(self) -> str:
+        """The name in rules of udev."""
+        return self.node.device.udev_name
 
     def number(self, attribute: str) -> int | None:
         """Return a queue attribute as a number, or None."""
@@ -106,17 +111,11 @@ class HostFacts:
 
 
 @dataclass(frozen=True)
-class ConfigurationFacts:
-    """Settings in configuration files of this host."""
-
-    sysctl: tuple[Assignment, ...]
-    udev: tuple[Assignment, ...]
-    tmpfiles: tuple[Assignment, ...]
-
-
-@dataclass(frozen=True)
 class Facts:
-    """Input of all rules. ``target`` is the requested mount, if any.
+    """Input of all rules.
+
+    ``writers`` are the lines of this host's files that set kernel values. ``target`` is the
+    requested mount, if any.
 
     ``refused`` lists unreadable files, which the rules did not evaluate.
     """
@@ -125,7 +124,7 @@ class Facts:
     devices: tuple[DeviceFacts, ...]
     space: Mapping[Path, FilesystemSpace]
     host: HostFacts
-    configuration: ConfigurationFacts
+    writers: tuple[Assignment, ...]
     target: MountEntry | None
     refused: tuple[str, ...]
 

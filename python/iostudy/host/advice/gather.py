@@ -8,15 +8,16 @@ import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from iostudy.host import configuration, devices, mounts, stack, volumes
+from iostudy.host import devices, mounts, stack, volumes
 from iostudy.host.advice.facts import (
-    ConfigurationFacts,
     DeviceFacts,
     Facts,
     FilesystemSpace,
     HostFacts,
     is_storage,
 )
+from iostudy.host.configuration.assignment import Stage
+from iostudy.host.configuration.writers import read_writers
 from iostudy.host.daemons import read_daemons
 from iostudy.host.devices import SECTOR_BYTES
 from iostudy.host.files import ROOT, parse_choice, read_attribute, read_number
@@ -63,17 +64,14 @@ def gather_facts(
     reader = Reader(root)
     target = _target(place, root) if place is not None else None
     topology = _narrowed(read_topology(root), place, target, root)
-    set_by_files = ConfigurationFacts(
-        sysctl=configuration.read_sysctl(reader),
-        udev=configuration.read_udev_rules(reader),
-        tmpfiles=configuration.read_tmpfiles(reader),
-    )
+    writers = read_writers(reader)
+    keys = {line.name for line in writers if line.stage is Stage.SYSCTL and is_storage(line.name)}
     return Facts(
         topology=topology,
         devices=tuple(_device(node, root) for node in topology.nodes),
         space=_space(topology, reader, statvfs),
-        host=_host(reader, {each.name for each in set_by_files.sysctl if is_storage(each.name)}),
-        configuration=set_by_files,
+        host=_host(reader, keys),
+        writers=writers,
         target=target,
         refused=reader.refused,
     )

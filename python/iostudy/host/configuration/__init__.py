@@ -1,0 +1,1 @@
+"""Writers of kernel values in the configuration of a host, in the order in which they run."""
