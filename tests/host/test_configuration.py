@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.host.configuration.assignment import Stage, matches_path, override_path
+from iostudy.host.configuration.assignment import Stage
 from iostudy.host.configuration.sysctl import parse_sysctl
 from iostudy.host.configuration.tmpfiles import parse_tmpfiles
 from iostudy.host.configuration.udev import parse_udev_rules
 from iostudy.host.configuration.writers import read_writers
 from iostudy.host.reader import Reader
-from tests.host.sysfs import link, write
+from tests.host.sysfs import add_disk, link, write
 
 SYSCTL = """\
 # comment
@@ -112,3 +112,82 @@ def test_a_file_in_etc_hides_one_of_the_same_name(tmp_path: Path) -> None:
 
 def test_nothing_configured(tmp_path: Path) -> None:
     assert read_writers(Reader(tmp_path)) == ()
+
+
+RA = "/sys/block/sda/queue/read_ahead_kb"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "path", "value", "stage"),
+    [
+        ("x.rules", 'ATTR{bdi/read_ahead_kb}="8"', RA.replace("sda", "*"), "8", Stage.UDEV),
+        ("x.rules", 'SUBSYSTEM=="bdi", KERNEL=="8:0", ATTR{read_ahead_kb}="8"', RA, "8",
+         Stage.UDEV_PROGRAM),
+        ("x.rules", 'ATTR{[block/sda]queue/read_ahead_kb}="8"', RA, "8", Stage.UDEV),
+        ("x.rules", 'SYSCTL{vm/swappiness}="8"', "/proc/sys/vm/swappiness", "8", Stage.UDEV),
+        ("x.rules", """RUN+="/bin/sh -c 'echo 8 > /sys%p/queue/read_ahead_kb'\"""",
+         RA.replace("sda", "*"), "8", Stage.UDEV_PROGRAM),
+        ("x.rules", """PROGRAM="/bin/sh -c 'echo 8 > /sys/block/$kernel/queue/nr_requests'\"""",
+         "/sys/block/*/queue/nr_requests", "8", Stage.UDEV),
+        ("x.rules", 'RUN{program}+="/sbin/blockdev --setra 16 $devnode"', RA.replace("sda", "*"),
+         "8", Stage.UDEV_PROGRAM),
+        ("x.rules", 'RUN+="tune %k"', RA.replace("sda", "*"), "8", Stage.UDEV_PROGRAM),
+        ("x.conf", f"w! {RA} - - - - 8", RA, "8", Stage.TMPFILES),
+        ("x.conf", f"f+ {RA} - - - - 8\\n", RA, "8", Stage.TMPFILES),
+        ("x.conf", f"w~ {RA} - - - - OA==", RA, "8", Stage.TMPFILES),
+        ("x.conf", f"w^ {RA} - - - - name", RA, "*", Stage.TMPFILES),
+        ("x.conf", "w /sys/class/bdi/8:0/read_ahead_kb - - - - 8", RA, "8", Stage.TMPFILES),
+        ("x.conf", "w /sys/devices/pci0/x/block/sda/queue/read_ahead_kb - - - - 8", RA, "8",
+         Stage.TMPFILES),
+        ("x@.service", "[Service]\nExecStart=-/bin/sh -c 'echo 8 > /sys/block/%i/queue/nomerges'",
+         "/sys/block/*/queue/nomerges", "8", Stage.SERVICE),
+        ("x@.service", "[Service]\nExecStartPre=/usr/lib/udev/tune sda", RA.replace("sda", "*"),
+         "8", Stage.SERVICE),
+    ],
+)  # fmt: skip
+def test_writers_share_one_form_of_a_path(
+    tmp_path: Path, name: str, text: str, path: str, value: str, stage: Stage
+) -> None:
+    folders = {"s": "udev/rules.d", "f": "tmpfiles.d", "e": "systemd/system"}
+    write(tmp_path / "etc" / folders[name[-1]] / name, f"{text}\n")
+    script = "#!/bin/sh\necho 8 > /sys/block/$1/queue/read_ahead_kb\n"
+    write(tmp_path / "usr/lib/udev/tune", script)
+    add_disk(tmp_path, "sda", "8:0", scheduler=None)
+    wants = tmp_path / "etc/systemd/system/default.target.wants"
+    wants.mkdir(parents=True)
+    (wants / "x@sda.service").symlink_to("../x@.service")
+    (found,) = read_writers(Reader(tmp_path))
+    assert (found.path, found.value, found.stage) == (path, value, stage)
+    assert found.where == (
+        "/usr/lib/udev/tune:2" if "tune" in text else f"{found.file}:{found.first}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.rules", 'ATTR{queue/nr_requests}=="64", ATTR{size}="1", RUN{builtin}+="kmod load x"'),
+        ("x.conf", f"f {RA} - - - - 8"),
+        ("x.service", "[Service]\nExecStart=/bin/sh -c 'echo 8 > /sys/block/sda/queue/nomerges'"),
+        ("x@.service", "[Service]\nExecStop=/bin/sh -c 'echo 8 > /sys/block/sda/queue/nomerges'"),
+    ],
+)
+def test_what_writes_nothing_at_boot(tmp_path: Path, name: str, text: str) -> None:
+    folders = {"s": "udev/rules.d", "f": "tmpfiles.d", "e": "systemd/system"}
+    write(tmp_path / "etc" / folders[name[-1]] / name, f"{text}\n")
+    assert read_writers(Reader(tmp_path)) == ()
+
+
+def test_writers_are_in_the_order_in_which_they_run(tmp_path: Path) -> None:
+    write(tmp_path / "etc/sysfs.conf", "block/sda/queue/read_ahead_kb = 5\n")
+    write(tmp_path / "etc/tmpfiles.d/a.conf", f"w {RA} - - - - 4\n")
+    rules = 'RUN+="/sbin/blockdev --setra 6 /dev/sda"\nATTR{queue/read_ahead_kb}="2"\n'
+    write(tmp_path / "etc/udev/rules.d/a.rules", rules)
+    write(tmp_path / "etc/sysctl.d/a.conf", "vm.swappiness = 1\n")
+    assert [line.value for line in read_writers(Reader(tmp_path))] == ["1", "2", "3", "4", "5"]
+
+
+def test_a_word_too_long_for_a_name_is_no_script(tmp_path: Path) -> None:
+    write(tmp_path / "etc/udev/rules.d/a.rules", f'RUN+="/{"x" * 300}"\n')
+    reader = Reader(tmp_path)
+    assert (read_writers(reader), reader.refused) == ((), ())

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,68 @@ def test_a_mount_without_a_line_is_refused_with_the_reason(tmp_path, files, why)
     planned = plan(tmp_path, text="# empty\n", **files)
     assert planned.artifacts == ()
     assert planned.unsupported[0].reason == why
+
+
+UNITS = "etc/systemd/system"
+OPTIONS = "[Unit]\nOptions=x\n[Mount]\nOptions=noatime\nOptions={}\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "etc/systemd/system/data.mount",
+        "run/systemd/system/data.mount",
+        "etc/systemd/system/data.mount.d/o.conf",
+        "usr/lib/systemd/system/data.mount.d/o.conf",
+        "etc/systemd/system/mount.d/o.conf",
+    ],
+)
+def test_options_of_a_unit_that_take_precedence_are_a_conflict(tmp_path, name):
+    planned = plan(tmp_path, **{name: OPTIONS.format("relatime")})
+    (clash,) = planned.conflicts
+    assert (clash.where, clash.found) == (f"/{name}:5", "Options=relatime")
+    same = plan(tmp_path, **{name: OPTIONS.format("rw,noatime")})
+    assert (same.conflicts, same.artifacts) == ((), ())
+    assert same.notes == (f"mount.atime@/data = noatime: already so in /{name}:5",)
+
+
+def test_the_line_takes_precedence_over_a_unit_of_a_package(tmp_path):
+    planned = plan(tmp_path, **{"usr/lib/systemd/system/data.mount": OPTIONS.format("relatime")})
+    assert (planned.conflicts, len(planned.artifacts)) == ((), 1)
+
+
+def test_a_unit_without_options_takes_precedence_too(tmp_path):
+    (clash,) = plan(tmp_path, **{f"{UNITS}/data.mount": UNIT}).conflicts
+    assert clash.found == "no Options="
+
+
+def test_the_last_drop_in_counts_and_the_more_specific_of_two_with_one_name(tmp_path):
+    point = Path("/data/a-b")
+    files = {
+        rf"{UNITS}/data-a\x2db.mount.d/20.conf": OPTIONS.format("noatime"),
+        f"{UNITS}/data-.mount.d/20.conf": OPTIONS.format("strictatime"),
+        f"{UNITS}/data-.mount.d/10.conf": OPTIONS.format("relatime"),
+    }
+    kept = PersistedSetting("mount.atime", "noatime", mount_point=point)
+    planned = plan(tmp_path, kept, text="/dev/sdb1 /data/a-b ext4\n", **files)
+    assert "20.conf:5" in planned.notes[0]
+
+
+@pytest.mark.child
+@pytest.mark.skipif(shutil.which("systemd-escape") is None, reason="needs systemd-escape")
+@pytest.mark.parametrize("point", ["/", "/home", "/mnt/a-b", "/mnt/.x y", "/data/ä.b_c:d"])
+def test_names_of_units_are_those_of_systemd(point):
+    command = ("systemd-escape", "--path", "--suffix=mount", point)
+    assert fstab.unit_name(Path(point)) == subprocess.check_output(command, text=True).strip()
+
+
+def test_a_mount_point_is_found_through_links(tmp_path):
+    """As findmnt(8) does: /home is a link to var/home on some distributions."""
+    kept = PersistedSetting("mount.atime", "noatime", mount_point=Path("/var/home"))
+    tree = write(tmp_path, {"etc/fstab": "/dev/sdb1 /home ext4 defaults 0 2\n", "var/home/x": ""})
+    (tree / "home").symlink_to("var/home")
+    (file,) = fstab.plan([kept], tree).artifacts
+    assert file.after == "/dev/sdb1 /home ext4 defaults,noatime 0 2\n"
 
 
 def test_two_lines_for_one_mount_point_are_refused(tmp_path):

@@ -78,3 +78,54 @@ def test_existing_line_is_not_written_again(tmp_path):
         PersistedSetting("limit.memlock_soft", "65536"),
     )
     assert memlock.artifacts == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "* hard nofile 4096",
+        "* - nofile 4096",
+        "* Soft NOFILE 4096",
+        "* soft nofile 4096 per app team",
+        "* soft nofile 4096# a comment",
+    ],
+)
+def test_lines_that_pam_limits_obeys_are_conflicts(tmp_path, line):
+    """Each gave 4096 with pam_limits 1.5.2, also before a later ``* soft nofile 10000``."""
+    (clash,) = plan(tmp_path, {"etc/security/limits.d/50-site.conf": f"{line}\n"}, SOFT).conflicts
+    assert clash.found == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("* hard nofile 10000", "* hard nofile unlimited", "* hard nproc 5", "* -", "% -"),
+        *("%staff soft nofile 4096", "staff soft nofile", "staff - per team", "* soft nofile"),
+    ],
+)
+def test_lines_that_do_not_concern_the_limit(tmp_path, line):
+    planned = plan(tmp_path, {"etc/security/limits.d/50-site.conf": f"{line}\n"}, SOFT)
+    assert (planned.conflicts, planned.notes, len(planned.artifacts)) == ((), (), 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("nobody -", "no limits"),
+        ("@hdfs -", "no limits"),
+        ("65534: soft nofile 4096", "4096"),
+        ("nobody hard nofile 4096", "4096"),
+    ],
+)
+def test_exceptions_are_named_with_their_line(tmp_path, line, value):
+    planned = plan(tmp_path, {"etc/security/limits.d/50-site.conf": f"{line}\n"}, SOFT)
+    (note,) = planned.notes
+    assert note.endswith(f"own line is /etc/security/limits.d/50-site.conf:1 ({value})")
+
+
+def test_a_hard_limit_on_nice_caps_from_the_other_side(tmp_path):
+    nice = PersistedSetting("limit.nice_soft", "30")
+    text = "* hard nice {}\n"
+    capped = plan(tmp_path, {"etc/security/limits.conf": text.format(-5)}, nice)
+    assert len(capped.conflicts) == 1
+    assert plan(tmp_path, {"etc/security/limits.conf": text.format(-15)}, nice).conflicts == ()

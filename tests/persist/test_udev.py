@@ -191,6 +191,34 @@ def test_rules_of_others_are_named(tmp_path):
     assert clash.where == "/usr/lib/udev/rules.d/zz-last.rules:1"
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("etc/udev/rules.d/99-zz.rules", 'ATTR{bdi/read_ahead_kb}="4096"'),
+        ("etc/udev/rules.d/10-a.rules", 'SUBSYSTEM=="bdi", ATTR{read_ahead_kb}="4096"'),
+        ("etc/udev/rules.d/10-a.rules", 'RUN+="/sbin/blockdev --setra 8192 /dev/%k"'),
+        ("etc/tmpfiles.d/a.conf", "w /sys/block/sdq/queue/read_ahead_kb - - - - 4096"),
+        ("etc/tmpfiles.d/a.conf", "w /sys/class/block/*/bdi/read_ahead_kb - - - - 4096"),
+        ("etc/sysfs.conf", "block/sdq/queue/read_ahead_kb = 4096"),
+    ],
+)
+def test_other_writers_of_the_same_value_that_run_later_are_conflicts(tmp_path, file, text):
+    rules(tmp_path, Path(file).name, f"{text}\n", str(Path(file).parent))
+    kept = [PersistedSetting("block.read_ahead_kb", "512", SDA)]
+    (clash,) = udev.plan(kept, ORIGIN, tmp_path).conflicts
+    assert (clash.where, clash.found) == (f"/{file}:1", text)
+    same = [PersistedSetting("block.read_ahead_kb", "4096", SDA)]
+    assert udev.plan(same, ORIGIN, tmp_path).conflicts == ()
+    other = [PersistedSetting("block.nr_requests", "64", SDA)]
+    assert udev.plan(other, ORIGIN, tmp_path).conflicts == ()
+
+
+def test_writers_of_other_disks_are_no_conflict(tmp_path):
+    rules(tmp_path, "a.conf", "w /sys/block/sda/queue/nr_requests - - - - 9\n", "etc/tmpfiles.d")
+    planned = udev.plan([PersistedSetting("block.nr_requests", "64", SDA)], ORIGIN, tmp_path)
+    assert planned.conflicts == ()
+
+
 def test_match_keys_are_not_taken_for_assignments(tmp_path):
     rules(tmp_path, "zz.rules", 'ATTR{queue/scheduler}=="bfq", ENV{X}="1"\n')
     planned = udev.plan([PersistedSetting("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)

@@ -7,6 +7,7 @@ Linux 2.6.32 to 6.x, but for ``sync_action`` reading ``recover`` early on when i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +15,8 @@ from pathlib import Path
 from iostudy.host.files import ROOT, read_attribute, read_number
 
 _NO_BITMAP = "none"
+_AUXILIARY = {"journal", "spare", "write_mostly", "faulty"}
+"""States of a member (md/dev-XXX/state)."""
 _PROGRESS = re.compile(r"(\d+) / (\d+)")
 
 
@@ -49,6 +52,8 @@ class RaidArray:
     ``action`` is None if the level has no redundancy to maintain, or the kernel has a word that
     md.rst does not know. ``missing`` counts the absent members. ``progress`` is the completed
     fraction, None if nothing is under way or has begun. ``bitmap`` is None if the array has none.
+    ``auxiliary`` are the members that hold no share of the data or serve no reads while others
+    can: journal, spare, write-mostly, faulty.
     """
 
     level: str
@@ -57,6 +62,7 @@ class RaidArray:
     action: SyncAction | None
     progress: float | None
     bitmap: WriteBitmap | None
+    auxiliary: tuple[str, ...] = ()
 
 
 def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
@@ -72,7 +78,15 @@ def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
         action=parse_action(read_attribute(folder / "sync_action")),
         progress=parse_progress(read_attribute(folder / "sync_completed") or ""),
         bitmap=_read_bitmap(folder / "bitmap"),
+        auxiliary=tuple(_find_auxiliary(folder)),
     )
+
+
+def _find_auxiliary(folder: Path) -> Iterator[str]:
+    for member in sorted(folder.glob("dev-*")):
+        states = (read_attribute(member / "state") or "").strip().split(",")
+        if _AUXILIARY & set(states):
+            yield member.name.removeprefix("dev-")
 
 
 def _read_bitmap(folder: Path) -> WriteBitmap | None:

@@ -61,7 +61,7 @@ def find_pattern(disk: InventoryDisk, match: DiskMatch) -> DiskPattern:
 
 
 def name_pattern(disk: InventoryDisk) -> str:
-    """The pattern of a driver's names in udev: ``sd*`` of ``sda``, ``cciss/c*d*`` of ``cciss!c0d0``.
+    """The pattern of a driver's names in udev: ``sd*``, and ``cciss/c*d*`` of ``cciss!c0d0``.
 
     A driver gives its disks letters or numbers.
     """

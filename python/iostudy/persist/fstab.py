@@ -1,6 +1,8 @@
 """Edits of mount options in /etc/fstab that leave every other byte unchanged.
 
-Source: fstab(5); blanks, tabs, newlines and backslashes in a field are written as octal escapes.
+A mount point is compared as findmnt(8) does, through symbolic links. A unit in /etc or /run, and
+any drop-in, takes precedence over the line. Blanks, tabs, newlines and backslashes in a field are
+octal escapes. Source: fstab(5), systemd.mount(5), systemd.unit(5).
 """
 
 from __future__ import annotations
@@ -12,9 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.host import mounts
+from iostudy.host.configuration.assignment import (
+    PLACES,
+    Assignment,
+    content_lines,
+    effective_files,
+    host_path,
+)
 from iostudy.host.files import ROOT, decode
 from iostudy.persist import dropins, mount_options
-from iostudy.persist.plan import Activation, Artifact, PersistencePlan, UnsupportedSetting
+from iostudy.persist.plan import Activation, Artifact, Conflict, PersistencePlan, UnsupportedSetting
 from iostudy.persist.request import PersistedSetting
 
 FILE = Path("/etc/fstab")
@@ -27,7 +36,12 @@ _ESCAPED = re.compile(rb"\\([0-7]{3})")
 _SPECIAL = re.compile(r"[ \t\n\\]")
 _ONLY_AT_MOUNT = ("mount.data",)
 """Options that ext3 and ext4 refuse to change by a remount."""
-_UNITS = ("etc/systemd/system", "run/systemd/system", "usr/lib/systemd/system")
+_UNITS = "systemd/system"
+_BEFORE_FSTAB = ("etc", "run")
+"""Where a unit takes precedence over the one that systemd-fstab-generator makes of a line."""
+_SECTION = re.compile(r"\[(?P<name>\w+)\]")
+_OPTIONS = re.compile(r"Options\s*=\s*(?P<options>.*)")
+_UNESCAPED = re.compile(r"[a-zA-Z0-9:_.]")
 _AT_MOUNT = (
     "cannot be changed while it is mounted: its options hold from the next mount "
     "(the root file system takes it from rootflags= of the kernel's command line)"
@@ -108,28 +122,97 @@ def plan_edits(
         by_point.setdefault(setting.mount_point, []).append(setting)
     found, result = [], PersistencePlan()
     for point, settings in by_point.items():
-        own = [e for e in entries if point is not None and Path(e.point) == point]
-        if len(own) == 1:
-            wanted = {setting.name: setting.value for setting in settings}
-            options = mount_options.merge(own[0].options, wanted)
-            found.append(Edit(own[0], options, tuple(settings)))
-        else:
+        own = _find_entries(point, entries, root)
+        if point is None or len(own) != 1:
             result += _unlisted(point, settings, len(own), root)
+            continue
+        wanted = {setting.name: setting.value for setting in settings}
+        unit = _find_overriding(point, root)
+        if unit and mount_options.merge(unit.value, wanted) == unit.value:
+            result += _already(settings, unit.where)
+            continue
+        if unit:
+            result += PersistencePlan(conflicts=_conflicts(settings, unit))
+        options = mount_options.merge(own[0].options, wanted)
+        found.append(Edit(own[0], options, tuple(settings)))
     return tuple(found), result
+
+
+def _already(settings: Iterable[PersistedSetting], where: object) -> PersistencePlan:
+    return PersistencePlan(notes=tuple(f"{s.text}: already so in {where}" for s in settings))
+
+
+def _conflicts(settings: Iterable[PersistedSetting], unit: Assignment) -> tuple[Conflict, ...]:
+    remedy = f"it takes precedence over {FILE}: set the option there, or remove it"
+    return tuple(Conflict(s.text, unit.where, unit.text, remedy) for s in settings)
+
+
+def _find_entries(
+    point: Path | None, entries: Sequence[FstabEntry], root: Path
+) -> list[FstabEntry]:
+    """Find the lines of a mount point; links are followed only where no line has its own name."""
+    if point is None:
+        return []
+    literal = [entry for entry in entries if Path(entry.point) == point]
+    real = dropins.resolve_path(point, root).resolve()
+    return literal or [
+        entry
+        for entry in entries
+        if entry.point.startswith("/")
+        and dropins.resolve_path(Path(entry.point), root).resolve() == real
+    ]
+
+
+def unit_name(point: Path) -> str:
+    """Return the name of a mount point's unit, as `systemd-escape --path` has it."""
+    path = str(point).strip("/")
+    escaped = "".join(
+        "-"
+        if char == "/"
+        else char
+        if _UNESCAPED.match(char) and not (char == "." and number == 0)
+        else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
+        for number, char in enumerate(path)
+    )
+    return f"{escaped or '-'}.mount"
+
+
+def _find_overriding(point: Path, root: Path) -> Assignment | None:
+    """Find the options of a unit or drop-in that take precedence over those of a line."""
+    name = unit_name(point)
+    units = (root / place / _UNITS / name for place in _BEFORE_FSTAB)
+    unit = next((path for path in units if path.is_file()), None)
+    prefixes = [name[: match.end()] + ".mount" for match in re.finditer("-", name)]
+    files: dict[str, Path] = {}
+    # The same name in the folder of a longer prefix counts.
+    for own in ("mount", *prefixes, name):
+        files |= {file.name: file for file in effective_files(root, f"{_UNITS}/{own}.d", ".conf")}
+    for file in (*(files[key] for key in sorted(files, reverse=True)), *((unit,) if unit else ())):
+        if line := _read_options(file, root):
+            return line
+    # Without options of its own the unit takes none of the line's.
+    return Assignment(host_path(unit, root), 1, 1, "Options", "", "no Options=") if unit else None
+
+
+def _read_options(file: Path, root: Path) -> Assignment | None:
+    """Return the last line with options in the section of a mount."""
+    section, place, found = "", host_path(file, root), None
+    text = dropins.read_text(place, root) or ""
+    for line in content_lines(text, comments="#;", continued=True):
+        if heading := _SECTION.fullmatch(line.text):
+            section = heading["name"]
+        elif section == "Mount" and (match := _OPTIONS.fullmatch(line.text)):
+            options = match["options"]
+            found = Assignment(place, line.first, line.last, "Options", options, line.text)
+    return found
 
 
 def plan(kept: Sequence[PersistedSetting], root: Path = ROOT) -> PersistencePlan:
     """The file with the options of every mount point that has a line in it."""
     found, result = plan_edits(kept, root)
     changing = [edit for edit in found if edit.options != edit.entry.options]
-    result += PersistencePlan(
-        notes=tuple(
-            f"{setting.text}: already so in {FILE}"
-            for edit in found
-            if edit not in changing
-            for setting in edit.settings
-        )
-    )
+    for edit in found:
+        result += _already(() if edit in changing else edit.settings, FILE)
     before = after = dropins.read_text(FILE, root) or ""
     active: list[Activation] = []
     for edit in changing:
@@ -143,8 +226,8 @@ def plan(kept: Sequence[PersistedSetting], root: Path = ROOT) -> PersistencePlan
 
 def _late(edit: Edit, root: Path) -> tuple[str, ...]:
     """Return why the options need a new mount; empty if a remount is enough."""
-    point = edit.entry.point
-    if not any(mount.point == Path(point) for mount in mounts.read_mounts(root)):
+    point = edit.settings[0].mount_point
+    if not any(mount.point == point for mount in mounts.read_mounts(root)):
         return (f"{point} is not mounted; its options hold from the next mount",)
     if edit.only_at_mount:
         names = ", ".join(edit.only_at_mount)
@@ -176,11 +259,5 @@ def _why(point: Path | None, entries: int, root: Path) -> tuple[str, str]:
 
 def _unit(point: Path, root: Path) -> Path | None:
     """The unit file of systemd that mounts it."""
-    wanted = re.compile(rf"^\s*Where\s*=\s*{re.escape(str(point))}/?\s*$", re.MULTILINE)
-    for folder in _UNITS:
-        for path in sorted((root / folder).glob("*.mount")):
-            unit = Path("/") / path.relative_to(root)
-            # A link to a unit that is gone is no file.
-            if wanted.search(dropins.read_text(unit, root) or ""):
-                return unit
-    return None
+    paths = (root / place / _UNITS / unit_name(point) for place in PLACES)
+    return next((host_path(path, root) for path in paths if path.is_file()), None)

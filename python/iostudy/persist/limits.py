@@ -1,11 +1,14 @@
 """Process limits as a file in limits.d.
 
 Source: limits.conf(5), pam_limits(8): limits.conf is read first, then the files of limits.d in the
-order of their names; the last line for a domain counts, and a user's own line more than ``*``.
+order of their names; the last line for a domain counts, and a user's own line more than ``*``. How
+lines are read was observed with pam_limits 1.5.2: four words in any case, and no more of the line.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +29,8 @@ _MOST_FILES = 1 << 20
 """The kernel's default of fs.nr_open. setrlimit(2) refuses more, and then pam_limits(8) the
 session, so that users could not log in. What it was raised to may not hold at the next start."""
 _BOTH = "-"
+_UNLIMITED = ("unlimited", "infinity", "-1")
+_NUMBER = re.compile(r"-?\d+")
 NOTES = """\
 # `*` does not concern root. Services of systemd do not read this file: they need Limit... lines in
 # their units, such as LimitNOFILE= (systemd.exec(5)). It holds for sessions that begin from now on.
@@ -58,7 +63,10 @@ _UNITS: dict[str, Callable[[int], int]] = {
 
 @dataclass(frozen=True)
 class LimitsEntry:
-    """A line of limits.conf; ``type`` is soft, hard, or - for both."""
+    """A line of limits.conf; ``type`` is soft, hard, or - for both.
+
+    A line without ``item`` exempts its domain from all limits.
+    """
 
     domain: str
     type: str
@@ -66,19 +74,41 @@ class LimitsEntry:
     value: str
     line: Assignment
 
-    def concerns(self, item: str, type_: str) -> bool:
-        """Whether the line sets that limit."""
-        return self.item == item and self.type in (type_, _BOTH)
+    def concerns(self, item: str, type_: str, value: str) -> bool:
+        """Whether the line sets that limit, or caps a soft limit of that value."""
+        if self.item not in ("", item):
+            return False
+        caps = type_ == "soft" and _compare_limits(item, self.value, value) < 0
+        return self.type in (type_, _BOTH) or (self.type == "hard" and caps)
+
+
+def _compare_limits(item: str, one: str, other: str) -> float:
+    """Return a negative number if the first limit is the lower one."""
+    if one == other:
+        return 0
+    first, second = (
+        math.inf if word in _UNLIMITED else int(match[0]) if (match := _NUMBER.match(word)) else 0
+        for word in (one, other)
+    )
+    return second - first if item == "nice" else first - second
 
 
 def parse(file: Path, text: str) -> Iterator[LimitsEntry]:
-    """Return every line with four fields; pam_limits skips other lines."""
+    """Return every line about users or groups that pam_limits obeys.
+
+    ``%`` is for the number of logins only.
+    """
     for number, raw in enumerate(text.split("\n"), start=1):
-        fields = raw.partition("#")[0].split()
-        if len(fields) == 4:
-            domain, type_, item, value = fields
+        domain, *words = raw.partition("#")[0].split() or ("",)
+        if domain.startswith("%"):
+            continue
+        if len(words) >= len(("type", "item", "value")):
+            type_, item, value = (word.lower() for word in words[:3])
             line = Assignment(file, number, number, item, value, raw.strip())
             yield LimitsEntry(domain, type_, item, value, line)
+        elif words == [_BOTH] and domain != _EVERYBODY:
+            line = Assignment(file, number, number, "", "no limits", raw.strip())
+            yield LimitsEntry(domain, _BOTH, "", "no limits", line)
 
 
 def line_of(setting: PersistedSetting) -> str:
@@ -141,12 +171,12 @@ def _value(item: str, value: str) -> str:
 def _find_existing(
     setting: PersistedSetting, others: Sequence[LimitsEntry]
 ) -> tuple[ExistingLine, ...]:
-    own = line_of(setting).split()[-1]
+    own, (item, type_) = line_of(setting).split()[-1], _item(setting)
     return tuple(
         # In the setting's own unit where it is the same, so that the two can be compared.
         ExistingLine(entry.line, setting.value if entry.value == own else entry.value, wins=False)
         for entry in others
-        if entry.domain == _EVERYBODY and entry.concerns(*_item(setting))
+        if entry.domain == _EVERYBODY and entry.concerns(item, type_, own)
     )
 
 
@@ -156,5 +186,6 @@ def _own_lines(kept: Iterable[PersistedSetting], others: Sequence[LimitsEntry]) 
         f"({entry.value})"
         for setting in kept
         for entry in others
-        if entry.domain != _EVERYBODY and entry.concerns(*_item(setting))
+        if entry.domain != _EVERYBODY
+        and entry.concerns(*_item(setting), line_of(setting).split()[-1])
     ]

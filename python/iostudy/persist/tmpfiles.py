@@ -62,6 +62,8 @@ def _find_existing(
         line
         for line in others
         if line.writes(own)
-        and (own == line.path or matches_path(own, line.path) or line.value.strip() != setting.value)
+        and (
+            own == line.path or matches_path(own, line.path) or line.value.strip() != setting.value
+        )
     )
     return tuple(ExistingLine(line, line.value, line.stage >= Stage.TMPFILES) for line in about)

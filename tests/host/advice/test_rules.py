@@ -15,7 +15,7 @@ from iostudy.host.advice.finding import Certainty, DoctorFinding
 from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import RULES, evaluate_rules
 from tests.host import recorded
-from tests.host.sysfs import add_disk, add_partition, write
+from tests.host.sysfs import add_disk, add_partition, link, stack_on, write
 
 
 def facts_of(root: Path, **room: float) -> Facts:
@@ -252,15 +252,117 @@ def test_partitions(old: Facts, tmp_path: Path) -> None:
     assert found(old, "partition-off-stripe") == {}
 
 
-def test_a_partition_off_the_stripe(tmp_path: Path) -> None:
-    root = recorded.nvme_and_zoned(tmp_path)
-    finding = found(facts_of(root), "partition-off-stripe")["nvme0n1p2"]
-    assert finding.advised == "a multiple of 128KiB"
-    assert finding.command == "parted --script /dev/nvme0n1 align-check optimal 2"
-    write(root / "sys/block/nvme0n1/nvme0n1p2/start", "2048\n")
-    assert found(facts_of(root), "partition-off-stripe") == {}
-    write(root / "sys/block/nvme0n1/queue/optimal_io_size", "33553920\n")
-    assert found(facts_of(root), "partition-off-stripe") == {}
+def partition_off_the_stripe(root: Path, disk: str, **files: str) -> dict[str, DoctorFinding]:
+    """What is said of a partition at 1028 KiB of a disk with these attributes."""
+    recorded.lvm_on_md(root)
+    add_disk(root, disk, "99:0", scheduler="[none]\n", size="4194304\n", **files)
+    part = add_partition(root, disk, f"{disk}p1", "99:1")
+    write(part / "start", "2056\n")
+    write(part / "alignment_offset", "0\n")
+    return found(facts_of(root), "partition-off-stripe")
+
+
+STRIPE = {"queue__minimum_io_size": "65536\n", "queue__optimal_io_size": "262144\n"}
+MD = {"md__raid_disks": "5\n", **STRIPE}
+
+
+@pytest.mark.parametrize(
+    ("disk", "files"),
+    [
+        ("md5", {"md__level": "raid5\n", **MD}),
+        ("md6", {"md__level": "raid6\n", **MD}),
+        ("sdz", {"device__vendor": "AVAGO\n", **STRIPE}),
+    ],
+)
+def test_a_partition_off_the_stripe(tmp_path: Path, disk: str, files: dict[str, str]) -> None:
+    (finding,) = partition_off_the_stripe(tmp_path, disk, **files).values()
+    assert finding.advised == "a multiple of 256KiB"
+    assert finding.command == f"parted --script /dev/{disk} align-check optimal 1"
+    write(tmp_path / f"sys/class/block/{disk}p1/start", "2048\n")
+    assert found(facts_of(tmp_path), "partition-off-stripe") == {}
+
+
+@pytest.mark.parametrize(
+    ("disk", "files"),
+    [
+        ("md1", {"md__level": "raid10\n", **MD}),
+        ("nvme0n1", {"queue__optimal_io_size": "131072\n"}),
+        ("nvme1n1", STRIPE),
+        ("sdy", {"queue__optimal_io_size": "33550336\n", "queue__minimum_io_size": "4096\n"}),
+        ("sdz", {"queue__optimal_io_size": "33553920\n", "queue__minimum_io_size": "512\n"}),
+        ("sdz", {"device__vendor": "ATA     \n", **STRIPE}),
+    ],
+)
+def test_a_disk_without_parity_has_no_stripe(
+    tmp_path: Path, disk: str, files: dict[str, str]
+) -> None:
+    """Plain disks report sizes as optimal that are no stripe, and some that are nonsense."""
+    assert partition_off_the_stripe(tmp_path, disk, **files) == {}
+
+
+@pytest.mark.parametrize("state", ["journal", "spare", "in_sync,write_mostly", "faulty"])
+def test_members_of_another_role_are_no_unlike_disks(tmp_path: Path, state: str) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    add_disk(root, "nvme0n1", "259:0", scheduler="[none]\n", model="Flash\n")
+    stack_on(root, "md127", "nvme0n1")
+    assert "md127" in found(facts_of(root), "volume-mixed-members")
+    write(root / "sys/class/block/md127/md/dev-nvme0n1/state", f"{state}\n")
+    assert found(facts_of(root), "volume-mixed-members") == {}
+
+
+def test_a_linear_array_does_not_spread_a_request(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "sys/block/sdb/queue/rotational", "0\n")
+    write(root / "sys/block/md127/md/level", "linear\n")
+    assert "md127" not in found(facts_of(root), "volume-mixed-members")
+
+
+def test_a_volume_on_others_has_no_write_cache_of_its_own(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    cached = {"queue__write_cache": "write back\n"}
+    add_disk(root, "sdz", "8:240", scheduler="[none]\n", **cached)
+    add_disk(root, "vda", "253:9", scheduler="[none]\n", **cached)
+    add_disk(root, "bcache0", "252:0", scheduler="none\n", **cached)
+    stack_on(root, "bcache0", "sdz")
+    findings = found(facts_of(root), "write-cache-unknown-protection")
+    assert findings["sdz"].command == "smartctl --xall /dev/sdz"
+    assert findings["vda"].command.startswith("lsblk --nodeps")
+    assert "bcache0" not in findings
+
+
+def test_a_mount_with_softerr_is_soft(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    line = "40 29 0:50 / /nfs rw - nfs4 server:/x rw,vers=4.2,softerr,rsize=1048576\n"
+    write(root / "proc/self/mountinfo", line)
+    finding = found(facts_of(root), "nfs-soft")["/nfs"]
+    assert (finding.found, finding.advised) == ("softerr", "hard")
+    assert "softerr" not in finding.command
+
+
+def test_all_writers_that_services_show(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    unit = "[Service]\nExecStart=/bin/sh -c 'echo never > {}'\n"
+    thp = "/sys/kernel/mm/transparent_hugepage/enabled"
+    write(root / "etc/systemd/system/thp.service", unit.format(thp))
+    write(root / "etc/systemd/system/idle.service", unit.format(thp))
+    link(
+        root / "etc/systemd/system/multi-user.target.wants/thp.service",
+        root / "etc/systemd/system/thp.service",
+    )
+    write(root / "etc/sysfs.d/x.conf", "block/sda/queue/nr_requests = 64\n")
+    write(root / "etc/rc.local", "#!/bin/sh\n\nblockdev --setra 256 /dev/sdx\n")
+    findings = found(facts_of(root), "service-writes")
+    assert {where: (finding.setting, finding.found) for where, finding in findings.items()} == {
+        "/etc/systemd/system/thp.service:2": ("thp.enabled", f"{thp} = never"),
+        "/etc/sysfs.d/x.conf:1": ("block.nr_requests", "/sys/block/sda/queue/nr_requests = 64"),
+    }
+
+
+def test_a_file_that_nothing_reads_at_boot_is_called_that(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "etc/sysctl.conf", "vm.swappiness = 10\n")
+    finding = found(facts_of(root), "sysctl-file-sets")["/etc/sysctl.conf:1"]
+    assert "nothing reads this file at boot" in finding.found
 
 
 def test_a_partition_off_the_chunk_of_a_raid(tmp_path: Path) -> None:

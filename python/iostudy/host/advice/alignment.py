@@ -13,6 +13,7 @@ from iostudy.units import format_size
 
 _ABI = "Documentation/ABI/stable/sysfs-block of the kernel"
 _PAGE_BYTES = 4096
+_PARITY = ("raid4", "raid5", "raid6")
 
 
 def _misaligned(facts: Facts) -> Iterator[Observation]:
@@ -34,8 +35,7 @@ def _misaligned(facts: Facts) -> Iterator[Observation]:
 def _off_stripe(facts: Facts) -> Iterator[Observation]:
     for part, start in _partitions(facts):
         optimal = part.number("optimal_io_size") or 0
-        # Some bridges report a size that is not a multiple of a page, and so not a stripe.
-        if optimal and optimal % _PAGE_BYTES == 0 and start % optimal:
+        if _has_parity_stripes(facts, part, optimal) and start % optimal:
             yield _alignment_observation(
                 part,
                 found=f"begins at {start} B",
@@ -43,6 +43,19 @@ def _off_stripe(facts: Facts) -> Iterator[Observation]:
                 evidence=f"queue/optimal_io_size: {optimal}",
                 check="optimal",
             )
+
+
+def _has_parity_stripes(facts: Facts, part: DeviceFacts, optimal: int) -> bool:
+    """Whether a write of that size is a stripe of a RAID 4, 5 or 6.
+
+    md says its level. A RAID controller shows stripes of several units, each larger than a page.
+    A disk that shows a block as its unit reports a request that it likes, or nonsense.
+    """
+    disk = facts.device(part.node.below[0]) if part.node.below else part
+    if disk.node.array is not None:
+        return optimal > 0 and disk.node.array.level in _PARITY
+    unit, is_controller = _natural_unit(part), disk.node.device.bus == "scsi" and not disk.is_ata
+    return is_controller and _PAGE_BYTES < unit < optimal and optimal % unit == 0
 
 
 def _natural_unit(part: DeviceFacts) -> int:
@@ -87,8 +100,9 @@ RULES = (
         id="partition-off-stripe",
         title="A partition is not aligned to the RAID stripe",
         certainty=Certainty.RECOMMENDATION,
-        why="A full-stripe write covers parts of two stripes, which a RAID 5 or 6 must read "
-        "before it writes. Mirrors and plain disks are not affected. The command confirms the "
+        why="A full-stripe write covers parts of two stripes, which a RAID 4, 5 or 6 must "
+        "read before it writes. Only arrays of md and SCSI disks with stripes of several units are "
+        "checked: a plain disk's optimal_io_size is no stripe. The command confirms the "
         "finding and changes nothing.",
         source=f"{_ABI}, optimal_io_size; parted(8), align-check",
         check=_off_stripe,

@@ -15,14 +15,17 @@ LARGEST_TRANSFER = "1048576"
 _SETTING = "mount.options"
 _OLD_VERSIONS = ("2", "3", "4.0", "4")
 _MAN = "nfs(5)"
+_SOFT = ("soft", "softerr")
 _CONNECTION_DETAIL = re.compile(r"(addr|clientaddr|mountaddr|mountport|namlen)=.*|port=0|seclabel")
 """Connection details in mountinfo, which mount(8) determines again."""
 
 
 def _soft(facts: Facts) -> Iterator[Observation]:
     for place, options in _nfs_mounts(facts):
-        if "soft" in options and "ro" not in options:
-            yield _remount_observation(place, "soft", {"soft": None, "hard": ""})
+        found = next((name for name in _SOFT if name in options), None)
+        if found and "ro" not in options:
+            changes: dict[str, str | None] = dict.fromkeys(_SOFT)
+            yield _remount_observation(place, found, changes | {"hard": ""})
 
 
 def _udp(facts: Facts) -> Iterator[Observation]:
@@ -121,8 +124,9 @@ RULES = (
         certainty=Certainty.FACT,
         setting=_SETTING,
         why="A soft mount fails requests when the server is slow, which can silently corrupt "
-        "data: programs do not expect a late failure of an earlier write.",
-        source=f"{_MAN}, soft and hard",
+        "data: programs do not expect a late failure of an earlier write. softerr fails them with "
+        "ETIMEDOUT instead of EIO.",
+        source=f"{_MAN}, soft, softerr and hard",
         check=_soft,
     ),
     AdviceRule(

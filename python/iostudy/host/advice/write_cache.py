@@ -59,11 +59,13 @@ def _cache_evidence(disk: DeviceFacts) -> str:
 
 
 def _inquiry_command(disk: DeviceFacts) -> str:
-    """Query the drive itself; for a virtual disk, ask the operator of its host."""
+    """Query the drive itself; of a disk on another bus only the model leads to a data sheet."""
     node = str(disk.node.device.path)
     if disk.node.kind is DeviceKind.NVME:
         return format_command(["nvme", "id-ctrl", "--human-readable", node])
-    return format_command(["smartctl", "--xall", node])
+    if disk.node.device.bus == "scsi" and disk.node.kind is not DeviceKind.VIRTUAL:
+        return format_command(["smartctl", "--xall", node])
+    return format_command(["lsblk", "--nodeps", "-o", "NAME,VENDOR,MODEL,SERIAL,REV", node])
 
 
 RULES = (

@@ -26,7 +26,8 @@ _ASSIGNED = re.compile(
     rf"\bfor\s+(?P<each>\w+)\s+in\s+(?P<words>[^;\n]+)|(?<!\S)(?P<name>\w+)=(?P<value>{_WORD})"
 )
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
-_COMPUTED = re.compile(r"\$\([^)]*\)|`[^`]*`|\$\{[^}]*\}|\$\S")
+_COMPUTED = re.compile(r"\$\{[^}]*\}|\$\w+|\$\S|\*+")
+_COMMAND = re.compile(r"\$\([^()\n]*\)|`[^`\n]*`")
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _KERNEL = ("/sys/", "/proc/sys/")
 _SECTORS_PER_KB = 2
@@ -46,6 +47,7 @@ class ShellWrite:
 def find_shell_writes(text: str) -> Iterator[ShellWrite]:
     """Yield the writes in the order of their kinds; every offset is that of the command."""
     text = _COMMENT.sub(lambda match: " " * len(match[0]), text).replace('\\"', ' "')
+    text = _COMMAND.sub(lambda match: "*" * len(match[0]), text)
     variables = _read_variables(text)
     for match in _REDIRECTED.finditer(text):
         for path in _expand(match["path"], variables):
@@ -75,7 +77,7 @@ def _read_variables(text: str) -> Variables:
 
 def _expand(word: str, variables: Variables, depth: int = 3) -> list[str]:
     """Return the word with the values of its variables; ``*`` for what the text does not say."""
-    word = word.strip("\"'")
+    word = word.strip("\"' ")
     match = _VARIABLE.search(word)
     values = variables.get(match[1]) if match else None
     if match is None or not values or not depth:

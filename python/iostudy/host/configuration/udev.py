@@ -35,6 +35,7 @@ _OF_ANY = re.compile(r"\[(?P<subsystem>\w+)/(?P<name>[^\]]+)\](?P<attribute>.+)"
 _SUBSTITUTED = (
     (re.compile(r"%p|\$devpath|(?:\$env|%E)\{DEVPATH\}"), "/devices/*"),
     (re.compile(r"%S|\$sys"), "/sys"),
+    (re.compile(r"%N|\$devnode|\$tempnode|(?:\$env|%E)\{DEVNAME\}"), "/dev/*"),
     (re.compile(r"(?:\$(?:kernel|number|name|devnode|id|driver|major|minor|attr|env|result|links)"
                 r"|%[kncbrPMmsE])(?:\{[^}]*\})?"), "*"),
 )  # fmt: skip
