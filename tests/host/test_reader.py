@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.host import reader
-from iostudy.host.configuration import read_sysctl
+from iostudy.host.configuration.writers import read_writers
 from iostudy.host.reader import Reader
 
 
@@ -25,7 +25,7 @@ def test_special_files_are_not_read(folder: Path, tmp_path: Path) -> None:
     (folder / "50-dangling.conf").symlink_to("nowhere")
     (folder / "60-zero.conf").symlink_to("/dev/zero")
     given = Reader(tmp_path)
-    assert [line.name for line in read_sysctl(given)] == ["vm.swappiness"]
+    assert [line.name for line in read_writers(given)] == ["vm.swappiness"]
     assert given.refused == ()
 
 
@@ -41,5 +41,5 @@ def test_oversized_file_is_refused(
     monkeypatch.setattr(reader, "_LARGEST_BYTES", 30)
     (folder / "20-large.conf").write_text("#" * 31)
     given = Reader(tmp_path)
-    assert [line.name for line in read_sysctl(given)] == ["vm.swappiness"]
+    assert [line.name for line in read_writers(given)] == ["vm.swappiness"]
     assert given.refused == (f"{folder / '20-large.conf'}: File too large",)

@@ -53,6 +53,8 @@ class ArrayReport(Value):
     """Completed fraction of the action; null without one."""
     bitmap: BitmapReport | None
     """Write-intent bitmap; null without one."""
+    auxiliary: list[str]
+    """Kernel names of the members that are journal, spare, write-mostly or faulty."""
 
 
 class DeviceReport(Value):
