@@ -2,6 +2,8 @@
 #   make quickstart   the main job: a first study on a scratch disk of its own
 #   make test         every test that takes minutes, not hours
 PYTHON ?= python3
+# Each file is compiled once: without, every worker compiles all tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 # crates/hdfs-mount is a workspace of its own: `make hdfs` builds it, and nothing else does.
@@ -25,17 +27,33 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site format lock clean help
+# Tests of the host wait more than they compute: two workers a processor.
+WORKERS := $(shell echo $$((2 * $$(nproc))))
+ALL_TESTS := set-up check test-rust test-python calibrate crash attack diagnose hadoop hdfs-test systems fleet \
+	fleet-kills vm
+
+.PHONY: quickstart set-up test test-rust test-python all-tests unit check docs bench calibrate crash attack diagnose \
+	hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
 
-test: $(VENV)/.test $(VENV)/.built ## set up, and pass the tests
+set-up: ## all that tests need; packages are installed while Rust is compiled
+	@$(MAKE) --no-print-directory -j 2 $(VENV)/.test $(VENV)/.built
+
+test: set-up test-rust test-python ## set up, and pass the tests
+
+test-rust:
 	cargo test --workspace --exclude iostudy-bindings --locked --quiet
-	tools/run-tests $(BIN)/pytest
+
+test-python: $(VENV)/.test $(VENV)/.built
+	$(BIN)/pytest -m "not (slow or vm)" -n $(WORKERS) --dist worksteal --retry-alone
+
+all-tests: ## every target of tests, one after another; a table of counts and times at the end
+	@$(PYTHON) tools/run_targets.py $(ALL_TESTS)
 
 unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser or child process, in parallel
-	$(BIN)/pytest -m unit -n 2
+	$(BIN)/pytest -m unit -n auto --dist worksteal
 
 check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 	cargo fmt --all --check
@@ -162,7 +180,7 @@ $(VENV)/.run: requirements/run.txt requirements/build.txt
 	tools/need-python $(PYTHON)
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt
-	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
+	tools/install $(VENV) requirements/run.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES) $(CHARTS)
@@ -175,15 +193,15 @@ $(BIN)/iostudy-hdfs-mount: $(VENV)/.built $(HDFS_SOURCES)
 	install target/hdfs-mount/release/iostudy-hdfs-mount $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
-	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	tools/install $(VENV) requirements/dev.txt
 	touch $@
 
 $(VENV)/.package: $(VENV)/.dev $(VENV)/.built requirements/package.txt
-	$(BIN)/pip install --quiet --require-hashes -r requirements/package.txt
+	tools/install $(VENV) requirements/package.txt
 	touch $@
 
 $(VENV)/.site: $(VENV)/.run requirements/site.txt
-	$(BIN)/pip install --quiet --require-hashes -r requirements/site.txt
+	tools/install $(VENV) requirements/site.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.dev

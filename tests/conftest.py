@@ -5,24 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import tempfile
+import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+
+# Tests start the program hundreds of times, and workers import the tests: each file is compiled
+# once, whatever the environment wants.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+from hypothesis import HealthCheck, settings  # noqa: E402 - compiled by pytest
 
 # How long an example takes says how much else the machine does.
 settings.register_profile(
     "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any-machine")
-
-# Locks are for the whole host: those of the tests must not meet those of real studies.
-_LOCKS = tempfile.TemporaryDirectory(prefix="iostudy-test-locks-")
-os.environ["IOSTUDY_LOCK_DIR"] = _LOCKS.name
-
-# Tests start the program hundreds of times: it is compiled once, whatever the environment wants.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The JVMs of the tests live for seconds: what their second compiler gains comes too late for them.
 os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
@@ -32,9 +31,11 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
+    "tests.shared_resources",  # before fixtures that hold one
     "tests.fixtures_hadoop",
     "tests.fixtures_loop",
     "tests.fixtures_tracefs",
+    "tests.outcome",
     "tests.unit_tests",
 ]
 

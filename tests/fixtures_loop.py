@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,17 +48,29 @@ def loop_disk(size_bytes: int = 64 * MIB) -> Iterator[str]:
 def replace_loop(name: str) -> None:
     """Take the loop device away, kernel's folder and all, and make another of its name.
 
+    Another test may get the free device; then this waits for its end.
     Source: loop(4), LOOP_CTL_REMOVE and LOOP_CTL_ADD.
     """
     image, number = read_device(name).backing_file, int(name.removeprefix("loop"))
     subprocess.run(["losetup", "--detach", f"/dev/{name}"], check=True)
-    control = os.open("/dev/loop-control", os.O_RDWR)
+    with Path("/dev/loop-control").open("rb", buffering=0) as control:
+        hang_guard = time.monotonic() + 60
+        while not _renewed(control.fileno(), number, image):
+            assert time.monotonic() < hang_guard, f"/dev/{name} cannot be had"
+            time.sleep(0.05)
+
+
+def _renewed(control: int, number: int, image: Path | None) -> bool:
+    """Whether nobody else held the device of this number while another was made of it."""
     try:
         fcntl.ioctl(control, _LOOP_CTL_REMOVE, number)
         fcntl.ioctl(control, _LOOP_CTL_ADD, number)
-    finally:
-        os.close(control)
-    subprocess.run(["losetup", "--direct-io=on", f"/dev/{name}", str(image)], check=True)
+    except OSError as error:
+        if error.errno in {errno.EBUSY, errno.EEXIST, errno.ENODEV}:
+            return False
+        raise
+    attach = ["losetup", "--direct-io=on", f"/dev/loop{number}", str(image)]
+    return subprocess.run(attach, capture_output=True, check=False).returncode == 0
 
 
 def queue_state(name: str) -> dict[str, str]:

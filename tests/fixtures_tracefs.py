@@ -8,20 +8,36 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host import tracefs
+from iostudy.host import mounts, tracefs
 from iostudy.host.files import ROOT
+from tests.shared_resources import hold, is_last
+
+OURS = "iostudy-tests"
+"""Source of the mount that the tests make."""
 
 
 @pytest.fixture(scope="session")
 def tracing() -> Iterator[Path]:
     """Where it is mounted; if need be for these tests only, which run as root."""
+    with hold("tracing"):
+        path, is_ours = _mounted()
+    with hold("tracing-users", shared=True) as users:
+        yield path
+        if is_ours and is_last(users):
+            subprocess.run(["umount", path], check=True)
+
+
+def _mounted() -> tuple[Path, bool]:
+    """The path, and whether a worker of these tests mounted it."""
     found = tracefs.find_tracefs()
     if found is not None:
-        yield found
-        return
-    place = ROOT / tracefs.DEFAULT_PATH
-    mounted = subprocess.run(["mount", "-t", "tracefs", "nodev", place], check=False)
-    if mounted.returncode or tracefs.find_missing_events(place):
+        return found, OURS in _source(found)
+    path = ROOT / tracefs.DEFAULT_PATH
+    mounted = subprocess.run(["mount", "-t", "tracefs", OURS, path], check=False)
+    if mounted.returncode or tracefs.find_missing_events(path):
         pytest.skip("this kernel does not trace block requests")
-    yield place
-    subprocess.run(["umount", place], check=True)
+    return path, True
+
+
+def _source(path: Path) -> str:
+    return "".join(m.source for m in mounts.read_mounts() if m.point == path)

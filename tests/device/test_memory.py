@@ -12,7 +12,7 @@ from iostudy.settings import kinds
 from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.transaction import Transaction
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.exclusive("host")]
 
 FOLDER = Path("/sys/kernel/mm/transparent_hugepage")
 MIN_FREE = Path("/proc/sys/vm/min_free_kbytes")

@@ -238,7 +238,7 @@ def test_a_scratch_device_is_formatted_and_only_unmounted(loop: str, tmp_path: P
             ScratchDevice.prepare(Path("/dev") / loop, tmp_path)
     assert mounts.find_mounts_at(disk.mount_point) == ()
     assert not disk.folder.exists()
-    assert b"ext4" in subprocess.check_output(["blkid", f"/dev/{loop}"])
+    assert b"ext4" in subprocess.check_output(["blkid", "-p", f"/dev/{loop}"])
 
 
 def test_a_node_that_leads_to_another_device_by_now_is_not_formatted(
@@ -253,7 +253,7 @@ def test_a_node_that_leads_to_another_device_by_now_is_not_formatted(
         node.symlink_to(f"/dev/{other}")
         with pytest.raises(TargetError, match=f"another one now: {other}"), Transaction() as open_:
             make(open_, disk)
-        assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
+        assert subprocess.run(["blkid", "-p", f"/dev/{other}"], check=False).returncode == 2
         assert not disk.folder.exists()
 
 
@@ -281,7 +281,7 @@ def test_a_node_that_leads_elsewhere_after_its_folder_was_made_is_not_formatted(
         made = NewFilesystem.prepare(disk, EXT4)
         transaction.apply(made)
         assert made.path == Path("/dev") / loop
-        assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
+        assert subprocess.run(["blkid", "-p", f"/dev/{other}"], check=False).returncode == 2
 
 
 def test_disk_in_a_moved_folder_is_removed_and_its_image_named(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from iostudy.settings.sysctl_keys import RATIO_OF, key_path
 from iostudy.settings.transaction.transaction import Transaction
 from tests.settings.sysctl_kernel import Kernel
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.exclusive("host")]
 
 FOLDERS = ("vm", "fs", "net/core", "net/ipv4")
 UNDOCUMENTED = ["kernel.pid_max", "vm.max_map_count", "net.core.somaxconn", "kernel.domainname"]
