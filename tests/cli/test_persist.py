@@ -41,6 +41,7 @@ def test_a_disk_without_identity_is_not_kept_unless_it_is_named(program, held):
     assert "--on" in done.stderr
 
 
+@pytest.mark.exclusive("host")
 def test_second_install_changes_nothing(program, held):
     etc = private.copy_etc(program.folder)
     done = persist_in_private(program, "--on", held, "--install")

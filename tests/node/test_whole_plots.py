@@ -159,7 +159,7 @@ def test_a_plot_that_cannot_be_made_ends_its_block_and_not_the_next(
     with node.block(request(), seed=1) as session:
         session.trial(EXT4_NONE)
         with monkeypatch.context() as broken:
-            broken.setattr(new_filesystem, "_ALWAYS", "nonesuch")
+            broken.setattr(new_filesystem, "PROTECTION", ("nonesuch",))
             with pytest.raises(SettingError, match=r"\(mount\)"):
                 session.trial(EXT2_NONE)
     with node.block(request(), seed=1) as session:

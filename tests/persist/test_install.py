@@ -260,6 +260,7 @@ for _ in range(2):
 
 
 @pytest.mark.root
+@pytest.mark.exclusive("host")
 def test_real_tools_accept_the_file_and_the_mount_changes(tmp_path):
     """findmnt, mount and sysctl themselves; the sysctl gets the value that it has."""
     etc = private.copy_etc(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -115,9 +116,12 @@ def read_firmware(device: BlockDevice, root: Path = ROOT) -> str | None:
 
 
 def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
-    """Return every readable attribute of the device's queue and of its scheduler."""
+    """Return every readable attribute of the device's queue and of its scheduler.
+
+    Another program may switch the scheduler meanwhile, so its folder may vanish.
+    """
     folder = devices.queue_folder(device, root)
-    files = (path for path in sorted(folder.glob("**/*")) if path.is_file())
+    files = sorted(Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
     found = {str(path.relative_to(folder)): read_text(path) for path in files}
     return {name: text.strip() for name, text in found.items() if text is not None}
 

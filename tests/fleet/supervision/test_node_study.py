@@ -83,6 +83,7 @@ def test_a_study_runs_to_its_end_and_its_results_can_be_read(node: Program):
 
 
 @pytest.mark.root
+@pytest.mark.exclusive("host")
 def test_without_heartbeats_the_node_stops_restores_and_says_so(node: Program):
     before = PAGE_CLUSTER.read_text()
     folder = work_folder(node.folder, "0123", "n1")
@@ -121,6 +122,7 @@ def test_what_another_process_terminates_may_not_begin_again(node: Program):
 
 
 @pytest.mark.root
+@pytest.mark.exclusive("host")
 def test_a_killed_supervisor_takes_the_study_with_it(node: Program):
     before = PAGE_CLUSTER.read_text()
     folder = work_folder(node.folder, "0123", "n1")
@@ -175,6 +177,7 @@ def test_a_server_of_another_run_is_not_joined(node: Program):
 
 
 @pytest.mark.root
+@pytest.mark.exclusive("host")
 @pytest.mark.parametrize("request_to_end", [Request.STOP, None])
 def test_a_node_at_the_start_line_restores_its_settings_when_it_has_to_stop(
     node: Program, request_to_end: Request | None
