@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from iostudy.workloads import catalog
 
@@ -82,9 +85,9 @@ def test_without_a_terminal_the_options_are_required(program, monkeypatch):
 def test_questions_have_defaults(program, monkeypatch):
     questions = []
 
-    def prompt(question: str, *, default: str, err: bool) -> str:
+    def prompt(question: str, *, default: str, err: bool, value_proc: Callable[[str], Any]) -> Any:
         questions.append(question)
-        return default
+        return value_proc(default)
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("typer.prompt", prompt)
@@ -92,6 +95,19 @@ def test_questions_have_defaults(program, monkeypatch):
     assert done.returncode == 0, done.stderr
     assert len(questions) == 2
     assert program("check", "study.yaml").returncode == 0
+
+
+@pytest.mark.child
+def test_a_mistyped_answer_is_asked_for_again(program, monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    answers = iter(["nowhere", ".", "dfsio-raed", "dfsio-read"])
+    prompted = typer.prompt.__globals__
+    monkeypatch.setitem(prompted, "visible_prompt_func", lambda _: next(answers))
+    done = program("init")
+    assert done.returncode == 0, done.stderr
+    assert "no such directory or device" in done.stderr
+    assert "did you mean dfsio-read" in done.stderr
+    assert "dfsio-read" in (program.folder / "study.yaml").read_text()
 
 
 @pytest.mark.parametrize(

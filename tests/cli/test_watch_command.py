@@ -67,6 +67,14 @@ def test_the_summary_is_on_stderr_and_what_the_command_prints_is_untouched(progr
     assert "bottleneck" in ended.stderr
 
 
+def test_old_figures_are_those_of_the_command_s_devices(program):
+    write = ["dd", "if=/dev/zero", "of=data", "bs=1M", "count=16", "oflag=direct"]
+    ended = program("watch", "--old-figures", "--", *write)
+    assert "svctm" in ended.stderr
+    document = json.loads(program("watch", "--json", "--old-figures", "--", *write).stdout)
+    assert all("svctm" in figures for figures in document["devices"].values())
+
+
 def test_with_json_stdout_is_the_document_alone(program):
     ended = program("watch", "--json", "--", "echo", "out")
     assert json.loads(ended.stdout)["exit_code"] == 0
@@ -108,7 +116,7 @@ def test_a_very_short_command_has_no_bottleneck(program):
     ("arguments", "message"),
     [
         (["--"], "give a command"),
-        (["--csv", "--", "true"], "only --interval and --json"),
+        (["--csv", "--", "true"], "only --interval, --json and --old"),
     ],
 )
 def test_command_that_cannot_start_is_refused(program, arguments, message):

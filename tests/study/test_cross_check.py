@@ -64,6 +64,33 @@ def test_an_explosion_of_configurations_is_refused_before_it_happens():
     assert "found 100000000" in str(problems(text)[0])
 
 
+@pytest.mark.parametrize(
+    ("target", "factor", "wanted"),
+    [
+        (
+            "/data/scratch",
+            "mount.data: [ordered, journal]",
+            "compare filesystem.options: [as-found",
+        ),
+        ("{loopback: {size: 1GiB}}", "mount.data: [ordered, journal]", "filesystem.options"),
+        (
+            "{loopback: {size: 1GiB, filesystem: xfs}}",
+            "mount.barrier: ['on', 'off']",
+            "only ext3, ext4, btrfs have it",
+        ),
+        (
+            "{loopback: {size: 1GiB}}",
+            "mount.commit: [5, 60]\n  filesystem.type: [ext4, xfs]",
+            "only ext3, ext4, btrfs have it",
+        ),
+    ],
+)
+def test_a_mount_option_that_the_file_system_lacks_is_refused(target, factor, wanted):
+    text = GOOD.replace("/data/scratch", target).replace("block.scheduler: [none, bfq]", factor)
+    (problem,) = problems(text)
+    assert wanted in problem.message
+
+
 @pytest.mark.parametrize("factor", ["filesystem.type: [ext4, xfs]", "filesystem.reserved: [0, 5]"])
 def test_a_file_system_is_not_made_in_a_directory(factor):
     (problem,) = problems(GOOD.replace("block.scheduler: [none, bfq]", factor))

@@ -40,6 +40,11 @@ def test_without_a_queue_and_an_option_a_setting_of_the_host_varies() -> None:
     assert written("command", HERE, HOST)["factors"] == {"vm.dirty_ratio": [20, 40]}
 
 
+def test_a_job_of_fio_varies_a_parameter_and_no_write_back_for_its_reads() -> None:
+    factors = {"workload.override": {"4k": {"bs": "4k"}, "64k": {"bs": "64k"}}}
+    assert written("fio", HERE, HOST)["factors"] == factors
+
+
 def test_the_device_and_its_queue_are_described() -> None:
     text = render_starter(catalog.get("dfsio-read"), HERE, replace(HOST, device=DISK))
     assert "sda (ST4000), rotational; scheduler mq-deadline of none, mq-deadline" in text

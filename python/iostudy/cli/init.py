@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -28,6 +29,7 @@ from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import WorkloadDefinition
 
+_Answer = TypeVar("_Answer")
 _LOOPBACK = "loopback"
 _DEFAULT_WORKLOAD = "dfsio-read"
 
@@ -56,11 +58,16 @@ def init(
     It asks for target and workload unless the options name them. `iostudy check` accepts the file.
     """
     file.require_safe(insist=unsafe_folders, new=True)
-    chosen = _target(target or _ask("target", "Directory, device or loopback", _default_target()))
-    name = workload or _ask(
-        "workload", "Workload (`iostudy workloads` lists them)", _DEFAULT_WORKLOAD
+    chosen = (
+        _ask("target", "Directory, device or loopback", _default_target(), _target)
+        if target is None
+        else _target(target)
     )
-    definition = _workload(name)
+    definition = (
+        _ask("workload", "Workload (`iostudy workloads` lists them)", _DEFAULT_WORKLOAD, _workload)
+        if workload is None
+        else _workload(workload)
+    )
     place = _place(chosen, definition)
     text = render_starter(definition, place, _host(place))
     if file.is_stdout:
@@ -75,7 +82,8 @@ def _default_target() -> str:
     return _LOOPBACK if os.geteuid() == 0 else "."
 
 
-def _ask(option: str, question: str, default: str) -> str:
+def _ask(option: str, question: str, default: str, parse: Callable[[str], _Answer]) -> _Answer:
+    """Ask until ``parse`` accepts the answer; a UsageError of it is printed."""
     if not sys.stdin.isatty():
         raise UsageError(
             f"the {option}",
@@ -83,7 +91,14 @@ def _ask(option: str, question: str, default: str) -> str:
             where="the command line",
             remedy=f"give --{option}, such as --{option} {default}",
         )
-    answer: str = typer.prompt(question, default=default, err=True)
+
+    def parse_answer(text: str) -> _Answer:
+        try:
+            return parse(text)
+        except UsageError as error:
+            raise typer.BadParameter(f"{error.found}; {error.remedy}") from error
+
+    answer: _Answer = typer.prompt(question, default=default, err=True, value_proc=parse_answer)
     return answer
 
 

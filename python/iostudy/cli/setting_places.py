@@ -38,6 +38,9 @@ def find_definition(name: str) -> SettingDefinition:
             raise usage_error(
                 "a setting of a Hadoop cluster", f"{name}: {reason}", _SETTINGS_HINT
             ) from None
+        if "/" in name:
+            remedy = f"name the setting, and the place with --on {name}"
+            raise usage_error("a setting", f"{name} is a path", remedy) from None
         see = "`iostudy settings` lists them all"
         require_known("setting", name, catalog.names(), where="the command line", see=see)
         raise

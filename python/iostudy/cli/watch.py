@@ -100,9 +100,11 @@ def watch(
         raise typer.BadParameter("give one of --json, --csv, --listen and --textfile")
     command = command_line(context)
     if command is not None:
-        if count is not None or plain or as_csv or old_figures or as_metrics:
-            raise typer.BadParameter("with a command, only --interval and --json are allowed")
-        _watch_command(command, devices or (), interval, as_json=as_json)
+        if count is not None or plain or as_csv or as_metrics:
+            raise typer.BadParameter(
+                "with a command, only --interval, --json and --old-figures are allowed"
+            )
+        _watch_command(command, devices or (), interval, as_json=as_json, old=old_figures)
     interval = interval or DEFAULT_SECONDS
     if listen is not None:
         _serve(devices or (), listen)
@@ -124,7 +126,12 @@ def watch(
 
 
 def _watch_command(
-    command: Sequence[str], devices: Sequence[str], interval: float | None, *, as_json: bool
+    command: Sequence[str],
+    devices: Sequence[str],
+    interval: float | None,
+    *,
+    as_json: bool,
+    old: bool,
 ) -> NoReturn:
     """Run the command, print its summary, and exit with its exit code."""
     # Imported here: numpy is slow to load.
@@ -140,9 +147,9 @@ def _watch_command(
         sys.stderr.fileno() if as_json else None,
     )
     if as_json:
-        print_json(build_document(report).model_dump(mode="json"))
+        print_json(build_document(report, old=old).model_dump(mode="json"))
     else:
-        say(report.text())
+        say(report.text(old=old))
     raise typer.Exit(report.exit_code)
 
 

@@ -22,7 +22,7 @@ from iostudy.node.study_mounts import prepare_mounts, requested_mounts
 from iostudy.node.volume_members import prepare_members
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings import catalog as settings
-from iostudy.settings import places
+from iostudy.settings import kinds, places
 from iostudy.settings.definition import Reach
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.drive import ModelledDrive
@@ -32,6 +32,7 @@ from iostudy.settings.scratch.new_filesystem import require_tools
 from iostudy.settings.scratch.volume.volume import require_support
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.transaction import Transaction
+from iostudy.settings.values import AS_FOUND
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.cross_check import resolve_offered_levels
@@ -142,6 +143,11 @@ def _check_setting(study: Study, factor: Factor) -> None:
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
         for setting in found:
             setting.read()
+    if reach is Reach.MOUNT and os.geteuid() == ROOT_UID:
+        # The kernel tells, without a change, whether the file system knows an option.
+        for level in factor.levels:
+            if level.value != AS_FOUND:
+                kinds.prepare_changes(dict.fromkeys(found, level.value))
 
 
 def _is_created_by_run(target: Target, factor: Factor, reach: Reach) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from iostudy.extras import require_extra
-from iostudy.settings.definitions import volume
+from iostudy.settings.definitions import mount, volume
+from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
@@ -38,6 +39,10 @@ from iostudy.units import format_seconds, parse_seconds
 MAX_CONFIGURATIONS = 1000
 _DURATION = "duration"
 VOLUME_SETTINGS = frozenset(definition.name for definition in volume.DEFINITIONS)
+
+_MOUNT_OPTIONS = {
+    each.name: each for each in mount.DEFINITIONS if isinstance(each, mount.MountSettingDefinition)
+}
 
 
 def cross_check(collector: ProblemCollector, study: Study) -> None:
@@ -104,6 +109,7 @@ def _check(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     _refuse_idle_options(collector, path, study)
     _check_conditions(collector, path, study)
     _check_hard_to_change(collector, path, study)
+    _check_mount_options(collector, path, study)
     _check_directories(collector, path, study)
     check_simulated(collector, path, study)
     check_factors(collector, path, study)
@@ -202,6 +208,33 @@ def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Stu
         ):
             message = f"it is only there while {condition}; leave it out, or choose that"
             collector.add(here, message, found=level)
+
+
+def _check_mount_options(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
+    """The file systems that the study makes obey each option at a remount, as others do."""
+    for factor in study.factors:
+        definition = _MOUNT_OPTIONS.get(factor.name)
+        if definition is None or definition.filesystems is None:
+            continue
+        if not definition.filesystems:
+            message = (
+                "no file system changes it at a remount; on a disk of the study's own, compare "
+                f"filesystem.options: [{AS_FOUND}, {definition.attribute}=...]"
+            )
+            collector.add((*path, factor.name), message)
+            continue
+        if not isinstance(study.target, DiskTarget) or factor.on:
+            continue
+        made = [name for name in _filesystem_types(study) if name not in definition.filesystems]
+        if made:
+            message = f"only {', '.join(definition.filesystems)} have it; leave it out"
+            collector.add((*path, factor.name), message, found=", ".join(made))
+
+
+def _filesystem_types(study: Study) -> list[str]:
+    varied = [factor for factor in study.factors if factor.name == FILESYSTEM_TYPE.name]
+    levels = [level.value for factor in varied for level in factor.levels]
+    return levels or [hard_to_change_levels(study.target)[FILESYSTEM_TYPE.name]]
 
 
 def _check_directories(collector: ProblemCollector, path: KeyPath, study: Study) -> None:

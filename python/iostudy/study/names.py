@@ -49,7 +49,7 @@ def require_known(what: str, name: str, names: Iterable[str], *, where: str, see
     meant = f"did you mean {' or '.join(near)}? " if near else ""
     raise UsageError(
         f"a {what} that iostudy knows",
-        found=f"{name} is none of {', '.join(names)}" if few else f"{name}, which is none",
+        found=f"{name} is none of {', '.join(names)}" if few else f"there is no {what} {name}",
         where=where,
         remedy=f"{meant}{see}",
     )

@@ -16,12 +16,13 @@ from iostudy.workloads.option_text import example_options, format_flow
 
 StarterTarget = DirectoryTarget | LoopbackTarget | ScratchTarget
 
-_OPTION_LEVELS: Mapping[str, list[Any]] = {
+_OPTION_LEVELS: Mapping[str, list[Any] | dict[str, Any]] = {
     "direct": [False, True],
     "record_size": ["1MiB", "64KiB"],
     "threads": [1, 4],
     "fsync": [True, False],
     "jobs": [1, 4],
+    "override": {"4k": {"bs": "4k"}, "64k": {"bs": "64k"}},
 }
 """Options of workloads that make a first factor, in the order of preference."""
 _MEMORY_FACTOR = "vm.dirty_ratio"
@@ -148,10 +149,10 @@ def _choose_factor(
     return _MEMORY_FACTOR, levels, "A setting of the host: root has to run this study."
 
 
-def _accepts(workload: WorkloadDefinition, name: str, levels: list[Any]) -> bool:
+def _accepts(workload: WorkloadDefinition, name: str, levels: list[Any] | dict[str, Any]) -> bool:
     """Whether the workload has the option, and the example is valid with each of the levels."""
     try:
-        for level in levels:
+        for level in levels.values() if isinstance(levels, dict) else levels:
             workload.options.model_validate({**workload.example, name: level})
     except ValidationError:
         return False

@@ -38,10 +38,13 @@ class CommandReport:
     processes: tuple[ProcessUsage, ...]
     limited: Diagnosis
 
-    def text(self) -> str:
-        """Format the report as lines: machine, devices, processes and bottleneck."""
+    def text(self, *, old: bool = False) -> str:
+        """Format the report as lines: machine, devices, processes and bottleneck.
+
+        With ``old`` the devices have the figures of sysstat's old names too.
+        """
         reading, machine = self.reading, self.reading.summary.machine
-        plain = PlainText(reading.host, reading.at.date()).reading(reading)
+        plain = PlainText(reading.host, reading.at.date(), old).reading(reading)
         ended = f"{reading.summary.seconds:.2f} s, exit code {self.exit_code}"
         lines = [f"{visible(' '.join(self.command))}: {ended}", plain.rstrip(), ""]
         lines += [line for line in (format_pressure(machine), format_dirty(machine)) if line]

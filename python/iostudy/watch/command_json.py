@@ -8,12 +8,16 @@ from dataclasses import asdict
 from iostudy.report.documents.watch import Figures, ProcessReport, WatchReport
 from iostudy.report.finite import finite_values
 from iostudy.report.topics.bottlenecks.diagnosis import build_diagnosis
+from iostudy.telemetry.iostat import compute_old_figures
 from iostudy.telemetry.summary import Figures as DeviceFigures
 from iostudy.watch.command import CommandReport
 
 
-def build_document(report: CommandReport) -> WatchReport:
-    """Build the document, with the names that ``iostudy bench --json`` uses."""
+def build_document(report: CommandReport, *, old: bool = False) -> WatchReport:
+    """Build the document, with the names that ``iostudy bench --json`` uses.
+
+    With ``old`` the devices have the figures of sysstat's old names too.
+    """
     reading, summary = report.reading, report.reading.summary
     return WatchReport(
         command=report.command,
@@ -21,7 +25,12 @@ def build_document(report: CommandReport) -> WatchReport:
         ended=reading.at.isoformat(timespec="milliseconds"),
         seconds=summary.seconds,
         device=next(iter(report.devices), ""),
-        devices=_each(summary.devices),
+        devices=_each(
+            {
+                name: {**figures, **(compute_old_figures(figures) if old else {})}
+                for name, figures in summary.devices.items()
+            }
+        ),
         called={name: own.label for name, own in reading.devices.items()},
         machine=finite_values(summary.machine),
         network=_each(summary.network),

@@ -227,6 +227,9 @@ def test_every_form_shows_both_and_says_how_many_runs() -> None:
         assert "was the change of 12 % in execution time real?" in forms[form]
         assert "throughput of dfsio-write" in forms[form]
     assert "average_io_rate" in forms["terminal"]
+    for word in own.split():
+        assert word in forms["terminal"]
+    assert "Own MiB have 2^20 bytes" in " ".join(forms["terminal"].split())
     assert all(len(line) <= 80 for line in forms["terminal"].splitlines())
 
 

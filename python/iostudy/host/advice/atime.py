@@ -11,6 +11,8 @@ from iostudy.host.topology import MountEntry
 
 _SETTING = "mount.atime"
 _SOURCE = 'mount(8), "atime", "relatime", "noatime"; report R1'
+_MANY_FILES = {"operations": "open_read", "files": 10_000, "bytes_to_write": "4KiB"}
+"""New files, of which relatime updates the access time of each."""
 
 
 def _strict(facts: Facts) -> Iterator[Observation]:
@@ -24,7 +26,9 @@ def _strict(facts: Facts) -> Iterator[Observation]:
 def _relative(facts: Facts) -> Iterator[Observation]:
     for place in facts.writable:
         if "relatime" in place.options:
-            measure = study_command(place, _SETTING, ("relatime", "noatime"), "dfsio-read")
+            measure = study_command(
+                place, _SETTING, ("relatime", "noatime"), "nnbench", **_MANY_FILES
+            )
             yield _atime_observation(
                 place, "relatime", "noatime, if a study shows an advantage", measure
             )

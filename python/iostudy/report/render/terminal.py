@@ -61,6 +61,8 @@ VERDICT_STYLES = {
 
 _UNLIMITED = 10_000
 _COLUMNS = 5
+_INTERVAL_WIDTH = 8
+"""Of the longest word of a change with its interval: ``[-14.6,``."""
 """Columns of a table of verdicts: configuration, figure, change, verdict, blocks."""
 _SHARED = "{unit}: mean over all own blocks; {against}: paired, over common blocks"
 
@@ -232,9 +234,10 @@ def _published(title: str, figures: Iterable[PublishedFigureReport]) -> Table:
         collapse_padding=True,
     )
     table.add_column("figure", no_wrap=True)
-    for head in ("published", "change", "own"):
+    for head in ("published", "change"):
         table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("own change", justify="right")
+    table.add_column("own", justify="right", overflow="fold")
+    table.add_column("own change", justify="right", overflow="fold", min_width=_INTERVAL_WIDTH)
     for figure, group in groupby(figures, key=lambda published: published.figure):
         table.add_row(_text(figure))
         for published in group:

@@ -96,8 +96,9 @@ OPTIONS = FilesystemSettingDefinition(
     default="nodev and nosuid, which are always set",
     documentation=(
         "Options of the first mount of a new file system, separated by commas, for options that a "
-        "remount refuses, such as data=writeback. iostudy records the options that the kernel "
-        "shows with every trial; a contradiction is an error."
+        "remount refuses, such as data=writeback. The level `as-found` has none of them: it is the "
+        "baseline to compare with. iostudy records the options that the kernel shows with every "
+        "trial; a contradiction is an error."
     ),
     source="mount(8) -o; ext4(5), xfs(5), btrfs(5); Documentation/filesystems",
     caution="data=writeback, nobarrier and similar options can lose data at a power failure",

@@ -9,6 +9,7 @@ from iostudy.settings.definition import Cost, Reach, SettingDefinition, Switchin
 from iostudy.settings.mount_options import OptionText
 from iostudy.settings.values import Choice, Integer
 
+_WITH_BARRIER = ("ext3", "ext4", "btrfs")
 _SWITCH = Choice(("on", "off"))
 _MOUNT_8 = "mount(8)"
 _PROC_SUPER = "fs/proc_namespace.c"
@@ -27,9 +28,13 @@ class MountDefinition(SettingDefinition):
 
 @dataclass(frozen=True, kw_only=True)
 class MountSettingDefinition(MountDefinition):
-    """One option, by its key; see `iostudy.settings.mount_options`."""
+    """One option, by its key; see `iostudy.settings.mount_options`.
+
+    ``filesystems`` are the types that obey it at a remount; None: all.
+    """
 
     attribute: str
+    filesystems: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +89,7 @@ LAZYTIME = MountSettingDefinition(
 COMMIT = MountSettingDefinition(
     name="mount.commit",
     attribute="commit",
+    filesystems=_WITH_BARRIER,
     unit="s",
     default="5 on ext4 and ext3, 30 on btrfs; xfs has no such option",
     documentation=(
@@ -98,6 +104,7 @@ COMMIT = MountSettingDefinition(
 BARRIER = MountSettingDefinition(
     name="mount.barrier",
     attribute="barrier",
+    filesystems=_WITH_BARRIER,
     default="on for ext4 and btrfs; xfs has had no such option since Linux 4.19",
     documentation=(
         "Whether the file system flushes the device's write cache where its journal requires it. "
@@ -124,6 +131,7 @@ DISCARD = MountSettingDefinition(
 DATA = MountSettingDefinition(
     name="mount.data",
     attribute="data",
+    filesystems=(),
     default="ordered",
     documentation=(
         "Handling of data by the ext4 journal: ordered writes data before their metadata, journal "

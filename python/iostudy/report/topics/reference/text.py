@@ -54,7 +54,18 @@ def introduce_reference(reference: ReferenceReport) -> str:
     return (
         f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
         f"{reference.baseline}; own changes have the interval of a verdict. "
-        "Figures of another machine: not used for verdicts."
+        f"{_explain_units(reference)}Figures of another machine: not used for verdicts."
+    )
+
+
+def _explain_units(reference: ReferenceReport) -> str:
+    """A publication may count in powers of 1000, iostudy counts in powers of 1024."""
+    units = {(each.unit, each.own.unit) for each in reference.figures if each.own is not None}
+    if ("MB/s", "MiB/s") not in units:
+        return ""
+    return (
+        "Own MiB have 2^20 bytes; published MB have 10^6, a twentieth less, unless its notes say "
+        "otherwise. "
     )
 
 
