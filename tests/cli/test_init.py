@@ -98,7 +98,7 @@ def test_questions_have_defaults(program, monkeypatch):
 
 
 @pytest.mark.child
-def test_a_mistyped_answer_is_asked_for_again(program, monkeypatch):
+def test_a_mistyped_answer_leads_to_the_question_again(program, monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     answers = iter(["nowhere", ".", "dfsio-raed", "dfsio-read"])
     prompted = typer.prompt.__globals__

@@ -144,7 +144,7 @@ def _check_setting(study: Study, factor: Factor) -> None:
         for setting in found:
             setting.read()
     if reach is Reach.MOUNT and os.geteuid() == ROOT_UID:
-        # The kernel tells, without a change, whether the file system knows an option.
+        # The kernel checks an option without a change.
         for level in factor.levels:
             if level.value != AS_FOUND:
                 kinds.prepare_changes(dict.fromkeys(found, level.value))
