@@ -26,7 +26,16 @@ def format_number(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}".removesuffix(".0")
 
 
+def format_busy(percent: float) -> str:
+    """Format %util: the kernel may count more time than has passed, but none is busier than that.
+
+    A request that began before the measured time counts in full when it ends.
+    """
+    return format_number(min(percent, 100.0))
+
+
 def build_evidence(figures: Figures, figure: str, of: str, unit: str, words: str) -> Evidence:
     """Build the evidence of one figure; its number replaces ``{}`` in ``words``."""
     value = figures[figure]
-    return Evidence(figure, of, value, unit, words.format(format_number(value)))
+    number = format_busy(value) if figure == "%util" else format_number(value)
+    return Evidence(figure, of, value, unit, words.format(number))

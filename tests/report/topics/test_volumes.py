@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +15,12 @@ from iostudy.report.topics.volumes.build import build_volume
 from iostudy.report.topics.volumes.section import build_volume_section
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.targets import parse_target
+from iostudy.study.volume_target import DriveMembers, LoopbackMembers, Members, VolumeTarget
 from iostudy.units import MIB
 from tests.report.factory import build_report, factor, row, study, study_row
 
 TARGET = parse_target(
-    {"volume": {"kind": "lvm-raid10", "devices": {"loopback": {"size": "64MiB", "count": 4}}}}
+    {"volume": {"kind": "lvm-raid10", "devices": [f"/dev/sd{letter}" for letter in "abcd"]}}
 )
 STUDY = replace(
     study(factor("volume.kind", "lvm-raid10", "lvm-striped"), workloads=("dfsio-write",)),
@@ -94,6 +96,24 @@ def test_disks_that_work_at_a_time(kind: str, reads: int, writes: int) -> None:
     layout = VolumeLayout(kind)
     assert layout.parallel_disks(6, writes=False) == reads
     assert layout.parallel_disks(6, writes=True) == writes
+
+
+@pytest.mark.parametrize(
+    ("members", "slow"),
+    [
+        (DriveMembers(model="ultrastar-7k8", size="1GiB", count=4), ()),
+        (DriveMembers(model="ultrastar-7k8", size="1GiB", count=4, last="failing-7k8"), ("sdd",)),
+        (LoopbackMembers(size="1GiB", count=4), ()),
+        (tuple(Path(f"/dev/sd{letter}") for letter in "abcd"), ("sdd",)),
+    ],
+)
+def test_a_disk_made_like_others_is_not_slow(members: Members, slow: tuple[str, ...]) -> None:
+    """One of six modelled drives of one model was called slow on a busy host."""
+    assert isinstance(TARGET, VolumeTarget)
+    study = replace(STUDY, target=replace(TARGET, members=members))
+    found = build_volume(study, circumstances((100, 110, 105, 40)), ROWS)
+    assert found is not None
+    assert tuple(member.device for member in found.members if member.is_slow) == slow
 
 
 def test_the_section_names_a_slow_disk_and_the_effect_of_merging() -> None:

@@ -13,7 +13,7 @@ from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
 from iostudy.diagnosis.demand import Demand, compute_demand, count_queued_requests
-from iostudy.diagnosis.evidence import Evidence, format_number
+from iostudy.diagnosis.evidence import Evidence, format_busy, format_number
 from iostudy.diagnosis.rules.device import DEEP, QUEUED, find_higher_throughput
 from iostudy.diagnosis.thresholds import UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
@@ -78,6 +78,6 @@ def _find_spare_capacity(
     if figures is None:
         return Confidence.MEDIUM, ()
     util = max(own["%util"] for own in disks.values())
-    evidence = Evidence("%util", device, util, "%", f"the device busy {format_number(util)} %")
+    evidence = Evidence("%util", device, util, "%", f"the device busy {format_busy(util)} %")
     sure = util < SPARE or waiting < QUEUED
     return (Confidence.MEDIUM if sure else Confidence.LOW), (evidence,)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.evidence import Evidence, format_number
+from iostudy.diagnosis.evidence import Evidence, format_busy, format_number
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 NEAR = ConfidenceThresholds(80, 90, 95)
@@ -53,7 +53,7 @@ def _find_reached_cap(figures: Figures, device: str, figure: str) -> Iterator[Fi
         says = f"{format_number(rate)} of {format_number(cap)} {words} {done}"
         share = Evidence(counted, device, rate, unit, says)
         util = figures["%util"]
-        busy = Evidence("%util", device, util, "%", f"the device busy {format_number(util)} %")
+        busy = Evidence("%util", device, util, "%", f"the device busy {format_busy(util)} %")
         yield Finding(
             Bottleneck.CAP,
             device,

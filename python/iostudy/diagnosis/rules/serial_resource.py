@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, SerialUsage
-from iostudy.diagnosis.evidence import Evidence, format_number
+from iostudy.diagnosis.evidence import Evidence, format_busy, format_number
 from iostudy.diagnosis.thresholds import UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 
@@ -66,7 +66,7 @@ def _describe_device(summary: TelemetrySummary, context: DiagnosisContext) -> It
     if not device:
         return
     util = summary.devices[device]["%util"]
-    says = f"{device} was busy {format_number(util)} %"
+    says = f"{device} was busy {format_busy(util)} %"
     if util < UTILIZATION.low:
         says += ", so that lower write and sync latency helps and more bandwidth does not"
     yield Evidence("%util", device, util, "%", says)

@@ -12,7 +12,7 @@ from statistics import median
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.confidence import ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
-from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
+from iostudy.diagnosis.evidence import Evidence, build_evidence, format_busy, format_number
 from iostudy.diagnosis.thresholds import UTILIZATION
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
@@ -122,7 +122,7 @@ def _compare_with_peers(
                 "%util",
                 name,
                 "%",
-                f"busy {{}} % of the time, peers {format_number(idle)} %",
+                f"busy {{}} % of the time, peers {format_busy(idle)} %",
             ),
         )
         yield Finding(

@@ -15,7 +15,7 @@ from iostudy.report.topics.volumes.values import (
 )
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.model import Study
-from iostudy.study.volume_target import VolumeTarget
+from iostudy.study.volume_target import DriveMembers, LoopbackMembers, VolumeTarget
 from iostudy.telemetry.stack import Direction, build_flow
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.units import KIB, MIB
@@ -42,11 +42,24 @@ def build_volume(
     measured = circumstances.get("target", {}).get("members", [])
     if not isinstance(study.target, VolumeTarget) or not measured:
         return None
-    members = _members(measured)
+    members = _members(measured, _models(study.target))
     return VolumeReport(members=members, rates=tuple(_rates(study, study.target, members, rows)))
 
 
-def _members(measured: Sequence[Mapping[str, Any]]) -> tuple[MemberReport, ...]:
+def _models(target: VolumeTarget) -> Sequence[str]:
+    """Return a name for each disk; disks that the study made of one model share it."""
+    match target.members:
+        case DriveMembers(models=models):
+            return models
+        case LoopbackMembers(count=count):
+            return ["loop-back disk"] * count
+        case devices:
+            return [str(device) for device in devices]
+
+
+def _members(
+    measured: Sequence[Mapping[str, Any]], models: Sequence[str]
+) -> tuple[MemberReport, ...]:
     usual = {figure: median(own[figure] for own in measured) for figure in _SPEEDS}
     return tuple(
         MemberReport(
@@ -55,9 +68,11 @@ def _members(measured: Sequence[Mapping[str, Any]]) -> tuple[MemberReport, ...]:
             reads_per_second=own["reads_per_second"],
             write_rate=own["write_bytes_per_second"] / MIB,
             writes_per_second=own["writes_per_second"],
-            is_slow=any(own[figure] < _SLOW * usual[figure] for figure in _SPEEDS),
+            # What differs between disks of one made model is the noise of a single measurement.
+            is_slow=models.count(model) == 1
+            and any(own[figure] < _SLOW * usual[figure] for figure in _SPEEDS),
         )
-        for own in measured
+        for own, model in zip(measured, models, strict=True)
     )
 
 

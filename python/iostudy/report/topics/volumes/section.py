@@ -40,7 +40,8 @@ def _slow_members(found: VolumeReport) -> Iterator[str]:
         verb = "is" if len(slow) == 1 else "are"
         yield (
             f"{join_words(slow)} {verb} slower than 80 % of the median disk, and every stripe "
-            "waits for its slowest disk. Replace it, or leave it out."
+            "waits for its slowest disk. Each was measured once: measure a slow one again before "
+            "you replace it."
         )
 
 

@@ -21,7 +21,7 @@ class MemberReport(Value):
     writes_per_second: FiniteFloat
     """Random writes of 4 KiB per second, with 16 in flight and a flush at their end."""
     is_slow: bool
-    """Whether a rate is below 80 % of the median of all disks."""
+    """Whether a rate is below 80 % of the median of all disks, and no disk was made like it."""
 
 
 class DeviceRequests(Value):
