@@ -91,7 +91,8 @@ class FilesystemSpace:
 class HostFacts:
     """The host as a whole. ``kernel`` is (major, minor); ``sysctls`` are those that rules look at.
 
-    ``limits`` are this process's own, and so those of what its user starts.
+    ``disk_swaps`` are the swap areas outside of memory. ``limits`` are this process's own, and so
+    those of what its user starts.
     """
 
     kernel: tuple[int, int]
@@ -99,7 +100,7 @@ class HostFacts:
     sysctls: Mapping[str, str]
     thp_enabled: str
     thp_defrag: str
-    swaps: tuple[Path, ...]
+    disk_swaps: tuple[Path, ...]
     limits: Mapping[str, ResourceLimit]
     daemons: tuple[Daemon, ...]
     tuned_profile: str

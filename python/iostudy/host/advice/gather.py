@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from iostudy.host import devices, mounts, stack, volumes
+from iostudy.host import device_kinds, devices, mounts, stack, volumes
 from iostudy.host.advice.facts import (
     DeviceFacts,
     Facts,
@@ -19,6 +19,7 @@ from iostudy.host.advice.facts import (
 from iostudy.host.configuration.assignment import Stage
 from iostudy.host.configuration.writers import read_writers
 from iostudy.host.daemons import read_daemons
+from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import SECTOR_BYTES
 from iostudy.host.files import ROOT, parse_choice, read_attribute, read_number
 from iostudy.host.inventory import parse_memory_bytes, read_queue
@@ -151,11 +152,19 @@ def _host(reader: Reader, more_keys: set[str]) -> HostFacts:
         sysctls=_sysctls(reader, {*_SYSCTLS, *more_keys}),
         thp_enabled=_chosen(reader.text(thp / "enabled")),
         thp_defrag=_chosen(reader.text(thp / "defrag")),
-        swaps=mounts.read_swaps(root),
+        disk_swaps=tuple(swap for swap in mounts.read_swaps(root) if not _is_memory(swap, root)),
         limits=parse_limits(reader.text(root / "proc/self/limits") or ""),
         daemons=read_daemons(reader),
         tuned_profile=profile.strip(),
     )
+
+
+def _is_memory(swap: Path, root: Path) -> bool:
+    """Whether a swap area is compressed memory, which wants to be used."""
+    if not devices.device_exists(swap.name, root):
+        return False
+    kind = device_kinds.detect_kind(devices.read_device(swap.name, root), root)
+    return kind is DeviceKind.MEMORY
 
 
 def _chosen(text: str | None) -> str:

@@ -43,9 +43,7 @@ def _dirty_bytes(host: HostFacts) -> int | None:
 
 
 def _swappiness(facts: Facts) -> Iterator[Observation]:
-    found = facts.host.sysctl("vm.swappiness")
-    # Swap in compressed memory is no disk, and wants to be used.
-    on_disk = [swap for swap in facts.host.swaps if not swap.name.startswith("zram")]
+    found, on_disk = facts.host.sysctl("vm.swappiness"), facts.host.disk_swaps
     if found is not None and found > CLOUDERA_MOST_SWAPPINESS and on_disk:
         yield Observation(
             subject=HOST,
@@ -98,7 +96,8 @@ RULES = (
         title="The kernel swaps programs out in favour of the page cache",
         certainty=Certainty.RECOMMENDATION,
         setting=_SWAPPINESS,
-        why="A swapped-out Java heap makes garbage collection pauses long.",
+        why="A swapped-out Java heap makes garbage collection pauses long. The advice is "
+        "Cloudera's for hosts of Hadoop; measure it on others.",
         source="Cloudera, Setting the vm.swappiness Linux Kernel Parameter (1 to 10, preferably "
         f"1); {_VM}, swappiness",
         check=_swappiness,

@@ -47,7 +47,8 @@ def _small(facts: Facts) -> Iterator[Observation]:
     for place, options in _nfs_mounts(facts):
         sizes = {name: options.get(name, LARGEST_TRANSFER) for name in ("rsize", "wsize")}
         if min(map(int, sizes.values())) < int(LARGEST_TRANSFER):
-            yield _remount_observation(place, _text(sizes), dict.fromkeys(sizes, LARGEST_TRANSFER))
+            advised = f"{_text(dict.fromkeys(sizes, LARGEST_TRANSFER))}, if a benchmark is faster"
+            yield _benchmark_observation(place, _text(sizes), advised)
 
 
 def _sync(facts: Facts) -> Iterator[Observation]:
@@ -165,10 +166,11 @@ RULES = (
     AdviceRule(
         id="nfs-small-transfers",
         title="NFS requests are smaller than possible",
-        certainty=Certainty.RECOMMENDATION,
+        certainty=Certainty.MEASURE,
         setting=_SETTING,
         why="Without rsize and wsize, client and server negotiate the largest size, at most 1 "
-        "MiB. A smaller size comes from the mount options or from the server.",
+        "MiB. A smaller size comes from the mount options or from the server. Measure whether a "
+        "larger one is faster, with the command before and after a new mount.",
         source=f"{_MAN}, rsize and wsize",
         check=_small,
     ),
