@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from iostudy import durable
@@ -35,6 +36,15 @@ def require_safe_folder(path: Path, *, insist: bool, shared: bool = False) -> No
             remedy="name another directory, or change its owner or mode (chmod go-w); "
             f"{UNSAFE_FOLDERS_OPTION} waives this check",
         )
+
+
+def require_safe_directories(places: Iterable[Path], *, insist: bool) -> None:
+    """Raise the error of `require_safe_folder` for a directory that a study works in.
+
+    Names made by a study are unique, so a sticky directory is safe. Devices are no directories.
+    """
+    for place in dict.fromkeys(place for place in places if not place.is_block_device()):
+        require_safe_folder(place, insist=insist, shared=True)
 
 
 def make_output_folder(path: Path, *, insist: bool) -> None:

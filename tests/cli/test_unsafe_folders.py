@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.cli.test_commands import WITHOUT_ROOT
@@ -23,6 +25,8 @@ def weak_(program):
     [
         BENCH,
         WATCH,
+        ("check", "weak.yaml"),
+        ("run", "weak.yaml", "--out", "out"),
         ("run", "study.yaml", "--out", "weak"),
         ("run", "study.yaml", "--out", "weak/out"),
         ("power", "study.yaml", "--out", "weak/out"),
@@ -33,6 +37,9 @@ def weak_(program):
 )
 def test_unsafe_folder_is_refused_before_any_write(program, weak, command):
     program.write(WITHOUT_ROOT)
+    text = (program.folder / "study.yaml").read_text()
+    weaker = re.sub("^target: .*", f"target: {weak}", text, flags=re.MULTILINE)
+    (program.folder / "weak.yaml").write_text(weaker)
     done = program(*command)
     assert done.returncode == 2, done.stderr
     assert "weak is writable by every user (drwxrwxrwx)" in done.stderr

@@ -112,6 +112,15 @@ def test_a_machine_that_slept_has_measured_nothing() -> None:
     assert explain_disturbance(observed({"suspended_s": 0.01}), LIMITS) == ""
 
 
+def test_a_stopped_process_ends_validity():
+    summary = TelemetrySummary(60.0, {}, {}, workload={"stopped_s": 3.0})
+    assert exceeds_limits(summary, Validity())
+    result = replace(observed({}), telemetry=replace(observed({}).telemetry, summary=summary))
+    explanation = explain_disturbance(result, Validity())
+    assert explanation == "a process of the workload was stopped (SIGSTOP) for about 3.0 s"
+    assert not exceeds_limits(replace(summary, workload={"stopped_s": 0.0}), Validity())
+
+
 def test_a_long_time_without_a_sample_says_nothing() -> None:
     explanation = explain_disturbance(observed({"longest_gap_s": 20.0}), LIMITS)
     assert explanation.startswith("no sample for 20.0 s of 60.0 s, limit 25 %")

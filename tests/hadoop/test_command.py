@@ -77,3 +77,8 @@ def test_a_signal_ends_it_too(program, tmp_path):
             program(f"echo $$ > {pid_file}\necho x\nsleep 3333"), SOON, os.environ, interrupt
         )
     scripts.require_ended(int(pid_file.read_text()))
+
+
+def test_output_without_line_ends_takes_little_memory(program):
+    said = run_command(program("head -c 50000000 /dev/zero"), SOON, os.environ)
+    assert sum(map(len, said.lines)) == 1 << 16

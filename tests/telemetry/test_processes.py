@@ -218,6 +218,13 @@ def test_the_busiest_thread_is_that_of_all_intervals_that_ended_before_the_run_d
     assert figures["%thread"] == pytest.approx(95)
 
 
+def test_a_stop_lasts_from_the_scan_before_it():
+    stopped = {0: 0.0, 1: 0.0, 2: 1.0, 3: 2.0, 4: 0.0}
+    threads = {0: 3.0, 4: 3.0}
+    assert looked(threads=threads, stopped_threads=stopped)["stopped_s"] == pytest.approx(1.9)
+    assert looked(threads=threads, stopped_threads={0: 0.0, 4: 0.0})["stopped_s"] == 0
+
+
 def spin_in_a_group():
     with favoured_group() as group:
         return record([], [spin(group)], roots=[os.getpid()])

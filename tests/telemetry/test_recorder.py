@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -59,3 +63,43 @@ def test_a_device_that_is_not_there_has_no_figures():
     telemetry = recorder.stop()
     assert telemetry.summary.devices == {}
     assert not any(name.startswith("disk.") for name in telemetry.samples.columns)
+
+
+@pytest.mark.child
+def test_a_stopped_program_of_the_workload_is_reported():
+    recorder = ProcRecorder([], workload=[os.getpid()])
+    with subprocess.Popen(["sh", "-c", "sleep 30 & wait"], process_group=0) as child:
+        recorder.start()
+        time.sleep(0.5)
+        os.killpg(child.pid, signal.SIGSTOP)
+        time.sleep(1.5)
+        os.killpg(child.pid, signal.SIGCONT)
+        time.sleep(0.3)
+        summary = recorder.stop().summary
+        os.killpg(child.pid, signal.SIGKILL)
+    assert 0.5 < summary.workload["stopped_s"] < 2.5
+
+
+OWN = """
+import os, time
+from iostudy.telemetry.recorder import ProcRecorder
+recorder = ProcRecorder([], workload=[os.getpid()])
+recorder.start()
+print("ready", flush=True)
+time.sleep(2.5)
+print(recorder.stop().summary.workload.get("stopped_s", 0.0))
+"""
+
+
+@pytest.mark.child
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_a_stop_of_iostudy_itself_is_reported(*, is_stopped):
+    code = [sys.executable, "-c", OWN]
+    with subprocess.Popen(code, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "ready\n"
+        if is_stopped:
+            child.send_signal(signal.SIGSTOP)
+            time.sleep(1.5)
+            child.send_signal(signal.SIGCONT)
+        stopped = float(child.stdout.read())
+    assert (stopped >= 1.4) == is_stopped

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,30 @@ def test_huge_output_is_kept_within_bounds(make, monkeypatch):
     assert ended.stdout.text.endswith("xEND\n")
     assert len(ended.stdout.text) == 1000
     assert ended.stdout.lost_bytes == 30_000_004 - 1000
+
+
+def test_output_takes_bounded_memory_and_time(make):
+    """Also the message of a failure, of whose output every line is short."""
+    code = "import sys; [sys.stdout.write('y\\n' * 50_000) for _ in range(2000)]; sys.exit(3)"
+    with trace_peak_memory() as peak:
+        ended = run(make(sys.executable, "-c", code, limit=60.0))
+        with pytest.raises(WorkloadError, match="exit code 3; it printed: y / y / y / y / y"):
+            ended.require_success()
+    assert ended.stdout.lost_bytes == 200_000_000 - module.KEPT_BYTES
+    # stdout is there twice; the kernel never gives the room for stderr and for the report.
+    assert peak[0] < 4.5 * module.KEPT_BYTES
+
+
+@contextmanager
+def trace_peak_memory():
+    """The peak of what Python allocates, in bytes, after the context."""
+    found: list[int] = []
+    tracemalloc.start()
+    try:
+        yield found
+        found.append(tracemalloc.get_traced_memory()[1])
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_time_limit_ends_the_whole_group_and_says_the_last_words(make, marker):

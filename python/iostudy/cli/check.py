@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import assert_never
 
 from iostudy.cli import nfs_suggestions
-from iostudy.cli.arguments import Json, StudyName
+from iostudy.cli.arguments import Json, StudyName, UnsafeFolders
 from iostudy.cli.check_json import build_document
 from iostudy.cli.check_mounts import describe_change, describe_mounts
 from iostudy.cli.check_search import describe_effort, describe_space
@@ -59,6 +59,7 @@ _ONE_DISK = "a loop device and a mount"
 
 def check(
     study: StudyName,
+    unsafe_folders: UnsafeFolders = False,
     json: Json = False,
 ) -> None:
     """Validate a study; print its plan, changes and time.
@@ -70,7 +71,7 @@ def check(
     require_programs(planned)
     if root or not isinstance(planned.target, ScratchTarget):
         # Only root can see whether a device is free; the table below reports that root is needed.
-        check_target(planned, Path())
+        check_target(planned, Path(), unsafe_folders=unsafe_folders)
     if root:
         check_block_latency(planned)
     warnings = _find_level_warnings(planned)

@@ -47,6 +47,7 @@ def explain_disturbance(result: TrialResult, limits: Validity) -> str:
         _steal(result, limits.steal),
         _suspended(result.telemetry.summary),
         _gap(result.telemetry.summary, limits.gap),
+        _stopped(result.telemetry.summary),
     )
     return "; ".join(reason for reason in reasons if reason)
 
@@ -63,7 +64,8 @@ def exceeds_limits(summary: TelemetrySummary, limits: Validity) -> bool:
         limit is not None and shares.get(covariate, 0.0) > limit
         for covariate, limit in requested.items()
     )
-    return any(exceeded) or bool(_suspended(summary) or _gap(summary, limits.gap))
+    halted = _suspended(summary) or _gap(summary, limits.gap) or _stopped(summary)
+    return any(exceeded) or bool(halted)
 
 
 def note_unchecked_limits(result: TrialResult, limits: Validity) -> tuple[str, ...]:
@@ -142,6 +144,13 @@ def _suspended(summary: TelemetrySummary) -> str:
     if seconds < MIN_SUSPENDED_SECONDS:
         return ""
     return f"the machine was suspended for {seconds:.1f} s while the workload ran"
+
+
+def _stopped(summary: TelemetrySummary) -> str:
+    seconds = summary.workload.get("stopped_s", 0.0)
+    if not seconds:
+        return ""
+    return f"a process of the workload was stopped (SIGSTOP) for about {seconds:.1f} s"
 
 
 def _gap(summary: TelemetrySummary, limit: float) -> str:

@@ -16,6 +16,7 @@ from iostudy.line_handler import LineHandler, ignore_line
 
 _KEPT_LINES = 400
 _KEPT_CHARACTERS = 600
+_LINE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,13 @@ def _listen(
     until = time.monotonic() + limits.seconds
     lines: deque[str] = deque(maxlen=_KEPT_LINES)
     begun = b""
+    # A line is cut to its end, so that output without line ends takes neither memory nor time.
     while chunk := _read(process.stdout.fileno(), limits, until):
         *whole, begun = (begun + chunk).split(b"\n")
         for line in whole:
             lines.append(line.decode(errors="replace"))
             on_line(lines[-1])
+        begun = begun[-_LINE_BYTES:]
     lines.append(begun.decode(errors="replace"))
     try:
         status = process.wait(max(0.0, until - time.monotonic()))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import assert_never
 
 from iostudy.errors import IostudyError, raise_together
+from iostudy.folders import require_safe_directories
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
 from iostudy.node import target_devices
@@ -37,7 +38,7 @@ from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
-from iostudy.study.requests import find_unmet_needs
+from iostudy.study.requests import find_unmet_needs, list_directories
 from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import (
     DirectoriesTarget,
@@ -78,17 +79,23 @@ def with_expected_levels(study: Study) -> Study:
     return resolve_offered_levels(study, offered)
 
 
-def check_target(study: Study, folder: Path) -> None:
+def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> None:
     """Check target, settings and space without any change. ``folder`` is the output folder.
 
-    Raises TargetError if the target is unusable, lacks a setting or has too little space;
+    Raises UnsafePathError for a directory that another user could redirect, which
+    ``unsafe_folders`` waives; TargetError if the target is unusable, lacks a setting or has too
+    little space;
     SettingError if a setting is missing on this host, unless the study omits refused values.
     """
     space = _free_space(study, folder)
     _require_makeable(study, space.free_bytes)
     spec = study.hadoop if study.needs_hadoop else None
-    for directory in spec.dirs if spec else ():
+    cluster_dirs = spec.dirs if spec else ()
+    for directory in cluster_dirs:
         WorkFolder.prepare(directory)
+    others = list_directories(study.workloads, study.configurations())
+    places = (*target_paths(study.target), *cluster_dirs, *others)
+    require_safe_directories(places, insist=unsafe_folders)
     for factor in study.factors:
         if factor.kind is FactorKind.SETTING and not study.leave_out_refused:
             _check_setting(study, factor)

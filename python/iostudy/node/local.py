@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
-from iostudy.folders import require_safe_folder
+from iostudy.folders import require_safe_directories
 from iostudy.host.inventory import collect_inventory
 from iostudy.host.mounts import find_mount
 from iostudy.line_handler import LineHandler, ignore_line
@@ -176,18 +176,10 @@ class LocalNode:
         scratch = prepare_storage(self._target, self._folder, self._permission)
         for directory in self._cluster_dirs():
             WorkFolder.prepare(directory)
-        self._require_safe_folders(scratch)
-        return scratch
-
-    def _require_safe_folders(self, scratch: ScratchStorage | None) -> None:
-        """Raise UnsafePathError for a directory in which another user could place a link.
-
-        Names made by a study are unique, so a sticky directory is safe.
-        """
         own = target_paths(self._target, self._folder, scratch)
         places = (self._folder, *own, *self._cluster_dirs(), *self._directories)
-        for place in dict.fromkeys(place for place in places if not place.is_block_device()):
-            require_safe_folder(place, insist=self._permission.unsafe_folders, shared=True)
+        require_safe_directories(places, insist=self._permission.unsafe_folders)
+        return scratch
 
     def _start_cluster(self, request: ClusterRequest) -> None:
         began = time.monotonic()

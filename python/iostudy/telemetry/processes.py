@@ -19,7 +19,8 @@ def compute_workload_figures(samples: Samples) -> Figures:
 
     %cpu and %thread (the busiest thread of each interval) are in percent of one core. read_kB,
     written_kB and cancelled_kB are in kB of 1024 bytes. threads, running and waiting (for a device)
-    are mean numbers of threads. allowed_cores is the number of processors that it may use. Thread
+    are mean numbers of threads. stopped_s is the time in which a thread was stopped by a signal,
+    such as SIGSTOP. allowed_cores is the number of processors that it may use. Thread
     states are unknown if the threads were only scanned at the start and at the end.
     """
     columns = samples.group("workload")
@@ -34,6 +35,7 @@ def compute_workload_figures(samples: Samples) -> Figures:
         "threads": _mean(samples.seconds, columns.get("threads", unknown)),
         "running": _mean(samples.seconds, columns.get("running_threads", unknown)),
         "waiting": _mean(samples.seconds, columns.get("waiting_threads", unknown)),
+        "stopped_s": _stopped(samples.seconds, columns.get("stopped_threads", unknown)),
         "allowed_cores": _last(columns.get("allowed_cores", unknown)),
         "read_kB": used["read_bytes"] / KIB,
         "written_kB": used["written_bytes"] / KIB,
@@ -99,6 +101,13 @@ def _busiest_thread(seconds: Values, busiest_us: Values) -> float:
     begin, end = ends[0], ends[-1]
     ran = busiest_us[end] - busiest_us[begin]
     return float(min(100.0, 100 * ran / ((seconds[end] - seconds[begin]) * _MICROSECONDS)))
+
+
+def _stopped(seconds: Values, stopped: Values) -> float:
+    """Return the seconds that end with a scan of a stopped thread."""
+    known = np.isfinite(stopped)
+    at, values = seconds[known], stopped[known]
+    return float(np.diff(at)[values[1:] > 0].sum()) if len(at) > 1 else float("nan")
 
 
 def _last(gauge: Values) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from iostudy import _native
@@ -46,14 +48,41 @@ class ProcRecorder:
 
     def start(self) -> None:
         """Take the first sample now."""
+        self._continued_before = _CONTINUATIONS.watch()
         self._sampler.start()
 
     def stop(self) -> Telemetry:
         """Take the last sample now."""
         native = self._sampler.stop()
+        is_continued = _CONTINUATIONS.watch() > self._continued_before
         # Not at the top: most commands never record, and numpy is slow to load.
         from iostudy.telemetry.figures import summarize_samples
         from iostudy.telemetry.samples import Samples
 
         samples = Samples.from_native(native)
-        return Telemetry(summarize_samples(samples), samples)
+        summary = summarize_samples(samples)
+        if is_continued:
+            # While this process was stopped, it took no samples, and no native workload ran in it.
+            stopped = max(summary.workload.get("stopped_s", 0.0), summary.machine["longest_gap_s"])
+            summary = replace(summary, workload={**summary.workload, "stopped_s": stopped})
+        return Telemetry(summary, samples)
+
+
+@dataclass
+class _Continuations:
+    """Counts how often SIGCONT has continued this process, which only the main thread can watch."""
+
+    times: int = 0
+
+    def watch(self) -> int:
+        """Return the number so far, and count from now on."""
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGCONT) is signal.SIG_DFL:
+            signal.signal(signal.SIGCONT, self._count)
+        return self.times
+
+    def _count(self, *_: object) -> None:
+        self.times += 1
+
+
+_CONTINUATIONS = _Continuations()

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from iostudy.errors import UsageError, WorkloadStoppedError
+from iostudy.units import format_rounded_size
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.external import device_windows, program
 from iostudy.workloads.external.assignments import (
@@ -326,9 +327,13 @@ def _resources(ended: ProgramResult) -> dict[str, float]:
 
 
 def _notes(ended: ProgramResult) -> tuple[str, ...]:
-    if not ended.left_running:
-        return ()
-    return (f"{ended.left_running} processes were running when the program ended, and were killed",)
+    running, outputs = ended.left_running, {"stdout": ended.stdout, "stderr": ended.stderr}
+    left = (f"{running} processes were running when the program ended, and were killed",)
+    return (left if running else ()) + tuple(
+        f"the first {format_rounded_size(output.lost_bytes)} of {name} were not kept"
+        for name, output in outputs.items()
+        if output.lost_bytes
+    )
 
 
 _ALWAYS = (

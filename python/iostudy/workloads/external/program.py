@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import selectors
@@ -27,6 +28,8 @@ from iostudy.workloads.tick import Tick, continue_run
 KEPT_BYTES = 32 * MIB
 """So much of the end of each output is kept, in memory: files could lie on the disk under test."""
 
+PIPE_BYTES = MIB
+"""Size of the pipes of a program, as far as the kernel allows (pipe(7), pipe-max-size)."""
 _ASK_EVERY_SECONDS = 0.1
 _KILLED_WITHIN_SECONDS = guard.GRACE_SECONDS + 10
 _LAST_LINES = 5
@@ -84,7 +87,8 @@ class Output:
 
     def last_lines(self) -> str:
         """A few, in one line, for an error."""
-        lines = [line.strip() for line in self.text.splitlines() if line.strip()]
+        end = self.text[-_LAST_LINES * _LAST_CHARACTERS :]
+        lines = [line.strip() for line in end.splitlines() if line.strip()]
         return " / ".join(lines[-_LAST_LINES:])[-_LAST_CHARACTERS:]
 
 
@@ -177,37 +181,36 @@ def _end(guarding: subprocess.Popen[bytes], control: socket.socket) -> None:
 
 
 class _Tail:
-    """The last KEPT_BYTES of what is added."""
+    """The last KEPT_BYTES of what a descriptor gives, in a ring.
+
+    Every byte is copied once, so that a program that prints much seldom waits for its reader. The
+    kernel gives the ring memory as it fills.
+    """
 
     def __init__(self) -> None:
-        self._kept = bytearray()
-        self._lost_bytes = 0
+        self._ring = memoryview(bytearray(KEPT_BYTES))
+        self._end = 0
+        self._count_bytes = 0
         self.at_end = False
 
     def read(self, descriptor: int) -> None:
-        chunk = _read(descriptor)
-        self.at_end = not chunk
-        self._kept += chunk
-        # Cut seldom, as each time the rest is moved.
-        if len(self._kept) > 2 * KEPT_BYTES:
-            self._cut()
+        """Read once; the end of a socket is an error if its peer was killed."""
+        try:
+            count = os.readv(descriptor, [self._ring[self._end : self._end + PIPE_BYTES]])
+        except ConnectionError:
+            count = 0
+        self.at_end = not count
+        self._end = (self._end + count) % KEPT_BYTES
+        self._count_bytes += count
 
     def output(self) -> Output:
-        self._cut()
-        return Output(self._kept.decode(errors="replace"), self._lost_bytes)
-
-    def _cut(self) -> None:
-        too_many = max(0, len(self._kept) - KEPT_BYTES)
-        del self._kept[:too_many]
-        self._lost_bytes += too_many
-
-
-def _read(descriptor: int) -> bytes:
-    """Some bytes; none at the end, which a socket reports as an error if its peer was killed."""
-    try:
-        return os.read(descriptor, 1 << 16)
-    except ConnectionError:
-        return b""
+        """Return what is kept, and how many bytes before it are not; call it once at the end."""
+        lost_bytes = max(0, self._count_bytes - KEPT_BYTES)
+        oldest = self._ring[self._end :] if lost_bytes else b""
+        kept = b"".join((oldest, self._ring[: self._end]))
+        del oldest
+        self._ring = memoryview(b"")  # before the text takes as much memory again
+        return Output(str(kept, errors="replace"), lost_bytes)
 
 
 class _Run:
@@ -220,6 +223,9 @@ class _Run:
         self._program = program
         self._guarding = guarding
         self._control = control
+        for pipe in (guarding.stdout, guarding.stderr):
+            with suppress(OSError):  # a user may have too many pages in pipes
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self._report, self._stdout, self._stderr = _Tail(), _Tail(), _Tail()
         self._tails = {
             control.fileno(): self._report,

@@ -41,7 +41,13 @@ const CANCELLED: &str = "workload.cancelled_bytes";
 const BUSIEST: &str = "workload.busiest_thread_us";
 
 /// Current numbers of processes and threads by state.
-const OF_THREADS: [&str; 4] = ["processes", "threads", "running_threads", "waiting_threads"];
+const OF_THREADS: [&str; 5] = [
+    "processes",
+    "threads",
+    "running_threads",
+    "waiting_threads",
+    "stopped_threads",
+];
 
 /// Number of CPUs that nearly all of the workload may use.
 const ALLOWED: &str = "workload.allowed_cores";
@@ -125,6 +131,7 @@ impl Processes {
                 counts.threads,
                 counts.running,
                 counts.waiting,
+                counts.stopped,
             ],
         );
         if let Some(ticks) = counts.busiest_ticks {

@@ -28,6 +28,8 @@ pub(super) struct ThreadCounts {
     pub(super) running: u64,
     /// In uninterruptible sleep, such as disk I/O.
     pub(super) waiting: u64,
+    /// Stopped by a signal such as SIGSTOP, not by a debugger.
+    pub(super) stopped: u64,
     /// Sum over all intervals of the busiest thread's clock ticks; `None` where no interval ends.
     pub(super) busiest_ticks: Option<u64>,
 }
@@ -191,6 +193,7 @@ impl ThreadCounts {
         match state {
             b'R' => self.running += 1,
             b'D' => self.waiting += 1,
+            b'T' => self.stopped += 1,
             _ => {}
         }
     }
