@@ -17,12 +17,20 @@ from iostudy.report.documents.selftest.values import SelftestReport
 from iostudy.report.documents.watch import WatchReport
 from iostudy.report.render import json_
 from iostudy.study import json_schema
-from tools.docs import completion_index, doctor_page, man_pages, settings_page, workloads_page
+from tools.docs import (
+    attack_surface,
+    completion_index,
+    doctor_page,
+    man_pages,
+    settings_page,
+    workloads_page,
+)
 
 ROOT = Path(__file__).parents[2]
 
 DOCUMENTS: Mapping[str, Callable[[], str]] = {
     "docs/doctor.md": doctor_page.page,
+    "docs/security.md": attack_surface.write_page,
     "docs/settings.md": settings_page.page,
     "docs/workloads.md": workloads_page.page,
     "packaging/wheel/data/share/man/man1/iostudy.1": man_pages.render_program_page,

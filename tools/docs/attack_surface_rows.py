@@ -1,0 +1,231 @@
+"""Who reaches each socket, temporary name, deserializer and child process of the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(Enum):
+    """What another user may reach, or make the program trust."""
+
+    SOCKET = "socket"
+    TEMPORARY = "temporary name"
+    DESERIALIZER = "deserializer"
+    CHILD = "child process"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Files below python/iostudy, or of a crate, that do the same with the same protection."""
+
+    kind: Kind
+    what: str
+    files: tuple[str, ...]
+    reach: str
+
+
+ROWS = (
+    Row(
+        Kind.SOCKET,
+        "metrics of `watch --listen`, HTTP, read only",
+        ("watch/exporter.py",),
+        "users of this host, by 127.0.0.1; the network, if the user names another address",
+    ),
+    Row(
+        Kind.SOCKET,
+        "the scheduler and the workers of a fleet, TLS",
+        (
+            "fleet/deployment/agent.py",
+            "fleet/deployment/client.py",
+            "fleet/deployment/dask_settings.py",
+            "fleet/deployment/node_cluster.py",
+            "fleet/deployment/scheduler.py",
+        ),
+        "who has a certificate of the run: controller and nodes",
+    ),
+    Row(
+        Kind.SOCKET,
+        "a Unix socket of the study on a node",
+        ("fleet/together/trial_server.py", "fleet/together/trial_socket.py"),
+        "the same user: it is in a work folder of mode 0700",
+    ),
+    Row(
+        Kind.SOCKET,
+        "a Unix socket of `drive up --nbd`",
+        ("crates/drive-device/src/nbd/mod.rs",),
+        "who may enter the folder of the drive: root",
+    ),
+    Row(
+        Kind.SOCKET,
+        "search for free ports of a local cluster",
+        ("hadoop/local/ports.py",),
+        "nobody: closed at once; the daemons that get them are in docs/hadoop.md",
+    ),
+    Row(
+        Kind.SOCKET,
+        "a pair of sockets to the guard of a program",
+        ("workloads/external/program.py",),
+        "nobody: it has no name",
+    ),
+    Row(
+        Kind.SOCKET,
+        "name of this host, and a connection to a NameNode",
+        ("fleet/options.py", "fleet/deployment/probe.py", "hadoop/existing/reachability.py"),
+        "nobody: they do not listen",
+    ),
+    Row(
+        Kind.TEMPORARY,
+        "content before it takes its name",
+        ("durable.py",),
+        "nobody: no name where the file system allows, else a random one, made exclusively",
+    ),
+    Row(
+        Kind.TEMPORARY,
+        "work folders and cgroups with random names",
+        ("own_folder.py", "settings/kinds/cgroup.py"),
+        "this user: mode 0700, made exclusively, below a checked folder",
+    ),
+    Row(
+        Kind.TEMPORARY,
+        "a folder or file of mode 0700 or 0600 in `TMPDIR`, removed at the end",
+        (
+            "fleet/deployment/agent.py",
+            "fleet/deployment/node_cluster.py",
+            "fleet/deployment/probe.py",
+            "fleet/deployment/slurm.py",
+            "node/simulated_host.py",
+            "persist/install.py",
+            "settings/commands.py",
+            "workloads/root/file.py",
+        ),
+        "this user: mkdtemp(3) makes it exclusively",
+    ),
+    Row(
+        Kind.TEMPORARY,
+        "`TMPDIR` as the parent of a work folder of `bench` on HDFS",
+        ("cli/bench/place.py",),
+        "this user: the work folder is made exclusively, and `TMPDIR` is checked",
+    ),
+    Row(
+        Kind.TEMPORARY,
+        "a random seed",
+        ("study/plan.py",),
+        "nobody: no file",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "YAML without tags and anchors, with bounds",
+        ("study/guarded_yaml.py", "study/source.py", "drives/drive_file.py"),
+        "the author of a study or drive file",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "YAML of Ansible inventories",
+        ("fleet/deployment/inventory_text.py",),
+        "the author of the inventory",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "XML of Hadoop's site files",
+        ("hadoop/conf/configuration.py", "hadoop/conf/site_xml.py"),
+        "the owner of `HADOOP_CONF_DIR`",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "SQLite and JSON of the ledger, checked by SHA-256",
+        (
+            "ledger/encoding.py",
+            "ledger/errors.py",
+            "ledger/given_up_workloads.py",
+            "ledger/schema.py",
+            "ledger/search.py",
+            "ledger/store.py",
+            "ledger/tables.py",
+            "ledger/windows.py",
+        ),
+        "who may write the output folder; the author of a ledger that is reported",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "Parquet of telemetry and traces",
+        ("ledger/parquet.py", "traces/trace_file.py"),
+        "the same, and the author of a trace",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "cloudpickle between controller and nodes",
+        ("fleet/deployment/client.py", "fleet/deployment/scheduler.py"),
+        "who has a certificate of the run",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "pickle by the Unix socket of a study on a node",
+        ("fleet/together/trial_server.py", "fleet/together/trial_socket.py"),
+        "the same user",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "none: these write YAML and XML only",
+        ("persist/ansible.py", "persist/hadoop.py", "report/render/junit.py"),
+        "nobody",
+    ),
+    Row(
+        Kind.CHILD,
+        "the workload's program, under its guard",
+        ("workloads/external/guard.py", "workloads/external/program.py"),
+        "the author of the study; `iostudy check` shows it",
+    ),
+    Row(
+        Kind.CHILD,
+        "the user's command of `watch` and `trace record`",
+        ("watch/child.py",),
+        "who types it",
+    ),
+    Row(
+        Kind.CHILD,
+        "tools of the system from `PATH`, and the watchdog",
+        (
+            "settings/commands.py",
+            "settings/mount_keeper.py",
+            "settings/server_process.py",
+            "settings/transaction/watchdog.py",
+        ),
+        "the owner of `PATH`",
+    ),
+    Row(
+        Kind.CHILD,
+        "Hadoop's programs and daemons",
+        (
+            "hadoop/command.py",
+            "hadoop/local/daemon.py",
+            "hadoop/local/processes.py",
+            "workloads/native/mrbench_job.py",
+        ),
+        "the owner of `JAVA_HOME` and of the cache of the distribution",
+    ),
+    Row(
+        Kind.CHILD,
+        "ssh, srun, ansible-inventory and iostudy itself",
+        (
+            "fleet/deployment/inventory.py",
+            "fleet/deployment/node_cluster.py",
+            "fleet/deployment/node_probe.py",
+            "fleet/deployment/nodes.py",
+            "fleet/deployment/probe.py",
+            "fleet/deployment/slurm.py",
+            "fleet/supervision/node_study.py",
+            "fleet/supervision/supervisor.py",
+            "fleet/together/trial_server.py",
+            "fleet/together/trial_socket.py",
+        ),
+        "the owner of `PATH` on the host and on the nodes",
+    ),
+    Row(
+        Kind.CHILD,
+        "simulated hosts",
+        ("node/simulated_hosts.py",),
+        "this user",
+    ),
+)
+"""Every file of the kinds, each once for a kind."""
