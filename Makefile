@@ -99,7 +99,7 @@ bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and
 calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/method.md's tables of it
 	$(BIN)/python -m tests.calibration.table
 	$(BIN)/python -m tests.calibration.predictions
-	$(BIN)/pytest -m slow tests/analysis tests/calibration
+	$(BIN)/pytest -m slow tests/analysis tests/calibration tests/drives
 
 crash: $(VENV)/.test $(VENV)/.built ## the long crash tests, as root
 	cargo test -p iostudy-namespace --release --locked --quiet -- --ignored

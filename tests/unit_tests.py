@@ -33,8 +33,14 @@ _started: list[str] = []
 
 @pytest.hookimpl(tryfirst=True)  # before ``-m`` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark with ``unit`` what needs nothing but this process."""
+    """Mark as slow all cases of a campaign but its first; as unit what needs only this process."""
+    campaigns = set()
     for item in items:
+        if item.get_closest_marker("campaign"):
+            function = item.nodeid.partition("[")[0]
+            if function in campaigns:
+                item.add_marker(pytest.mark.slow)
+            campaigns.add(function)
         fixtures = frozenset(getattr(item, "fixturenames", ()))
         if not fixtures & OTHER_FIXTURES and not any(map(item.get_closest_marker, OTHER_MARKERS)):
             item.add_marker(pytest.mark.unit)

@@ -18,6 +18,7 @@ def test_a_level_holds_until_the_next_analysis() -> None:
     assert last == [0, 4, 5, 6, 95, 98, 100]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("risk", [0.2, 0.05, 0.05 / 24])
 @pytest.mark.parametrize("blocks", [(5, 30), (3, 12), (10, 10), (5, 200)])
 def test_the_interval_of_equivalence_is_never_the_wider_one(

@@ -131,6 +131,7 @@ def test_the_risk_is_spent_as_planned(blocks: tuple[int, int], growth: float):
         assert abs(crossed.mean() - expected) <= 4 * error
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("risk", [0.05, 0.05 / 24, 1e-4])
 @pytest.mark.parametrize(("blocks", "growth"), [((5, 30), 0), ((5, 300), 1 / 32), ((3, 12), 0)])
 def test_a_finer_resolution_spends_the_same_risk(

@@ -6,6 +6,8 @@ from tests.calibration.balance_tables import MORE, SHARED, flagged
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import allowed
 
+pytestmark = pytest.mark.campaign
+
 each_size = pytest.mark.parametrize("studies", [200, pytest.param(4000, marks=pytest.mark.slow)])
 
 

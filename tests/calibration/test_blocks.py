@@ -10,6 +10,8 @@ from tests.calibration.blocks_tables import FIXED, OF_A_PAIR, RULE, ratios, righ
 from tests.calibration.simulation import NoiseShape, carry_out, pairs, standard_error
 from tests.calibration.test_calibration import each_shape, each_size
 
+pytestmark = pytest.mark.campaign
+
 MIRRORED = {
     Verdict.BETTER: Verdict.WORSE,
     Verdict.WORSE: Verdict.BETTER,

@@ -20,6 +20,8 @@ from tests.calibration.simulation import (
     unequal_variances,
 )
 
+pytestmark = pytest.mark.campaign
+
 RISK = 0.05
 # So small a margin that nothing ends as equivalent, which is where false winners have most chances.
 OPEN_ENDED = Rule(margin=0.005, risk=RISK, min_blocks=5, max_blocks=30)

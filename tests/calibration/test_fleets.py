@@ -8,6 +8,8 @@ from tests.calibration.fleet_tables import KINDS
 from tests.calibration.fleets import RISK, Fleet, cover
 from tests.calibration.simulation import standard_error
 
+pytestmark = pytest.mark.campaign
+
 each_size = pytest.mark.parametrize("fleets", [40, pytest.param(1000, marks=pytest.mark.slow)])
 
 

@@ -7,6 +7,8 @@ from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import allowed
 from tests.results.synthetic_noise import SITUATIONS, find_causes
 
+pytestmark = pytest.mark.campaign
+
 LEVEL = 0.05
 AUTOCORRELATED = 0.08
 """The level of series with phi 0.9, which a reversal within blocks of four cannot keep exactly."""

@@ -5,6 +5,8 @@ import pytest
 from tests.calibration.predictions import PAGE, PLACES, rows, simulate
 from tests.calibration.rows import markdown
 
+pytestmark = pytest.mark.campaign
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("study", "table"), PLACES.findall(PAGE.read_text()))

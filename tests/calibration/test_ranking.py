@@ -8,6 +8,8 @@ from tests.calibration.ranked import STAIRCASE, Design, simulate
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed, each_shape
 
+pytestmark = pytest.mark.campaign
+
 RULE = Rule(margin=0.005, risk=RISK, min_blocks=5, max_blocks=30)
 """So small a margin that nothing ends as equivalent: verdicts stop studies where chance helps."""
 

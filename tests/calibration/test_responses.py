@@ -15,6 +15,8 @@ from tests.calibration.response_tables import (
 )
 from tests.calibration.test_calibration import RISK, allowed
 
+pytestmark = pytest.mark.campaign
+
 each_noise = pytest.mark.parametrize("noise", [QUIET, LOUD], ids=["quiet", "loud"])
 
 

@@ -10,6 +10,8 @@ from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, CurveModel, si
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed, each_shape
 
+pytestmark = pytest.mark.campaign
+
 RULE = Rule(margin=0.05, risk=RISK, min_blocks=5, max_blocks=30)
 
 each_size = pytest.mark.parametrize("studies", [60, pytest.param(1000, marks=pytest.mark.slow)])

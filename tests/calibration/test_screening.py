@@ -12,6 +12,8 @@ from tests.calibration.screened import ALONE, FACTORS, FOLDED, RULE, carry_out, 
 from tests.calibration.screening_tables import ALL, OTHERS, three_matter
 from tests.calibration.simulation import NoiseShape, standard_error
 
+pytestmark = pytest.mark.campaign
+
 each_size = pytest.mark.parametrize("studies", [300, pytest.param(5000, marks=pytest.mark.slow)])
 each_shape = pytest.mark.parametrize("shape", list(NoiseShape))
 each_plot = pytest.mark.parametrize("whole_plot", [None, 3])

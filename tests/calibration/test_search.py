@@ -8,6 +8,8 @@ from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed
 from tests.calibration.verdict_tables import OPEN_ENDED, REACHABLE
 
+pytestmark = pytest.mark.campaign
+
 slow = pytest.mark.slow
 
 

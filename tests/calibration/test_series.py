@@ -7,6 +7,8 @@ from tests.calibration.flagged import flagged, unequal_variance_marks
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import allowed
 
+pytestmark = pytest.mark.campaign
+
 each_size = pytest.mark.parametrize("studies", [300, pytest.param(4000, marks=pytest.mark.slow)])
 
 

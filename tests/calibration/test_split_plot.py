@@ -14,6 +14,8 @@ from tests.calibration.test_calibration import (
     each_size,
 )
 
+pytestmark = pytest.mark.campaign
+
 TIMES = 3
 """How much noisier it is to make a file system than to run a trial on it."""
 

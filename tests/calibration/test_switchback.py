@@ -6,6 +6,8 @@ from tests.calibration.switchback import SlowShape, any_winner
 from tests.calibration.switchback_tables import FAMILY, RULE
 from tests.calibration.test_calibration import RISK, allowed
 
+pytestmark = pytest.mark.campaign
+
 each_size = pytest.mark.parametrize("studies", [2000, pytest.param(40_000, marks=pytest.mark.slow)])
 
 

@@ -9,6 +9,8 @@ from tests.calibration.test_calibration import RISK, allowed
 from tests.calibration.two_studies import claims
 from tests.calibration.two_studies_tables import SIDES
 
+pytestmark = pytest.mark.campaign
+
 each_size = pytest.mark.parametrize("pairs", [150, pytest.param(2000, marks=pytest.mark.slow)])
 each_side = pytest.mark.parametrize("sides", SIDES.values(), ids=SIDES)
 

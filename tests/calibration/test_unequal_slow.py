@@ -7,6 +7,8 @@ from tests.calibration.test_calibration import RISK, allowed
 from tests.calibration.unequal_slow import Inequality, find_winners
 from tests.calibration.unequal_slow_tables import TRIALS, WINDOWS
 
+pytestmark = pytest.mark.campaign
+
 each_size = pytest.mark.parametrize("studies", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
 each_study = pytest.mark.parametrize(("rule", "phi"), [(TRIALS, 0.9), (WINDOWS, 0.99)])
 

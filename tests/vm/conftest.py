@@ -30,8 +30,9 @@ MODULES = f"{made.MODULES} dm-multipath dm-service-time nvme bfq kyber-iosched l
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All of this folder is of the suite for the virtual machine, which has a target of its own."""
     reason = vm.find_missing_requirement()
+    folder = f"{Path(__file__).parent}/"
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(folder):
             item.add_marker(pytest.mark.vm)
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))

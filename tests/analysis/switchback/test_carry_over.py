@@ -25,6 +25,7 @@ def lagged_drift(rounds: Rounds):
 MEASURES = (measure_position, measure_previous, measure_residence, lagged_drift)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("phi", [0.0, 0.9, 0.99, 1.0])
 @pytest.mark.parametrize(("effects", "rounds"), [(TWO, 20), (FOUR, 20), (FOUR, 60)])
 def test_rates_without_an_effect(effects, rounds, phi):

@@ -11,6 +11,7 @@ CURVES, SECONDS = 8, 6.0
 LEVEL = 0.05
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("constant", [0.2, 0.5, 1.0, 2.0, 5.0])
 @pytest.mark.parametrize("amplitude", [-0.5, -0.25, -0.1, 0.25])
 def test_the_washout_covers_a_slow_response(constant, amplitude):

@@ -22,6 +22,7 @@ FLASH = [name for name, drive in DRIVES.items() if not isinstance(drive, Disk)]
 DISKS = [n for n, drive in DRIVES.items() if isinstance(drive, Disk) and not drive.weak_regions]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("prober", [ModelProber, NoisyDrive])
 @pytest.mark.parametrize("name", DISKS)
 def test_a_measured_disk_has_the_parameters_of_its_file(name, prober):
@@ -53,6 +54,7 @@ def test_sequential_rates_are_those_of_the_file(name):
         assert point.bytes_per_second == pytest.approx(float(rate), rel=0.035)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", FLASH)
 @pytest.mark.parametrize("prober", [ModelProber, NoisyDrive])
 def test_flash_has_no_rotation_and_no_drive_file(name, prober):
