@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from iostudy.errors import UsageError
 from iostudy.workloads.external import fio_job
 from iostudy.workloads.external.fio_job import JobFile, parse
+from iostudy.workloads.external.fio_text import count_parameters
 from iostudy.workloads.workload import NO_TARGET
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -26,7 +27,8 @@ def job(*lines):
         else "parse    123 handle_option={}, ptr={}".format(*line.split("=", 1))
         for line in lines
     )
-    return JobFile(Path("x"), parse("\n".join(shown)))
+    counts = count_parameters("\n".join(lines))
+    return JobFile(Path("x"), parse("\n".join(shown), counts))
 
 
 @pytest.fixture
@@ -92,6 +94,28 @@ def test_sections_in_an_included_file_are_refused_as_by_fio(read, tmp_path):
     (tmp_path / "inc.fio").write_text("[global]\nbs=8k\n[b]\n")
     with pytest.raises(UsageError, match=r"fio says: .*No new sections in included files"):
         read("[a]\ninclude inc.fio\n")
+
+
+@pytest.mark.child
+@needs_fio
+def test_only_an_engine_s_jobs_have_its_parameters_and_no_defaults(read):
+    found = read(
+        "[global]\nioengine=io_uring\nfixedbufs\nsize=1m\n[a]\nsqthread_poll=0\n"
+        "[b]\nioengine=libaio\nuserspace_reap\n[c]\nioengine=io_uring\n"
+    )
+    uring = {"ioengine": "io_uring", "size": "1m", "fixedbufs": None}
+    assert [parameters for _, parameters in shown(found)] == [
+        uring | {"sqthread_poll": "0"},
+        {"ioengine": "libaio", "size": "1m", "userspace_reap": None},
+        uring,
+    ]
+
+
+@pytest.mark.child
+@needs_fio
+def test_a_description_like_a_line_of_fio_s_log_is_none(read):
+    text = "parse 1 Parsing section [x]"
+    assert shown(read(f"[a]\ndescription={text}\n")) == [("a", {"description": text})]
 
 
 # As O_DIRECT stood in /proc/PID/fdinfo of fio 3.33's files.
@@ -172,8 +196,9 @@ def test_a_path_is_refused_just_if_it_leaves_the_folder_on_its_way(parts):
     assert bool(list(job("[a]", f"filename={'/'.join(parts)}").refusals())) == (lowest < 0)
 
 
-def test_shell_commands_are_refused():
-    (refusal,) = job("[a]", "exec_postrun=rm x").refusals()
+@pytest.mark.parametrize("command", ["rm x", "x", "0x0", "(null)"])
+def test_shell_commands_are_refused(command):
+    (refusal,) = job("[a]", f"exec_postrun={command}").refusals()
     assert "shell" in refusal
 
 

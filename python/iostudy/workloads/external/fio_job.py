@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
@@ -75,9 +75,14 @@ _UNSTEADY = {
 _ENDLESS = {"time_based": "1", "runtime": "30d"}
 """Longer than any study runs one workload."""
 
-_SECTION = re.compile(r"Parsing section \[(.*)\]")
-_PARAMETER = re.compile(r"handle_option=(\w+), ptr=(.*)")
+_SECTION = re.compile(r"parse +\d+ +Parsing section \[(.*)\]")
+_PARAMETER = re.compile(r"parse +\d+ +handle_option=(\w+), ptr=(.*)")
+_DEFAULTS = re.compile(r"parse +\d+ +filling default options")
 _NO_VALUE = "(null)"
+
+
+Parameter = tuple[str, str | None]
+"""Name and value; None without one."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ class Job:
 
     section: str
     parameters: Mapping[str, str | None]
+    of_engine: frozenset[str] = frozenset()
+    """Names of the parameters that only its engine has."""
 
     @property
     def reads_only(self) -> bool:
@@ -104,8 +111,7 @@ class Job:
 
     def has(self, flag: str) -> bool:
         """Whether a flag is set: without a value, or with another than 0 in any notation."""
-        value = self.parameters.get(flag, "0")
-        return value is None or bool(value.strip("0x"))
+        return not _is_zero(self.parameters.get(flag, "0"))
 
     def unsteady_reason(self) -> str:
         """Return why its load on the devices changes while it runs; "" if it does not."""
@@ -230,7 +236,9 @@ class JobFile:
     def refusals(self, target: TargetPaths = NO_TARGET) -> Iterator[str]:
         """Return each parameter that a study on this target cannot have, with the reason."""
         for job in self.jobs:
-            yield from (f"{n} {why}" for n, why in _REFUSED.items() if job.has(n))
+            for name, reason in _REFUSED.items():
+                if job.parameters.get(name, "0") != "0":
+                    yield f"{name} {reason}"
             engine = job.parameters.get("ioengine")
             if engine is not None and engine not in _ENGINES:
                 yield f"ioengine={engine} does not work on files; take one of those that do"
@@ -265,13 +273,11 @@ def read(path: Path, override: Mapping[str, str]) -> JobFile:
     """
     _require_file(path)
     own = path.read_text(encoding="utf-8", errors="replace")
-    parsing = Program(
-        ("fio", "--parse-only", "--debug=parse", "-"),
-        path.parent,
-        _PARSING_SECONDS,
-        input=fio_text.rewrite(own, path.parent, override),
-    )
-    job = JobFile(path, parse(_accepted(path, program.run(parsing)).stdout.text))
+    text = fio_text.rewrite(own, path.parent, override)
+    arguments = ("fio", "--parse-only", "--debug=parse", "-")
+    parsing = Program(arguments, path.parent, _PARSING_SECONDS, input=text)
+    output = _accepted(path, program.run(parsing)).stdout.text
+    job = JobFile(path, parse(output, fio_text.count_parameters(text)))
     if not job.jobs:
         raise _invalid(path, "it has no job", "add a section such as [job]")
     return job
@@ -286,25 +292,52 @@ def require_safe(job: JobFile, target: TargetPaths) -> None:
         )
 
 
-def parse(debug: str) -> tuple[Job, ...]:
+def parse(debug: str, counts: Sequence[int]) -> tuple[Job, ...]:
     """Return the jobs in what ``fio --debug=parse`` prints: sections, and each parameter as obeyed.
 
-    Unlike that, ``--showcmd`` does not separate jobs and sections of [global], nor values.
+    ``counts`` are the numbers of parameters in the text of each section. After those that all
+    engines have, fio prints the defaults of the engine, and then those that the section has for it.
     """
-    everywhere: dict[str, str | None] = {}
+    everywhere = Job("global", {})
     jobs: list[Job] = []
-    section = everywhere
-    for line in debug.splitlines():
-        if found := _SECTION.search(line):
-            if fio_text.is_global(found[1]):
-                section = everywhere
-            else:
-                # A name in [global] is none of the jobs'.
-                section = {n: v for n, v in everywhere.items() if n != "name"}
-                jobs.append(Job(found[1], section))
-        elif found := _PARAMETER.search(line):
-            _set(section, found[1], None if found[2] == _NO_VALUE else found[2])
+    for (name, own, of_engine), count in zip(_sections(debug), counts, strict=True):
+        given = of_engine[len(of_engine) - (count - len(own)) :] if of_engine else []
+        if fio_text.is_global(name):
+            everywhere = _with(everywhere, own, given)
+        else:
+            # A name in [global] is none of the jobs'.
+            held = {n: value for n, value in everywhere.parameters.items() if n != "name"}
+            jobs.append(_with(Job(name, held, everywhere.of_engine), own, given))
     return tuple(jobs)
+
+
+def _sections(debug: str) -> list[tuple[str, list[Parameter], list[Parameter]]]:
+    """Return the sections: name, parameters, and those of the engine with its defaults."""
+    sections: list[tuple[str, list[Parameter], list[Parameter]]] = []
+    parameters: list[Parameter] = []
+    for line in debug.splitlines():
+        if found := _SECTION.fullmatch(line):
+            sections.append((found[1], parameters := [], []))
+        elif _DEFAULTS.fullmatch(line) and sections:
+            parameters = sections[-1][2]
+        elif found := _PARAMETER.fullmatch(line):
+            parameters.append((found[1], None if found[2] == _NO_VALUE else found[2]))
+    return sections
+
+
+def _with(job: Job, own: Sequence[Parameter], of_engine: Sequence[Parameter]) -> Job:
+    """Add parameters to those inherited; another engine has none of the inherited engine's."""
+    held = dict(job.parameters)
+    if dict(own).get("ioengine", engine := held.get("ioengine")) != engine:
+        held = {name: value for name, value in held.items() if name not in job.of_engine}
+        job = replace(job, of_engine=frozenset())
+    for name, value in (*own, *of_engine):
+        _set(held, name, value)
+    return replace(job, parameters=held, of_engine=job.of_engine | dict(of_engine).keys())
+
+
+def _is_zero(value: str | None) -> bool:
+    return value is not None and re.fullmatch("0+|0x0+", value) is not None
 
 
 def _set(section: dict[str, str | None], name: str, value: str | None) -> None:
@@ -312,8 +345,8 @@ def _set(section: dict[str, str | None], name: str, value: str | None) -> None:
     carrier, prefix = fio_text.CARRIER
     if name == carrier and value is not None and value.startswith(prefix):
         name, value = DIRECTORY, value.removeprefix(prefix)
-    if name == "buffered" and value is not None:
-        name, value = "direct", "01"[not value.strip("0x")]
+    if name == "buffered":
+        name, value = "direct", "1" if _is_zero(value) else "0"
     section.pop(name, None)
     section[name] = value
 

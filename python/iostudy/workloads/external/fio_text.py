@@ -31,6 +31,17 @@ def rewrite(text: str, folder: Path, override: Mapping[str, str]) -> str:
     return "".join(f"{_carried(line)}\n" for line in _overridden(lines, override))
 
 
+def count_parameters(text: str) -> list[int]:
+    """Return the number of parameters of each section."""
+    counts: list[int] = []
+    for line in text.splitlines():
+        if _is_header(line):
+            counts.append(0)
+        elif _statement(line):
+            counts[-1] += 1
+    return counts
+
+
 def is_global(section: str) -> bool:
     """Whether the parameters of this section hold for the jobs after it."""
     return f"{_HEADER}{section}".startswith(_GLOBAL)
