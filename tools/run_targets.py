@@ -58,7 +58,7 @@ def run(target: str) -> Part:
 
 def print_table(parts: list[Part]) -> None:
     """Print a line per target, and below it the counts of its tests."""
-    width = max(len(part.target) for part in parts)
+    width = max(len(name) for name in ["in all", *(part.target for part in parts)])
     for part in parts:
         minutes, seconds = divmod(round(part.seconds), 60)
         outcome = "passed" if part.passed else "FAILED"
