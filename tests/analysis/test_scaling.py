@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from iostudy.analysis.paired import mean_interval
-from iostudy.analysis.ranking import rank
+from iostudy.analysis.ranking import BlockedRuns, rank
 from iostudy.analysis.scaling import (
     CrossingEstimate,
     CurveEstimate,
@@ -45,7 +45,9 @@ def only(*truth: float, **options: float) -> CurveEstimate:
 def crossed(figures: Array, margin: float = 0.03) -> tuple[CrossingEstimate, ...]:
     levels, _, configurations = figures.shape
     rule = replace(RULE, margin=margin, comparisons=(configurations - 1) * levels)
-    return find_crossings(LOADS, rank(list(figures), [1.0] * levels, rule).by_workload)
+    return find_crossings(
+        LOADS, rank([BlockedRuns(own) for own in figures], [1.0] * levels, rule).by_workload
+    )
 
 
 def test_values_and_gains_have_t_intervals_that_share_the_risk():

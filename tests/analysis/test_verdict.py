@@ -7,13 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis.boundaries import AnalysisMethod
-from iostudy.analysis.hodges_lehmann import signed_rank_interval, walsh_averages
 from iostudy.analysis.paired import UNKNOWN, mean_interval
 from iostudy.analysis.sequential import repeated_alpha, spending_levels
-from iostudy.analysis.verdict import Comparison, Rule, Verdict, classify_intervals, compare
+from iostudy.analysis.verdict import (
+    Comparison,
+    Rule,
+    Verdict,
+    classify_intervals,
+    compare,
+    decide,
+)
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
+T_RULE = replace(RULE, method=AnalysisMethod.ERROR_SPENDING)
+"""The rule of earlier ledgers, by Student's t alone."""
 SWAPPED = {
+    Verdict.NOT_WORSE: Verdict.NOT_BETTER,
+    Verdict.NOT_BETTER: Verdict.NOT_WORSE,
     Verdict.BETTER: Verdict.WORSE,
     Verdict.WORSE: Verdict.BETTER,
     Verdict.EQUIVALENT: Verdict.EQUIVALENT,
@@ -67,7 +77,7 @@ def test_the_margin_itself_is_not_equivalent():
 def test_too_little_for_an_interval(blocks: int):
     comparison = of_ratios([0.1] * blocks)
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert comparison.interval == UNKNOWN == comparison.robust_interval
+    assert comparison.interval == UNKNOWN
     assert comparison.blocks_needed is None
     assert math.isnan(comparison.sd)
     assert math.isnan(comparison.estimate) == (blocks == 0)
@@ -108,17 +118,19 @@ def test_blocks_needed_are_never_fewer_than_one_more_or_the_least():
     assert of_ratios([0.100, 0.1001]).blocks_needed == RULE.min_blocks
     near_zero = [0.02, -0.006, 0.03, 0.022, 0.015, 0.002, 0.042, 0.018, -0.004]
     comparison = of_ratios(near_zero)
-    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert comparison.verdict is Verdict.NOT_WORSE
     assert comparison.blocks_needed == len(near_zero) + 1
 
 
 def test_one_wild_block_makes_a_verdict_fragile():
     calm = [0.1, 0.11, 0.09, 0.1, 0.12, 0.1, 0.08, 0.1, 0.11, 0.1] * 2
-    comparison = of_ratios([*calm, -1.0])
-    assert comparison.verdict is Verdict.INCONCLUSIVE
+    comparison = of_ratios([-1.0, *calm])
+    assert comparison.verdict is Verdict.BETTER
     assert comparison.fragile
-    assert comparison.robust_estimate == pytest.approx(0.1, abs=0.01)
+    assert comparison.estimate == pytest.approx(0.1, abs=0.01)
     assert not of_ratios(calm).fragile
+    earlier = of_ratios([-1.0, *calm], T_RULE)
+    assert (earlier.verdict, earlier.fragile) == (Verdict.INCONCLUSIVE, True)
 
 
 def test_a_verdict_that_normal_noise_barely_reaches_is_seldom_fragile():
@@ -135,25 +147,16 @@ def test_a_verdict_that_normal_noise_barely_reaches_is_seldom_fragile():
     assert fragile <= 3
 
 
-def test_a_constant_level_keeps_the_ranks_of_earlier_ledgers():
-    rule = replace(RULE, method=AnalysisMethod.CONSTANT_LEVEL)
-    calm = [0.1, 0.11, 0.09, 0.1, 0.12, 0.1, 0.08, 0.1, 0.11, 0.1]
-    level = repeated_alpha(5, 30, 0.05)
-    expected = signed_rank_interval(walsh_averages(np.array(calm)), len(calm), level)
-    assert of_ratios(calm, rule).robust_interval.low == pytest.approx(expected.low)
-
-
 def test_a_futile_comparison_needs_more_blocks_than_its_study_has():
-    noisy = of_ratios([0.15, -0.12, 0.09, -0.15, 0.12, -0.06, 0.18, -0.15] * 2)
+    noisy = of_ratios([0.6, -0.5, 0.4, -0.6, 0.5, -0.25, 0.7, -0.6] * 3)
     assert noisy.futile
     assert noisy.blocks_needed is not None
     assert noisy.blocks_needed > RULE.max_blocks
 
 
-def test_fragile_is_not_claimed_where_the_second_interval_cannot_exist():
-    comparison = of_ratios([0.10, 0.11, 0.09, 0.10, 0.10])
-    assert comparison.robust_interval == UNKNOWN
-    assert not comparison.fragile
+def test_fragile_is_not_claimed_where_scores_cannot_decide():
+    assert not of_ratios([0.10, 0.11, 0.09, 0.10, 0.10]).fragile
+    assert not of_ratios([0.10, 0.11, 0.09, 0.10, 0.10], T_RULE).fragile
 
 
 def test_the_change_is_that_of_the_figure_itself():
@@ -212,7 +215,7 @@ def test_comparisons_share_the_risk():
 
 def test_equivalence_has_the_interval_of_two_one_sided_tests():
     ratios = [0.015, -0.02, 0.025, 0.005, -0.01, 0.02, 0.0, 0.01] * 3
-    found, rule = of_ratios(ratios), RULE.boundaries
+    found, rule = of_ratios(ratios, T_RULE), RULE.boundaries
     wide = mean_interval(np.array(ratios), float(rule.difference_level(24)))
     narrow = mean_interval(np.array(ratios), float(rule.equivalence_level(24)))
     assert found.verdict is Verdict.EQUIVALENT
@@ -223,7 +226,7 @@ def test_equivalence_has_the_interval_of_two_one_sided_tests():
 def test_an_equivalent_difference_that_exists_keeps_the_nearer_end():
     ratios = np.array([0.010, 0.012, 0.011, 0.009, 0.010, 0.008] * 2)
     wide = mean_interval(ratios, float(RULE.boundaries.difference_level(12)))
-    found = of_ratios(list(ratios))
+    found = of_ratios(list(ratios), T_RULE)
     assert found.verdict is Verdict.EQUIVALENT
     assert found.interval.low == pytest.approx(wide.low)
     assert found.interval.high < wide.high
@@ -232,7 +235,7 @@ def test_an_equivalent_difference_that_exists_keeps_the_nearer_end():
 def test_the_interval_of_two_one_sided_tests_reaches_to_zero():
     # Only the one-sided test excludes zero, which shows no difference.
     ratios = np.array([0.03, -0.01, 0.02, -0.005, 0.022, 0.003, 0.001, 0.009] * 3)
-    rule = replace(RULE, margin=0.05)
+    rule = replace(T_RULE, margin=0.05)
     scale = float(rule.boundaries.equivalence_level(24)) * 1.02
     moved = ratios - mean_interval(ratios, scale).low
     narrow = mean_interval(moved, float(rule.boundaries.equivalence_level(24)))
@@ -247,18 +250,24 @@ def test_the_shown_interval_gives_the_verdict(pairs: list[tuple[float, float]], 
     rule = replace(RULE, margin=margin)
     found = compare([a for a, _ in pairs], [b for _, b in pairs], higher_is_better=True, rule=rule)
     shown = found.interval
-    assert found.verdict == classify_intervals(shown.low, shown.high, found.blocks, rule)
+    assert found.verdict.two_sided == classify_intervals(shown.low, shown.high, found.blocks, rule)
+    if found.verdict is Verdict.NOT_WORSE:
+        assert shown.low > -rule.delta
+    if found.verdict is Verdict.NOT_BETTER:
+        assert shown.high < rule.delta
     if len(pairs) > 1:
         assert shown.low <= found.estimate <= shown.high
 
 
 def test_a_comparison_that_its_budget_cannot_decide_is_futile():
-    noisy = of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 3)
+    noisy = of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 3, T_RULE)
     assert (noisy.verdict, noisy.futile) == (Verdict.INCONCLUSIVE, True)
     assert noisy.blocks_needed > RULE.max_blocks
     assert not of_ratios([0.3, -0.3, 0.2, -0.25]).futile
-    assert not of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 6).futile
+    assert not of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 6, T_RULE).futile
     assert not of_ratios([0.1, 0.03, 0.05, 0.12, -0.02]).futile
+    one_sided = of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 3)
+    assert not one_sided.futile, "it may still become not worse"
 
 
 def test_the_earlier_method_is_kept():
@@ -284,7 +293,6 @@ def test_a_bias_widens_every_interval():
     assert widened.estimate == own.estimate
     assert widened.interval.high - own.interval.high == pytest.approx(0.01)
     assert own.interval.low - widened.interval.low == pytest.approx(0.01)
-    assert widened.robust_interval.high - own.robust_interval.high == pytest.approx(0.01)
 
 
 def test_a_bias_needs_more_blocks():
@@ -296,4 +304,77 @@ def test_a_bias_turns_equivalence_into_inconclusive():
     ratios = [0.012, 0.008, 0.01, 0.011, 0.009, 0.01] * 2
     assert of_ratios(ratios, replace(RULE, margin=0.015)).verdict is not Verdict.INCONCLUSIVE
     wide = of_ratios(ratios, replace(RULE, margin=0.015, bias=0.012))
-    assert wide.verdict is Verdict.INCONCLUSIVE
+    assert wide.verdict.two_sided is Verdict.INCONCLUSIVE
+
+
+def test_a_one_sided_word_stays():
+    ratios = 0.06 * np.random.default_rng(7).standard_normal((400, 30)) + 0.02
+    words = np.array([decide(ratios[:, :n], RULE).words for n in range(5, 31)])
+    reached = words == str(Verdict.NOT_WORSE)
+    assert reached[-1].mean() > 0.2
+    later = np.logical_or.accumulate(reached, axis=0)
+    assert not (later & (words == str(Verdict.INCONCLUSIVE))).any()
+
+
+def test_no_word_before_each_order_occurred_twice():
+    gain = [100.0 * math.exp(0.1 + 0.001 * (i % 3)) for i in range(9)]
+    one_order = [True] * 9
+    late = [True, True, True, False, True, True, True, False, True]
+
+    def verdict(blocks: int, after: list[bool]) -> Verdict:
+        return compare(
+            [100.0] * blocks,
+            gain[:blocks],
+            higher_is_better=True,
+            rule=RULE,
+            after=after[:blocks],
+        ).verdict
+
+    assert verdict(9, one_order) is Verdict.INCONCLUSIVE
+    assert verdict(7, late) is Verdict.INCONCLUSIVE
+    assert verdict(8, late) is Verdict.BETTER
+
+
+def test_a_failed_run_ranks_below_everything():
+    draw = np.random.default_rng(3)
+    calm = list(100 * np.exp(0.01 * draw.standard_normal(24)))
+    failing = [math.nan if i % 2 else figure for i, figure in enumerate(calm)]
+    for higher in (True, False):
+        lost = compare(calm, failing, higher_is_better=higher, rule=RULE)
+        won = compare(failing, calm, higher_is_better=higher, rule=RULE)
+        assert (lost.verdict, won.verdict) == (Verdict.WORSE, Verdict.BETTER)
+        assert lost.slow is not None
+        assert lost.slow.slow >= lost.blocks // 2
+    both = compare([*calm, math.nan], [*calm, math.nan], higher_is_better=True, rule=RULE)
+    assert both.blocks <= len(calm)
+
+
+def test_before_scores_can_decide_a_failed_run_gives_no_word():
+    found = compare([100.0] * 5, [200.0] * 4 + [math.nan], higher_is_better=True, rule=RULE)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.interval == UNKNOWN
+
+
+def test_rare_slow_runs_are_a_condition_of_equivalence():
+    draw = np.random.default_rng(5)
+    base, same = (list(100 * np.exp(0.002 * draw.standard_normal(30))) for _ in range(2))
+    usual = compare(base, same, higher_is_better=True, rule=RULE)
+    assert (usual.verdict, usual.blocks) == (Verdict.EQUIVALENT, 5)
+    strict = compare(base, same, higher_is_better=True, rule=replace(RULE, rare=0.2))
+    assert (strict.verdict, strict.slow.slow) == (Verdict.EQUIVALENT, 0)  # type: ignore[union-attr]
+    # 1 - (0.05 spent(n/30))^(1/n) is below 20 % from 21 blocks on.
+    assert strict.blocks == 21
+    stalls = [figure / 2 if i % 7 == 0 else figure for i, figure in enumerate(same)]
+    slow = compare(base, stalls, higher_is_better=True, rule=replace(RULE, rare=0.2))
+    assert slow.verdict is Verdict.INCONCLUSIVE
+
+
+def test_many_studies_are_decided_as_one():
+    ratios = 0.05 * np.random.default_rng(9).standard_t(3, (60, 30)) + 0.02
+    ended = decide(ratios, RULE)
+    for index, study in enumerate(ratios):
+        found = of_ratios(list(study))
+        assert str(found.verdict) == ended.words[index]
+        assert (found.blocks, found.futile) == (ended.blocks[index], ended.futile[index])
+        shown = (ended.low[index], ended.high[index])
+        assert (found.interval.low, found.interval.high) == pytest.approx(shown)

@@ -43,7 +43,7 @@ question: Which?
 target: /tmp
 factors: {sysctl.vm.swappiness: [60, 10]}
 workloads: [dfsio-write]
-decide: {margin: 3%, risk: 5%, blocks: [5, 6]}
+decide: {margin: 3%, risk: 5%, blocks: [5, 9]}
 """
 _FLAG = "No timeline of"
 _DATABASE = ("ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm", "ledger.seal")

@@ -78,7 +78,7 @@ def six_comparisons() -> list[Row]:
     earlier = replace(present, method=AnalysisMethod.CONSTANT_LEVEL)
     for spread in (0.03, 0.06, 0.10):
         for difference in (0.0, 0.03, 0.05, 0.10):
-            drawn = ratios(spread, difference, 10_000)
+            drawn = ratios(spread, difference, STUDIES)
             before, after = (carry_out(drawn, rule) for rule in (earlier, present))
             figures = (
                 text

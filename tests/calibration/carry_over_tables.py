@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from iostudy.analysis.paired import Interval
 from iostudy.analysis.switchback.carry_over import (
     CarryOverEffect,
     Rounds,
@@ -19,9 +20,10 @@ from iostudy.analysis.switchback.confirmation import (
     PairedMean,
     measure_agreement,
 )
+from iostudy.analysis.verdict import Rule, Verdict
 from tests.analysis.switchback.rounds import Effects, simulate
 from tests.calibration.rows import Row, percent
-from tests.calibration.simulation import SEED
+from tests.calibration.simulation import SEED, carry_out
 
 STUDIES = 4000
 LEVEL, MARGIN = 0.05, math.log1p(0.05)
@@ -32,7 +34,8 @@ _NOISE = {
     0.99: "AR(1), phi 0.99",
     1.0: "random walk",
 }
-_BLOCKS, _WINDOWS, _WINDOW_SD = 5, 100, 0.1
+_BLOCKS, _WINDOW_SD, _WINDOW_GAIN = 5, 0.1, 0.03
+_WINDOWS = Rule(margin=0.01, risk=0.05, min_blocks=20, max_blocks=96)
 
 
 def carry_over_rates() -> list[Row]:
@@ -54,7 +57,7 @@ def confirmation_rates() -> list[Row]:
     for margins in (0.0, 0.5, 1.0, 2.0, 4.0):
         for sd in (0.01, 0.05):
             found = _outcomes(margins * MARGIN, sd)
-            rates = (found.count(each) / STUDIES for each in ConfirmationOutcome)
+            rates = (found.count(each) / len(found) for each in ConfirmationOutcome)
             rows.append((f"{margins:g} margins", f"{100 * sd:g} %", *map(percent, rates)))
     return rows
 
@@ -84,14 +87,19 @@ def _tests(rounds: Rounds) -> tuple[CarryOverEffect | None, ...]:
 
 
 def _outcomes(difference: float, sd: float) -> list[ConfirmationOutcome]:
+    """Confirmations of windows that were selected because they showed a gain."""
     draw = np.random.default_rng([SEED, round(1e6 * difference), round(1e6 * sd)])
+    ratios = _WINDOW_GAIN + _WINDOW_SD * draw.standard_normal((4 * STUDIES, _WINDOWS.max_blocks))
+    ended = carry_out(ratios, _WINDOWS)
+    selected = np.flatnonzero(ended.verdicts == str(Verdict.BETTER))[:STUDIES]
     return [
         measure_agreement(
-            _paired(difference + sd * draw.standard_normal(_BLOCKS)),
-            _paired(_WINDOW_SD * draw.standard_normal(_WINDOWS)),
+            _paired(_WINDOW_GAIN + difference + sd * draw.standard_normal(_BLOCKS)),
+            _paired(ratios[own, : ended.blocks[own]]),
+            Interval(float(ended.low[own]), float(ended.high[own])),
             MARGIN,
         ).outcome
-        for _ in range(STUDIES)
+        for own in selected
     ]
 
 

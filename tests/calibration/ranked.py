@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.ranking import Ranking, rank
+from iostudy.analysis.ranking import BlockedRuns, Ranking, rank
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import SEED, Array, NoiseShape, carry_out, log_figures
 
@@ -68,7 +68,7 @@ def _rankings(shape: NoiseShape, design: Design, studies: int) -> Iterator[Ranki
         for own in design.effects
     ]
     for each in zip(*figures, strict=True):
-        yield rank(each, [1.0] * workloads, rule)
+        yield rank([BlockedRuns(own) for own in each], [1.0] * workloads, rule)
 
 
 def stopped(figures: Array, rule: Rule) -> Array:

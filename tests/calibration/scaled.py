@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iostudy.analysis.ranking import IntervalEstimates, rank
+from iostudy.analysis.ranking import BlockedRuns, IntervalEstimates, rank
 from iostudy.analysis.scaling import (
     CrossingEstimate,
     CurveEstimate,
@@ -103,7 +103,7 @@ def _figures(shape: NoiseShape, scene: CurveModel, studies: int) -> Array:
 
 def _judged(figures: Array, scene: CurveModel, rule: Rule) -> tuple[bool, ...]:
     found, truth = estimate_curves(figures, rule), scene.truth
-    ranking = rank(list(figures), [1.0] * len(figures), rule)
+    ranking = rank([BlockedRuns(own) for own in figures], [1.0] * len(figures), rule)
     shown = [
         each for each in find_crossings(LOADS, ranking.by_workload) if each.interval is not None
     ]

@@ -1,9 +1,8 @@
 """Thousands of simulated studies at once, decided by the code that decides real ones.
 
 Noise is made in the order in which trials run, as it is on a machine; the configurations of each
-block are then laid over it in random order, as a plan does, and every study stops at its first
-verdict, or where it is futile. Only the noise and the bookkeeping are simulated: intervals, words
-and futility come from `iostudy.analysis.verdict`.
+block are then laid over it in random order, as a plan does. Only the noise is simulated: intervals,
+words and stops come from `iostudy.analysis.verdict`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from iostudy.analysis.verdict import (
-    Rule,
-    Verdict,
-    classify_intervals,
-    deciding_bounds,
-    is_futile,
-)
+from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.verdict import Flags, Rule, Verdict, decide
 
 SEED = 20240611
 NOISE = 0.06
@@ -100,20 +94,26 @@ class Outcomes:
         return float(((self.low <= truth) & (truth <= self.high)).mean())
 
 
-def carry_out(ratios: Array, rule: Rule) -> Outcomes:
-    """Analyse every study (studies x blocks) at each look and stop as a real study does."""
-    counts = np.array(rule.boundaries.looks)
-    mean = ratios.cumsum(axis=1)[:, counts - 1] / counts
-    squares = (ratios**2).cumsum(axis=1)[:, counts - 1]
-    sd = np.sqrt(np.maximum(0.0, squares - counts * mean**2) / (counts - 1))
-    low, high = deciding_bounds(mean, sd, counts, rule)
-    words = classify_intervals(low, high, counts, rule)
-    decided = words != str(Verdict.INCONCLUSIVE)
-    open_ = np.nonzero(~np.logical_or.accumulate(decided, axis=1))
-    decided[open_] = is_futile(mean[open_], sd[open_], counts[open_[1]], rule)
-    last = np.where(decided.any(axis=1), decided.argmax(axis=1), len(counts) - 1)
-    each = np.arange(len(ratios))
-    return Outcomes(words[each, last], counts[last], low[each, last], high[each, last])
+def carry_out(
+    ratios: Array, rule: Rule, *, ready: Flags | None = None, rare: Flags | None = None
+) -> Outcomes:
+    """Decide every study (studies x blocks) as a real one is decided."""
+    if rule.method is AnalysisMethod.CONSTANT_LEVEL:
+        return _carry_out_at_one_level(ratios, rule)
+    ended = decide(ratios, rule, ready=ready, rare=rare)
+    return Outcomes(ended.words, ended.blocks, ended.low, ended.high)
+
+
+def _carry_out_at_one_level(ratios: Array, rule: Rule) -> Outcomes:
+    """Stop every study at its first verdict."""
+    looks = [decide(ratios[:, :count], rule) for count in rule.boundaries.looks]
+    open_ = np.array([ended.words == str(Verdict.INCONCLUSIVE) for ended in looks])
+    last = np.minimum(np.logical_and.accumulate(open_, axis=0).sum(axis=0), len(looks) - 1)
+    columns = (
+        np.array([getattr(ended, name) for ended in looks])[last, np.arange(len(ratios))]
+        for name in ("words", "blocks", "low", "high")
+    )
+    return Outcomes(*columns)
 
 
 def pairs(shape: NoiseShape, rule: Rule, studies: int, *, difference: float = 0.0) -> Array:

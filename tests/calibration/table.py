@@ -16,6 +16,7 @@ from tests.calibration import (
     balance_tables,
     blocks_tables,
     carry_over_tables,
+    claims_tables,
     curve_tables,
     fleet_tables,
     interval_tables,
@@ -41,6 +42,7 @@ TABLES: Mapping[str, Callable[[], list[Row]]] = {
     table.__name__: table
     for module in (
         verdict_tables,
+        claims_tables,
         blocks_tables,
         split_plot_tables,
         ranking_tables,

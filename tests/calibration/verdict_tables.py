@@ -24,7 +24,7 @@ from tests.calibration.simulation import (
     unequal_variances,
 )
 
-STUDIES = 40_000
+STUDIES = 2_000
 OPEN_ENDED = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)
 REACHABLE = Rule(margin=0.05, risk=0.05, min_blocks=5, max_blocks=30)
 FAMILY = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30, comparisons=6)

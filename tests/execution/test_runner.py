@@ -102,7 +102,6 @@ def test_a_block_is_prepared_run_in_the_planned_order_and_cleaned(tmp_path):
     [
         (Disturbance(foreign_io=0.5), "foreign I/O on fake0: 50 %"),
         (Disturbance(steal=0.5), "hypervisor took 50 %"),
-        (Disturbance(error=failed()), "no space left"),
         (Disturbance(error=failed(SettingError)), "no space left"),
     ],
 )
@@ -116,6 +115,29 @@ def test_an_invalid_trial_repeats_its_block_whole_and_its_rows_are_kept(
     assert not any(r.counts for r in kept[:2])
     assert [(r.attempt, r.block) for r in kept[2:5]] == [(2, 1)] * 3
     assert all(r.counts for r in kept[2:5])
+
+
+def test_a_failed_workload_is_a_result_of_its_configuration(tmp_path, pauses):
+    conduct(tmp_path, FakeNode(script={1: Disturbance(error=failed())}), text=LIMITED)
+    first, second, third = rows(tmp_path)[:3]
+    assert (second.status, second.figures) == (TrialStatus.FAILED, None)
+    assert "no space left" in second.reason
+    assert all(r.counts and (r.block, r.attempt) == (1, 1) for r in (first, second, third))
+
+
+def test_a_configuration_that_always_fails_is_worse(tmp_path):
+    class FailingNode(FakeNode):
+        def run(self, request, configuration):
+            if configuration.label == "bfq":
+                self.script = {self._trials: Disturbance(error=failed())}
+            return super().run(request, configuration)
+
+    text = TEXT.replace("[5, 12]", "[5, 20]")
+    final = conduct(tmp_path, FailingNode(noise=0.005), text=text)
+    found = {own.configuration: own.comparison for own in final if own.workload == "dfsio-write"}
+    assert found["bfq"].verdict is Verdict.WORSE
+    assert found["bfq"].slow.slow == found["bfq"].slow.runs == found["bfq"].blocks
+    assert found["kyber"].verdict is Verdict.EQUIVALENT
 
 
 def test_nothing_below_the_limits_is_ever_removed(tmp_path):
@@ -228,7 +250,7 @@ def test_listeners_hear_of_every_step(tmp_path):
             self.steps.append("ended")
 
     listener = RecordingListener()
-    node = FakeNode(noise=0.001, script={0: Disturbance(error=failed())})
+    node = FakeNode(noise=0.001, script={0: Disturbance(error=failed(SettingError))})
     conduct(tmp_path, node, listeners=[listener])
     first, *again = (["1: 1 of 3"], ["2: 1 of 3"], ["2: 2 of 3"], ["2: 3 of 3"])
     trials = [step for begun in again for step in (*begun, "trial")]
@@ -316,7 +338,7 @@ def test_each_whole_plot_of_each_block_has_a_file_system_of_its_own(tmp_path):
 
 
 def test_a_block_that_is_repeated_makes_all_its_file_systems_again(tmp_path):
-    node = FakeNode(noise=0.3, script={2: Disturbance(error=failed())})
+    node = FakeNode(noise=0.3, script={2: Disturbance(error=failed(SettingError))})
     conduct(tmp_path, node, text=SPLIT_PLOT, seed=2)
     first, again = formats(node)[:3], formats(node)[3:6]
     assert len(first) == len(again) == 3
@@ -337,9 +359,9 @@ def test_a_resumed_block_makes_all_its_file_systems_again(tmp_path):
 
 def test_decided_configurations_and_their_file_systems_are_omitted(tmp_path):
     effects = {f"scheduler={s}, type=xfs": -0.5 for s in ("none", "bfq")}
-    effects["scheduler=bfq, type=ext4"] = -0.03  # neither decided nor futile after five blocks
+    effects["scheduler=bfq, type=ext4"] = -0.03  # neither decided nor futile after nine blocks
     node = FakeNode(effects=effects, noise=0.02)
-    text = SPLIT_PLOT.replace("[4, 4]", "[5, 6]").replace("margin: 3%", "margin: 0.1%")
+    text = SPLIT_PLOT.replace("[4, 4]", "[9, 10]").replace("margin: 3%", "margin: 0.1%")
     conduct(tmp_path, node, text=text, seed=2)
     last = node.log[len(node.log) - 1 - node.log[::-1].index("prepare dfsio-write") :]
     assert [entry for entry in last if "format" in entry] == ["format filesystem.type=ext4"]

@@ -53,14 +53,15 @@ def test_a_block_that_does_not_count_comes_again():
 
 def test_decided_configurations_are_omitted_from_the_order():
     rows = []
-    for block in PLAN.blocks[:10]:
+    for block in PLAN.blocks[:14]:
         rows += ran(block, {"kyber": 80.0, "bfq": 120.0 if block.index % 2 else 85.0})
     assert set(SCHEDULE.next(rows).order) == {"none", "bfq"}
 
 
 def test_nothing_is_left_once_all_is_decided():
     rows = all_rows({"kyber": 80.0, "bfq": 110.0})
-    assert len(rows) == 3 * 2 * OF.decide.min_blocks
+    # A few blocks more than the fewest, until each order occurred twice.
+    assert {row.block for row in rows} == set(range(1, 7))
 
 
 def test_the_remaining_time_is_that_of_the_remaining_blocks():

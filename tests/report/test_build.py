@@ -102,7 +102,7 @@ def test_trials_that_do_not_count_are_kept_with_their_reasons() -> None:
 def test_an_outlying_trial_is_flagged_and_still_counts() -> None:
     experiment = study()
     report = build_report(experiment, study_row(experiment), outlying(rows(experiment), index=3))
-    assert report.trials[3].outlier
+    assert report.trials[3].slow
     assert report.trials[3].counts
 
 

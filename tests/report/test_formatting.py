@@ -20,9 +20,10 @@ from iostudy.report.topics.verdicts.text import (
     choose_verdict_symbol,
     format_blocks,
     format_change_size,
-    format_robust_interval,
+    format_slow_runs,
     format_verdict,
 )
+from iostudy.report.topics.verdicts.values import SlowRunsReport
 from tests.report.factory import result, span
 
 
@@ -70,11 +71,10 @@ def test_changes_above_100_percent_are_ratios() -> None:
     assert format_change_size(faster) == "30.0 x [25.1, 36.2]"
 
 
-def test_robust_interval_has_the_unit_of_the_change() -> None:
-    faster = result("1024", Verdict.BETTER, change=29.0, robust_interval=span(24.1, 35.2))
-    assert format_robust_interval(faster) == "[25.1, 36.2] x"
-    slower = result("0", Verdict.WORSE, change=-0.2, robust_interval=span(-0.3, -0.1))
-    assert format_robust_interval(slower) == "[-30.0, -10.0]"
+def test_slow_runs_have_a_bound() -> None:
+    slow = SlowRunsReport(slow=0, runs=30, at_most=0.0951)
+    assert format_slow_runs(result("bfq", Verdict.WORSE, slow=slow)) == "0 of 30, at most 9.51 %"
+    assert format_slow_runs(result("bfq", Verdict.WORSE)) == ""
 
 
 def test_uninformative_interval_is_rounded() -> None:

@@ -22,12 +22,16 @@ Array = NDArray[np.float64]
 
 
 class AnalysisMethod(StrEnum):
-    """The method of a study's interim analyses, as its ledger records it.
+    """The method of a study's verdicts, as its ledger records it.
 
-    ``CONSTANT_LEVEL`` is that of earlier ledgers: an analysis after every block, with one level for
-    all of them and for both tests, and no stop for futility.
+    ``NORMAL_SCORES`` tests signed normal scores where these can reach the level, and Student's t
+    before. It has one-sided verdicts, and none before each order occurred twice.
+    ``ERROR_SPENDING`` is that of earlier ledgers: the same levels for Student's t alone.
+    ``CONSTANT_LEVEL`` is that of still earlier ones: an analysis after every block, with one level
+    for all of them and for both tests, and no stop for futility.
     """
 
+    NORMAL_SCORES = "signed normal scores"
     ERROR_SPENDING = "error spending"
     CONSTANT_LEVEL = "constant level"
 
@@ -73,7 +77,7 @@ def build_boundaries(
             looks = plan_looks(min_blocks, max_blocks, growth=0)
             levels = np.full(len(looks), repeated_alpha(min_blocks, max_blocks, risk))
             return Boundaries(looks, levels, levels)
-        case AnalysisMethod.ERROR_SPENDING:
+        case AnalysisMethod.NORMAL_SCORES | AnalysisMethod.ERROR_SPENDING:
             looks = plan_looks(min_blocks, max_blocks)
             return Boundaries(
                 looks,

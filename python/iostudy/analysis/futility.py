@@ -23,13 +23,16 @@ def predictive_probability(
     boundaries: Boundaries,
     delta: float,
     bias: float = 0.0,
+    *,
+    one_sided: ArrayLike = False,
 ) -> Array:
     """Return the probability of a verdict at the last analysis, elementwise.
 
     Given ``count`` of N blocks, the mean of all N has the predictive distribution
     t(count - 1) with centre ``mean`` and scale sd sqrt(1/count - 1/N), for a flat prior of the
     difference (Spiegelhalter, Freedman & Blackburn 1986). Its intervals have the widths of ``sd``.
-    ``sd`` must be above 0, and ``count`` from 2 to N - 1. ``bias`` widens the intervals.
+    ``sd`` must be above 0, and ``count`` from 2 to N - 1. ``bias`` widens the intervals. Where
+    ``one_sided`` is true, "not worse" and "not better" are verdicts, too.
     """
     mean, sd, count = (np.asarray(each, dtype=np.float64) for each in (mean, sd, count))
     last = boundaries.looks[-1]
@@ -43,6 +46,9 @@ def predictive_probability(
         return np.asarray(t_cdf(count - 1, (limit - mean) / scale))
 
     different = half_width(boundaries.difference[-1])
-    within = np.clip(delta - half_width(boundaries.equivalence[-1]), 0.0, different)
-    decided_apart = below(-different) + 1 - below(different)
+    inner = half_width(boundaries.equivalence[-1])
+    within = np.clip(delta - inner, 0.0, different)
+    apart = np.where(one_sided, np.clip(inner - delta, 0.0, different), different)
+    within = np.minimum(within, apart)
+    decided_apart = below(-apart) + 1 - below(apart)
     return np.asarray(decided_apart + below(within) - below(-within))

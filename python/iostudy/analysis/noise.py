@@ -79,14 +79,14 @@ def minimum_detectable_effect(sd: float, rule: Rule) -> float:
 def pool_noise(sds_with_counts: Sequence[tuple[float, int]]) -> Noise | None:
     """Pool the noise of several comparisons with the same baseline, each (sd, number of blocks).
 
-    sd = sqrt(sum((n-1) sd^2) / sum(n-1)). Comparisons with fewer than two blocks do not
-    contribute; return None where no other exists. The interval is that of a variance by chi-square,
-    sd sqrt(f / chi2), for normal noise. m comparisons share the baseline's noise, hence have fewer
-    degrees of freedom than sum(n-1): with equally noisy configurations the covariance of their
-    log-ratios is proportional to I + J (J all ones), of eigenvalues 1 (m-1 times) and m+1, and
-    Satterthwaite's f = sum(n-1)/m trace^2 / sum(eigenvalue^2) = sum(n-1) 4 / (m + 3).
+    sd = sqrt(sum((n-1) sd^2) / sum(n-1)). Comparisons with fewer than two blocks, or a failed run,
+    do not contribute; return None where no other exists. The interval is that of a variance by
+    chi-square, sd sqrt(f / chi2), for normal noise. m comparisons share the baseline's noise, hence
+    have fewer degrees of freedom than sum(n-1): with equally noisy configurations the covariance of
+    their log-ratios is proportional to I + J (J all ones), of eigenvalues 1 (m-1 times) and m+1. So
+    Satterthwaite's f is sum(n-1)/m trace^2 / sum(eigenvalue^2) = sum(n-1) 4 / (m + 3).
     """
-    known = [(sd, count - 1) for sd, count in sds_with_counts if count > 1]
+    known = [(sd, count - 1) for sd, count in sds_with_counts if count > 1 and not math.isnan(sd)]
     if not known:
         return None
     counted = sum(freedom for _, freedom in known)

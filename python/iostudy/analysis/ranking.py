@@ -1,12 +1,13 @@
 """Rank sets of k configurations over W workloads, with intervals of all pairwise differences.
 
 The input is x = s ln y: one array of blocks x configurations for each workload, NaN where a
-configuration was not run. The first configuration is the baseline. All estimates are differences
-of x, positive where better.
+configuration was not run, -inf where it failed. The first configuration is the baseline. All
+estimates are differences of x, positive where better.
 
 Two configurations are compared within their common blocks, so that shared influences of a block
-cancel. On workload w, d_i = x_ic - x_ij has the mean D_w and the variance s_w^2 over n_w common
-blocks. The combined difference, with weights that sum to 1, is
+cancel. On one workload each pair is a comparison of `iostudy.analysis.verdict`. For all workloads
+together, d_i = x_ic - x_ij has the mean D_w and the variance s_w^2 over the n_w common blocks of
+workload w. The combined difference, with weights that sum to 1, is
 
     D = sum(w D_w),    V = sum(w^2 s_w^2 / n_w),    D -+ t(1 - a*/2, nu) sqrt(V)
 
@@ -14,10 +15,9 @@ with Satterthwaite's (1946) degrees of freedom nu = V^2 / sum((w^2 s_w^2 / n_w)^
 difference of a configuration from the geometric mean of all k figures is the mean of its
 differences from each of them.
 
-`classify_intervals` gives the verdict of each pair: a difference within the margin counts as none.
-Rank sets follow from the verdicts of all pairs (Mogstad, Romano, Shaikh & Wilhelm 2023): the rank
-of c is at least 1 plus the number of better ones, and at most k minus the number of worse ones.
-Equal configurations share all their ranks.
+A difference within the margin counts as none. Rank sets follow from the verdicts of all pairs
+(Mogstad, Romano, Shaikh & Wilhelm 2023): the rank of c is at least 1 plus the number of better
+ones, and at most k minus the number of worse ones. Equal configurations share all their ranks.
 
 docs/method.md, "Ranking", explains how the pairs share the risk and why early stopping keeps it.
 """
@@ -26,18 +26,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.distributions import t_quantile
-from iostudy.analysis.verdict import Rule, Verdict, classify_intervals, deciding_bounds
+from iostudy.analysis.verdict import (
+    PairedRuns,
+    Rule,
+    Verdict,
+    classify_intervals,
+    compare_runs,
+)
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Words = NDArray[np.str_]
 
 _DECIDED = (str(Verdict.BETTER), str(Verdict.WORSE))
+_MIRRORED = {
+    Verdict.BETTER: Verdict.WORSE,
+    Verdict.WORSE: Verdict.BETTER,
+    Verdict.NOT_WORSE: Verdict.NOT_BETTER,
+    Verdict.NOT_BETTER: Verdict.NOT_WORSE,
+}
+"""The verdict of the same data with the two configurations swapped, where it is another one."""
+
+
+@dataclass(frozen=True)
+class BlockedRuns:
+    """s ln y of one workload by block and configuration, with the positions within the block.
+
+    NaN is no run, -inf a failed one. ``positions`` is None where a block has no one order.
+    """
+
+    figures: Array
+    positions: Array | None = None
+
+    def pair(self, baseline: int, other: int) -> PairedRuns:
+        """Return the runs of two configurations in their common blocks."""
+        x, y = self.figures[:, baseline], self.figures[:, other]
+        common = ~(np.isnan(x) | np.isnan(y)) & ~(np.isneginf(x) & np.isneginf(y))
+        after = None
+        if self.positions is not None:
+            after = self.positions[common, other] > self.positions[common, baseline]
+        return PairedRuns(x[common], y[common], after)
 
 
 @dataclass(frozen=True)
@@ -134,8 +168,12 @@ class _WorkloadMeans:
     def from_figures(cls, figures: Array) -> _WorkloadMeans:
         """Compute the means from blocks x configurations."""
         count = _common_blocks(figures)
+        # A mean with a failed run is unknown.
+        lost = np.isneginf(figures).any(axis=0)
+        figures = np.where(np.isneginf(figures), 0.0, figures)
         differences = figures[:, :, None] - figures[:, None, :]
         value = np.nanmean(differences, axis=0)
+        value[lost] = value[:, lost] = np.nan
         # The contribution of each block to the error of the mean; 0 for a block without the pair.
         shares = np.nan_to_num((differences - value) / count)
         fewest = count.min(axis=1)
@@ -145,29 +183,35 @@ class _WorkloadMeans:
         )
 
 
-def is_rankable(workloads: Sequence[Array], rule: Rule) -> bool:
+def is_rankable(workloads: Sequence[BlockedRuns], rule: Rule) -> bool:
     """Whether a ranking adds to the verdicts, and every pair has enough common blocks."""
-    several = workloads[0].shape[1] > (2 if len(workloads) == 1 else 1)
+    several = workloads[0].figures.shape[1] > (2 if len(workloads) == 1 else 1)
     return several and all(
-        _common_blocks(figures).min() >= rule.min_blocks for figures in workloads
+        _common_blocks(runs.figures).min() >= rule.min_blocks for runs in workloads
     )
 
 
-def _analysed(figures: Array, rule: Rule) -> Array:
+def _analysed(runs: BlockedRuns, rule: Rule) -> BlockedRuns:
     """The blocks up to the last analysis, which verdicts use."""
-    return figures[: rule.boundaries.last_look(len(figures))]
+    last = rule.boundaries.last_look(len(runs.figures))
+    positions = None if runs.positions is None else runs.positions[:last]
+    return BlockedRuns(runs.figures[:last], positions)
 
 
-def rank(workloads: Sequence[Array], weights: Sequence[float], rule: Rule) -> Ranking:
-    """Rank configurations by figures that are ``is_rankable``.
+def rank(workloads: Sequence[BlockedRuns], weights: Sequence[float], rule: Rule) -> Ranking:
+    """Rank configurations by runs that are ``is_rankable``.
 
     ``weights`` are positive, and only their ratios matter. ``rule`` is that of the verdicts, and
     applies to the baseline's pairs on each workload. The combined order has a further
     risk of the same size.
     """
-    parts = [_WorkloadMeans.from_figures(_analysed(figures, rule)) for figures in workloads]
-    shared = replace(rule, comparisons=_pair_count(workloads[0].shape[1]) * len(parts))
-    alone = tuple(_order_on_workload(part, len(parts), rule, shared) for part in parts)
+    analysed = [_analysed(runs, rule) for runs in workloads]
+    parts = [_WorkloadMeans.from_figures(runs.figures) for runs in analysed]
+    shared = replace(rule, comparisons=_pair_count(len(parts[0].vs_mean.value)) * len(parts))
+    alone = tuple(
+        _order_on_workload(runs, part, len(parts), rule, shared)
+        for runs, part in zip(analysed, parts, strict=True)
+    )
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
     combined = alone[0] if len(parts) == 1 else _combined_order(parts, shares, shared)
     return Ranking(combined, alone, _qualitative_interactions([order.verdicts for order in alone]))
@@ -175,7 +219,7 @@ def rank(workloads: Sequence[Array], weights: Sequence[float], rule: Rule) -> Ra
 
 def _common_blocks(figures: Array) -> Counts:
     """The number of common blocks of each pair."""
-    run = np.isfinite(figures).astype(np.int64)
+    run = (~np.isnan(figures)).astype(np.int64)
     return run.T @ run
 
 
@@ -190,29 +234,31 @@ def _variance_of_means(shares: Array, count: Counts) -> Array:
 
 
 def _order_on_workload(
-    part: _WorkloadMeans, workloads: int, rule: Rule, shared: Rule
+    runs: BlockedRuns, part: _WorkloadMeans, workloads: int, rule: Rule, shared: Rule
 ) -> PairwiseOrder:
     """The order on one of several workloads.
 
     Two configurations other than the baseline get a verdict only where one of them differs from
     the baseline (gatekeeping). The risk of all pairs is then that of the baseline's pairs.
     """
-    count = len(part.pairs.value)
+    count = runs.figures.shape[1]
     others = replace(rule, comparisons=max(1, _pair_count(count - 1) * workloads))
-    with_baseline = np.zeros((count, count), dtype=bool)
-    with_baseline[0, :] = with_baseline[:, 0] = True
-    own, apart = (_deciding_intervals(part.pairs, each) for each in (rule, others))
-    pairs = IntervalEstimates(
-        part.pairs.value,
-        np.where(with_baseline, own.low, apart.low),
-        np.where(with_baseline, own.high, apart.high),
-    )
-    words = classify_intervals(pairs.low, pairs.high, part.pairs.count, rule)
-    decided = np.isin(words[0], _DECIDED)
-    is_open = decided[:, None] | decided[None, :] | with_baseline
-    verdicts = np.where(is_open, words, str(Verdict.INCONCLUSIVE))
+    value, low, high = (np.zeros((count, count)) for _ in range(3))
+    verdicts = np.full((count, count), str(Verdict.INCONCLUSIVE), dtype="<U12")
+    for own, other in combinations(range(count), 2):
+        found = compare_runs(
+            runs.pair(own, other), higher_is_better=True, rule=others if own else rule
+        )
+        value[other, own], value[own, other] = found.estimate, -found.estimate
+        low[other, own], high[other, own] = found.interval.low, found.interval.high
+        low[own, other], high[own, other] = -found.interval.high, -found.interval.low
+        decided = np.isin(verdicts[0], _DECIDED)
+        if own == 0 or decided[own] or decided[other]:
+            verdicts[other, own] = str(found.verdict)
+            verdicts[own, other] = str(_MIRRORED.get(found.verdict, found.verdict))
+    np.fill_diagonal(verdicts, str(Verdict.EQUIVALENT))
     vs_mean = _intervals([part.vs_mean], np.ones(1), shared)
-    return PairwiseOrder(pairs, verdicts, vs_mean)
+    return PairwiseOrder(IntervalEstimates(value, low, high), verdicts, vs_mean)
 
 
 def _combined_order(parts: Sequence[_WorkloadMeans], shares: Array, rule: Rule) -> PairwiseOrder:
@@ -221,12 +267,6 @@ def _combined_order(parts: Sequence[_WorkloadMeans], shares: Array, rule: Rule) 
     vs_mean = _intervals([part.vs_mean for part in parts], shares, rule)
     fewest = np.min([part.pairs.count for part in parts], axis=0)
     return PairwiseOrder(pairs, classify_intervals(pairs.low, pairs.high, fewest, rule), vs_mean)
-
-
-def _deciding_intervals(means: _Means, rule: Rule) -> IntervalEstimates:
-    """The intervals of verdicts, for every pair."""
-    sd = np.sqrt(means.error * means.count)
-    return IntervalEstimates(means.value, *deciding_bounds(means.value, sd, means.count, rule))
 
 
 def _intervals(means: Sequence[_Means], shares: Array, rule: Rule) -> IntervalEstimates:
@@ -238,7 +278,10 @@ def _intervals(means: Sequence[_Means], shares: Array, rule: Rule) -> IntervalEs
     # Without any spread the interval has no width, whatever the degrees of freedom.
     freedom = np.divide(variance**2, lost, out=np.ones_like(variance), where=lost > 0)
     half = -t_quantile(freedom, rule.repeated_alpha / 2) * np.sqrt(variance) + rule.bias
-    return IntervalEstimates(value, value - half, value + half)
+    known = np.isfinite(value)
+    return IntervalEstimates(
+        value, np.where(known, value - half, -np.inf), np.where(known, value + half, np.inf)
+    )
 
 
 def _qualitative_interactions(verdicts: Sequence[Words]) -> tuple[QualitativeInteraction, ...]:

@@ -1,30 +1,41 @@
-"""Verdicts of paired comparisons by repeated confidence intervals and an equivalence margin."""
+"""Verdicts of paired comparisons by repeated tests and an equivalence margin.
+
+Each analysis asks whether the typical difference lies above or below 0, -margin and +margin. The
+test is that of `iostudy.analysis.normal_scores` where the differences can reach its level, and
+Student's t before. The functions decide many studies at once, so that simulations use the code
+that decides real ones.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iostudy.analysis import sequential
+from iostudy.analysis import normal_scores, sequential
 from iostudy.analysis.boundaries import AnalysisMethod, Boundaries, build_boundaries
 from iostudy.analysis.distributions import normal_quantile, t_quantile
 from iostudy.analysis.futility import FUTILITY, predictive_probability
-from iostudy.analysis.hodges_lehmann import hodges_lehmann, signed_rank_interval, walsh_averages
 from iostudy.analysis.paired import (
     UNKNOWN,
     Array,
     Interval,
     as_fraction,
-    log_ratios,
+    logarithms,
     t_bounds,
 )
+from iostudy.analysis.slow_runs import SlowRuns, bound_share, find_slow_runs, is_slow
+
+Flags = NDArray[np.bool_]
 
 POWER = 0.8
+MIN_ORDERS = 2
+"""Blocks in which each of two configurations must run before the other, for any verdict."""
 
 
 class Verdict(StrEnum):
@@ -33,7 +44,22 @@ class Verdict(StrEnum):
     EQUIVALENT = "equivalent"
     BETTER = "better"
     WORSE = "worse"
+    NOT_WORSE = "not worse"
+    NOT_BETTER = "not better"
     INCONCLUSIVE = "inconclusive"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no further block can change it."""
+        return self in _FINAL
+
+    @property
+    def two_sided(self) -> Verdict:
+        """Itself if it is final, else inconclusive: a one-sided verdict decides no difference."""
+        return self if self.is_final else Verdict.INCONCLUSIVE
+
+
+_FINAL = frozenset({Verdict.EQUIVALENT, Verdict.BETTER, Verdict.WORSE})
 
 
 @dataclass(frozen=True)
@@ -42,7 +68,8 @@ class Rule:
 
     ``comparisons`` is the number of verdicts in the study. They share the risk equally
     (Bonferroni). ``bias`` is the largest bias of an estimate, a log-ratio; every interval is wider
-    by it on both sides.
+    by it on both sides. ``rare`` is the largest share of slow runs of a configuration that is
+    equivalent or not worse; None allows any.
     """
 
     margin: float
@@ -50,8 +77,9 @@ class Rule:
     min_blocks: int
     max_blocks: int
     comparisons: int = 1
-    method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
+    method: AnalysisMethod = AnalysisMethod.NORMAL_SCORES
     bias: float = 0.0
+    rare: float | None = None
 
     @property
     def delta(self) -> float:
@@ -59,17 +87,28 @@ class Rule:
         return math.log1p(self.margin)
 
     @property
+    def share(self) -> float:
+        """The risk of one comparison."""
+        return self.risk / self.comparisons
+
+    @property
     def boundaries(self) -> Boundaries:
         """The analyses of a comparison with the levels of their intervals."""
-        share = self.risk / self.comparisons
-        return build_boundaries(self.method, self.min_blocks, self.max_blocks, share)
+        return build_boundaries(self.method, self.min_blocks, self.max_blocks, self.share)
 
     @property
     def repeated_alpha(self) -> float:
         """a*, the one level of intervals that no comparison stops by."""
-        return sequential.repeated_alpha(
-            self.min_blocks, self.max_blocks, self.risk / self.comparisons
-        )
+        return sequential.repeated_alpha(self.min_blocks, self.max_blocks, self.share)
+
+    @property
+    def by_scores(self) -> bool:
+        """Whether normal scores decide, and not Student's t alone as in earlier ledgers."""
+        return self.method is AnalysisMethod.NORMAL_SCORES
+
+    def risk_spent(self, blocks: int) -> float:
+        """Return the part of a comparison's risk that is spent after so many blocks."""
+        return self.share * sequential.spent(min(1.0, blocks / self.max_blocks))
 
     def detectable_difference(self, blocks: int) -> float:
         """Return the difference, in standard deviations, that n >= 2 blocks find with power 0.8.
@@ -130,32 +169,113 @@ class EstimatedDifference:
 class Comparison(EstimatedDifference):
     """A configuration compared with the baseline over ``blocks`` paired blocks.
 
-    ``sd`` and ``robust_interval`` are log-ratios. The estimate is NaN without blocks, ``sd`` with
-    fewer than two. ``blocks_needed`` is the total number of blocks that would probably decide an
-    inconclusive comparison, more than ``max_blocks`` for a futile one; None where no standard
-    deviation is known. ``fragile``: the Hodges-Lehmann interval exists and leads to another
-    verdict. ``futile``: the rest of the blocks would hardly decide an inconclusive comparison,
-    which therefore ends.
+    ``estimate`` is the typical difference: where T is zero, in earlier ledgers the mean. ``sd`` is
+    that of the log-ratios; NaN with fewer than two, and after a failed run. ``blocks_needed`` is
+    the total number of blocks that would probably decide an inconclusive comparison, more than
+    ``max_blocks`` for a futile one; None where no standard deviation is known. ``fragile``:
+    Student's t leads to another verdict. ``futile``: the rest of the blocks would hardly add a
+    verdict, so that the comparison ends. ``is_not_worse`` is the one-sided result, whatever the
+    verdict. ``slow`` and ``baseline_slow`` are the slow runs of both.
     """
 
     blocks: int
     sd: float
     blocks_needed: int | None
-    robust_estimate: float
-    robust_interval: Interval
     fragile: bool
     futile: bool = False
+    is_not_worse: bool = False
+    slow: SlowRuns | None = None
+    baseline_slow: SlowRuns | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether further blocks may still decide it; after the last one it stays as it is."""
+        return not (self.verdict.is_final or self.futile)
+
+
+@dataclass(frozen=True)
+class PairedRuns:
+    """s ln y of two configurations in their common blocks; -inf is a failed run.
+
+    ``after`` says in which blocks the other ran after the baseline; None where a block has no one
+    order, as with windows. A block in which both failed is left out.
+    """
+
+    baseline: Array
+    other: Array
+    after: Flags | None = None
+
+    @classmethod
+    def from_figures(
+        cls,
+        baseline: Sequence[float],
+        other: Sequence[float],
+        *,
+        higher_is_better: bool,
+        after: Sequence[bool] | None = None,
+    ) -> PairedRuns:
+        """Pair figures block by block. NaN is a failed run.
+
+        Raises ValueError for unequal lengths, and for a figure that is not positive and finite.
+        """
+        if len(baseline) != len(other):
+            count = f"{len(baseline)} baseline figures"
+            raise ValueError(f"{count} cannot pair with {len(other)} others")
+        x, y = _performance("baseline", baseline), _performance("other", other)
+        if not higher_is_better:
+            x, y = (np.where(np.isneginf(own), own, -own) for own in (x, y))
+        kept = ~(np.isneginf(x) & np.isneginf(y))
+        order = None if after is None else np.asarray(after, dtype=bool)[kept]
+        return cls(x[kept], y[kept], order)
+
+    @property
+    def differences(self) -> Array:
+        """The paired log-ratios, positive where the other is better."""
+        return self.other - self.baseline
+
+    def first(self, count: int) -> PairedRuns:
+        """Return the first blocks."""
+        order = None if self.after is None else self.after[:count]
+        return PairedRuns(self.baseline[:count], self.other[:count], order)
+
+
+def _performance(name: str, figures: Sequence[float]) -> Array:
+    known = [1.0 if math.isnan(figure) else figure for figure in figures]
+    return np.where(np.isnan(figures), -np.inf, logarithms(name, known))
 
 
 def compare(
-    baseline: Sequence[float], other: Sequence[float], *, higher_is_better: bool, rule: Rule
+    baseline: Sequence[float],
+    other: Sequence[float],
+    *,
+    higher_is_better: bool,
+    rule: Rule,
+    after: Sequence[bool] | None = None,
 ) -> Comparison:
     """Compare the figures of two configurations, block by block in the same order.
 
-    Raises ValueError for figures that cannot be paired or are not positive (see log_ratios).
+    NaN is a failed run. ``after`` says in which blocks the other ran after the baseline. Raises
+    ValueError for figures that cannot be paired or are not positive (see PairedRuns).
     """
-    ratios = log_ratios(baseline, other, higher_is_better=higher_is_better)
-    return compare_ratios(ratios, higher_is_better=higher_is_better, rule=rule)
+    runs = PairedRuns.from_figures(baseline, other, higher_is_better=higher_is_better, after=after)
+    return compare_runs(runs, higher_is_better=higher_is_better, rule=rule)
+
+
+def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Comparison:
+    """Compare two configurations by their paired runs."""
+    own = runs.first(rule.boundaries.last_look(len(runs.other)))
+    ready = is_balanced(own.after[None]) if rule.by_scores and own.after is not None else None
+    rare = (
+        has_rare_slow_runs(own.baseline[None], own.other[None], rule)
+        if rule.rare is not None
+        else None
+    )
+    comparison = _compare(own.differences, rule, ready, rare, higher_is_better=higher_is_better)
+    used = own.first(comparison.blocks)
+    slow, baseline_slow = (
+        find_slow_runs(x, rule.margin, rule.risk) for x in (used.other, used.baseline)
+    )
+    return replace(comparison, slow=slow, baseline_slow=baseline_slow)
 
 
 def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
@@ -163,115 +283,287 @@ def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comp
 
     Blocks after the last analysis have to wait for the next one.
     """
-    count = rule.boundaries.last_look(len(ratios))
-    ratios = ratios[:count]
-    mean = float(np.mean(ratios)) if count else math.nan
-    sd = float(np.std(ratios, ddof=1)) if count > 1 else math.nan
-    interval = deciding_interval(ratios, rule)
-    verdict = _verdict(interval, count, rule)
-    futile = verdict is Verdict.INCONCLUSIVE and bool(is_futile(mean, sd, count, rule))
-    averages = walsh_averages(ratios)
-    robust = _robust_interval(averages, count, rule, verdict)
+    used = ratios[: rule.boundaries.last_look(len(ratios))]
+    return _compare(used, rule, higher_is_better=higher_is_better)
+
+
+def _compare(
+    ratios: Array,
+    rule: Rule,
+    ready: Flags | None = None,
+    rare: Flags | None = None,
+    *,
+    higher_is_better: bool,
+) -> Comparison:
+    ended = decide(ratios[None], rule, ready=ready, rare=rare)
+    count, futile = int(ended.blocks[0]), bool(ended.futile[0])
+    verdict = Verdict(str(ended.words[0]))
+    interval = Interval(float(ended.low[0]), float(ended.high[0]))
+    used = ratios[:count]
+    sd = float(np.std(used, ddof=1)) if count > 1 and np.isfinite(used).all() else math.nan
+    open_ = not verdict.is_final
     return Comparison(
         blocks=count,
-        estimate=mean,
+        estimate=estimate(used, rule),
         sd=sd,
         interval=interval,
         verdict=verdict,
         by_margin=exceeds_margin(verdict, interval, rule.delta),
-        blocks_needed=_blocks_needed(rule.max_blocks if futile else count, sd, rule, verdict),
-        robust_estimate=hodges_lehmann(averages),
-        robust_interval=robust,
-        fragile=robust != UNKNOWN and _verdict(robust, count, rule) is not verdict,
+        blocks_needed=_blocks_needed(rule.max_blocks if futile else count, sd, rule)
+        if open_
+        else None,
+        fragile=_is_fragile(used, verdict, rule),
         futile=futile,
+        is_not_worse=bool(ended.not_worse[0]),
         higher_is_better=higher_is_better,
     )
 
 
-def deciding_interval(ratios: Array, rule: Rule) -> Interval:
-    """Return the interval that the verdict on these ratios uses; infinite for n < 2."""
-    if len(ratios) < 2:
-        return UNKNOWN
-    low, high = deciding_bounds(np.mean(ratios), np.std(ratios, ddof=1), len(ratios), rule)
-    return Interval(float(low), float(high))
+def estimate(ratios: Array, rule: Rule) -> float:
+    """Return the typical difference of paired log-ratios; NaN for none."""
+    if not len(ratios):
+        return math.nan
+    return float(normal_scores.centre(ratios[None])[0] if rule.by_scores else np.mean(ratios))
 
 
-def deciding_bounds(
-    mean: ArrayLike, sd: ArrayLike, count: ArrayLike, rule: Rule
-) -> tuple[Array, Array]:
-    """Return the intervals that verdicts use and reports show, elementwise.
+def is_balanced(after: Flags) -> Flags:
+    """Whether each of two ran before the other in enough blocks so far; rows are studies."""
+    seconds = np.cumsum(after, axis=-1)
+    firsts = np.arange(1, after.shape[-1] + 1) - seconds
+    return np.asarray(np.minimum(seconds, firsts) >= MIN_ORDERS)
 
-    ``count`` must be at least 2 everywhere.
+
+def has_rare_slow_runs(baseline: Array, other: Array, rule: Rule) -> Flags:
+    """Whether slow runs of both are rarer than ``rule.rare`` so far; rows are studies.
+
+    Only the analyses have a value.
     """
+    assert rule.rare is not None
+    rare = np.zeros(baseline.shape, dtype=bool)
+    for count in rule.boundaries.looks:
+        if count <= baseline.shape[-1]:
+            most = _most_slow(count, rule.rare, rule.risk_spent(count))
+            slow = (is_slow(x[:, :count], rule.margin).sum(axis=-1) for x in (baseline, other))
+            rare[:, count - 1] = np.max(list(slow), axis=0) <= most
+    return rare
+
+
+@functools.cache
+def _most_slow(runs: int, share: float, level: float) -> int:
+    """The largest number of slow runs whose bound is below a share; -1 if none is."""
+    return sum(bound_share(slow, runs, level) < share for slow in range(runs)) - 1
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The end of each study, or its state: arrays with an entry a study.
+
+    ``low`` and ``high`` are the intervals that reports show.
+    """
+
+    words: NDArray[np.str_]
+    blocks: NDArray[np.int64]
+    low: Array
+    high: Array
+    futile: Flags
+    not_worse: Flags
+
+
+def decide(
+    ratios: Array, rule: Rule, *, ready: Flags | None = None, rare: Flags | None = None
+) -> Outcomes:
+    """Decide studies (rows) by their paired log-ratios; each ends at its first final verdict.
+
+    A one-sided verdict stays, and both of them are equivalence. No verdict is given at an analysis
+    that is not ``ready``, and none of equivalence or of one side that is not ``rare``. A study with
+    one level has the verdict of its last analysis, as a screening needs it.
+    """
+    studies, given = ratios.shape
+    looks = [count for count in rule.boundaries.looks if count <= given]
+    blocks = np.full(studies, given)
+    words = np.full(studies, str(Verdict.INCONCLUSIVE), dtype=_WORD)
+    sides = np.zeros((2, studies), dtype=np.int64)
+    futile = np.zeros(studies, dtype=bool)
+    by_last = rule.method is AnalysisMethod.CONSTANT_LEVEL
+    for count in looks[-1:] if by_last else looks:
+        open_ = np.flatnonzero(~(np.isin(words, _FINAL_WORDS) | futile))
+        own = ratios[open_, :count]
+        may_speak = np.ones(len(open_), dtype=bool) if ready is None else ready[open_, count - 1]
+        near = may_speak if rare is None else may_speak & rare[open_, count - 1]
+        for side, signed in enumerate((own, -own)):
+            inside = near & _exceeds(signed, -rule.delta, _level(rule, count, sided=True), rule)
+            sides[side, open_] = np.where(
+                inside & (sides[side, open_] == 0), count, sides[side, open_]
+            )
+        level = _level(rule, count, sided=False)
+        apart = [may_speak & _exceeds(signed, 0.0, level, rule) for signed in (own, -own)]
+        words[open_] = _choose_words(sides[:, open_] > 0, apart, one_sided=rule.by_scores)
+        blocks[open_] = count
+        futile[open_] = _is_futile(own, words[open_], rule)
+    low, high = _shown_bounds(ratios, blocks, words, sides, rule)
+    return Outcomes(words, blocks, low, high, futile, sides[0] > 0)
+
+
+_WORD = f"<U{max(map(len, Verdict))}"
+_FINAL_WORDS = [str(verdict) for verdict in _FINAL]
+
+
+def _choose_words(inside: Flags, apart: Sequence[Flags], *, one_sided: bool) -> NDArray[np.str_]:
+    """The verdicts, in the order of precedence."""
+    conditions = {
+        Verdict.EQUIVALENT: inside[0] & inside[1],
+        Verdict.BETTER: apart[0],
+        Verdict.WORSE: apart[1],
+        Verdict.NOT_WORSE: inside[0] & one_sided,
+        Verdict.NOT_BETTER: inside[1] & one_sided,
+    }
+    words = [np.str_(verdict) for verdict in conditions]
+    return np.select(list(conditions.values()), words, default=np.str_(Verdict.INCONCLUSIVE))
+
+
+def _level(rule: Rule, count: int, *, sided: bool) -> float:
+    """The level of an analysis: that of equivalence for a one-sided verdict."""
     boundaries = rule.boundaries
-    difference, equivalence = (
-        _widen(*t_bounds(mean, sd, count, level), rule.bias)
-        for level in (boundaries.difference_level(count), boundaries.equivalence_level(count))
-    )
-    return _choose_bounds(difference, equivalence, rule.delta)
+    level = boundaries.equivalence_level if sided else boundaries.difference_level
+    return float(level(count))
 
 
-def _widen(low: ArrayLike, high: ArrayLike, bias: float) -> tuple[Array, Array]:
-    return np.asarray(low) - bias, np.asarray(high) + bias
+def _exceeds(ratios: Array, limit: float, level: float, rule: Rule) -> Flags:
+    """Whether the typical difference of each study is above the limit, at a two-sided level."""
+    limit += rule.bias
+    if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
+        return normal_scores.exceeds(ratios, limit, level)
+    return np.asarray(_t_ends(ratios, level)[0] > limit)
 
 
-def _choose_bounds(
-    difference: tuple[ArrayLike, ArrayLike], equivalence: tuple[ArrayLike, ArrayLike], delta: float
+def _ends(ratios: Array, level: float, rule: Rule) -> tuple[Array, Array]:
+    """The interval of each study at a two-sided level."""
+    if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
+        low, high = normal_scores.interval_ends(ratios, level)
+    else:
+        low, high = _t_ends(ratios, level)
+    return low - rule.bias, high + rule.bias
+
+
+def _t_ends(ratios: Array, level: float) -> tuple[Array, Array]:
+    """The t interval of each study; infinite after a failed run, and for n < 2."""
+    count = ratios.shape[-1]
+    known: Flags = np.asarray(np.isfinite(ratios).all(axis=-1))
+    if count < 2:
+        return np.full(len(ratios), -np.inf), np.full(len(ratios), np.inf)
+    finite = np.where(known[:, None], ratios, 0.0)
+    low, high = t_bounds(finite.mean(axis=-1), finite.std(axis=-1, ddof=1), count, level)
+    return np.where(known, low, -np.inf), np.where(known, high, np.inf)
+
+
+def _shown_bounds(
+    ratios: Array,
+    blocks: NDArray[np.int64],
+    words: NDArray[np.str_],
+    sides: NDArray[np.int64],
+    rule: Rule,
 ) -> tuple[Array, Array]:
-    """The interval of equivalence where that lies within the margin, else that of difference.
+    """The intervals of difference, with an end of equivalence where the verdict is on that side.
 
     The interval of two one-sided tests contains zero (Hsu, Hwang, Liu & Ruberg 1994): between zero
     and the end that a one-sided test gives, it holds the truth as often as that test is right. An
     end of the interval of difference is used where that is nearer.
     """
-    (low, high), (inner_low, inner_high) = (
-        (np.asarray(ends[0]), np.asarray(ends[1])) for ends in (difference, equivalence)
-    )
-    within = (-delta < inner_low) & (inner_high < delta)
-    return (
-        np.where(within, np.maximum(low, np.minimum(0.0, inner_low)), low),
-        np.where(within, np.minimum(high, np.maximum(0.0, inner_high)), high),
-    )
+    low, high = np.full(len(ratios), -np.inf), np.full(len(ratios), np.inf)
+    for count in np.unique(blocks[blocks > 1]):
+        own = np.flatnonzero(blocks == count)
+        level = _level(rule, count, sided=False)
+        low[own], high[own] = _ends(ratios[own, :count], level, rule)
+    for side, one_sided in enumerate((Verdict.NOT_WORSE, Verdict.NOT_BETTER)):
+        shown = np.isin(words, [str(Verdict.EQUIVALENT), str(one_sided)])
+        for count in np.unique(sides[side, shown]):
+            own = np.flatnonzero(shown & (sides[side] == count))
+            ends = _ends(ratios[own, :count], _level(rule, count, sided=True), rule)
+            if side == 0:
+                low[own] = np.maximum(low[own], np.minimum(0.0, ends[0]))
+            else:
+                high[own] = np.minimum(high[own], np.maximum(0.0, ends[1]))
+    return low, high
 
 
-def is_futile(mean: ArrayLike, sd: ArrayLike, count: ArrayLike, rule: Rule) -> NDArray[np.bool_]:
-    """Whether undecided comparisons would hardly be decided by the rest of their blocks."""
-    sd, count = np.asarray(sd, dtype=np.float64), np.asarray(count)
-    between = (rule.min_blocks <= count) & (count < rule.max_blocks) & (sd > 0)
-    if rule.method is AnalysisMethod.CONSTANT_LEVEL or not between.any():
-        return np.zeros_like(between)
-    usable = np.where(between, sd, 1.0), np.where(between, count, rule.min_blocks)
-    probability = predictive_probability(mean, *usable, rule.boundaries, rule.delta, rule.bias)
-    return np.asarray(between & (probability < FUTILITY))
-
-
-def _robust_interval(averages: Array, count: int, rule: Rule, verdict: Verdict) -> Interval:
-    """The signed-rank interval, chosen as that of the mean."""
-    difference, equivalence = (
-        signed_rank_interval(averages, count, level)
-        for level in _robust_levels(count, rule, verdict)
-    )
-    low, high = _choose_bounds(
-        _widen(difference.low, difference.high, rule.bias),
-        _widen(equivalence.low, equivalence.high, rule.bias),
+def _is_futile(ratios: Array, words: NDArray[np.str_], rule: Rule) -> Flags:
+    """Whether the rest of the blocks would hardly add a verdict to each study."""
+    count = ratios.shape[-1]
+    open_: Flags = ~np.isin(words, _FINAL_WORDS) & np.isfinite(ratios).all(axis=-1)
+    if (
+        rule.method is AnalysisMethod.CONSTANT_LEVEL
+        or not rule.min_blocks <= count < rule.max_blocks
+    ):
+        return np.zeros(len(ratios), dtype=bool)
+    usable = np.where(open_[:, None], ratios, 0.0)
+    mean, sd = usable.mean(axis=-1), usable.std(axis=-1, ddof=1)
+    open_ &= sd > 0
+    probability = predictive_probability(
+        mean,
+        np.where(open_, sd, 1.0),
+        count,
+        rule.boundaries,
         rule.delta,
+        rule.bias,
+        one_sided=(words == str(Verdict.INCONCLUSIVE)) & rule.by_scores,
     )
-    return Interval(float(low), float(high))
+    return np.asarray(open_ & (probability < FUTILITY))
 
 
-def _robust_levels(count: int, rule: Rule, verdict: Verdict) -> tuple[float, float]:
-    """The levels for difference and equivalence that ranks have.
+def _is_fragile(ratios: Array, verdict: Verdict, rule: Rule) -> bool:
+    """Whether Student's t leads to another verdict; normal scores, if t decided.
 
-    A comparison stops as soon as its interval barely suffices. At the same level ranks would barely
-    fail in 40 % of normal samples. A decided comparison therefore has the levels of a single
-    analysis.
+    A comparison stops as soon as its interval barely suffices. At the same level the other test
+    would barely fail in 40 % of normal samples. A decided comparison therefore has the levels of a
+    single analysis.
     """
-    boundaries = rule.boundaries
-    if verdict is Verdict.INCONCLUSIVE or rule.method is AnalysisMethod.CONSTANT_LEVEL:
-        levels = boundaries.difference_level(count), boundaries.equivalence_level(count)
-        return float(levels[0]), float(levels[1])
-    share = rule.risk / rule.comparisons
-    return share, 2 * share
+    count = len(ratios)
+    if count < rule.min_blocks or (rule.by_scores and not np.isfinite(ratios).all()):
+        return False
+    levels = _level(rule, count, sided=False), _level(rule, count, sided=True)
+    if verdict is not Verdict.INCONCLUSIVE and rule.method is not AnalysisMethod.CONSTANT_LEVEL:
+        levels = rule.share, 2 * rule.share
+    other = AnalysisMethod.ERROR_SPENDING if rule.by_scores else AnalysisMethod.NORMAL_SCORES
+    opposed = replace(rule, method=other)
+    if opposed.by_scores and not normal_scores.is_attainable(count, levels[0]):
+        return False
+    pair = ratios[None], -ratios[None]
+    inside = np.array([_exceeds(own, -rule.delta, levels[1], opposed) for own in pair])
+    apart = [_exceeds(own, 0.0, levels[0], opposed) for own in pair]
+    return _contradicts(verdict, inside[:, 0], [bool(own[0]) for own in apart])
+
+
+def _contradicts(verdict: Verdict, inside: Flags, apart: Sequence[bool]) -> bool:
+    """Whether the tests of another method do not give the verdict."""
+    match verdict:
+        case Verdict.EQUIVALENT:
+            return not inside.all()
+        case Verdict.BETTER:
+            return not apart[0]
+        case Verdict.WORSE:
+            return not apart[1]
+        case Verdict.NOT_WORSE:
+            return not inside[0]
+        case Verdict.NOT_BETTER:
+            return not inside[1]
+        case Verdict.INCONCLUSIVE:
+            return bool(any(apart) or inside.all())
+
+
+def deciding_interval(ratios: Array, rule: Rule) -> Interval:
+    """Return the interval of these ratios as reports show it; infinite for n < 2.
+
+    It is that of one analysis, after the last of them.
+    """
+    count = len(ratios)
+    if count < 2:
+        return UNKNOWN
+    pair, level = (ratios[None], -ratios[None]), _level(rule, count, sided=True)
+    inside = np.array([_exceeds(own, -rule.delta, level, rule) for own in pair])
+    apart = [np.zeros(1, dtype=bool)] * 2
+    words = _choose_words(inside, apart, one_sided=rule.by_scores)
+    low, high = _shown_bounds(pair[0], np.array([count]), words, inside * count, rule)
+    return Interval(float(low[0]), float(high[0]))
 
 
 def classify_intervals(
@@ -292,10 +584,6 @@ def classify_intervals(
     return np.select(list(conditions.values()), words, default=np.str_(Verdict.INCONCLUSIVE))
 
 
-def _verdict(interval: Interval, count: int, rule: Rule) -> Verdict:
-    return Verdict(str(classify_intervals(interval.low, interval.high, count, rule)))
-
-
 def exceeds_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
     """Whether the whole interval lies beyond the margin, of which ``delta`` is the log-ratio."""
     match verdict:
@@ -303,12 +591,10 @@ def exceeds_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
             return interval.low > delta
         case Verdict.WORSE:
             return interval.high < -delta
-        case Verdict.EQUIVALENT | Verdict.INCONCLUSIVE:
+        case _:
             return False
 
 
-def _blocks_needed(count: int, sd: float, rule: Rule, verdict: Verdict) -> int | None:
+def _blocks_needed(count: int, sd: float, rule: Rule) -> int | None:
     """The blocks that find a difference of the margin; at least one more than ``count``."""
-    if verdict is not Verdict.INCONCLUSIVE or math.isnan(sd):
-        return None
-    return rule.required_blocks(sd, at_least=count + 1)
+    return None if math.isnan(sd) else rule.required_blocks(sd, at_least=count + 1)

@@ -131,12 +131,27 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         ("margin", f"{format_percent(study.decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(study.decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in study.decide.weights.items()),
+        *_describe_goal(study),
         *_describe_mode(study),
         *([] if uses_switchback(study) else _describe_validity(study.validity)),
         *_describe_telemetry(study.telemetry.hz),
         *([("limit", limit)] if (limit := study.limit.describe()) else []),
         *([("nodes", f"{study.nodes.describe()}, for `iostudy fleet`")] if study.nodes else []),
     ]
+
+
+def _describe_goal(study: Study) -> list[tuple[str, str]]:
+    """Describe what `recommend` requires, where the study file declares it."""
+    lines, decide = list[tuple[str, str]](), study.decide
+    if decide.goal is not None:
+        goal = f"better on {' or '.join(study.goal.better)}"
+        if study.goal.not_worse:
+            goal += f", and not worse on {' and '.join(study.goal.not_worse)}"
+        lines.append(("goal", goal))
+    if decide.rare is not None:
+        rare = f"slow runs of both must be rarer than {format_percent(decide.rare)}"
+        lines.append(("rare", f"{rare} for equivalent and not worse"))
+    return lines
 
 
 def _describe_levels(factor: Factor) -> list[tuple[str, str]]:

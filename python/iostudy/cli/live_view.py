@@ -57,8 +57,8 @@ class LiveView:
 
 
 def is_decided(result: ComparisonResult) -> bool:
-    """Return whether a comparison has a verdict other than inconclusive."""
-    return result.comparison.verdict is not Verdict.INCONCLUSIVE
+    """Return whether a comparison has a final verdict."""
+    return result.comparison.verdict.is_final
 
 
 def _encodable(line: Text, encoding: str) -> Text:

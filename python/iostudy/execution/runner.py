@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.errors import NotReadyError, TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.schedule import Schedule
@@ -74,11 +75,20 @@ class Runner:
         self._rows: list[TrialRow] = []
         self._seconds = 0.0
         self._trials = 0
+        # A search and a screening need the figures of all trials of a block. So did the verdicts
+        # of earlier ledgers.
+        failures_count = (
+            study.search is None
+            and study.design is None
+            and study.method is AnalysisMethod.NORMAL_SCORES
+        )
+        self._results = {TrialStatus.FINISHED} | ({TrialStatus.FAILED} if failures_count else set())
 
     def run(self) -> tuple[ComparisonResult, ...]:
         """Run the blocks that the ledger lacks; return all comparisons.
 
-        A workload without a counted attempt at a block is given up, and the others continue. One
+        A failed workload is a result, unless it failed under all configurations of the block. A
+        workload without a counted attempt at a block is given up, and the others continue. One
         that the node is not ready for waits: it is tried after every block of another, and given
         up once no other is left.
         No block begins after the time limit.
@@ -203,9 +213,11 @@ class Runner:
             with self._node.block(request, seed, round_seed) as session:
                 for label in block.order:
                     rows.append(self._trial(session, block, attempt, len(rows) + 1, label))
-                    if rows[-1].status is not TrialStatus.FINISHED:
+                    if rows[-1].status not in self._results:
                         reason = f"{label}: {rows[-1].reason}"
                         break
+            if not reason and all(row.status is TrialStatus.FAILED for row in rows):
+                reason = f"{rows[-1].configuration}: {rows[-1].reason}"
         except NotReadyError as error:
             return Attempt([], f"{error.wanted}, but {error.found}", began=False)
         except TrialError as error:

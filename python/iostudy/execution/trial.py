@@ -1,11 +1,19 @@
-"""Execution of one trial, from STARTED to FINISHED, INVALID or INTERRUPTED."""
+"""Execution of one trial, from STARTED to FINISHED, FAILED, INVALID or INTERRUPTED."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
 
-from iostudy.errors import IostudyError, LedgerError, RecordError, RestoreError, TrialError
+from iostudy.errors import (
+    IostudyError,
+    LedgerError,
+    RecordError,
+    RestoreError,
+    TrialError,
+    WorkloadError,
+    WorkloadStoppedError,
+)
 from iostudy.execution.validity import (
     explain_disturbance,
     explain_unusable_figure,
@@ -33,8 +41,9 @@ def run_trial(
 ) -> TrialRow:
     """Run the trial that ``row`` describes; return its final row in the ledger.
 
-    A trial is INVALID with a reason, and does not raise, if it fails, exceeds a limit, or has a
-    verdict ``figure`` that cannot be compared. RestoreError, RecordError and signals must stop the
+    A trial does not raise if its workload fails or has a verdict ``figure`` that cannot be
+    compared: it is FAILED, with the reason. It is INVALID if it exceeds a limit or fails outside
+    the workload. RestoreError, RecordError and signals must stop the
     study; they are recorded and raised again.
     """
     row = replace(row, id=ledger.begin(row), status=TrialStatus.STARTED)
@@ -45,6 +54,8 @@ def run_trial(
         raise
     except TrialError as error:
         ended = _invalid_row(row, error)
+        if isinstance(error, WorkloadError) and not isinstance(error, WorkloadStoppedError):
+            ended = replace(ended, status=TrialStatus.FAILED)
     except BaseException as error:
         reason = f"ended by {type(error).__name__}"
         # A ledger that cannot be written must not hide the error that ended the trial.
@@ -59,11 +70,13 @@ def _finished_row(
     row: TrialRow, result: TrialResult, limits: Validity, figure: Figure, ledger: Ledger
 ) -> TrialRow:
     summary = result.telemetry.summary
-    reason = explain_unusable_figure(result.figures, figure) or explain_disturbance(result, limits)
+    disturbance = explain_disturbance(result, limits)
+    failure = explain_unusable_figure(result.figures, figure)
+    status = TrialStatus.FAILED if failure else TrialStatus.FINISHED
     return replace(
         row,
-        status=TrialStatus.INVALID if reason else TrialStatus.FINISHED,
-        reason=reason,
+        status=TrialStatus.INVALID if disturbance else status,
+        reason=disturbance or failure,
         figures=dict(result.figures),
         settings=dict(result.settings),
         devices=result.devices,

@@ -1,7 +1,7 @@
 """Validity of trials by the declared limits (pure).
 
-See "Validity" in docs/method.md. The other causes, a changed setting and a failed workload, are
-errors that end a trial.
+See "Validity" in docs/method.md. A changed setting is an error that ends a trial. A failed workload
+is a result of its configuration.
 """
 
 from __future__ import annotations

@@ -15,10 +15,15 @@ from iostudy.workloads.measurement import Histogram, Part
 
 
 class TrialStatus(StrEnum):
-    """The status of a trial. Only FINISHED trials of complete blocks count for a verdict."""
+    """The status of a trial. FINISHED and FAILED trials of complete blocks count for a verdict.
+
+    FAILED: the workload gave no figure that can be compared, which is a result of its
+    configuration. INVALID: a cause outside the workload disturbed the trial.
+    """
 
     STARTED = "started"
     FINISHED = "finished"
+    FAILED = "failed"
     INVALID = "invalid"
     INTERRUPTED = "interrupted"
 
@@ -51,6 +56,10 @@ class MeasuredRow(Protocol):
     @property
     def block(self) -> int:
         """Number of the block, from 1."""
+
+    @property
+    def position(self) -> int | None:
+        """Its place in the order of its block, from 1; None of windows, which have several."""
 
     @property
     def counts(self) -> bool:
@@ -106,6 +115,7 @@ class BlockRow:
     counts: bool = True
     latencies: Mapping[str, Histogram] | None = None
     parts: tuple[Part, ...] = ()
+    position: None = None
 
 
 def average_windows(windows: Iterable[WindowRow]) -> tuple[BlockRow, ...]:

@@ -10,16 +10,9 @@ from iostudy.analysis.verdict import Comparison
 from iostudy.ledger.rows import StudyRow
 from iostudy.results.change_text import format_relative_interval
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.results.recommendation import is_better
+from iostudy.results.recommendation import meets_goal
 from iostudy.study.model import Study
-
-
-def is_proven(own: Iterable[ComparisonResult]) -> bool:
-    """Return whether a configuration is better in a workload and worse in none.
-
-    ``own`` are its comparisons with the baseline.
-    """
-    return is_better([result.comparison.verdict for result in own])
+from iostudy.units import format_percent
 
 
 def describe_provenance(
@@ -39,9 +32,17 @@ def describe_provenance(
 
 def _conclude(study: Study, own: Sequence[ComparisonResult]) -> str:
     baseline = study.baseline.label
-    if is_proven(own):
-        return f"Verdict: better than the baseline {baseline} in a workload, worse in none."
-    return f"UNPROVEN: the study did not show it to be better than the baseline {baseline}."
+    if meets_goal(study, own):
+        better = [result.workload for result in own if result.meets_better]
+        where = " and ".join(label for label in better if label in study.goal.better)
+        guards = [label for label in study.goal.not_worse or () if label not in better]
+        margin = format_percent(study.decide.margin)
+        guarded = f", not worse by {margin} on {', '.join(guards)}" if guards else ""
+        return f"Verdict: better than the baseline {baseline} on {where}{guarded}."
+    return (
+        f"UNPROVEN: the study did not show it to be better than the baseline {baseline} on a "
+        "workload of its goal, and not worse on the others."
+    )
 
 
 def _describe_verdicts(own: Iterable[ComparisonResult]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from iostudy.ledger.rows import StudyRow, TrialRow, measured_rows
 from iostudy.ledger.studies import NODES, find_verdict_folder, open_ledger, read_study
 from iostudy.ledger.windows import WindowRecord
 from iostudy.persist import places
-from iostudy.persist.provenance import describe_provenance, is_proven
+from iostudy.persist.provenance import describe_provenance
 from iostudy.persist.request import PersistRequest
 from iostudy.results import recommendation as rule
 from iostudy.results.comparisons import (
@@ -67,7 +67,8 @@ def _with_provenance(
 ) -> PersistRequest:
     own = [result for result in compared if result.configuration == configuration.label]
     lines = describe_provenance(study, row, own)
-    return replace(choice, provenance=lines, proven=is_proven(own))
+    proven = study.design is None and rule.meets_goal(study, own)
+    return replace(choice, provenance=lines, proven=proven)
 
 
 def find_configuration(study: Study, label: str) -> Configuration:
@@ -102,8 +103,8 @@ def _note_other_best(study: Study, winner: Configuration, ranking: Ranking | Non
     others = ", ".join(label for label in best if label != winner.label)
     if winner.label not in best:
         yield (
-            f"the best over all workloads together: {others}; not kept, as worse than the baseline "
-            "in a workload, or shown to be better in none"
+            f"the best over all workloads together: {others}; not kept, because the study's goal "
+            "was not shown"
         )
     elif others:
         yield f"over all workloads together not shown to be worse than {winner.label}: {others}"
@@ -190,8 +191,9 @@ def _unfinished_error(study: Study) -> UsageError:
 
 def _no_winner_error(study: Study) -> UsageError:
     return UsageError(
-        "a configuration that is better than the baseline in a workload and worse in none",
-        found="none was shown to be",
+        "a configuration that meets the goal: better than the baseline on a workload, and not "
+        "worse on the others",
+        found="none was shown to",
         where=f"the verdicts of the study {study.name}",
         remedy="read its report; --configuration LABEL keeps one that you choose: "
         + "; ".join(configuration.label for configuration in study.choices()),

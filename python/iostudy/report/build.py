@@ -59,7 +59,7 @@ from iostudy.report.topics.volumes.build import build_volume
 from iostudy.report.trials import TrialReport
 from iostudy.report.values import Report, State, Step, WorkloadReport
 from iostudy.results.comparisons import ComparisonResult, compare_configurations
-from iostudy.results.recommendation import recommend
+from iostudy.results.recommendation import list_candidates
 from iostudy.study.model import Study
 from iostudy.study.simulated import is_simulated
 from iostudy.telemetry.modelled_drives import describe_lateness
@@ -172,8 +172,8 @@ def _verdict_headline(study: Study, found: _Analysis) -> str:
     if found.screening:
         return found.screening.answer
     why = explain_all_workloads(found.workloads, found.bottlenecks)
-    recommended = recommend(study, found.comparisons)
-    return build_headline(found.workloads, build_context(study), recommended, why)
+    candidates = list_candidates(study, found.comparisons)
+    return build_headline(found.workloads, build_context(study), candidates, why)
 
 
 def _next_steps(recorded: RecordedStudy, found: _Analysis) -> Iterator[Step]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iostudy.analysis.outliers import OutlierRule, flag_outliers
+import numpy as np
+
+from iostudy.analysis.slow_runs import is_slow
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import finite, finite_values, round_values
 from iostudy.report.topics.bottlenecks.build import Diagnoses
 from iostudy.report.trials import TrialReport
-from iostudy.results.comparisons import collect_figures
+from iostudy.results.comparisons import collect_runs
 from iostudy.study.model import Study
 from iostudy.telemetry.summary import TelemetrySummary
 
@@ -21,7 +23,7 @@ def build_trials(
     study: Study, rows: Sequence[TrialRow], found: Diagnoses
 ) -> tuple[TrialReport, ...]:
     """Build the values of all trials, in the order of ``rows``: run order."""
-    outlying = _outlying(study, rows)
+    slow = _slow_trials(study, rows)
     figures = {workload.label: workload.figure.name for workload in study.workloads}
     summaries = [row.summary or _NOTHING for row in rows]
     return tuple(
@@ -35,7 +37,7 @@ def build_trials(
             status=row.status,
             reason=row.reason,
             counts=row.counts,
-            outlier=row.counts and (row.workload, row.configuration, row.block) in outlying,
+            slow=row.counts and (row.workload, row.configuration, row.block) in slow,
             started_at=row.started_at,
             value=finite((row.figures or {}).get(figures[row.workload])),
             figures=finite_values(row.figures),
@@ -52,14 +54,13 @@ def build_trials(
     )
 
 
-def _outlying(study: Study, rows: Sequence[TrialRow]) -> set[tuple[str, str, int]]:
-    """Return (workload, configuration, block) of the counted trials that both rules flag.
-
-    Either rule alone flags one in twenty of nine normal values, too many to look at.
-    """
-    return {
-        (workload, configuration, list(values)[outlier.index])
-        for (workload, configuration), values in collect_figures(study, rows).items()
-        for outlier in flag_outliers(list(values.values()))
-        if outlier.rules == frozenset(OutlierRule)
-    }
+def _slow_trials(study: Study, rows: Sequence[TrialRow]) -> set[tuple[str, str, int]]:
+    """Return (workload, configuration, block) of the counted trials that are slow or failed."""
+    signs = {w.label: 1 if w.figure.higher_is_better else -1 for w in study.workloads}
+    found = set[tuple[str, str, int]]()
+    for (workload, configuration), runs in collect_runs(study, rows).items():
+        blocks, figures = list(runs), np.array([run.figure for run in runs.values()])
+        x = np.where(np.isnan(figures), -np.inf, signs[workload] * np.log(figures))
+        slow = np.flatnonzero(is_slow(x, study.decide.margin))
+        found |= {(workload, configuration, blocks[index]) for index in slow}
+    return found

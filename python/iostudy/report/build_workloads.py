@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.series import FamilyOfTests
+from iostudy.analysis.slow_runs import SlowRuns
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.finite import build_span, finite
 from iostudy.report.recorded_study import RecordedStudy
@@ -38,10 +38,11 @@ from iostudy.report.topics.verdicts.answer import (
     find_baseline_label,
 )
 from iostudy.report.topics.verdicts.names import find_single_factor
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.verdicts.values import Result, SlowRunsReport
 from iostudy.report.values import WorkloadReport
 from iostudy.results.comparisons import ComparisonResult, collect_figures
 from iostudy.results.rate_limit import find_limited
+from iostudy.results.recommendation import is_met_guard
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import format_options
@@ -110,7 +111,7 @@ def _workload(
     baseline = _baseline(find_baseline_label(study), compared, alone)
     if study.design is not None:
         compared = sorted(compared, key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
-    results = (baseline, *(_result(result) for result in compared))
+    results = (baseline, *(_result(study, result) for result in compared))
     return WorkloadReport(
         label=request.label,
         name=request.name,
@@ -153,14 +154,12 @@ def _baseline(label: str, compared: Sequence[ComparisonResult], alone: Sequence[
         mean = math.exp(math.fsum(map(math.log, alone)) / len(alone)) if alone else None
         return Result(configuration=label, baseline=True, blocks=len(alone), value=mean)
     blocks, value = longest.comparison.blocks, finite(longest.baseline_mean)
-    return Result(configuration=label, baseline=True, blocks=blocks, value=value)
+    slow = _slow_runs(longest.comparison.baseline_slow)
+    return Result(configuration=label, baseline=True, blocks=blocks, value=value, slow=slow)
 
 
-def _result(result: ComparisonResult) -> Result:
+def _result(study: Study, result: ComparisonResult) -> Result:
     comparison = result.comparison
-    higher = comparison.higher_is_better
-    sign = 1 if higher else -1
-    robust = comparison.robust_interval if higher else comparison.robust_interval.mirrored()
     return Result(
         configuration=result.configuration,
         baseline=False,
@@ -169,11 +168,18 @@ def _result(result: ComparisonResult) -> Result:
         value=finite(result.mean),
         change=finite(comparison.change),
         interval=build_span(comparison.change_interval),
-        robust_change=finite(as_fraction(sign * comparison.robust_estimate)),
-        robust_interval=build_span(robust.as_fractions()),
         verdict=comparison.verdict,
         by_margin=comparison.by_margin,
         fragile=comparison.fragile,
         futile=comparison.futile,
         blocks_needed=comparison.blocks_needed,
+        slow=_slow_runs(comparison.slow),
+        not_worse=result.meets_guard,
+        guarded=is_met_guard(study, result),
     )
+
+
+def _slow_runs(found: SlowRuns | None) -> SlowRunsReport | None:
+    if found is None:
+        return None
+    return SlowRunsReport(slow=found.slow, runs=found.runs, at_most=found.bound)

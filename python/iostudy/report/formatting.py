@@ -96,9 +96,9 @@ def describe_given_up(own: GivenUpWorkload) -> str:
 
 
 def describe_trial(trial: TrialReport) -> str:
-    """Describe why a trial does not count or is an outlier; empty otherwise."""
-    if trial.outlier:
-        return "outlier; counted"
+    """Describe why a trial does not count, failed or was slow; empty otherwise."""
+    if trial.slow:
+        return f"failed: {trial.reason}; counted" if trial.reason else "slow; counted"
     if trial.counts:
         return ""
     return trial.reason or "incomplete block"

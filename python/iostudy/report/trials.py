@@ -25,13 +25,14 @@ class TrialReport(Value):
     configuration: str
     """Label of the configuration."""
     status: TrialStatus
-    """Finished, invalid, interrupted, or still started."""
+    """Finished, failed, invalid, interrupted, or still started."""
     reason: str
     """Why the trial is not valid; empty otherwise."""
     counts: bool
-    """Whether verdicts use it: all trials of its block were valid."""
-    outlier: bool
-    """Far from the other counted trials of its configuration. It still counts."""
+    """Whether verdicts use it: no trial of its block was invalid."""
+    slow: bool
+    """Whether it failed, or is worse than the median of its configuration by over five margins. It
+    counts."""
     started_at: FiniteFloat
     """Unix time in seconds."""
     value: FiniteFloat | None

@@ -100,8 +100,8 @@ class WorkloadReport(Value):
 class Report(Value):
     """Report of a study."""
 
-    schema_name: Literal["iostudy.report/2"] = Field(
-        default="iostudy.report/2", serialization_alias="schema"
+    schema_name: Literal["iostudy.report/3"] = Field(
+        default="iostudy.report/3", serialization_alias="schema"
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     name: str

@@ -52,6 +52,6 @@ def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
 
 
 def select_cases(cases: Iterable[VerdictCase], verdicts: Iterable[str]) -> tuple[VerdictCase, ...]:
-    """The cases with one of these verdicts."""
+    """The cases with one of these verdicts; a one-sided one is also inconclusive."""
     wanted = frozenset(verdicts)
-    return tuple(case for case in cases if case.verdict in wanted)
+    return tuple(case for case in cases if {case.verdict, case.verdict.two_sided} & wanted)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.boundaries import AnalysisMethod
-from iostudy.analysis.ranking import Ranking, is_rankable, rank
+from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.switchback.window_plan import BOUND_SHARE
-from iostudy.analysis.verdict import Comparison, Rule, compare
+from iostudy.analysis.verdict import Comparison, PairedRuns, Rule, Verdict, compare_runs
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
 from iostudy.study.model import Study, WorkloadRequest
@@ -20,6 +20,21 @@ from iostudy.study.switchback import uses_switchback
 from iostudy.workloads.definition import Figure
 
 BlockFigures = dict[int, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The verdict figure of a configuration in a block, with its position in the block's order.
+
+    A failed run has the figure NaN. Windows have no position, because a block has several orders.
+    """
+
+    figure: float
+    position: int | None
+
+
+BlockRuns = Mapping[tuple[str, str], Mapping[int, Run]]
+"""Runs by (workload, configuration) and block."""
 
 FIRST_LEVELS = "first levels"
 """The reference of all levels of a screening."""
@@ -31,8 +46,10 @@ class ComparisonResult:
 
     In a screening it is one level of a factor, such as ``atime=noatime``, compared with the first
     levels. ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same
-    blocks, so that their ratio is the estimate; NaN before the first common block. A ``bound``
-    shows a limit of performance and is not a choice.
+    blocks, without failed runs; NaN before the first common block. A ``bound`` shows a limit of
+    performance and is not a choice. ``meets_better`` and ``meets_guard`` are the two parts of the
+    study's goal, each at its own level: better, and not worse. In
+    ``lost_blocks`` both failed.
     """
 
     workload: str
@@ -43,6 +60,9 @@ class ComparisonResult:
     baseline_mean: float
     comparison: Comparison
     bound: bool = False
+    meets_better: bool = False
+    meets_guard: bool = False
+    lost_blocks: int = 0
 
 
 def exclude_bounds(results: Iterable[ComparisonResult]) -> tuple[ComparisonResult, ...]:
@@ -65,20 +85,49 @@ def decision_rule(study: Study) -> Rule:
         comparisons=max(1, study.comparisons),
         method=AnalysisMethod.CONSTANT_LEVEL if study.design is not None else study.method,
         bias=study.bias,
+        rare=decide.rare,
     )
+
+
+def guard_rule(study: Study) -> Rule:
+    """Return the rule of a guard of the goal: the risk is shared among configurations only.
+
+    A goal is wrong only if one particular part is (intersection-union test: Berger 1982), so the
+    parts do not share the risk.
+    """
+    rule = decision_rule(study)
+    return replace(rule, comparisons=max(1, rule.comparisons // len(study.workloads)))
+
+
+def better_rule(study: Study) -> Rule:
+    """Return the rule of the workloads on which the goal wants better; any of them suffices."""
+    rule = guard_rule(study)
+    return replace(rule, comparisons=rule.comparisons * len(study.goal.better))
+
+
+def collect_runs(
+    study: Study, rows: Iterable[MeasuredRow]
+) -> dict[tuple[str, str], dict[int, Run]]:
+    """Collect the runs of counted trials, or of windows, by (workload, configuration) and block."""
+    figures = {workload.label: workload.figure.name for workload in study.workloads}
+    runs: dict[tuple[str, str], dict[int, Run]] = {}
+    for row in rows:
+        if row.counts:
+            figure = (row.figures or {}).get(figures[row.workload], math.nan)
+            usable = math.isfinite(figure) and figure > 0
+            run = Run(figure if usable else math.nan, row.position)
+            runs.setdefault((row.workload, row.configuration), {})[row.block] = run
+    return runs
 
 
 def collect_figures(
     study: Study, rows: Iterable[MeasuredRow]
 ) -> dict[tuple[str, str], BlockFigures]:
-    """Collect verdict figures of counted trials by (workload, configuration) and block."""
-    figures = {workload.label: workload.figure.name for workload in study.workloads}
-    values: dict[tuple[str, str], BlockFigures] = {}
-    for row in rows:
-        if row.counts and row.figures is not None:
-            own = values.setdefault((row.workload, row.configuration), {})
-            own[row.block] = row.figures[figures[row.workload]]
-    return values
+    """Collect verdict figures of counted trials that did not fail."""
+    return {
+        key: {block: run.figure for block, run in runs.items() if not math.isnan(run.figure)}
+        for key, runs in collect_runs(study, rows).items()
+    }
 
 
 def compare_configurations(
@@ -92,20 +141,20 @@ def compare_configurations(
         return ()
     if study.design is not None:
         return tuple(map(_from_effect, screen_factors(study, rows)))
-    values = collect_figures(study, rows)
+    runs = collect_runs(study, rows)
     return tuple(
         result
         for workload in study.workloads
-        for result in compare_on_workload(study, workload.label, values)
+        for result in compare_on_workload(study, workload.label, runs)
     )
 
 
 def compare_on_workload(
-    study: Study, workload: str, values: Mapping[tuple[str, str], BlockFigures]
+    study: Study, workload: str, runs: BlockRuns
 ) -> tuple[ComparisonResult, ...]:
-    """Compare configurations on one workload by `collect_figures`; not for a screening."""
+    """Compare configurations on one workload by `collect_runs`; not for a screening."""
     return tuple(
-        _compare_with_baseline(study, workload, configuration.label, values)
+        _compare_with_baseline(study, workload, configuration.label, runs)
         for configuration in study.configurations()[1:]
     )
 
@@ -136,11 +185,34 @@ def rank_configurations(study: Study, rows: Iterable[MeasuredRow]) -> Ranking | 
     if study.design is not None or study.search is not None:
         return None
     columns = [choice.label not in study.bounds for choice in study.configurations()]
-    figures = [figures[:, columns] for figures in log_figures(study, rows)]
-    rule = decision_rule(study)
-    if not is_rankable(figures, rule):
+    collected, rule = collect_runs(study, rows), decision_rule(study)
+    runs = [_blocked_runs(study, workload, collected, columns) for workload in study.workloads]
+    if not is_rankable(runs, rule):
         return None
-    return rank(figures, study.weights, rule)
+    return rank(runs, study.weights, rule)
+
+
+def _blocked_runs(
+    study: Study, workload: WorkloadRequest, collected: BlockRuns, columns: Sequence[bool]
+) -> BlockedRuns:
+    """The runs of a workload by block, and by choice in the study's order."""
+    of_choices = [
+        collected.get((workload.label, configuration.label), {})
+        for configuration, is_choice in zip(study.configurations(), columns, strict=True)
+        if is_choice
+    ]
+    blocks = sorted({block for runs in of_choices for block in runs})
+    shape = (len(blocks), len(of_choices))
+    figures, positions = np.full(shape, np.nan), np.full(shape, np.nan)
+    sign = 1 if workload.figure.higher_is_better else -1
+    for column, runs in enumerate(of_choices):
+        for row, block in enumerate(blocks):
+            if (run := runs.get(block)) is not None:
+                failed = math.isnan(run.figure)
+                figures[row, column] = -np.inf if failed else sign * math.log(run.figure)
+                positions[row, column] = np.nan if run.position is None else run.position
+    known = not np.isnan(positions[~np.isnan(figures)]).any()
+    return BlockedRuns(figures, positions if known else None)
 
 
 def log_figures(study: Study, rows: Iterable[MeasuredRow]) -> Iterator[NDArray[np.float64]]:
@@ -173,34 +245,47 @@ def workload_log_figures(
 
 
 def _compare_with_baseline(
-    study: Study, workload: str, configuration: str, values: Mapping[tuple[str, str], BlockFigures]
+    study: Study, workload: str, configuration: str, collected: BlockRuns
 ) -> ComparisonResult:
     figure = next(w.figure for w in study.workloads if w.label == workload)
-    base = values.get((workload, study.baseline.label), {})
-    own = values.get((workload, configuration), {})
-    rule = decision_rule(study)
-    common = sorted(base.keys() & own.keys())
-    common = common[: rule.boundaries.last_look(len(common))]
-    baseline_values = [base[block] for block in common]
-    own_values = [own[block] for block in common]
+    base = collected.get((workload, study.baseline.label), {})
+    own = collected.get((workload, configuration), {})
+    pairs = [(base[block], own[block]) for block in sorted(base.keys() & own.keys())]
+    known = [pair for pair in pairs if not all(math.isnan(run.figure) for run in pair)]
+    lost, pairs = len(pairs) - len(known), known
+    ordered = [(a.position, b.position) for a, b in pairs]
+    runs = PairedRuns.from_figures(
+        [a.figure for a, _ in pairs],
+        [b.figure for _, b in pairs],
+        higher_is_better=figure.higher_is_better,
+        after=None
+        if any(None in positions for positions in ordered)
+        else [b > a for a, b in ordered if a is not None and b is not None],
+    )
+    rules = (decision_rule(study), guard_rule(study), better_rule(study))
+    by_rule = {
+        rule: compare_runs(runs, higher_is_better=figure.higher_is_better, rule=rule)
+        for rule in set(rules)
+    }
+    comparison, guard, better = (by_rule[rule] for rule in rules)
+    used = pairs[: comparison.blocks]
     return ComparisonResult(
         workload=workload,
         configuration=configuration,
         baseline=study.baseline.label,
         figure=figure,
-        mean=_geometric_mean(own_values),
-        baseline_mean=_geometric_mean(baseline_values),
-        comparison=compare(
-            baseline_values,
-            own_values,
-            higher_is_better=figure.higher_is_better,
-            rule=rule,
-        ),
+        mean=_geometric_mean([b.figure for _, b in used]),
+        baseline_mean=_geometric_mean([a.figure for a, _ in used]),
+        comparison=comparison,
         bound=configuration in study.bounds,
+        meets_better=better.verdict is Verdict.BETTER,
+        meets_guard=guard.is_not_worse or guard.verdict is Verdict.BETTER,
+        lost_blocks=lost,
     )
 
 
-def _geometric_mean(values: list[float]) -> float:
+def _geometric_mean(figures: list[float]) -> float:
+    values = [figure for figure in figures if not math.isnan(figure)]
     if not values:
         return math.nan
     return math.exp(math.fsum(map(math.log, values)) / len(values))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iostudy.analysis.verdict import Verdict
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.recommendation import recommend
 from iostudy.study.model import Study
@@ -34,4 +33,4 @@ def find_unseen_responses(study: Study, label: str) -> tuple[str, ...]:
 
 
 def _is_decided(result: ComparisonResult) -> bool:
-    return result.comparison.verdict is not Verdict.INCONCLUSIVE
+    return result.comparison.verdict.is_final

@@ -301,6 +301,7 @@ def _node_effects(node: NodeStudy) -> Iterator[tuple[tuple[str, str], NodeEffect
             yield (workload.label, study.baseline.label), effect
     for result in compare_configurations(study, node.rows):
         found = result.comparison
-        if found.blocks:
+        # A failed run has no mean.
+        if found.blocks == 1 or math.isfinite(found.sd):
             effect = NodeEffect(node.node, found.estimate, found.sd, found.blocks)
             yield (result.workload, result.configuration), effect

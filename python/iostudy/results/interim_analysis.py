@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.comparisons import (
-    BlockFigures,
     ComparisonResult,
-    collect_figures,
+    Run,
+    collect_runs,
     compare_configurations,
     compare_on_workload,
 )
@@ -25,7 +25,7 @@ class InterimAnalysis:
     def __init__(self, study: Study) -> None:
         self._study = study
         self._rows: Sequence[MeasuredRow] = ()
-        self._values: dict[tuple[str, str], BlockFigures] = {}
+        self._runs: dict[tuple[str, str], dict[int, Run]] = {}
         self._results: dict[str, tuple[ComparisonResult, ...]] = {}
 
     def compare(self, rows: Sequence[MeasuredRow]) -> tuple[ComparisonResult, ...]:
@@ -34,9 +34,9 @@ class InterimAnalysis:
             return compare_configurations(self._study, rows)
         known = len(self._rows)
         if not _extends(self._rows, rows):
-            known, self._values, self._results = 0, {}, {}
-        for key, values in collect_figures(self._study, rows[known:]).items():
-            self._values.setdefault(key, {}).update(values)
+            known, self._runs, self._results = 0, {}, {}
+        for key, runs in collect_runs(self._study, rows[known:]).items():
+            self._runs.setdefault(key, {}).update(runs)
             self._results.pop(key[0], None)
         self._rows = tuple(rows)
         return tuple(
@@ -47,7 +47,7 @@ class InterimAnalysis:
 
     def _compare_on(self, workload: str) -> tuple[ComparisonResult, ...]:
         if workload not in self._results:
-            self._results[workload] = compare_on_workload(self._study, workload, self._values)
+            self._results[workload] = compare_on_workload(self._study, workload, self._runs)
         return self._results[workload]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from statistics import fmean
 
 from iostudy.analysis.verdict import Verdict
@@ -12,16 +12,28 @@ from iostudy.study.model import Study
 
 def is_undecided(study: Study, result: ComparisonResult) -> bool:
     """Return whether another block may still decide the comparison."""
-    comparison = result.comparison
-    undecided = comparison.verdict is Verdict.INCONCLUSIVE and not comparison.futile
-    return undecided and comparison.blocks < study.decide.max_blocks
+    blocks = result.comparison.blocks + result.lost_blocks
+    open_ = result.comparison.is_open and blocks < study.decide.max_blocks
+    return open_ and not is_met_guard(study, result)
+
+
+def is_met_guard(study: Study, result: ComparisonResult) -> bool:
+    """Return whether the goal wants no more of the workload than it has shown: not worse."""
+    return result.workload not in study.goal.better and result.meets_guard
 
 
 def recommend(study: Study, compared: Iterable[ComparisonResult]) -> str | None:
-    """Return the best configuration that is better on some workload and worse on none.
+    """Return the best configuration that meets the goal of the study.
 
-    The best has the highest weighted mean log-ratio over the workloads. Bounds are excluded. None
-    if no configuration is better. The result can change while a comparison is undecided.
+    None if no configuration meets it. The result can change while a comparison is undecided.
+    """
+    return next(iter(list_candidates(study, compared)), None)
+
+
+def list_candidates(study: Study, compared: Iterable[ComparisonResult]) -> list[str]:
+    """Return the configurations that meet the goal, the best first, without bounds.
+
+    The best has the highest weighted mean log-ratio over the workloads.
     """
     by_label: dict[str, list[ComparisonResult]] = {}
     for result in exclude_bounds(compared):
@@ -32,11 +44,24 @@ def recommend(study: Study, compared: Iterable[ComparisonResult]) -> str | None:
             [study.decide.weight(result.workload) for result in own],
         )
         for label, own in by_label.items()
-        if is_better([result.comparison.verdict for result in own])
+        if meets_goal(study, own)
     }
-    return max(better, key=lambda label: better[label], default=None)
+    return sorted(better, key=lambda label: -better[label])
 
 
-def is_better(verdicts: Collection[Verdict | None]) -> bool:
-    """Return whether the verdicts on several workloads favour a configuration."""
-    return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts
+def meets_goal(study: Study, own: Iterable[ComparisonResult]) -> bool:
+    """Return whether the comparisons of one configuration show all that the goal requires.
+
+    A screening has no goal: its proposal is confirmed by another study. The proposal is better on
+    some workload and worse on none.
+    """
+    results = {result.workload: result for result in own}
+    if study.design is not None:
+        verdicts = [result.comparison.verdict for result in results.values()]
+        return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts
+    goal = study.goal
+    assert goal.not_worse is not None
+    shown = [label for label in goal.better if label in results and results[label].meets_better]
+    return bool(shown) and all(
+        label in results and results[label].meets_guard for label in goal.not_worse
+    )

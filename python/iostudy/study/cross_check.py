@@ -21,7 +21,7 @@ from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
-from iostudy.study.sections import DecisionMode
+from iostudy.study.sections import Decision, DecisionMode
 from iostudy.study.several_nodes import list_joint_obstacles
 from iostudy.study.simulated import check_simulated
 from iostudy.study.source import read
@@ -58,7 +58,7 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     _check_limit(collector, study)
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.search), study)
-    _check_weights(collector, study)
+    _check_workload_names(collector, study)
     _check_mode(collector, study, "the study")
     _check_nodes(collector, study)
     if study.fallback is not None:
@@ -306,12 +306,29 @@ def _refuse_idle_options(collector: ProblemCollector, path: KeyPath, study: Stud
             collector.add((*path, factor.name), "no workload of this study has that option")
 
 
-def _check_weights(collector: ProblemCollector, study: Study) -> None:
+def _check_workload_names(collector: ProblemCollector, study: Study) -> None:
+    """The weights and the goal name workloads of the study; no workload is in both lists."""
     labels = dict.fromkeys(workload.listed_as for workload in study.workloads)
-    for label in study.decide.weights:
+    better, guards = _goal_lists(study.decide)
+    listed: list[tuple[KeyPath, str]] = [
+        *((("decide", "weights", label), label) for label in study.decide.weights),
+        *((("decide", "goal", "better", index), label) for index, label in enumerate(better)),
+        *((("decide", "goal", "not_worse", index), label) for index, label in enumerate(guards)),
+    ]
+    for path, label in listed:
         if label not in labels:
             error = UnknownNameError("workload of this study", label, labels)
-            collector.note(("decide", "weights", label), error, label)
+            collector.note(path, error, label)
+    for index, label in enumerate(guards):
+        if label in better:
+            message = "better includes not worse; name the workload once"
+            collector.add(("decide", "goal", "not_worse", index), message, found=label)
+
+
+def _goal_lists(decide: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if decide.goal is None:
+        return (), ()
+    return decide.goal.better, decide.goal.not_worse or ()
 
 
 def _check_labels(collector: ProblemCollector, path: KeyPath, study: Study) -> None:

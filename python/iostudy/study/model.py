@@ -30,7 +30,7 @@ from iostudy.study.design import Design, varied
 from iostudy.study.fleet_nodes import FleetNodes
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.search import DEFAULT_ONLY, Search
-from iostudy.study.sections import Decision, PrepareSection, TelemetrySection, Validity
+from iostudy.study.sections import Decision, Goal, PrepareSection, TelemetrySection, Validity
 from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
@@ -112,7 +112,7 @@ class Study:
     - ``search``: the factors are its parameters, the configurations its candidates so far; no
       verdict comes from it
     - ``nodes``: where `iostudy fleet` finds the nodes; one host runs the same study without them
-    - ``method``: the method of the interim analyses, as the ledger records it
+    - ``method``: the method of the verdicts, as the ledger records it
     - ``bias``: the largest bias of a comparison of windows by the responses to switches, a
       log-ratio, as the pilots bound it
     - ``notes``: what was replaced and why (no root, for instance), and what tracing costs
@@ -141,7 +141,7 @@ class Study:
     prepare: PrepareSection = field(default_factory=PrepareSection)
     limit: LoadLimit = field(default_factory=LoadLimit)
     nodes: FleetNodes | None = None
-    method: AnalysisMethod = AnalysisMethod.ERROR_SPENDING
+    method: AnalysisMethod = AnalysisMethod.NORMAL_SCORES
     bias: float = 0.0
     notes: tuple[str, ...] = ()
 
@@ -207,6 +207,24 @@ class Study:
         else:
             each = len(self.configurations()) - 1
         return each * len(self.workloads)
+
+    @property
+    def goal(self) -> Goal:
+        """The goal by labels of workloads; by default, better on any and not worse on all.
+
+        A workload of the file stands for all levels of its load. Better includes not worse.
+        """
+        labels = tuple(request.label for request in self.workloads)
+        declared = self.decide.goal
+        if declared is None:
+            return Goal(labels, labels)
+        better = self._requested(declared.better)
+        others = tuple(label for label in labels if label not in better)
+        guards = declared.not_worse
+        return Goal(better, others if guards is None else self._requested(guards))
+
+    def _requested(self, listed: Sequence[str]) -> tuple[str, ...]:
+        return tuple(own.label for own in self.workloads if own.listed_as in listed)
 
     @property
     def weights(self) -> tuple[float, ...]:

@@ -78,6 +78,18 @@ class DecisionMode(StrEnum):
 
 
 @dataclass(frozen=True)
+class Goal:
+    """What a recommended configuration must be; it is fixed before the first trial."""
+
+    __pydantic_config__ = STRICT_KEYS
+
+    better: Annotated[tuple[str, ...], Field(min_length=1)]
+    """workloads, on any of which it must be better"""
+    not_worse: tuple[str, ...] | None = None
+    """workloads on all of which it must not be worse by the margin; all others by default"""
+
+
+@dataclass(frozen=True)
 class Decision:
     """What decides; it is fixed before the first trial. Margin and risk are fractions."""
 
@@ -91,6 +103,14 @@ class Decision:
     """fewest and most blocks of a comparison; a study of windows takes them from its pilot"""
     weights: Mapping[str, Weight] = field(default_factory=dict)
     """weights of workloads in the combined ranking, by label; 1 by default"""
+    goal: Goal | None = None
+    """what a recommended configuration must be; by default better on any workload, and not worse on
+    all others"""
+    rare: Annotated[float, share("more than 0% and less than 100%", lambda s: 0 < s < 1)] | None = (
+        None
+    )
+    """largest share of slow runs of both configurations for a verdict of equivalent or not worse;
+    any by default"""
     mode: Annotated[DecisionMode, one_of("mode", DecisionMode)] = DecisionMode.TRIALS
     """compare whole trials, or windows of one run while the configurations are switched; auto:
     windows where every factor and workload allows them"""

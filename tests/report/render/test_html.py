@@ -136,7 +136,7 @@ def test_a_baseline_of_several_levels_is_quoted_in_sentences() -> None:
     label = two_factors().baseline
     assert f"shares with “{label}”, in percent" in made
     assert f"Change against “{label}”." in made
-    assert f"is compared with “{label}” by the mean" in made
+    assert f"is compared with “{label}” by a typical" in made
 
 
 def test_the_chart_replaces_the_sentences_by_workload() -> None:

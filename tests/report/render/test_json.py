@@ -16,7 +16,7 @@ def test_the_committed_schema_is_the_one_that_the_values_give() -> None:
 
 def test_schema_is_the_first_field() -> None:
     document = json.loads(json_.render(report()))
-    assert next(iter(document.items())) == ("schema", "iostudy.report/2")
+    assert next(iter(document.items())) == ("schema", "iostudy.report/3")
 
 
 def test_every_document_has_exactly_the_fields_of_the_schema() -> None:

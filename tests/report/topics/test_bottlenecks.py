@@ -174,7 +174,7 @@ def test_polling_workload_is_diagnosed_as_busy_waiting(
 
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
     experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(experiment, blocks=5)
+    trials = rows(experiment, blocks=8)
     values = [100.0, 101.0, 102.0, 103.0, 104.0]
     trials = [
         replace(row, figures={**(row.figures or {}), "aggregate": value})
@@ -189,7 +189,7 @@ def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median
 
 def test_bottleneck_of_few_trials_has_low_confidence() -> None:
     experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(experiment, blocks=5)
+    trials = rows(experiment, blocks=8)
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
     (limits,) = build_report(experiment, study_row(experiment), trials).limits
     assert limits.limits[Bottleneck.DEVICE] == 3
@@ -198,7 +198,7 @@ def test_bottleneck_of_few_trials_has_low_confidence() -> None:
 
 def test_a_confidence_that_is_not_the_typical_trials_says_why() -> None:
     experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(experiment, blocks=5)
+    trials = rows(experiment, blocks=8)
     assert "| medium |" in markdown.render(build_report(experiment, study_row(experiment), trials))
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
     report = build_report(experiment, study_row(experiment), trials)
@@ -269,7 +269,7 @@ def test_potential_of_a_faster_disk_is_listed_with_the_evidence() -> None:
 
 def test_bottleneck_of_few_trials_has_no_potential() -> None:
     experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(experiment, blocks=5)
+    trials = rows(experiment, blocks=8)
     trials[:3] = [saw(row, **ONE_CORE) for row in trials[:3]]
     (limits,) = build_report(experiment, study_row(experiment), trials).limits
     assert (limits.limit, limits.no_help) == (Bottleneck.CORE, "")

@@ -20,7 +20,10 @@ TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
 RATE = FigureDescription(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
 BETTER, WORSE = Verdict.BETTER, Verdict.WORSE
 SAME, OPEN = Verdict.EQUIVALENT, Verdict.INCONCLUSIVE
+HARMLESS = Verdict.NOT_WORSE
 SIZE = {
+    HARMLESS: (0.01, span(-0.02, 0.05)),
+    Verdict.NOT_BETTER: (-0.01, span(-0.05, 0.02)),
     BETTER: (0.08, span(0.06, 0.1)),
     WORSE: (-0.12, span(-0.15, -0.09)),
     SAME: (0.0, span(-0.01, 0.01)),
@@ -45,7 +48,14 @@ def compared(name: str, verdict: Verdict, blocks: int = 20, needed: int | None =
     change, interval = SIZE[verdict]
     open_ = {"blocks_needed": needed} if verdict is OPEN else {}
     return result(
-        name, verdict, change=change, interval=interval, blocks=blocks, by_margin=True, **open_
+        name,
+        verdict,
+        change=change,
+        interval=interval,
+        blocks=blocks,
+        by_margin=True,
+        not_worse=verdict in (BETTER, SAME, HARMLESS),
+        **open_,
     )
 
 
@@ -59,8 +69,8 @@ def workload_reports(
     ]
 
 
-def said(verdicts: dict[str, dict[str, Verdict]], winner: str | None = None) -> str:
-    return build_headline(workload_reports(verdicts), TOPIC, winner)
+def said(verdicts: dict[str, dict[str, Verdict]], *candidates: str) -> str:
+    return build_headline(workload_reports(verdicts), TOPIC, candidates)
 
 
 def test_a_bound_decides_nothing() -> None:
@@ -76,7 +86,7 @@ def test_a_bound_decides_nothing() -> None:
         )
         for own in found
     ]
-    said = build_headline(bounded, TOPIC, None)
+    said = build_headline(bounded, TOPIC, [])
     assert "no log" not in said
     assert "bfq does not differ" in said
 
@@ -90,10 +100,38 @@ def test_headline_names_winner_gain_and_unchanged_workloads() -> None:
 
 
 def test_others_that_are_better_too_are_named() -> None:
-    both = {"write": {"kyber": BETTER, "bfq": BETTER}, "read": {"kyber": OPEN, "bfq": SAME}}
-    assert said(both, "kyber") == (
+    both = {"write": {"kyber": BETTER, "bfq": BETTER}, "read": {"kyber": HARMLESS, "bfq": SAME}}
+    assert said(both, "kyber", "bfq") == (
         "kyber and bfq are better than “none”; kyber, with the highest estimate, by 8.0 % "
-        "[6.0, 10.0] on write, and not shown to be worse on read."
+        "[6.0, 10.0] on write, and not worse by 3 % on read."
+    )
+
+
+def test_a_workload_outside_the_goal_is_named() -> None:
+    both = {"write": {"kyber": BETTER}, "read": {"kyber": OPEN}}
+    assert said(both, "kyber").endswith("on write, and without a required verdict on read.")
+
+
+def test_better_without_a_guard_is_no_recommendation() -> None:
+    both = {"write": {"kyber": BETTER}, "read": {"kyber": OPEN}}
+    assert said(both).startswith(
+        "No scheduler meets the goal: kyber is better than “none” on write, and not shown to be "
+        "harmless on read; 1 of 2 comparisons is inconclusive"
+    )
+
+
+def test_what_does_no_harm_is_said() -> None:
+    assert said({"write": {"kyber": HARMLESS}}) == (
+        "kyber is not worse than “none” by 3 %: +1.0 % [-2.0, +5.0]."
+    )
+    assert said(
+        {"write": {"kyber": HARMLESS, "bfq": OPEN}, "read": {"kyber": SAME, "bfq": SAME}}
+    ) == (
+        "kyber is not worse than “none” by 3 % on any workload; 1 of 4 comparisons is "
+        "inconclusive: about 55 blocks are needed."
+    )
+    assert said({"write": {"kyber": Verdict.NOT_BETTER}}) == (
+        "No scheduler is shown to differ from “none”."
     )
 
 
@@ -103,7 +141,7 @@ def test_a_verdict_that_few_outliers_decide_is_said_to_be_fragile() -> None:
         each.model_copy(update={"fragile": each.configuration in ("kyber", "mq")})
         for each in own.results
     ]
-    text = build_headline([own.model_copy(update={"results": tuple(fragile)})], TOPIC, "kyber")
+    text = build_headline([own.model_copy(update={"results": tuple(fragile)})], TOPIC, ["kyber"])
     assert (
         text
         == "kyber is better than “none”: by 8.0 % [6.0, 10.0] on write; 1 of 2 verdicts is fragile."
@@ -156,25 +194,25 @@ def test_undecided_headline_names_the_required_blocks() -> None:
 
 def test_infeasible_and_unknown_numbers_of_blocks_are_omitted() -> None:
     many = [workload("write", compared("kyber", OPEN, needed=4000))]
-    assert "more blocks alone are unlikely to decide" in build_headline(many, TOPIC, None)
+    assert "more blocks alone are unlikely to decide" in build_headline(many, TOPIC, [])
     unknown = [workload("write", compared("kyber", OPEN, needed=None))]
     assert (
-        build_headline(unknown, TOPIC, None)
+        build_headline(unknown, TOPIC, [])
         == "The comparison with “none” is inconclusive after 20 blocks."
     )
 
 
 def test_headline_of_an_unfinished_study_is_provisional() -> None:
-    assert build_headline(workload_reports({"write": {"kyber": OPEN}}, blocks=6), TOPIC, None) == (
+    assert build_headline(workload_reports({"write": {"kyber": OPEN}}, blocks=6), TOPIC, []) == (
         "So far, the comparison with “none” is still open after 6 blocks: about 55 blocks are "
         "needed."
     )
 
 
 def test_nothing_to_compare_and_nothing_finished() -> None:
-    assert "measured alone" in build_headline([workload("write")], TOPIC, None)
+    assert "measured alone" in build_headline([workload("write")], TOPIC, [])
     empty = workload("write").model_copy(update={"results": (result("none", blocks=0),)})
-    assert build_headline([empty], TOPIC, None) == "No data: no block has finished."
+    assert build_headline([empty], TOPIC, []) == "No data: no block has finished."
 
 
 NAMES = ("bfq", "kyber", "a, b", "x", "y")
@@ -215,7 +253,7 @@ def test_any_mix_of_verdicts_is_one_sentence_without_overclaims(
 ) -> None:
     found = verdicts_of(mix)
     winners = [name for name, own in found.items() if BETTER in own and WORSE not in own]
-    text = build_headline(mix, TOPIC, winners[0] if winners else None)
+    text = build_headline(mix, TOPIC, winners)
     every = set().union(*found.values())
     assert re.fullmatch(r"[^.\n]*(\.\d[^.\n]*)*\.", text), text
     assert len(text) < 420

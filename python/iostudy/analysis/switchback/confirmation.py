@@ -1,9 +1,10 @@
 """Agreement of a difference in whole trials with the same difference in windows.
 
 The two estimates are independent, so their difference has the interval of Welch (1947): standard
-errors of both combined, degrees of freedom by Satterthwaite. Windows agree with trials if the
-interval is within the margin, and disagree if it excludes zero and exceeds the margin. These are
-the rules of a verdict. The interval is symmetric, so a disagreement is larger than half the margin.
+errors of both combined, degrees of freedom by Satterthwaite. Windows agree with trials if that
+interval is within the margin. They disagree if the interval of the trials and the shown interval of
+the windows are disjoint: the windows were selected for their verdict, so their estimate alone is
+too extreme.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from iostudy.analysis.distributions import t_quantile
+from iostudy.analysis.paired import Interval
 
 CONFIDENCE = 0.95
 MOST_BLOCKS = 1000
@@ -52,21 +54,37 @@ class Agreement:
     blocks_needed: int | None = None
 
 
-def measure_agreement(trials: PairedMean, windows: PairedMean, margin: float) -> Agreement:
-    """Compare whole trials with windows; ``margin`` is a log-ratio."""
+def measure_agreement(
+    trials: PairedMean, windows: PairedMean, shown: Interval, margin: float
+) -> Agreement:
+    """Compare whole trials with windows; ``shown`` is their interval, ``margin`` a log-ratio."""
     difference = trials.mean - windows.mean
     half = _half_width(trials, windows, trials.count)
     low, high = difference - half, difference + half
+    # The distance of the trials from the interval of the windows; negative within it.
+    apart = max(trials.mean - shown.high, shown.low - trials.mean)
     if -margin <= low and high <= margin:
         outcome = ConfirmationOutcome.AGREE
-    elif low > 0 or high < 0:
+    elif apart > _trial_half_width(trials, trials.count):
         outcome = ConfirmationOutcome.DISAGREE
     else:
-        # An interval this narrow around the same difference excludes zero or is within the margin.
-        decisive = max(margin - abs(difference), abs(difference))
-        needed = _find_blocks(lambda count: _half_width(trials, windows, count) < decisive, trials)
+        # The same estimates would decide with intervals this narrow.
+        room = margin - abs(difference)
+        needed = _find_blocks(
+            lambda count: (
+                _half_width(trials, windows, count) < room
+                or _trial_half_width(trials, count) < apart
+            ),
+            trials,
+        )
         return Agreement(difference, low, high, ConfirmationOutcome.UNDECIDED, needed)
     return Agreement(difference, low, high, outcome)
+
+
+def _trial_half_width(trials: PairedMean, count: int) -> float:
+    """Return the half-width of the interval of so many blocks of trials alone."""
+    quantile = -float(t_quantile(count - 1, (1 - CONFIDENCE) / 2))
+    return quantile * trials.sd / math.sqrt(count)
 
 
 def _find_blocks(decides: Callable[[int], bool], trials: PairedMean) -> int | None:

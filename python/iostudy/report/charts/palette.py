@@ -40,6 +40,10 @@ def choose_verdict_mark(verdict: Verdict) -> tuple[str, str]:
             return RED, "triangle-down"
         case Verdict.EQUIVALENT:
             return BLUE, "circle"
+        case Verdict.NOT_WORSE:
+            return BLUE, "triangle-right"
+        case Verdict.NOT_BETTER:
+            return BLUE, "triangle-left"
         case Verdict.INCONCLUSIVE:
             return GREY, "diamond"
         case _:

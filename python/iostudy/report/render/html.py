@@ -55,7 +55,7 @@ from iostudy.report.topics.verdicts.text import (
     format_blocks,
     format_change,
     format_first_blocks_legend,
-    format_robust_interval,
+    format_slow_runs,
     format_value,
     format_verdict,
 )
@@ -267,7 +267,7 @@ _FILTERS = {
     "named": name_configuration,
     "reference_intro": introduce_reference,
     "remark": describe_trial,
-    "robust_interval": format_robust_interval,
+    "slow_runs": format_slow_runs,
     "significant": format_figure,
     "list_levels": list_levels,
     "unbroken": _unbroken,

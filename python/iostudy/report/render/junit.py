@@ -40,6 +40,6 @@ def render(name: str, cases: Sequence[VerdictCase], fail_on: Collection[str]) ->
 def _outcome(case: VerdictCase, fail_on: Collection[str]) -> str:
     if case.reason:
         return "error"
-    if case.verdict in fail_on:
+    if case.verdict.two_sided in fail_on:
         return "failure"
     return "skipped" if case.verdict is Verdict.INCONCLUSIVE else ""

@@ -29,7 +29,7 @@ from iostudy.report.topics.verdicts.text import (
     format_blocks,
     format_change,
     format_first_blocks_legend,
-    format_robust_interval,
+    format_slow_runs,
     format_value,
     format_verdict,
 )
@@ -170,7 +170,7 @@ def _verdicts(workload: WorkloadReport, report: Report) -> str:
         format_against(report.baseline),
         "verdict",
         "blocks",
-        "Hodges-Lehmann, %",
+        "slow runs",
     )
     return _table(heads, [_verdict_row(result) for result in workload.results], "lrrlrr")
 
@@ -182,7 +182,7 @@ def _verdict_row(result: Result) -> tuple[str, ...]:
         "" if result.baseline else format_change(result),
         format_verdict(result),
         format_blocks(result),
-        "" if result.baseline else format_robust_interval(result),
+        format_slow_runs(result),
     )
 
 

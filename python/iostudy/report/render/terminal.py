@@ -56,6 +56,8 @@ VERDICT_STYLES = {
     Verdict.BETTER: "green",
     Verdict.WORSE: "red",
     Verdict.EQUIVALENT: "blue",
+    Verdict.NOT_WORSE: "blue",
+    Verdict.NOT_BETTER: "blue",
     Verdict.INCONCLUSIVE: "dim",
 }
 

@@ -20,8 +20,9 @@ from iostudy.units import format_percent
 UNPAIRED_NOTE = (
     "Two studies share no blocks, so their common noise does not cancel. Time, host and disk state "
     "are part of every difference here, and of no interval: intervals cover the noise within the "
-    "studies only. A difference does not show its cause. To compare two configurations, run both "
-    "in one study."
+    "studies only. Days that deviate by 2 % often make equal studies differ. Compare the "
+    "differences from the baseline in the two reports, or several studies of each kind. To compare "
+    "two configurations, run both in one study."
 )
 
 

@@ -59,6 +59,8 @@ def _predicate(difference: FleetDifference) -> str:
             return "is worse than"
         case Verdict.EQUIVALENT:
             return "is equivalent to"
+        case Verdict.NOT_WORSE | Verdict.NOT_BETTER:
+            return f"is {difference.verdict} by the margin than"
         case Verdict.INCONCLUSIVE:
             return "has no verdict against"
         case _:

@@ -82,7 +82,7 @@ def _expectation(result: ComparisonResult, true_change: float) -> ExpectationRes
 def _judged(verdict: Verdict, *, holds: bool, same: bool) -> tuple[ExpectationOutcome, str]:
     """Judge a verdict; the same configuration may be equivalent or undecided."""
     match verdict:
-        case Verdict.INCONCLUSIVE if not same:
+        case Verdict.INCONCLUSIVE | Verdict.NOT_WORSE | Verdict.NOT_BETTER if not same:
             return ExpectationOutcome.UNDECIDED, "not detected yet"
         case Verdict.BETTER | Verdict.WORSE if same:
             return ExpectationOutcome.FAILED, "false positive"
@@ -94,10 +94,8 @@ def _judged(verdict: Verdict, *, holds: bool, same: bool) -> tuple[ExpectationOu
             return ExpectationOutcome.PASSED, "detected"
         case Verdict.EQUIVALENT:
             return ExpectationOutcome.PASSED, "equivalent"
-        case Verdict.INCONCLUSIVE | Verdict.BETTER:
+        case _:
             return ExpectationOutcome.PASSED, "no difference"
-        case unreachable:
-            assert_never(unreachable)
 
 
 def _conclusion(

@@ -35,10 +35,10 @@ def find_flags(
 ) -> tuple[Flag, ...]:
     """Return the flags of a figure in the counted trials of all configurations.
 
-    Windows with figure 0 have no logarithm and are left out.
+    Failed trials, and windows with figure 0, have no logarithm and are left out.
     """
     counted = (row for row in rows if row.counts and row.workload == workload)
-    own = [row for row in counted if (row.figures or {})[figure] > 0]
+    own = [row for row in counted if (row.figures or {}).get(figure, 0.0) > 0]
     figures = [np.log((row.figures or {})[figure]) for row in own]
     return flag_figures(figures, [row.configuration for row in own], shared)
 

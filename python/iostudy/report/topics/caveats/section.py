@@ -30,8 +30,8 @@ _MEANINGS = {
     ),
     Flag.AUTOCORRELATED_DIFFERENCES: (
         "the differences of neighbouring blocks are correlated. The effective number of blocks is "
-        "smaller, and the interval is too narrow. Repeat the study with another seed and more "
-        "blocks before relying on the verdict."
+        "smaller, and the interval is too narrow. Repeat the study in six or more sessions at "
+        "other hours, and compare their means, before relying on the verdict."
     ),
     Flag.SKEWED_DIFFERENCES: (
         "a few blocks differ far more than the others, in one direction. With few blocks, the "

@@ -181,7 +181,7 @@ def _meaning(result: Result, *, more: bool) -> str:
             if (verdict is Verdict.WORSE) is more:
                 return f"Its verdict ({verdict}) may be an effect of the disturbance."
             return f"Its verdict ({verdict}) holds in spite of the disturbance."
-        case Verdict.EQUIVALENT:
-            return "Its verdict (equivalent) may hide a difference that the disturbance offsets."
+        case Verdict.EQUIVALENT | Verdict.NOT_WORSE | Verdict.NOT_BETTER as verdict:
+            return f"Its verdict ({verdict}) may hide a difference that the disturbance offsets."
         case _:
             return "It has no verdict that could be an effect of the disturbance."

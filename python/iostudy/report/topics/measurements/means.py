@@ -6,10 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from iostudy.analysis.paired import Interval, as_fraction, log_ratios
-from iostudy.analysis.verdict import Rule, deciding_interval
+from iostudy.analysis.verdict import Rule, deciding_interval, estimate
 
 Values = Mapping[int, float]
 """A figure by block."""
@@ -19,8 +17,8 @@ Values = Mapping[int, float]
 class PairedMeans:
     """Means over the blocks that two configurations have both run.
 
-    ``mean`` is geometric, and its change against the baseline that of paired log-ratios; where one
-    of the figures is not above 0 it is arithmetic, and there is no change.
+    ``mean`` is geometric, and its change against the baseline that of a typical pair. Where one of
+    the figures is not above 0 it is arithmetic, and there is no change.
     """
 
     blocks: int
@@ -45,6 +43,6 @@ def compare_means(base: Values, own: Values, rule: Rule) -> PairedMeans | None:
     return PairedMeans(
         blocks=len(common),
         mean=math.exp(math.fsum(map(math.log, ours)) / len(ours)),
-        change=as_fraction(float(np.mean(ratios))),
+        change=as_fraction(estimate(ratios, rule)),
         interval=deciding_interval(ratios, rule),
     )

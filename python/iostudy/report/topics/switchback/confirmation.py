@@ -95,6 +95,7 @@ def _confirm(
     agreement = measure_agreement(
         PairedMean(float(ratios.mean()), float(ratios.std(ddof=1)), len(ratios)),
         PairedMean(windows.estimate, windows.sd, windows.blocks),
+        windows.interval,
         decision_rule(study).delta,
     )
     return _report(result.configuration, reason, ratios, windows, agreement)

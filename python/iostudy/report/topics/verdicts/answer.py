@@ -25,7 +25,14 @@ from iostudy.study.combinations import Factor, find_labelling_factors
 from iostudy.study.model import Study
 
 _NOUNS = {"block.scheduler": "scheduler"}
-_ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+_ORDER = (
+    Verdict.BETTER,
+    Verdict.WORSE,
+    Verdict.EQUIVALENT,
+    Verdict.NOT_WORSE,
+    Verdict.NOT_BETTER,
+    Verdict.INCONCLUSIVE,
+)
 
 MOST_NAMED = 3
 """More configurations, or pairs of them, than these are counted."""
@@ -160,6 +167,8 @@ def _clauses(
             return [_effect(result, figure, topic) for result in chosen]
         case Verdict.EQUIVALENT:
             return [_equivalent(chosen, topic)] if chosen else []
+        case Verdict.NOT_WORSE | Verdict.NOT_BETTER:
+            return [_one_sided(verdict, chosen, topic)] if chosen else []
         case Verdict.INCONCLUSIVE:
             return _undecided(chosen, topic)
         case _:
@@ -185,6 +194,16 @@ def _equivalent(chosen: Sequence[Result], topic: AnswerContext) -> str:
     verb = "does" if len(chosen) == 1 else "do"
     margin = units.format_percent(topic.margin)
     return f"{names} {verb} not differ by more than {margin}{_fragile_among(chosen, topic)}"
+
+
+def _one_sided(verdict: Verdict, chosen: Sequence[Result], topic: AnswerContext) -> str:
+    """``bfq at +1.2 % [-3.0, +5.5] is not worse by 5 %``."""
+    names = [f"{_called(result, topic)}{_figure_so_far(result)}" for result in chosen]
+    if len(chosen) > MOST_NAMED:
+        names = [f"{len(chosen)} others"]
+    verb = "is" if len(chosen) == 1 else "are"
+    margin = units.format_percent(topic.margin)
+    return f"{join_words(names)} {verb} {verdict} by {margin}{_fragile_among(chosen, topic)}"
 
 
 def _is_all_open(results: Sequence[Result]) -> bool:

@@ -21,7 +21,7 @@ def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | N
     """Return a chart of every trial in run order; None without figures.
 
     A trial that does not count is hollow and crossed out; one without a figure is a cross at
-    the bottom. An outlier has a ring.
+    the bottom. A slow run has a ring.
     """
     trials = [trial for trial in report.trials if trial.workload == workload.label]
     measured = [trial for trial in trials if trial.value is not None]
@@ -33,14 +33,14 @@ def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | N
     shown = {
         "counted": [trial for trial in measured if trial.counts],
         "left out": [trial for trial in measured if not trial.counts],
-        "outlying": [trial for trial in measured if trial.counts and trial.outlier],
+        "slow": [trial for trial in measured if trial.counts and trial.slow],
         "without a figure": [trial for trial in trials if trial.value is None],
     }
     layers = (
         _points("counted", filled=True, size=55, opacity=0.9).encode(**coded),
         _points("left out", filled=False, size=55).encode(**coded),
         _points("left out", **_CROSS).encode(y=y),
-        _points("outlying", **_RING).encode(y=y),
+        _points("slow", **_RING).encode(y=y),
         _points("without a figure", **_CROSS).encode(y=alt.value("height")),
     )
     spec = make_chart(
@@ -68,7 +68,7 @@ def _trial_row(trial: TrialReport) -> dict[str, Any]:
         "block": trial.block,
         "status": trial.status.value,
         "counts": trial.counts,
-        "outlier": trial.outlier,
+        "slow": trial.slow,
         "remark": describe_trial(trial) or UNKNOWN,
     }
 
@@ -78,8 +78,8 @@ def _tooltips(*fields: str) -> list[alt.Tooltip]:
 
 
 _RUN_ORDER_LEGEND = (
-    "Hollow with a cross: not counted. Cross at the bottom: no figure. Ring: outlier among the "
-    "trials of its configuration, counted."
+    "Hollow with a cross: not counted. Cross at the bottom: no figure. Ring: slow against "
+    "the median of its configuration, counted."
 )
 _TRIAL_TOOLTIP = [
     *_tooltips("number:Q", "configuration:N", "block:Q"),

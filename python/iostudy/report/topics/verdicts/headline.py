@@ -9,11 +9,10 @@ from iostudy import units
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import format_count, is_feasible_extension, join_words
 from iostudy.report.topics.verdicts.answer import AnswerContext
-from iostudy.report.topics.verdicts.text import format_change_size
+from iostudy.report.topics.verdicts.text import format_change, format_change_size
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
 from iostudy.results.change_text import is_ratio
-from iostudy.results.recommendation import is_better
 
 _MOST_NAMED = 3
 """More workloads or configurations than these are counted."""
@@ -34,11 +33,17 @@ class _Whole:
     by_workload: dict[str, tuple[Result, ...]]
     by_configuration: dict[str, dict[str, Result]]
     explanation: str
+    candidates: Sequence[str]
 
     @property
     def comparisons(self) -> list[Result]:
         """Every one of them."""
         return [result for results in self.by_workload.values() for result in results]
+
+    @property
+    def rivals(self) -> list[str]:
+        """Other configurations that meet the goal."""
+        return [label for label in self.candidates[1:] if label in self.by_configuration]
 
     @property
     def undecided(self) -> list[Result]:
@@ -47,13 +52,23 @@ class _Whole:
 
     @property
     def fragile(self) -> int:
-        """Number of verdicts that a few outlying blocks would change."""
+        """Number of verdicts that Student's t would change."""
         return sum(r.fragile for r in self.comparisons if r.verdict not in _UNDECIDED)
 
     @property
     def is_under_way(self) -> bool:
         """Whether another block may still decide one of them."""
-        return not all(result.has_ended(self.topic.max_blocks) for result in self.undecided)
+        return not all(result.has_ended(self.topic.max_blocks) for result in self.comparisons)
+
+    @property
+    def harmless(self) -> list[str]:
+        """The configurations that are equivalent or not worse on every workload."""
+        no_harm = (Verdict.EQUIVALENT, Verdict.NOT_WORSE)
+        return [
+            label
+            for label, own in self.by_configuration.items()
+            if all(result.verdict in no_harm for result in own.values())
+        ]
 
     def with_verdict(self, verdict: Verdict) -> list[str]:
         """The configurations that have it on some workload."""
@@ -67,22 +82,22 @@ class _Whole:
 def build_headline(
     workloads: Sequence[WorkloadReport],
     topic: AnswerContext,
-    winner: str | None,
+    candidates: Sequence[str],
     explanation: str = "",
 ) -> str:
     """Who wins, or that nothing differs, or that nothing could be decided and what it would take.
 
-    ``winner`` is the one that the rule of ``iostudy persist`` finds, as far as the study has come;
+    ``candidates`` meet the goal of the study as far as it has come, the best first;
     ``explanation`` says why nothing differs, where that is known.
     """
-    whole = _whole(workloads, topic, explanation)
+    whole = _whole(workloads, topic, explanation, candidates)
     if not any(result.blocks for workload in workloads for result in workload.results):
         return "No data: no block has finished."
     if not whole.comparisons:
         alone = f"{whole.baseline} was measured alone"
         return f"{alone}: there is no other {topic.noun} to compare it with."
-    if winner is not None:
-        said = _won(whole, winner)
+    if candidates:
+        said = _won(whole, candidates[0])
     elif better := whole.with_verdict(Verdict.BETTER):
         said = _divided(whole, better)
     elif worse := whole.with_verdict(Verdict.WORSE):
@@ -99,7 +114,12 @@ def _opened(said: str, whole: _Whole) -> str:
     return f"{said[0].upper()}{said[1:]}" if said.startswith(_OPENINGS) else said
 
 
-def _whole(workloads: Sequence[WorkloadReport], topic: AnswerContext, explanation: str) -> _Whole:
+def _whole(
+    workloads: Sequence[WorkloadReport],
+    topic: AnswerContext,
+    explanation: str,
+    candidates: Sequence[str],
+) -> _Whole:
     by_configuration: dict[str, dict[str, Result]] = {}
     for workload in workloads:
         for result in _choices(workload):
@@ -110,6 +130,7 @@ def _whole(workloads: Sequence[WorkloadReport], topic: AnswerContext, explanatio
         by_workload={workload.label: _choices(workload) for workload in workloads},
         by_configuration=by_configuration,
         explanation=f": {explanation}" if explanation else "",
+        candidates=candidates,
     )
 
 
@@ -125,17 +146,13 @@ def _won(whole: _Whole, winner: str) -> str:
     """
     own = whole.by_configuration[winner]
     better = [name for name, result in own.items() if result.verdict is Verdict.BETTER]
-    rivals = [
-        label
-        for label, results in whole.by_configuration.items()
-        if label != winner and is_better([result.verdict for result in results.values()])
-    ]
     who = f"{whole.topic.name(winner)} is better than {whole.baseline}:"
-    if rivals:
-        who = f"{_several([winner, *rivals], whole)} are better than {whole.baseline}; "
+    if whole.rivals:
+        who = f"{_several([winner, *whole.rivals], whole)} are better than {whole.baseline}; "
         who += f"{whole.topic.name(winner)}, with the highest estimate,"
     rest = [name for name in own if name not in better]
     more = f", and {_no_worse(own, rest, whole)}" if rest else ""
+    better = better or list(own)
     return f"{who} {_describe_gains(own, better)}{more}"
 
 
@@ -153,24 +170,41 @@ def _size(result: Result) -> str:
 
 
 def _no_worse(own: dict[str, Result], rest: Sequence[str], whole: _Whole) -> str:
-    where = join_words(rest) if len(rest) <= _MOST_NAMED else f"the other {len(rest)}"
-    if all(own[name].verdict is Verdict.EQUIVALENT for name in rest):
-        return f"equivalent within {_margin(whole)} on {where}"
-    return f"not shown to be worse on {where}"
+    shown = [name for name in rest if own[name].not_worse]
+    open_ = [name for name in rest if not own[name].not_worse]
+    clauses = []
+    if shown and all(own[name].verdict is Verdict.EQUIVALENT for name in shown):
+        clauses.append(f"equivalent within {_margin(whole)} on {_rest(shown)}")
+    elif shown:
+        clauses.append(f"not worse by {_margin(whole)} on {_rest(shown)}")
+    if open_:
+        clauses.append(f"without a required verdict on {_rest(open_)}")
+    return " and ".join(clauses)
+
+
+def _rest(names: Sequence[str]) -> str:
+    return join_words(names) if len(names) <= _MOST_NAMED else f"the other {len(names)}"
 
 
 def _divided(whole: _Whole, better: Sequence[str]) -> str:
-    """Every one that is better somewhere is worse somewhere else."""
+    """None of those that are better somewhere is shown to be harmless elsewhere."""
     own = whole.by_configuration[better[0]]
     up, down = (
-        _places([name for name, result in own.items() if result.verdict is verdict])
+        [name for name, result in own.items() if result.verdict is verdict]
         for verdict in (Verdict.BETTER, Verdict.WORSE)
     )
     left = len(better) - 1
     more = f", and {left} more {'differs' if left == 1 else 'differ'} by workload" if left else ""
+    name = whole.topic.name(better[0])
+    if not down:
+        rest = _places([label for label in own if label not in up])
+        return (
+            f"no {whole.topic.noun} meets the goal: {name} is better than {whole.baseline} on "
+            f"{_places(up)}, and not shown to be harmless on {rest}{more}{_still_open(whole)}"
+        )
     return (
-        f"no {whole.topic.noun} is better on all workloads: {whole.topic.name(better[0])} is "
-        f"better than {whole.baseline} on {up}, and worse on {down}{more}"
+        f"no {whole.topic.noun} is better on all workloads: {name} is better than "
+        f"{whole.baseline} on {_places(up)}, and worse on {_places(down)}{more}"
     )
 
 
@@ -186,7 +220,7 @@ def _only_worse(whole: _Whole, worse: Sequence[str]) -> str:
 
 def _none_differs(whole: _Whole) -> str:
     open_, all_ = whole.undecided, whole.comparisons
-    if not open_:
+    if all(result.verdict is Verdict.EQUIVALENT for result in all_):
         (*_, last), several = whole.by_configuration, len(whole.by_configuration) > 1
         who = (
             f"no {whole.topic.noun} differs"
@@ -196,6 +230,16 @@ def _none_differs(whole: _Whole) -> str:
         where = " on any workload" if len(whole.by_workload) > 1 else ""
         differs = f"{who} from {whole.baseline} by more than {_margin(whole)}{where}"
         return f"{differs}{whole.explanation}"
+    if harmless := whole.harmless:
+        verb = "is" if len(harmless) == 1 else "are"
+        where = " on any workload" if len(whole.by_workload) > 1 else ""
+        size = ""
+        if len(all_) == 1 and all_[0].interval is not None:
+            size = f": {format_change(all_[0])}"
+        return (
+            f"{_several(harmless, whole)} {verb} not worse than {whole.baseline} by "
+            f"{_margin(whole)}{where}{size}{_still_open(whole)}"
+        )
     if len(open_) < len(all_):
         return f"no {whole.topic.noun} is shown to differ from {whole.baseline}{_still_open(whole)}"
     noun, verb = ("the comparison", "is") if len(open_) == 1 else ("all comparisons", "are")

@@ -129,11 +129,12 @@ def _describe_remaking(study: Study, trials: Sequence[TrialReport]) -> str:
 def _decision(study: Study) -> str:
     if not study.comparisons:
         return "The study has a single configuration: there is nothing to compare."
-    decide = study.decide
+    decide, rule = study.decide, decision_rule(study)
     comparisons = format_count(study.comparisons, "comparison")
     baseline = name_configuration(study.baseline.label, find_single_factor(study))
+    center = "a typical" if rule.by_scores else "the mean of"
     compared = (
-        f"A configuration is compared with {baseline} by the mean of "
+        f"A configuration is compared with {baseline} by {center} "
         "ln(own / baseline) over their common blocks"
     )
     if study.design is not None:
@@ -141,8 +142,11 @@ def _decision(study: Study) -> str:
             f"Each block gives one estimate of each effect, by least squares on its runs (a "
             f"{study.design.describe()} design); an effect is judged by the mean of these"
         )
+    test = "Student's t"
+    if rule.by_scores:
+        test = "signed normal scores (before they can decide, Student's t)"
     return (
-        f"{compared}, with Student's t and {_levels(study)} from {decide.min_blocks} to "
+        f"{compared}, with {test} and {_levels(study)} from {decide.min_blocks} to "
         f"{decide.max_blocks} "
         f"(repeated confidence intervals): with {comparisons}, the risk of any wrong verdict is "
         f"{units.format_percent(decide.risk)}."
@@ -161,22 +165,28 @@ def _levels(study: Study) -> str:
 
 
 def _verdicts(study: Study) -> str:
-    margin = units.format_percent(study.decide.margin)
-    spends = decision_rule(study).method is AnalysisMethod.ERROR_SPENDING
+    margin, rule = units.format_percent(study.decide.margin), decision_rule(study)
+    spends = rule.method is not AnalysisMethod.CONSTANT_LEVEL
     one_sided = ", by two one-sided tests" if spends else ""
     single = ", at the level of a single analysis," if spends else ""
     stopped = (
-        " Futile: the rest of the blocks would decide an inconclusive comparison with a "
-        f"probability below {units.format_percent(FUTILITY)}."
+        " Futile: the rest of the blocks would add a verdict with a probability below "
+        f"{units.format_percent(FUTILITY)}."
         if spends
         else ""
     )
+    sides = (
+        " Not worse or not better: it is shown on one side of the margin, which ends only guards "
+        "of the goal. No verdict comes before each of the two ran first in two blocks."
+        if rule.by_scores
+        else ""
+    )
+    other = "Student's t" if rule.by_scores else "the test of signed normal scores"
     return (
         f"Equivalent: the whole interval lies within a margin of {margin}{one_sided}. Better or "
-        "worse: it excludes zero, and by at least the margin if it lies wholly beyond it. "
-        "Inconclusive: none of these. A comparison ends at its first verdict that is not "
-        f"inconclusive.{stopped} Fragile: "
-        f"the interval from ranks (Wilcoxon, Hodges-Lehmann){single} gives another verdict."
+        "worse: it excludes zero, and by at least the margin if it lies wholly beyond it."
+        f"{sides} Inconclusive: none of these.{stopped} Fragile: {other}{single} gives another "
+        "verdict."
     )
 
 
@@ -217,16 +227,17 @@ def _validity(study: Study) -> str:
         else ""
     )
     return (
-        "A trial is invalid if a setting is not read back as written, if the workload fails, "
+        "A trial is invalid if a setting is not read back as written, "
         f"{exceeded}if the machine was suspended, or if there was no sample for more than "
         f"{units.format_percent(validity.gap)} of its time; its block is then repeated as a "
-        f"whole, up to {format_count(validity.attempts, 'attempt')}.{kept}"
+        f"whole, up to {format_count(validity.attempts, 'attempt')}.{kept} A failed "
+        "workload counts as worse than any figure."
     )
 
 
 def _left_in(trials: Sequence[TrialReport]) -> str:
     left_out = sum(not trial.counts for trial in trials)
-    outliers = sum(trial.outlier for trial in trials)
+    slow = sum(trial.slow for trial in trials)
     excepted = f"all but {left_out} count" if left_out else "all count"
-    flagged = f"{outliers or 'none'} flagged as outliers (by both Tukey fences and MAD), all kept"
-    return f"Of {format_count(len(trials), 'trial')}, {excepted}; {flagged}."
+    slow_text = f"{slow or 'none'} were slow or failed"
+    return f"Of {format_count(len(trials), 'trial')}, {excepted}; {slow_text}."

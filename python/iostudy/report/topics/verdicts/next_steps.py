@@ -128,15 +128,13 @@ def _without_winner(
     else:
         baseline = name_configuration(study.baseline.label, find_single_factor(study))
         yield Step(text=f"Keep {baseline}: nothing was shown to be better.")
-    if Verdict.INCONCLUSIVE in verdicts:
+    if not all(verdict.is_final for verdict in verdicts):
         yield _more(study, compared)
 
 
 def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
     """More blocks where these are few enough, else longer runs or a wider margin."""
-    needed = [
-        s.comparison.blocks_needed for s in compared if s.comparison.verdict is Verdict.INCONCLUSIVE
-    ]
+    needed = [s.comparison.blocks_needed for s in compared if not s.comparison.verdict.is_final]
     known = [number for number in needed if number is not None]
     if (
         known

@@ -10,11 +10,11 @@ from iostudy.report.formatting import (
     format_blocks_needed,
     format_change_interval,
     format_figure,
-    format_interval,
 )
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
 from iostudy.results.change_text import LARGEST_CHANGE, format_tenths, is_ratio
+from iostudy.units import format_percent
 
 
 def format_value(result: Result) -> str:
@@ -28,11 +28,12 @@ def format_change(result: Result) -> str:
     return format_change_interval(result.change, result.interval)
 
 
-def format_robust_interval(result: Result) -> str:
-    """The Hodges-Lehmann interval in the unit of the result's change."""
-    ratio = result.change is not None and is_ratio(result.change)
-    text = format_interval(result.robust_interval, ratio=ratio)
-    return f"{text} x" if ratio and result.robust_interval else text
+def format_slow_runs(result: Result) -> str:
+    """Return the slow runs with the bound of their share: ``0 of 30, at most 9.5 %``."""
+    slow = result.slow
+    if slow is None or not slow.runs:
+        return ""
+    return f"{slow.slow} of {slow.runs}, at most {format_percent(slow.at_most)}"
 
 
 def format_change_size(result: Result) -> str:
@@ -65,7 +66,7 @@ def format_verdict(result: Result, by_margin: str = "by at least the margin") ->
 
 _MARKS: tuple[tuple[str, Callable[[Result], bool], str], ...] = (
     ("a bound", lambda result: result.bound, "it shows what is possible, and is no candidate"),
-    ("fragile", lambda result: result.fragile, "the Hodges-Lehmann interval has another verdict"),
+    ("fragile", lambda result: result.fragile, "Student's t has another verdict"),
     ("futile", lambda result: result.futile, "ended early, with little chance of a verdict"),
     ("flagged", lambda result: bool(result.flags), "an assumption does not hold (Caveats)"),
 )
@@ -91,6 +92,10 @@ def choose_verdict_symbol(verdict: Verdict | None) -> str:
             return "▼"
         case Verdict.EQUIVALENT:
             return "●"
+        case Verdict.NOT_WORSE:
+            return "▶"
+        case Verdict.NOT_BETTER:
+            return "◀"
         case Verdict.INCONCLUSIVE:
             return "◆"
         case None:
@@ -101,7 +106,7 @@ def choose_verdict_symbol(verdict: Verdict | None) -> str:
 
 def format_blocks(result: Result) -> str:
     """Blocks done, and how many an open comparison would take: ``20 of ≈55``."""
-    if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
+    if result.blocks_needed is not None:
         return f"{result.blocks} of {format_blocks_needed(result.blocks_needed, '≈')}"
     return str(result.blocks)
 
@@ -109,11 +114,11 @@ def format_blocks(result: Result) -> str:
 def format_blocks_legend(results: Iterable[Result]) -> str:
     """Explain entries of ``format_blocks`` with an estimate; empty without any."""
     for result in results:
-        if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
+        if result.blocks_needed is not None:
             needed = format_blocks_needed(result.blocks_needed, more="more than ")
             return (
                 f"blocks: {format_blocks(result)} means {result.blocks} run, and {needed} "
-                "needed for a verdict"
+                "needed for a final verdict"
             )
     return ""
 

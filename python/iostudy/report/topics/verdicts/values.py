@@ -24,6 +24,17 @@ class ConfigurationReport(Value):
     """Actual values in its trials, by name and place of each setting; several if they varied."""
 
 
+class SlowRunsReport(Value):
+    """Runs that failed, or are worse than the configuration's median by over five margins."""
+
+    slow: int
+    """Number of slow runs."""
+    runs: int
+    """Number of runs."""
+    at_most: FiniteFloat
+    """Upper bound of the share of slow runs, at a confidence of 1 minus the study's risk."""
+
+
 class Result(Value):
     """Comparison of a configuration with the baseline on one workload.
 
@@ -39,33 +50,37 @@ class Result(Value):
     blocks: int
     """Number of counted blocks shared with the baseline; for the baseline all of its own."""
     value: FiniteFloat | None
-    """Geometric mean over those blocks, in the figure's unit; null if unknown."""
+    """Geometric mean over those blocks without failed runs, in the figure's unit; null if
+    unknown."""
     simulator_error: str = ""
     """Largest error of the simulator's throughput under this configuration, in words; empty for a
     measured figure."""
     change: FiniteFloat | None = None
-    """Change of the figure against the baseline, as a fraction; null if unknown."""
+    """Change of the figure of a typical run against the baseline, as a fraction; null if
+    unknown."""
     interval: Span | None = None
     """Repeated confidence interval of the change, as fractions; null if unknown."""
-    robust_change: FiniteFloat | None = None
-    """Hodges-Lehmann estimate of the change, robust against outliers; null if unknown."""
-    robust_interval: Span | None = None
-    """Repeated confidence interval of the change by signed ranks, as fractions; null if unknown."""
     verdict: Verdict | None = None
     """Verdict by the interval and the margin; null for the baseline."""
     by_margin: bool = False
     """Whether the whole interval lies beyond the margin."""
     fragile: bool = False
-    """Whether the robust interval gives another verdict."""
+    """Whether Student's t gives another verdict."""
     futile: bool = False
     """Whether the comparison ended early without a verdict: further blocks had little chance of
     one."""
     blocks_needed: int | None = None
-    """Estimated blocks in all for a verdict of an inconclusive comparison; null otherwise."""
+    """Estimated blocks in all for a final verdict of a comparison without one; null otherwise."""
+    slow: SlowRunsReport | None = None
+    """Slow and failed runs over those blocks; null if unknown."""
+    not_worse: bool = False
+    """Whether it is shown not to be worse by the margin, at the level of the study's goal."""
+    guarded: bool = False
+    """Whether it has shown all that the goal wants of it: not to be worse by the margin."""
     flags: tuple[Flag, ...] = ()
     """Violated assumptions of the verdict, found in the paired log-ratios."""
 
     def has_ended(self, max_blocks: int) -> bool:
         """Return whether no further block can change it."""
-        decided = self.verdict not in (None, Verdict.INCONCLUSIVE)
-        return decided or self.futile or self.blocks >= max_blocks
+        decided = self.verdict is not None and self.verdict.is_final
+        return decided or self.futile or self.guarded or self.blocks >= max_blocks
