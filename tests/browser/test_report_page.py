@@ -17,6 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from iostudy.report.render.write import write_report_files
+from iostudy.report.topics.verdicts.values import SlowRunsReport
 from iostudy.report.values import Report
 from iostudy.telemetry import summary
 from iostudy.telemetry.iostat import compute_iostat_figures
@@ -28,7 +29,6 @@ from tests.report.factory import (
     outlying,
     report,
     rows,
-    span,
     study,
     study_row,
     two_factors,
@@ -185,9 +185,9 @@ def test_a_long_command_and_a_long_line_of_the_study_are_folded(
 
 
 def fragile(report: Report) -> Report:
-    """The same report with the longest verdict there is, and Hodges-Lehmann intervals."""
+    """The same report with the longest verdict there is, and slow runs."""
     first, *others = report.workloads
-    ranks = {"fragile": True, "robust_interval": span(-0.25, -0.15)}
+    ranks = {"fragile": True, "slow": SlowRunsReport(slow=3, runs=20, at_most=0.344)}
     baseline, *compared = first.results
     results = (baseline, *(result.model_copy(update=ranks) for result in compared))
     first = first.model_copy(update={"results": results})

@@ -9,7 +9,7 @@ from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, CurveModel, si
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.verdict_tables import REACHABLE
 
-STUDIES = 150
+STUDIES = 1000
 
 
 def curve_rates() -> list[Row]:

@@ -9,7 +9,7 @@ from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.verdict_tables import OPEN_ENDED
 
-STUDIES = 300
+STUDIES = 2000
 
 
 def ranking_rates() -> list[Row]:

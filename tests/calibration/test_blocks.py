@@ -13,6 +13,8 @@ from tests.calibration.test_calibration import each_shape, each_size
 pytestmark = pytest.mark.campaign
 
 MIRRORED = {
+    Verdict.NOT_WORSE: Verdict.NOT_BETTER,
+    Verdict.NOT_BETTER: Verdict.NOT_WORSE,
     Verdict.BETTER: Verdict.WORSE,
     Verdict.WORSE: Verdict.BETTER,
     Verdict.EQUIVALENT: Verdict.EQUIVALENT,

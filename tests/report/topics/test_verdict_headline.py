@@ -135,7 +135,7 @@ def test_what_does_no_harm_is_said() -> None:
     )
 
 
-def test_a_verdict_that_few_outliers_decide_is_said_to_be_fragile() -> None:
+def test_a_verdict_that_another_test_does_not_give_is_fragile() -> None:
     (own,) = workload_reports({"write": {"kyber": BETTER, "bfq": SAME, "mq": OPEN}})
     fragile = [
         each.model_copy(update={"fragile": each.configuration in ("kyber", "mq")})

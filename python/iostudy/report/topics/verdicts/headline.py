@@ -269,7 +269,7 @@ def _takes(whole: _Whole) -> str:
 
 
 def _fragile(whole: _Whole) -> str:
-    """Return the clause on verdicts that few outliers decide."""
+    """Return the clause on verdicts that Student's t does not give."""
     decided = len(whole.comparisons) - len(whole.undecided)
     if not whole.fragile:
         return ""
