@@ -124,7 +124,7 @@ def test_the_simulation_decides_as_compare_does():
     rule = Rule(margin=0.05, risk=RISK, min_blocks=5, max_blocks=20)
     ratios = pairs(NoiseShape.T3, rule, 50, difference=0.03)
     outcomes = carry_out(ratios, rule)
-    assert len(set(outcomes.verdicts)) == 3
+    assert len(set(outcomes.verdicts)) >= 3
     for index, study in enumerate(ratios):
         comparison = last_look(np.ones(len(study)), np.exp(study), rule)
         assert comparison.verdict == outcomes.verdicts[index]
@@ -138,7 +138,7 @@ def last_look(baseline: np.ndarray, other: np.ndarray, rule: Rule) -> Comparison
         comparison = compare(
             list(baseline[:blocks]), list(other[:blocks]), higher_is_better=True, rule=rule
         )
-        if comparison.verdict is not Verdict.INCONCLUSIVE or comparison.futile:
+        if comparison.verdict.is_final or comparison.futile:
             break
     return comparison
 
