@@ -168,7 +168,6 @@ def test_writers_share_one_form_of_a_path(
     [
         ("x.rules", 'ATTR{queue/nr_requests}=="64", ATTR{size}="1", RUN{builtin}+="kmod load x"'),
         ("x.conf", f"f {RA} - - - - 8"),
-        ("x.service", "[Service]\nExecStart=/bin/sh -c 'echo 8 > /sys/block/sda/queue/nomerges'"),
         ("x@.service", "[Service]\nExecStop=/bin/sh -c 'echo 8 > /sys/block/sda/queue/nomerges'"),
     ],
 )
@@ -191,3 +190,12 @@ def test_a_word_too_long_for_a_name_is_no_script(tmp_path: Path) -> None:
     write(tmp_path / "etc/udev/rules.d/a.rules", f'RUN+="/{"x" * 300}"\n')
     reader = Reader(tmp_path)
     assert (read_writers(reader), reader.refused) == ((), ())
+
+
+def test_a_unit_that_nothing_wants_may_still_be_started(tmp_path: Path) -> None:
+    text = "[Service]\nExecStart=/bin/sh -c 'echo 8 > /sys/block/sda/queue/nomerges'\n"
+    for place in ("etc", "usr/lib"):
+        write(tmp_path / place / f"systemd/system/{place[0]}.service", text)
+    (found,) = read_writers(Reader(tmp_path))
+    assert (found.where, found.stage) == ("/etc/systemd/system/e.service:2", Stage.SERVICE)
+    assert "no link" in found.ineffective

@@ -47,3 +47,28 @@ def test_a_value_for_one_of_several_files_is_written_for_all(tmp_path):
     tree = write(tmp_path, {"etc/tmpfiles.d/cpu.conf": line})
     planned = tmpfiles.plan([PersistedSetting("cpu.governor", "performance")], "x", tree)
     assert (planned.conflicts, len(planned.artifacts)) == ((), 1)
+
+
+@pytest.mark.parametrize(("governor", "conflicts"), [("a|performance", 0), ("powersave", 1)])
+def test_governors_of_tuned_are_alternatives(tmp_path, governor, conflicts):
+    files = {
+        "etc/tuned/active_profile": "balanced\n",
+        "usr/lib/tuned/balanced/tuned.conf": f"[cpu]\ngovernor={governor}\n",
+    }
+    planned = tmpfiles.plan(
+        [PersistedSetting("cpu.governor", "performance")], "x", write(tmp_path, files)
+    )
+    assert len(planned.conflicts) == conflicts
+
+
+@pytest.mark.parametrize(("link", "conflicts"), [(True, 1), (False, 0)])
+def test_a_unit_counts_if_another_one_wants_it(tmp_path, link, conflicts):
+    unit = f"[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo never > {FILE}'\n"
+    tree = write(tmp_path, {"etc/systemd/system/thp.service": unit})
+    if link:
+        wants = tree / "etc/systemd/system/multi-user.target.wants"
+        wants.mkdir()
+        (wants / "thp.service").symlink_to("/etc/systemd/system/thp.service")
+    planned = tmpfiles.plan([THP], "x", tree)
+    assert (len(planned.conflicts), len(planned.artifacts)) == (conflicts, 1)
+    assert ("thp.service" in "".join(planned.notes)) == (not link)

@@ -213,6 +213,28 @@ def test_other_writers_of_the_same_value_that_run_later_are_conflicts(tmp_path, 
     assert udev.plan(other, ORIGIN, tmp_path).conflicts == ()
 
 
+PROFILE = "[main]\ninclude=base\n[mine]\ntype=disk\nreadahead={}\n"
+
+
+@pytest.mark.parametrize(
+    ("readahead", "kept", "is_conflict"),
+    [
+        *((">4096", "512", True), (">4096", "8192", False), ("1024 s", "512", False)),
+        *(("4096", "512", True), ("${x}", "512", True)),
+    ],
+)
+def test_an_active_profile_of_tuned_is_a_conflict(tmp_path, readahead, kept, is_conflict):
+    rules(tmp_path, "active_profile", "mine\n", "etc/tuned")
+    rules(tmp_path, "tuned.conf", "[main]\ninclude=mine\n[sysctl]\nvm.x=1\n", "usr/lib/tuned/base")
+    rules(tmp_path, "tuned.conf", PROFILE.format(readahead), "etc/tuned/profiles/mine")
+    setting = PersistedSetting("block.read_ahead_kb", kept, SDA)
+    conflicts = udev.plan([setting], ORIGIN, tmp_path).conflicts
+    assert [clash.where for clash in conflicts] == (
+        ["/etc/tuned/profiles/mine/tuned.conf:5"] if is_conflict else []
+    )
+    assert all("--format tuned" in clash.remedy for clash in conflicts)
+
+
 def test_writers_of_other_disks_are_no_conflict(tmp_path):
     rules(tmp_path, "a.conf", "w /sys/block/sda/queue/nr_requests - - - - 9\n", "etc/tmpfiles.d")
     planned = udev.plan([PersistedSetting("block.nr_requests", "64", SDA)], ORIGIN, tmp_path)

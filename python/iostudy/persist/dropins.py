@@ -17,6 +17,7 @@ from iostudy.host.reader import Reader
 from iostudy.persist.plan import Activation, Artifact, Conflict, Expected, PersistencePlan
 from iostudy.persist.request import PersistedSetting
 
+TUNED_REMEDY = "use --format tuned, or another profile: TuneD writes it after all files"
 _ADMINISTRATOR_FOLDERS = ("etc", "run")
 """The folders at the root that packages leave to the administrator."""
 
@@ -86,6 +87,18 @@ def build_artifact(
     return Artifact(path, read_text(path, root), after, activations, expected)
 
 
+def _is_lasting(line: Assignment) -> bool:
+    """Whether a file keeps the value, and no service that may be removed."""
+    return not line.ineffective and line.stage < Stage.SERVICE
+
+
+def agrees(said: str, kept: str) -> bool:
+    """Whether a line leaves the value to keep; TuneD has ``>N`` and alternatives ``a|b``."""
+    if said.startswith(">") and said[1:].isdecimal() and kept.isdecimal():
+        return int(kept) >= int(said[1:])
+    return kept.split() in [each.split() for each in said.split("|")]
+
+
 def compare_with_existing(
     kept: Iterable[PersistedSetting], others: Callable[[PersistedSetting], tuple[ExistingLine, ...]]
 ) -> tuple[tuple[PersistedSetting, ...], PersistencePlan]:
@@ -97,13 +110,18 @@ def compare_with_existing(
     left, result = [], PersistencePlan()
     for setting in kept:
         said = others(setting)
-        differing = [one for one in said if one.value.split() != setting.value.split()]
-        clashing = [one for one in differing if one.wins or not one.is_packaged]
+        differing = [one for one in said if not agrees(one.value, setting.value)]
+        clashing = [
+            one
+            for one in differing
+            if (one.wins or not one.is_packaged)
+            and not (one.line.stage is Stage.SERVICE and one.line.ineffective)
+        ]
         if clashing:
             result += PersistencePlan(
                 conflicts=tuple(_build_conflict(setting, one) for one in clashing)
             )
-        elif said and said[-1] not in differing and not said[-1].line.ineffective:
+        elif said and said[-1] not in differing and _is_lasting(said[-1].line):
             result += PersistencePlan(
                 notes=(f"{setting.text}: already so in {said[-1].line.where}",)
             )
@@ -126,7 +144,9 @@ def compare_with_existing(
 
 def _build_conflict(setting: PersistedSetting, said: ExistingLine) -> Conflict:
     remedy = (
-        f"mask it with an empty {override_path(said.line.file)}"
+        TUNED_REMEDY
+        if said.line.stage is Stage.TUNED
+        else f"mask it with an empty {override_path(said.line.file)}"
         if said.is_packaged
         else "remove that line, or give it this value"
     )

@@ -61,9 +61,8 @@ def _find_existing(
     about = (
         line
         for line in others
-        if line.writes(own)
-        and (
-            own == line.path or matches_path(own, line.path) or line.value.strip() != setting.value
-        )
+        if own == line.path
+        or matches_path(own, line.path)
+        or (line.writes(own) and not dropins.agrees(line.value, setting.value))
     )
     return tuple(ExistingLine(line, line.value, line.stage >= Stage.TMPFILES) for line in about)

@@ -318,7 +318,9 @@ def _compare_with_writers(parts: Iterable[DiskRules], root: Path) -> Persistence
     ]
     result = PersistencePlan()
     for line in dropins.read_other_writers(root, FILE):
-        settings = [s for s, path in wanted if line.writes(path) and line.value != s.value]
+        settings = [
+            s for s, path in wanted if line.writes(path) and not dropins.agrees(line.value, s.value)
+        ]
         if settings:
             what = ", ".join(dict.fromkeys(setting.text for setting in settings))
             result += _compare_with_line(what, line)
@@ -326,12 +328,18 @@ def _compare_with_writers(parts: Iterable[DiskRules], root: Path) -> Persistence
 
 
 def _compare_with_line(what: str, line: Assignment) -> PersistencePlan:
+    if line.ineffective:
+        return PersistencePlan(
+            notes=(f"{what}: {line.where} may set it too, although {line.ineffective}",)
+        )
     if not dropins.overrides(line, FILE, Stage.UDEV):
         return PersistencePlan(
             notes=(f"{what}: {line.where} may set it too; {FILE.name} is read later",)
         )
     remedy = (
-        "rename that file so that it is read before, or take that assignment out"
+        dropins.TUNED_REMEDY
+        if line.stage is Stage.TUNED
+        else "rename that file so that it is read before, or take that assignment out"
         if line.stage is Stage.UDEV
         else f"take it out: it runs after the rule ({line.stage.label})"
     )

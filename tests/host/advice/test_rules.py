@@ -355,6 +355,10 @@ def test_all_writers_that_services_show(tmp_path: Path) -> None:
     write(root / "etc/rc.local", "#!/bin/sh\n\nblockdev --setra 256 /dev/sdx\n")
     findings = found(facts_of(root), "service-writes")
     assert {where: (finding.setting, finding.found) for where, finding in findings.items()} == {
+        "/etc/systemd/system/idle.service:2": (
+            "thp.enabled",
+            f"{thp} = never; no link in *.wants or *.requires starts it at boot",
+        ),
         "/etc/systemd/system/thp.service:2": ("thp.enabled", f"{thp} = never"),
         "/etc/sysfs.d/x.conf:1": ("block.nr_requests", "/sys/block/sda/queue/nr_requests = 64"),
     }

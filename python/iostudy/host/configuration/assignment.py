@@ -30,7 +30,7 @@ class Stage(IntEnum):
     """When a writer runs at boot.
 
     Programs of RUN run after all rules of their event. Rules about ``bdi`` devices count as such:
-    their events and those of the disks have no order.
+    their events and those of the disks have no order. TuneD is a service that writes again later.
     """
 
     SYSCTL = 1
@@ -38,6 +38,7 @@ class Stage(IntEnum):
     UDEV_PROGRAM = 3
     TMPFILES = 4
     SERVICE = 5
+    TUNED = 6
 
     @property
     def label(self) -> str:
@@ -51,6 +52,7 @@ _STAGE_LABELS = {
     Stage.UDEV_PROGRAM: "a program or bdi rule of udev",
     Stage.TMPFILES: "systemd-tmpfiles",
     Stage.SERVICE: "a service",
+    Stage.TUNED: "TuneD",
 }
 
 
@@ -72,7 +74,7 @@ class Assignment:
     value: str
     text: str
     path: str = ""
-    stage: Stage = Stage.SERVICE
+    stage: Stage = Stage.SYSCTL
     cancels: bool = False
     ineffective: str = ""
 

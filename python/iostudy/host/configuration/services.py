@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from iostudy.host.configuration.assignment import (
@@ -23,6 +22,8 @@ from iostudy.host.configuration.programs import program_writes, script_writes
 from iostudy.host.reader import Reader
 
 _EXEC = re.compile(r"Exec(?:StartPre|Start|StartPost)\s*=\s*[-@:+!|]*(?P<command>.*)")
+_ADMINISTRATOR = ("etc", "run")
+_UNWANTED = "no link in *.wants or *.requires starts it at boot"
 _SPECIFIER = re.compile(r"%[a-zA-Z]")
 _STARTERS = (".service", ".timer", ".path", ".socket")
 _SCRIPTS = (
@@ -35,11 +36,15 @@ _SYSFS = re.compile(r"(?P<path>[\w/.:!*-]+)\s*=\s*(?P<value>.*?)\s*")
 
 def read_services(reader: Reader) -> Iterator[Assignment]:
     """Yield what units, scripts and tables of the boot write."""
-    for file in _unit_files(reader.root):
+    for file, is_wanted in _unit_files(reader.root):
         place = host_path(file, reader.root)
         for line in content_lines(reader.text(file) or "", comments="#;", continued=True):
             if match := _EXEC.fullmatch(line.text):
-                found = Assignment(place, line.first, line.last, "", "", line.text)
+                found = Assignment(
+                    *(place, line.first, line.last, "", "", line.text),
+                    stage=Stage.SERVICE,
+                    ineffective="" if is_wanted else _UNWANTED,
+                )
                 command = _SPECIFIER.sub("*", match["command"]).replace("$$", "$")
                 yield from program_writes(reader, found, command, Path())
     for file in _globbed(reader.root, _SCRIPTS):
@@ -49,12 +54,18 @@ def read_services(reader: Reader) -> Iterator[Assignment]:
             if match := _SYSFS.fullmatch(line.text):
                 path = f"/sys/{match['path'].removeprefix('/sys/')}"
                 place = host_path(file, reader.root)
-                found = Assignment(place, line.first, line.last, path, match["value"], line.text)
-                yield replace(found, path=common_path(path, reader.root))
+                yield Assignment(
+                    *(place, line.first, line.last, path, match["value"], line.text),
+                    path=common_path(path, reader.root),
+                    stage=Stage.SERVICE,
+                )
 
 
-def _unit_files(root: Path) -> Iterator[Path]:
-    """Yield the services that another unit wants, and their drop-ins; as far as links show it."""
+def _unit_files(root: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield services and their drop-ins, and whether another unit wants them by a link.
+
+    Of the others only the administrator's count: something else may start them.
+    """
     links = (root / place / "systemd/system" for place in PLACES)
     wanted = {
         link.name
@@ -65,10 +76,11 @@ def _unit_files(root: Path) -> Iterator[Path]:
     started = {Path(name).stem for name in wanted if name.endswith(_STARTERS)}
     started |= {f"{stem.partition('@')[0]}@" for stem in started if "@" in stem}
     for file in effective_files(root, "systemd/system", ".service"):
-        if file.stem in started:
-            yield file
+        if file.stem in started or host_path(file, root).parts[1] in _ADMINISTRATOR:
+            yield file, file.stem in started
     for stem in sorted(started):
-        yield from effective_files(root, f"systemd/system/{stem}.service.d", ".conf")
+        for file in effective_files(root, f"systemd/system/{stem}.service.d", ".conf"):
+            yield file, True
 
 
 def _globbed(root: Path, patterns: Iterable[str]) -> list[Path]:
