@@ -48,16 +48,16 @@ def read_tuned(reader: Reader) -> Iterator[Assignment]:
             )
 
 
-def _profile_files(reader: Reader, names: list[str], seen: set[str]) -> Iterator[Path]:
+def _profile_files(reader: Reader, names: list[str], loaded: set[str]) -> Iterator[Path]:
     for name in names:
         files = (reader.root / folder / name / "tuned.conf" for folder in _FOLDERS)
         file = next((file for file in files if file.is_file()), None)
-        if file is None or name in seen:
+        if file is None or name in loaded:
             continue
-        seen.add(name)
+        loaded.add(name)
         text = reader.text(file) or ""
         for included in re.findall(r"^\s*include\s*=\s*(.*)$", text, re.MULTILINE):
-            yield from _profile_files(reader, re.split(r"\s*[,;]\s*", included.strip()), seen)
+            yield from _profile_files(reader, re.split(r"\s*[,;]\s*", included.strip()), loaded)
         yield file
 
 
