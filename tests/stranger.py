@@ -10,7 +10,7 @@ from collections.abc import Callable
 from iostudy.errors import IostudyError
 
 STRANGER = 65534
-HANG_SECONDS = 5
+HANG_SECONDS = 60
 
 
 def as_stranger(act: Callable[[], str]) -> str:

@@ -102,7 +102,7 @@ def test_zsh_completes(typed: str, becomes: str, path: str, tmp_path: Path):
         zpty -w shell $'iostudy {typed}'
         zpty -r shell shown '*[(]*[)]*' && print -r -- $shown
     """
-    shown = subprocess.check_output(["zsh", "-f", "-c", script], text=True, timeout=60)
+    shown = subprocess.check_output(["zsh", "-f", "-c", script], text=True, timeout=300)
     assert f"({becomes})" in shown
 
 

@@ -116,7 +116,7 @@ def test_a_scratch_file_system_that_turns_read_only_is_a_failed_trial(program: P
     process = program.start_study()
     point = first_mount(program.out)
     remount_read_only(point)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=300)
     assert process.returncode == 3, error
     assert journals(program) == []
     assert list(program.out.glob("scratch-*")) == []

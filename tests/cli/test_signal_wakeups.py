@@ -54,7 +54,7 @@ pytestmark = pytest.mark.child
 def run_program(start: str, wait: str) -> str:
     text = PROGRAM.replace("START", start).replace("WAIT", wait)
     done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=True
     )
     return done.stdout.strip()
 
@@ -89,7 +89,7 @@ with signal_wakeups():
 
 def test_a_limit_of_threads_does_not_end_the_program():
     command = [sys.executable, "-c", WITHOUT_THREADS]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "started\n"
 
 
@@ -111,5 +111,5 @@ print(used() == before)
 
 def test_it_leaves_no_descriptor_thread_or_handler():
     command = [sys.executable, "-c", ENTERED_OFTEN]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "True\n"

@@ -185,7 +185,7 @@ def leave_settings(loop: str) -> None:
 
 def rescue() -> None:
     """What every command does first; waits for a command of the victim that has not ended yet."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 300
     while True:
         recovery = restore_stale()
         recovery.undo_result.check()
@@ -197,7 +197,7 @@ def rescue() -> None:
 
 def await_watchdog(state: Callable[[], dict[str, Any]], before: dict[str, Any]) -> None:
     """Wait until the watchdog has restored everything; it needs no second command."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while changes(before, state()).keys() - {"journals"}:
         assert time.monotonic() < deadline, changes(before, state())
         time.sleep(0.02)

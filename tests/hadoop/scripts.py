@@ -25,7 +25,7 @@ def java(home: Path, version: str, *more: str) -> Path:
 
 def require_ended(session: int) -> None:
     """No process of it is left; those that were killed may take a moment to go."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 300
     while left := _running(session):
         assert time.monotonic() < until, left
         time.sleep(0.02)

@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.child
 
-HANG_GUARD_SECONDS = 60
+HANG_GUARD_SECONDS = 300
 
 LARGE_RECORDS_LITTLE_MEMORY = """
 import resource

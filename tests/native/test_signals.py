@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.child
 
-HANG_GUARD_SECONDS = 60
+HANG_GUARD_SECONDS = 300
 
 ENDLESS = """
 import os, signal

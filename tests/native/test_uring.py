@@ -150,7 +150,7 @@ def test_a_signal_ends_it_with_records_under_way() -> None:
             assert process.stdout.readline() == "ready\n"
             time.sleep(0.3)
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=60)
+            output, _ = process.communicate(timeout=300)
         finally:
             process.kill()
     assert output == "interrupted\n"

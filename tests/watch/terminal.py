@@ -12,7 +12,7 @@ import termios
 import time
 from contextlib import suppress
 
-HANG_GUARD_SECONDS = 60.0
+HANG_GUARD_SECONDS = 300.0
 
 
 class Terminal:

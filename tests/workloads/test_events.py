@@ -229,7 +229,7 @@ def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     try:
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=300)
     except subprocess.TimeoutExpired:
         process.kill()
         raise

@@ -355,7 +355,7 @@ def test_an_interrupt_ends_it_and_leaves_nothing(tmp_path):
             assert process.stdout is not None
             assert process.stdout.readline() == "running\n"
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=60)
+            output, _ = process.communicate(timeout=300)
         finally:
             process.kill()
     assert output == "interrupted\n"

@@ -166,7 +166,7 @@ def test_a_job_ends_in_seconds_when_its_namenode_is_killed(cluster, tmp_path):
             wait_until(lambda: len(block_files(cluster)) > there + 8, seconds=60)
             os.kill(pid(cluster, "namenode"), signal.SIGKILL)
             began = time.monotonic()
-            assert job.wait(timeout=60) != 0
+            assert job.wait(timeout=300) != 0
         finally:
             job.kill()
     assert time.monotonic() - began < 15
