@@ -59,6 +59,11 @@ def test_omitted_options_are_those_of_the_target() -> None:
     assert Filesystem("ext3").with_settings(settings) == Filesystem("ext3", reserved="0")
     both = {"filesystem.type": "xfs"}
     assert Filesystem("ext4").with_settings(both).describe() == "xfs"
+
+
+def test_what_is_as_found_is_as_the_target_and_mkfs_have_it() -> None:
+    settings = {"filesystem.type": "as-found", "filesystem.options": "as-found"}
+    assert Filesystem("xfs").with_settings(settings) == Filesystem("xfs")
     assert Filesystem("ext4", journal="off", reserved="0").describe() == (
         "ext4 with journal off, reserved 0"
     )

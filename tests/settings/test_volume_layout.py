@@ -61,6 +61,7 @@ def test_a_configuration_changes_the_layout_of_the_target() -> None:
     assert changed == VolumeLayout("md-raid10", 2, 128 * KIB, "far")
     assert changed.wanted() == settings
     assert target.with_settings({"volume.stripes": "3"}).stripes == 3
+    assert target.with_settings({"volume.stripes": "as-found"}) == target
     assert target.wanted() == {"volume.kind": "lvm-raid10", "volume.stripe_size": "65536"}
 
 

@@ -234,7 +234,8 @@ def _check_mount_options(collector: ProblemCollector, path: KeyPath, study: Stud
 def _filesystem_types(study: Study) -> list[str]:
     varied = [factor for factor in study.factors if factor.name == FILESYSTEM_TYPE.name]
     levels = [level.value for factor in varied for level in factor.levels]
-    return levels or [hard_to_change_levels(study.target)[FILESYSTEM_TYPE.name]]
+    own = hard_to_change_levels(study.target)[FILESYSTEM_TYPE.name]
+    return [own if value == AS_FOUND else value for value in levels] or [own]
 
 
 def _check_directories(collector: ProblemCollector, path: KeyPath, study: Study) -> None:

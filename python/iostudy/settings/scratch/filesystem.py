@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from iostudy.settings.definitions import filesystem as definitions
+from iostudy.settings.values import AS_FOUND
 from iostudy.units import KIB
 
 PREFIX = "filesystem."
@@ -85,8 +86,9 @@ class Filesystem:
 
 
 def select_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Those of the settings that a file system is made with."""
-    return {name: value for name, value in settings.items() if name.startswith(PREFIX)}
+    """Those of the settings that a file system is made with; what is as found stays as it is."""
+    own = {name: value for name, value in settings.items() if name.startswith(PREFIX)}
+    return {name: value for name, value in own.items() if value != AS_FOUND}
 
 
 def mkfs_program(filesystem: str) -> str:

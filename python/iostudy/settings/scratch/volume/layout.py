@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from iostudy import units
 from iostudy.settings.definitions import volume as definitions
+from iostudy.settings.values import AS_FOUND
 from iostudy.units import KIB
 
 DEFAULT_STRIPE_BYTES = 64 * KIB
@@ -86,7 +87,8 @@ class VolumeLayout:
     initial_sync: bool = True
 
     def with_settings(self, settings: Mapping[str, str]) -> VolumeLayout:
-        """Return this layout with the volume settings among these."""
+        """Return this layout with the volume settings among these; what is as found stays."""
+        settings = {name: value for name, value in settings.items() if value != AS_FOUND}
         kind = settings.get(definitions.KIND.name, self.kind)
         stripes = settings.get(definitions.STRIPES.name)
         size = settings.get(definitions.STRIPE_SIZE.name)
