@@ -1,6 +1,6 @@
 """Cost of a controller of many nodes: ``python -m benches.fleet_scale [NODES] [SECONDS]``.
 
-The controller is real. The nodes are Dask workers in one other process. Their studies and trials
+The controller is real. The nodes are agents in one other process. Their studies and trials
 last SECONDS without any load.
 """
 
@@ -15,14 +15,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from operator import methodcaller
 from pathlib import Path
 
 import numpy as np
 
 from benches.simulated_nodes import SSH
+from iostudy.fleet.deployment.agents import connect_to_nodes
 from iostudy.fleet.deployment.client import FleetClient, NoAnswer
-from iostudy.fleet.deployment.node_cluster import connect_to_nodes
 from iostudy.fleet.deployment.nodes import SshNode
 from iostudy.fleet.replicate.controller import Controller, FleetStudy
 from iostudy.fleet.supervision import node_study
@@ -30,6 +29,7 @@ from iostudy.fleet.supervision.lease import BEATS
 from iostudy.fleet.supervision.node_state import Phase
 from iostudy.fleet.supervision.work_folder import StudyOrder, WorkFolder, work_folder
 from iostudy.fleet.together.crew import Crew
+from iostudy.fleet.together.trial_messages import Call
 
 NODES, SECONDS = 200, 60.0
 TRIALS = 3
@@ -47,7 +47,7 @@ def connect(count: int, seconds: float, folder: Path) -> Iterator[FleetClient]:
     simulator = subprocess.Popen(command)
     try:
         nodes = [SshNode(f"n{number:03}", f"n{number:03}", "python") for number in range(count)]
-        with connect_to_nodes(nodes, "scale", "127.0.0.1", print) as client:
+        with connect_to_nodes(nodes, print) as client:
             yield client
     finally:
         simulator.terminate()
@@ -98,9 +98,7 @@ def together(client: FleetClient, folders: Mapping[str, WorkFolder]) -> None:
     """Run trials on all nodes at the same time, and print the bounds of offsets."""
     crew = Crew(client, folders, LEASE_SECONDS, print)
     with crew.heartbeats():
-        found = [
-            crew.run_together(lambda _: methodcaller("trial"), crew.nodes) for _ in range(TRIALS)
-        ]
+        found = [crew.run_together(lambda _: Call("trial"), crew.nodes) for _ in range(TRIALS)]
     bounds = [each.error for own in found for both in own.offsets.values() for each in both]
     median, p99 = 1000 * np.percentile(bounds, (50, 99))
     say(f"bounds of {len(bounds)} offsets: median {median:.2f} ms, p99 {p99:.2f} ms")

@@ -1,6 +1,6 @@
 """Skew of joint starts on nodes in namespaces: ``python -m benches.start_skew [STARTS] [NODES]``.
 
-As root. Every node has a real sshd, a Dask worker, a server of trials, and a monotonic clock of its
+As root. Every node has a real sshd, an agent, a server of trials, and a monotonic clock of its
 own in a time namespace, so the true offsets are known.
 """
 
@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Mapping
 from itertools import islice
-from operator import methodcaller
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +19,13 @@ from tests.fleet.namespaces import Namespaces
 
 from iostudy.execution.session import refuse_other_circumstances
 from iostudy.fleet.deployment.inventory import read_nodes
-from iostudy.fleet.deployment.source import HostSource
+from iostudy.fleet.deployment.source import NodeSource
 from iostudy.fleet.design import Design
 from iostudy.fleet.options import RunOptions
 from iostudy.fleet.record import FleetRecord
 from iostudy.fleet.together.crew import Crew, Together
 from iostudy.fleet.together.run import TogetherFleet
+from iostudy.fleet.together.trial_messages import Call
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 
@@ -44,20 +44,18 @@ workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
 def measure_starts(crew: Crew, study: Study, count: int) -> list[Together]:
     """Run one configuration so often on all nodes."""
     request, configuration = study.workloads[0], study.baseline
-    crew.run(lambda _: methodcaller("begin_block", request, 1), crew.nodes)
+    crew.run(lambda _: Call("begin_block", (request.label, 1)), crew.nodes)
     found = [
-        crew.run_together(lambda _: methodcaller("trial", configuration), crew.nodes)
+        crew.run_together(lambda _: Call("trial", (configuration,)), crew.nodes)
         for _ in range(count)
     ]
-    crew.run(lambda _: methodcaller("end_block"), crew.nodes)
+    crew.run(lambda _: Call("end_block"), crew.nodes)
     return found
 
 
 def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
     """Start the fleet in the namespaces and measure its starts."""
-    source = HostSource(
-        read_nodes(spaces.start(), [], python=sys.executable, sudo=False), None, print
-    )
+    source = NodeSource(read_nodes(spaces.start(), [], python=sys.executable, sudo=False), print)
     time.sleep(SSHD_SECONDS)
     (folder / "target").mkdir()
     study = parse(TEXT.replace("TARGET", str(folder / "target")), where="bench", name="bench")
@@ -65,7 +63,7 @@ def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
         identity="0", design=Design.TOGETHER, study=study.name, text=study.text, nodes={}
     )
     options = RunOptions(lease_seconds=LEASE_SECONDS, parent=folder, study_options=())
-    with source.connect(study.name) as client:
+    with source.connect() as client:
         fleet = TogetherFleet(
             client=client,
             order=options.build_order(record),
@@ -84,7 +82,8 @@ def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
 def print_result(found: list[Together], clocks: Mapping[str, int]) -> None:
     """Print skews, and the errors of offsets with their bounds."""
     starts = [
-        [own.values[node].span.began - ahead for node, ahead in clocks.items()] for own in found
+        [own.values[node]["span"]["began"] - ahead for node, ahead in clocks.items()]
+        for own in found
     ]
     offsets = [(own.offsets[node], ahead) for own in found for node, ahead in clocks.items()]
     pairs = [(each, true) for both, true in offsets for each in both]

@@ -89,10 +89,3 @@ def test_a_study_that_needs_an_extra_names_it(extra: str, study: str):
     done = run_without_extras("check", study)
     assert done.returncode == 2, done.stdout
     assert f"pip install 'iostudy[{extra}]'" in done.stderr
-
-
-@pytest.mark.child
-def test_a_fleet_names_its_extra():
-    done = run_without_extras("fleet", "check", "--nodes", "ssh:node01")
-    assert done.returncode == 2, done.stdout
-    assert "pip install 'iostudy[fleet]'" in done.stderr

@@ -8,7 +8,6 @@ from iostudy.errors import UsageError
 
 EXTRAS = {
     "figures": ("vl_convert",),
-    "fleet": ("cryptography", "distributed"),
     "hdfs": ("hdfs_native",),
     "root": ("awkward", "uproot"),
     "screening": ("pydoe",),

@@ -11,6 +11,11 @@ from iostudy.safe_path import find_weakness
 
 UNSAFE_FOLDERS_OPTION = "--unsafe-folders"
 """The option that waives the checks."""
+OUTPUT_LOCK = "ledger.lock"
+FLEET_RECORD = "nodes.json"
+FLEET_PAGE = "report.html"
+FLEET_FILES = (OUTPUT_LOCK, FLEET_RECORD, FLEET_PAGE)
+"""The files in a folder with those of nodes, whose names no node can have."""
 
 _MODE = 0o755
 

@@ -14,14 +14,12 @@ from pathlib import Path
 
 from tests.cli.program import Program
 
-AGENT, SUPERVISOR = "iostudy.fleet.deployment.agent", "iostudy.fleet.supervision.supervisor"
+AGENT, SUPERVISOR = "iostudy.fleet.agent", "iostudy.fleet.supervision.supervisor"
 """Modules of the processes on a node."""
 SSH = """\
 #!/bin/sh
-name=
-while [ "$1" != -- ]; do [ "$1" = -G ] && name=1; shift; done
+while [ "$1" != -- ]; do shift; done
 shift; host=$1; shift
-[ "$name" ] && { echo "hostname 127.0.0.1"; exit; }
 [ -f "HOSTS/$host" ] || { echo "ssh: connect to host $host: no route" >&2; exit 255; }
 . "HOSTS/$host"
 exec sh -c "$*"

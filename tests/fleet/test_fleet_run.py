@@ -1,4 +1,4 @@
-"""`iostudy fleet` as a user calls it, with real Dask workers and studies on several nodes."""
+"""`iostudy fleet` as a user calls it, with real agents and studies on several nodes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.fleet.record import read_record
+from iostudy.folders import FLEET_FILES, FLEET_PAGE, FLEET_RECORD
 from tests.fleet.hosts import AGENT, SUPERVISOR, Hosts
 from tests.fleet.small_study import (
     HANG_GUARD_SECONDS,
@@ -37,12 +38,15 @@ def test_a_study_runs_on_every_node_and_its_results_are_pooled(hosts: Hosts):
     arguments = run_arguments(hosts, "ssh:gone")
     refused = hosts.controller(*arguments)
     assert (refused.returncode, "host gone: no route" in refused.stderr) == (2, True)
+    relative = hosts.controller(*arguments, "--work", "here")
+    assert (relative.returncode, "an absolute path" in relative.stderr) == (2, True)
     done = hosts.controller(*(each for each in arguments if each not in ("--nodes", "ssh:gone")))
     assert done.returncode == 0, done.stderr
     assert "Changes against 1MiB" in done.stdout
     assert "2 complete" in done.stderr
     out = hosts.controller.out
-    assert sorted(path.name for path in out.iterdir()) == ["n1", "n2", "nodes.json", "report.html"]
+    files = {path.name for path in out.iterdir()} - {"n1", "n2"}
+    assert {FLEET_RECORD, FLEET_PAGE} == files < {*FLEET_FILES}, "no node can have these names"
     links = re.findall(r'<a href="([^"#]*)">', (out / "report.html").read_text("utf-8"))
     assert set(links) == {"n1/report.html", "n2/report.html"}
     assert all((out / link).exists() for link in links)
@@ -70,7 +74,7 @@ def test_check_names_what_each_node_lacks(hosts: Hosts):
     assert lines["ready"].endswith("ready")
     assert "iostudy 9.9, and " in lines["skewed"]
     assert "no connection: ssh: connect to host gone: no route" in lines["gone"]
-    assert "iostudy[fleet]==" in done.stderr
+    assert "iostudy==" in done.stderr
     run = hosts.controller(*run_arguments(hosts, nodes))
     assert (run.returncode, "iostudy 9.9, and " in run.stderr) == (2, True)
     assert not hosts.controller.out.exists()

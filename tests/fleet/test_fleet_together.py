@@ -1,4 +1,4 @@
-"""`iostudy fleet run --design together`, with real Dask workers and trials on several nodes."""
+"""`iostudy fleet run --design together`, with real agents and trials on several nodes."""
 
 from __future__ import annotations
 

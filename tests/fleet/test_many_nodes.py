@@ -19,7 +19,7 @@ from tests.fleet.namespaces import Namespaces, needs_sshd
 from tests.fleet.small_study import prepare_run
 
 MEMORY = 20 * GIB
-"""A hundred workers, supervisors and servers need 18 GiB."""
+"""A hundred agents, supervisors and servers need 18 GiB."""
 HANG_GUARD_SECONDS = 1800
 BLOCKS = 3
 HUNDRED = pytest.param(
@@ -53,7 +53,6 @@ def test_one_and_many_nodes_run_each_trial_at_once_and_one_ledger_has_them(
 ):
     load = f"load: {{fleet.nodes: [1, {count}]}}\n"
     arguments = prepare_run(nodes, program, BLOCKS, more=load, lease="300s", design="together")
-    program.env["DASK_DISTRIBUTED__SCHEDULER__IDLE_TIMEOUT"] = "2s"
     process = program.start(*arguments)
     _, stderr = process.communicate(timeout=HANG_GUARD_SECONDS)
     assert process.returncode == 0, stderr

@@ -28,7 +28,7 @@ pytestmark = [
 NAMES = ("n1", "n2", "n3")
 DELAY_SECONDS, LOSS = 0.02, 0.01
 CUT_SECONDS = 40
-"""Longer than Dask's own 30 s for a connection."""
+"""Long beside the lease."""
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import pytest
 from iostudy.errors import LedgerError, RestoreError
 from iostudy.fleet.design import Design
 from iostudy.fleet.options import RunOptions
-from iostudy.fleet.record import FILE_NAME, NodeRecord, prepare_record, read_record
+from iostudy.fleet.record import NodeRecord, prepare_record, read_record
 from iostudy.fleet.supervision.node_state import Phase
+from iostudy.folders import FLEET_RECORD
 
 
 def test_a_folder_has_one_run_which_only_its_own_study_resumes(tmp_path: Path):
@@ -30,7 +31,7 @@ def test_a_folder_has_one_run_which_only_its_own_study_resumes(tmp_path: Path):
 
 def test_a_damaged_record_is_refused(tmp_path: Path):
     assert read_record(tmp_path) is None
-    (tmp_path / FILE_NAME).write_text("{}")
+    (tmp_path / FLEET_RECORD).write_text("{}")
     with pytest.raises(LedgerError, match="record of a fleet run"):
         read_record(tmp_path)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.folders import FLEET_FILES
 from iostudy.study.fleet_nodes import (
     FleetNodes,
     InventoryHosts,
-    SchedulerWorkers,
     SlurmJob,
     SshHosts,
 )
@@ -20,14 +20,11 @@ def nodes(text: str) -> FleetNodes | None:
     return read(f"{GOOD}nodes: {text}\n").nodes
 
 
-def test_a_study_names_hosts_an_inventory_or_a_scheduler():
+def test_a_study_names_hosts_or_an_inventory():
     assert read(GOOD).nodes is None
     assert nodes("{ssh: [node01, root@node02]}") == FleetNodes(SshHosts(("node01", "root@node02")))
     assert nodes("{inventory: hosts.ini, limit: [data, n7]}") == FleetNodes(
         InventoryHosts(Path("hosts.ini"), ("data", "n7"))
-    )
-    assert nodes('{scheduler: "tls://head:8786"}') == FleetNodes(
-        SchedulerWorkers("tls://head:8786")
     )
 
 
@@ -43,15 +40,14 @@ def test_the_number_of_nodes_is_known_where_the_text_has_it():
     assert FleetNodes(SlurmJob(4)).number == 4
     assert FleetNodes(SshHosts(("n1", "n2"))).number == 2
     assert FleetNodes(InventoryHosts(Path("hosts"))).number is None
-    assert FleetNodes(SchedulerWorkers("tls://head:8786")).number is None
 
 
 def test_how_hosts_are_reached_is_part_of_it_and_options_take_precedence():
-    own = nodes("{ssh: [n1], python: /opt/python, sudo: true, listen: 10.0.0.1}")
-    assert own == FleetNodes(SshHosts(("n1",)), "/opt/python", sudo=True, listen="10.0.0.1")
-    assert own.with_options(python=None, sudo=False, listen=None) == own
-    changed = own.with_options(python="/usr/bin/python3", sudo=False, listen="10.0.0.2")
-    assert (changed.python, changed.sudo, changed.listen) == ("/usr/bin/python3", True, "10.0.0.2")
+    own = nodes("{ssh: [n1], python: /opt/python, sudo: true}")
+    assert own == FleetNodes(SshHosts(("n1",)), "/opt/python", sudo=True)
+    assert own.with_options(python=None, sudo=False) == own
+    changed = own.with_options(python="/usr/bin/python3", sudo=False)
+    assert (changed.python, changed.sudo) == ("/usr/bin/python3", True)
 
 
 @pytest.mark.parametrize(
@@ -64,10 +60,10 @@ def test_how_hosts_are_reached_is_part_of_it_and_options_take_precedence():
         ("{ssh: [n1, u@n1]}", "n1 is listed twice"),
         ("{ssh: [-oProxyCommand=x]}", "no name"),
         ("{ssh: [../x]}", "no name"),
+        *((f"{{ssh: [n1, u@{name}]}}", f"{name} is the name of a file") for name in FLEET_FILES),
         ("{ssh: [n1], inventory: hosts}", "give one of ssh"),
         ("{ssh: [n1], limit: [n1]}", "limit selects hosts of an inventory"),
-        ("{scheduler: tcp://head:8786}", "write tls://HOST:PORT"),
-        ("{scheduler: tls://head:8786, sudo: true}", "fixed by the workers"),
+        ("{scheduler: tls://head:8786}", "scheduler"),
         ("{host: [n1]}", "host"),
         ("{slurm: {}}", "nodes"),
         ("{slurm: {nodes: 0}}", "1 or more"),

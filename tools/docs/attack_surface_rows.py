@@ -34,18 +34,6 @@ ROWS = (
     ),
     Row(
         Kind.SOCKET,
-        "the scheduler and the workers of a fleet, TLS",
-        (
-            "fleet/deployment/agent.py",
-            "fleet/deployment/client.py",
-            "fleet/deployment/dask_settings.py",
-            "fleet/deployment/node_cluster.py",
-            "fleet/deployment/scheduler.py",
-        ),
-        "who has a certificate of the run: controller and nodes",
-    ),
-    Row(
-        Kind.SOCKET,
         "a Unix socket of the study on a node",
         ("fleet/together/trial_server.py", "fleet/together/trial_socket.py"),
         "the same user: it is in a work folder of mode 0700",
@@ -90,8 +78,7 @@ ROWS = (
         Kind.TEMPORARY,
         "a folder or file of mode 0700 or 0600 in `TMPDIR`, removed at the end",
         (
-            "fleet/deployment/agent.py",
-            "fleet/deployment/node_cluster.py",
+            "fleet/deployment/node_probe.py",
             "fleet/deployment/probe.py",
             "fleet/deployment/slurm.py",
             "node/simulated_host.py",
@@ -121,7 +108,7 @@ ROWS = (
     ),
     Row(
         Kind.DESERIALIZER,
-        "YAML of Ansible inventories",
+        "YAML of Ansible inventories, without tags and anchors, with bounds",
         ("fleet/deployment/inventory_text.py",),
         "the author of the inventory",
     ),
@@ -154,13 +141,7 @@ ROWS = (
     ),
     Row(
         Kind.DESERIALIZER,
-        "cloudpickle between controller and nodes",
-        ("fleet/deployment/client.py", "fleet/deployment/scheduler.py"),
-        "who has a certificate of the run",
-    ),
-    Row(
-        Kind.DESERIALIZER,
-        "pickle by the Unix socket of a study on a node",
+        "JSON by the Unix socket of a study on a node",
         ("fleet/together/trial_server.py", "fleet/together/trial_socket.py"),
         "the same user",
     ),
@@ -208,10 +189,10 @@ ROWS = (
         Kind.CHILD,
         "ssh, srun, ansible-inventory and iostudy itself",
         (
+            "fleet/deployment/agents.py",
+            "fleet/deployment/client.py",
             "fleet/deployment/inventory.py",
-            "fleet/deployment/node_cluster.py",
             "fleet/deployment/node_probe.py",
-            "fleet/deployment/nodes.py",
             "fleet/deployment/probe.py",
             "fleet/deployment/slurm.py",
             "fleet/supervision/node_study.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,10 +12,8 @@ from iostudy.cli.console import print_line, print_table, say
 from iostudy.cli.fleet_options import (
     Inventory,
     Limit,
-    Listen,
     Nodes,
     Python,
-    Scheduler,
     Sudo,
     find_nodes,
 )
@@ -37,14 +36,12 @@ def check(
     nodes: Nodes = None,
     inventory: Inventory = None,
     limit: Limit = None,
-    scheduler: Scheduler = None,
     python: Python = None,
     sudo: Sudo = False,
-    listen: Listen = None,
 ) -> None:
     """Print for each node what it lacks, and the line that installs it; change nothing.
 
-    Every node needs the versions of iostudy, Dask and Python that this host has.
+    Every node needs the version of iostudy that this host has.
     """
     loaded = None if study is None else load(library.find_study(study))
     chosen = find_nodes(
@@ -52,10 +49,8 @@ def check(
         nodes=nodes,
         inventory=inventory,
         limit=limit,
-        scheduler=scheduler,
         python=python,
         sudo=sudo,
-        listen=listen,
     )
     from iostudy.fleet.deployment.readiness import require_ready
     from iostudy.fleet.deployment.source import open_source
@@ -71,7 +66,7 @@ def check(
 
 def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
     """Compare every node of the source with this host and with the needs of the study."""
-    from iostudy.fleet.deployment.readiness import Versions, judge
+    from iostudy.fleet.deployment.readiness import judge
 
     name, text = ("", "") if study is None else (study.name, study.text)
     needs_root = (
@@ -79,7 +74,7 @@ def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
     )
     return judge(
         source.probe(name, text),
-        Versions.of_controller(),
+        version("iostudy"),
         source.install_command,
         needs_root=needs_root,
     )
@@ -123,7 +118,7 @@ def require_enough(fewest: int, found: int | None) -> None:
 
 def print_readiness(found: Sequence[Readiness]) -> None:
     """A line for each node, then the warnings of its check."""
-    print_table(("node", "iostudy", "Dask", "Python", "user", "state"), list(map(_format, found)))
+    print_table(("node", "iostudy", "Python", "user", "state"), list(map(_format, found)))
     for own in found:
         for warning in own.warnings:
             print_line(f"warning: {own.node}: {warning}")
@@ -132,7 +127,6 @@ def print_readiness(found: Sequence[Readiness]) -> None:
 def _format(own: Readiness) -> list[str]:
     state = "ready" if not own.problems else "; ".join(each.found for each in own.problems)
     if own.facts is None:
-        return [own.node, "", "", "", "", state]
-    versions = [own.facts.versions.get(package) or "none" for package in ("iostudy", "distributed")]
+        return [own.node, "", "", "", state]
     user = "root" if own.facts.root else "not root"
-    return [own.node, *versions, own.facts.python, user, state]
+    return [own.node, own.facts.version or "none", own.facts.python, user, state]

@@ -8,10 +8,7 @@ from typing import Annotated
 import typer
 
 from iostudy.errors import UsageError
-from iostudy.extras import require_extra
-from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, NodeOrigin, SchedulerWorkers
-
-# Functions import the modules of fleets, which need an extra.
+from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, NodeOrigin
 
 Nodes = Annotated[
     str | None,
@@ -31,12 +28,6 @@ Limit = Annotated[
         "--limit", metavar="NAME,...", help="Only these groups or hosts of the inventory."
     ),
 ]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler", metavar="tls://HOST:PORT", help="Nodes are the workers of a Dask scheduler."
-    ),
-]
 Python = Annotated[
     str | None,
     typer.Option(
@@ -49,15 +40,6 @@ Python = Annotated[
 Sudo = Annotated[
     bool, typer.Option("--sudo", help="Use sudo on the nodes; ansible_become in an inventory.")
 ]
-Listen = Annotated[
-    str | None,
-    typer.Option(
-        "--listen",
-        metavar="ADDRESS",
-        help="Address of this host that the nodes connect to.",
-        show_default="that of the route to the first node",
-    ),
-]
 
 
 def find_nodes(
@@ -66,31 +48,18 @@ def find_nodes(
     nodes: str | None,
     inventory: Path | None,
     limit: str | None,
-    scheduler: str | None,
     python: str | None,
     sudo: bool,
-    listen: str | None,
 ) -> FleetNodes:
     """The nodes that the options name, else those of the study; UsageError without any."""
-    require_extra("fleet", "run a study on many nodes", "pdsh, ssh or Ansible can start it too")
-    origin = _read_origin(nodes, inventory, limit, scheduler)
+    origin = _read_origin(nodes, inventory, limit)
     chosen = section if origin is None else FleetNodes(origin)
     if chosen is None:
         raise _bad_options("none of them, and no section `nodes` in the study")
-    try:
-        return chosen.with_options(python=python, sudo=sudo, listen=listen)
-    except ValueError as error:
-        raise UsageError(
-            "options that go with these nodes",
-            found=str(error),
-            where="the command line",
-            remedy="workers of a scheduler keep the Python, user and addresses they started with",
-        ) from error
+    return chosen.with_options(python=python, sudo=sudo)
 
 
-def _read_origin(
-    nodes: str | None, inventory: Path | None, limit: str | None, scheduler: str | None
-) -> NodeOrigin | None:
+def _read_origin(nodes: str | None, inventory: Path | None, limit: str | None) -> NodeOrigin | None:
     """The origin that the options name; None if they name none, UsageError for several."""
     from iostudy.fleet.deployment.nodes import parse_nodes
 
@@ -98,7 +67,6 @@ def _read_origin(
     origins: list[NodeOrigin] = [
         *([parse_nodes(nodes)] if nodes is not None else []),
         *([InventoryHosts(inventory, names)] if inventory is not None else []),
-        *([SchedulerWorkers(scheduler)] if scheduler is not None else []),
     ]
     if len(origins) > 1 or (limit is not None and inventory is None):
         raise _bad_options(
@@ -109,7 +77,7 @@ def _read_origin(
 
 def _bad_options(found: str) -> UsageError:
     return UsageError(
-        "one of --nodes, --inventory and --scheduler; --limit with --inventory only",
+        "one of --nodes and --inventory; --limit with --inventory only",
         found=found,
         where="the command line",
         remedy="give --nodes ssh:node01,node02 or an inventory of Ansible, or write "

@@ -12,11 +12,10 @@ from urllib.parse import quote
 
 from iostudy.cli.console import print_text, print_utf8
 from iostudy.durable import write_whole
+from iostudy.folders import FLEET_PAGE
 
 if TYPE_CHECKING:
     from iostudy.report.documents.fleet.values import FleetReport
-
-_PAGE = "report.html"
 
 
 class FleetFormat(StrEnum):
@@ -28,7 +27,7 @@ class FleetFormat(StrEnum):
     TERMINAL = "terminal"
 
 
-NO_PAGES: Mapping[str, str] = {}
+NOFLEET_PAGES: Mapping[str, str] = {}
 
 
 # Imported in functions: statistics and charts take most of a second to load.
@@ -50,11 +49,11 @@ def print_fleet_report(report: FleetReport, form: FleetFormat) -> None:
         case FleetFormat.HTML:
             print_utf8(_render_page(report, Path()) + "\n")
         case FleetFormat.MARKDOWN:
-            print_text(markdown.render_document(build_fleet_document(report, NO_PAGES)))
+            print_text(markdown.render_document(build_fleet_document(report, NOFLEET_PAGES)))
         case FleetFormat.JSON:
             print_utf8(json_.render(report))
         case FleetFormat.TERMINAL:
-            print_document(build_fleet_document(report, NO_PAGES))
+            print_document(build_fleet_document(report, NOFLEET_PAGES))
         case unreachable:
             assert_never(unreachable)
 
@@ -63,7 +62,7 @@ def write_fleet_page(report: FleetReport, folder: Path) -> Path:
     """Write the page with links to the nodes' own reports; RecordError if that fails."""
     from iostudy.cli.report_output import explaining_failed_write
 
-    path = folder / _PAGE
+    path = folder / FLEET_PAGE
     again = shlex.join(["iostudy", "fleet", "report", str(folder)])
     with explaining_failed_write(folder, again):
         write_whole(path, _render_page(report, folder).encode())
@@ -75,7 +74,7 @@ def _render_page(report: FleetReport, base: Path) -> str:
     from iostudy.report.documents.fleet.document import build_fleet_document
     from iostudy.report.render import html
 
-    own = {node.node: Path(node.place) / _PAGE for node in report.nodes}
+    own = {node.node: Path(node.place) / FLEET_PAGE for node in report.nodes}
     pages = {
         name: quote(os.path.relpath(page, base)) for name, page in own.items() if page.exists()
     }

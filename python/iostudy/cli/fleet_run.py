@@ -15,10 +15,8 @@ from iostudy.cli.fleet_check import find_ready, require_enough
 from iostudy.cli.fleet_options import (
     Inventory,
     Limit,
-    Listen,
     Nodes,
     Python,
-    Scheduler,
     Sudo,
     find_nodes,
 )
@@ -61,10 +59,8 @@ def run(
     nodes: Nodes = None,
     inventory: Inventory = None,
     limit: Limit = None,
-    scheduler: Scheduler = None,
     python: Python = None,
     sudo: Sudo = False,
-    listen: Listen = None,
     lease: Annotated[
         str,
         typer.Option(
@@ -101,15 +97,14 @@ def run(
     _refuse_unpoolable(loaded, yes=yes)
     fewest = _find_fewest(loaded, design, resume=resume)
     seconds = parse_positive_time_option("--lease", lease, "60s")
+    _require_absolute(work)
     chosen = find_nodes(
         loaded.nodes,
         nodes=nodes,
         inventory=inventory,
         limit=limit,
-        scheduler=scheduler,
         python=python,
         sudo=sudo,
-        listen=listen,
     )
     from iostudy.cli.fleet_together import print_if_complete, run_together
     from iostudy.fleet.deployment.source import open_source
@@ -175,6 +170,16 @@ def _run_each(
         except EndedBySignal:
             say(f"stopped; resume with --resume --out {folder}")
             raise
+
+
+def _require_absolute(work: Path | None) -> None:
+    if work is not None and not work.is_absolute():
+        raise UsageError(
+            "an absolute path: nodes have other working directories than this command",
+            found=str(work),
+            where="--work",
+            remedy="write the whole path of the folder on the nodes, such as /var/tmp",
+        )
 
 
 def _find_fewest(study: Study, design: Design, *, resume: bool) -> int:

@@ -121,7 +121,7 @@ def _run(
     def note_returned(node: str) -> None:
         say(f"{node} answers again, and takes part from this block on")
 
-    with lock_output_folder(folder), source.connect(record.study) as client:
+    with lock_output_folder(folder), source.connect() as client:
         record.require_unchanged(folder)
         record = record.lose_others(client.nodes)
         for name in record.list_others(client.nodes):

@@ -12,10 +12,9 @@ from iostudy.durable import write_whole
 from iostudy.errors import LedgerError, RestoreError
 from iostudy.fleet.design import Design
 from iostudy.fleet.supervision.node_state import Phase
+from iostudy.folders import FLEET_RECORD
 from iostudy.ledger.store import FILE_NAME as LEDGER
 from iostudy.own_folder import new_identity
-
-FILE_NAME = "nodes.json"
 
 
 class NodeRecord(BaseModel):
@@ -122,12 +121,12 @@ class FleetRecord(BaseModel):
     def write(self, folder: Path) -> None:
         """Replace the record durably; OSError as it comes."""
         content = self.model_dump_json(by_alias=True, indent=2)
-        write_whole(folder / FILE_NAME, f"{content}\n".encode())
+        write_whole(folder / FLEET_RECORD, f"{content}\n".encode())
 
 
 def read_record(folder: Path) -> FleetRecord | None:
     """The record of a folder, None without one; LedgerError if it is damaged."""
-    path = folder / FILE_NAME
+    path = folder / FLEET_RECORD
     try:
         return FleetRecord.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -172,4 +171,4 @@ def prepare_record(
 
 
 def _wrong_folder(out: Path, wanted: str, found: str, remedy: str) -> LedgerError:
-    return LedgerError(wanted, found=found, where=str(out / FILE_NAME), remedy=remedy)
+    return LedgerError(wanted, found=found, where=str(out / FLEET_RECORD), remedy=remedy)

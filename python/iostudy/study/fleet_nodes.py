@@ -11,14 +11,14 @@ from typing import Annotated, assert_never
 
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 
+from iostudy.folders import FLEET_FILES
 from iostudy.study.fields import NOT_TRUE, STRICT_KEYS, StudySection
 from iostudy.study.labels import find_duplicates
 from iostudy.workloads.option_types import Seconds
 
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 """Name of a node; its results have a folder of that name."""
-_SCHEDULER_SCHEME = "tls://"
-_MAX_HOSTS = 10_000
+MAX_HOSTS = 10_000
 _MAX_OPTIONS = 100
 _WAIT_SECONDS = 600.0
 
@@ -60,23 +60,12 @@ class InventoryHosts:
 
 
 @dataclass(frozen=True)
-class SchedulerWorkers:
-    """Workers of a Dask scheduler that exists."""
-
-    address: str
-
-    def describe(self) -> str:
-        """Describe the nodes for a person."""
-        return f"the workers of {self.address}"
-
-
-@dataclass(frozen=True)
 class SlurmJob:
     """Whole nodes of Slurm, for the time of one command of `iostudy fleet`."""
 
     __pydantic_config__ = STRICT_KEYS
 
-    nodes: Annotated[int, Field(ge=1, le=_MAX_HOSTS), NOT_TRUE]
+    nodes: Annotated[int, Field(ge=1, le=MAX_HOSTS), NOT_TRUE]
     """number of nodes"""
     partition: Text | None = None
     """partition of the nodes; that of Slurm by default"""
@@ -98,7 +87,7 @@ class SlurmJob:
         return f"{self.nodes} {'node' if self.nodes == 1 else 'nodes'} of Slurm{where}"
 
 
-NodeOrigin = SshHosts | InventoryHosts | SchedulerWorkers | SlurmJob
+NodeOrigin = SshHosts | InventoryHosts | SlurmJob
 
 
 @dataclass(frozen=True)
@@ -108,13 +97,6 @@ class FleetNodes:
     origin: NodeOrigin
     python: str | None = None
     sudo: bool = False
-    listen: str | None = None
-
-    def __post_init__(self) -> None:
-        """ValueError for options that the workers of a scheduler have fixed."""
-        is_given = bool(self.python or self.sudo or self.listen)
-        if is_given and isinstance(self.origin, SchedulerWorkers):
-            raise ValueError("python, sudo and listen are fixed by the workers; leave them out")
 
     @property
     def number(self) -> int | None:
@@ -124,7 +106,7 @@ class FleetNodes:
                 return len(hosts)
             case SlurmJob() as job:
                 return job.nodes
-            case InventoryHosts() | SchedulerWorkers():
+            case InventoryHosts():
                 return None
             case unreachable:
                 assert_never(unreachable)
@@ -133,17 +115,9 @@ class FleetNodes:
         """Describe the nodes for a person."""
         return self.origin.describe()
 
-    def with_options(self, *, python: str | None, sudo: bool, listen: str | None) -> FleetNodes:
-        """Return the same nodes; options of a command line take precedence over their own.
-
-        ValueError for options that do not go with these nodes.
-        """
-        return replace(
-            self,
-            python=python or self.python,
-            sudo=sudo or self.sudo,
-            listen=listen or self.listen,
-        )
+    def with_options(self, *, python: str | None, sudo: bool) -> FleetNodes:
+        """Return the same nodes; options of a command line take precedence over their own."""
+        return replace(self, python=python or self.python, sudo=sudo or self.sudo)
 
 
 def name_of_host(host: str) -> str:
@@ -152,33 +126,22 @@ def name_of_host(host: str) -> str:
 
 
 def require_names(names: Iterable[str]) -> None:
-    """ValueError unless each node has a name of its own that can be a folder."""
+    """ValueError unless each node has a name of its own that can be a folder of the run."""
     given = tuple(names)
     for name in given:
         if not NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no name of letters, digits, '.', '-' and '_'")
+    if files := [name for name in given if name.lower() in FLEET_FILES]:
+        raise ValueError(f"{', '.join(files)} is the name of a file of the run")
     if twice := find_duplicates(given):
         raise ValueError(f"{', '.join(twice)} is listed twice")
 
 
-def has_tls(address: str) -> bool:
-    """Whether the connection to a scheduler's address has TLS."""
-    return address.startswith(_SCHEDULER_SCHEME)
-
-
-def _scheduler(address: str) -> str:
-    if not has_tls(address):
-        raise ValueError(
-            f"write {_SCHEDULER_SCHEME}HOST:PORT; without TLS every peer runs commands"
-        )
-    return address
-
-
-Texts = Annotated[list[Text], Field(min_length=1, max_length=_MAX_HOSTS)]
+Texts = Annotated[list[Text], Field(min_length=1, max_length=MAX_HOSTS)]
 
 
 class NodesSection(StudySection):
-    """Where the nodes of a fleet come from: one of ssh, inventory, slurm and scheduler."""
+    """Where the nodes of a fleet come from: one of ssh, inventory and slurm."""
 
     ssh: Texts | None = None
     """hosts or aliases of OpenSSH, perhaps with a user, such as [node01, root@node02]"""
@@ -188,27 +151,22 @@ class NodesSection(StudySection):
     """groups or hosts of the inventory; all by default"""
     slurm: SlurmJob | None = None
     """whole nodes of the batch system Slurm, such as {nodes: 4, partition: bench}"""
-    scheduler: Annotated[Text, AfterValidator(_scheduler)] | None = None
-    """address of a Dask scheduler with named workers, such as tls://host:8786"""
     python: Text | None = None
     """path of the Python of iostudy on the nodes; that of the controller by default"""
     sudo: bool = False
     """use sudo on the nodes"""
-    listen: Text | None = None
-    """address of the controller that the nodes connect to"""
 
     def nodes(self) -> FleetNodes:
         """The section as the study's value; ValueError for keys that do not go together."""
         origins = self._origins()
         if len(origins) != 1:
             raise ValueError(
-                "give one of ssh: [node01, node02], inventory: FILE, slurm: {nodes: 4} and "
-                "scheduler: tls://HOST:PORT"
+                "give one of ssh: [node01, node02], inventory: FILE and slurm: {nodes: 4}"
             )
         (origin,) = origins
         if self.limit and not isinstance(origin, InventoryHosts):
             raise ValueError("limit selects hosts of an inventory; leave it out")
-        return FleetNodes(origin, self.python, self.sudo, self.listen)
+        return FleetNodes(origin, self.python, self.sudo)
 
     def _origins(self) -> list[NodeOrigin]:
         limit = tuple(self.limit or ())
@@ -216,7 +174,6 @@ class NodesSection(StudySection):
             *([SshHosts(tuple(self.ssh))] if self.ssh else []),
             *([InventoryHosts(Path(self.inventory), limit)] if self.inventory else []),
             *([self.slurm] if self.slurm else []),
-            *([SchedulerWorkers(self.scheduler)] if self.scheduler else []),
         ]
 
 

@@ -1,4 +1,4 @@
-"""The end of a fleet's workers: what it waits for, on the controller and on a node."""
+"""The end of a fleet's agents: what it waits for, on the controller and on a node."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 
-from iostudy.fleet.deployment import node_cluster
-from iostudy.fleet.deployment.agent import is_own
-from iostudy.fleet.deployment.node_cluster import Agents
+from iostudy.fleet.agent import is_own
+from iostudy.fleet.deployment import agents as agents_module
+from iostudy.fleet.deployment.agents import Agents
 from iostudy.settings.transaction.watchdog import SCRIPT
 
-ORDER: Any = type("Order", (), {"model_dump_json": lambda _self: "{}"})()
 ADOPT = """\
 import subprocess
-from iostudy.fleet.deployment import agent
+from iostudy.fleet import agent
 agent._adopt_orphans()
 left = "sleep 30 >/dev/null 2>&1 & echo $!"
 study = "sh -c 'sleep 0.5; echo restored' sh -m iostudy.fleet.supervision.supervisor &"
@@ -44,17 +43,17 @@ class Node:
 def test_the_end_waits_for_studies_that_would_end_with_their_connection(
     monkeypatch: pytest.MonkeyPatch, tmp_path
 ):
-    monkeypatch.setattr(node_cluster, "_END_SECONDS", 0.1)
+    monkeypatch.setattr(agents_module, "_END_SECONDS", 0.1)
     said: list[str] = []
     agents = Agents(said.append)
     slow: Any = Node("n1", kills_orphans=True, script=f"sleep 1; touch {tmp_path}/restored")
     ssh: Any = Node("n2", kills_orphans=False, script="exec sleep 60")
     for node in (slow, ssh):
-        agents.start(node, ORDER)
+        agents.start(node)
     agents.close()
     assert (tmp_path / "restored").exists()
     (line,) = said
-    assert line.startswith("waiting for n1: the worker there ends after its study has restored")
+    assert line.startswith("waiting for n1: the agent there ends after its study has restored")
 
 
 def test_processes_of_iostudy_are_known_by_their_command_lines():
@@ -68,7 +67,7 @@ def test_processes_of_iostudy_are_known_by_their_command_lines():
 
 
 @pytest.mark.child
-def test_a_worker_outlasts_its_studies_and_not_what_their_workloads_left():
+def test_an_agent_outlasts_its_studies_and_not_what_their_workloads_left():
     done = subprocess.run([sys.executable, "-c", ADOPT], capture_output=True, text=True, check=True)
     number, restored = done.stdout.split()
     assert restored == "restored"

@@ -1,55 +1,59 @@
-"""Calls of a fleet's client on real Dask workers in this process."""
+"""Calls of a fleet's client to agents in processes of their own, and to what is no agent."""
 
 from __future__ import annotations
 
-import operator
+import subprocess
+import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 
 import pytest
-from distributed import Client, LocalCluster
 
 from iostudy.analysis.clock_offset import Exchange
-from iostudy.errors import UsageError
-from iostudy.fleet.deployment.client import FleetClient, NoAnswer, find_workers
+from iostudy.errors import RecordError
+from iostudy.fleet.deployment import client as client_module
+from iostudy.fleet.deployment.call_messages import MOST_ANSWER_BYTES
+from iostudy.fleet.deployment.client import FleetClient, NoAnswer, open_client
 from iostudy.fleet.together.trial_calls import read_clock
+from tests.fleet.small_study import wait_until
+from tests.fleet.waiting_agent import fail, print_noise, release, return_much, wait_for_release
 
-pytestmark = pytest.mark.child  # Dask calls uname(1) when it starts
+pytestmark = pytest.mark.child
 
 SECONDS = 10.0
 MOST = 20
-SHORT_SECONDS = 2.0
-UNUSED = "tcp://127.0.0.1:9"
-RELEASED = threading.Event()
-MEETING = threading.Barrier(2)
-"""Workers of this process share them with the test."""
+SHORT_SECONDS = 0.5
+GREETING = "echo noise of a shell; echo 'iostudy fleet agent 1'; "
+
+
+def connect(stack: ExitStack, *commands: list[str]) -> FleetClient:
+    """A client of these programs, which are named by their numbers."""
+    processes = {}
+    for number, command in enumerate(commands):
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        processes[str(number)] = stack.enter_context(process)
+    fleet = stack.enter_context(open_client(processes))
+    wait_until(lambda: all(fleet.find(node).is_ready for node in fleet.nodes))
+    return fleet
 
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[FleetClient]:
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, protocol="tcp://") as own,
-        Client(own) as client,
-    ):
-        yield FleetClient(client, find_workers(client))
+    with ExitStack() as stack:
+        agent = [sys.executable, "-m", "tests.fleet.waiting_agent"]
+        yield connect(stack, agent, agent)
 
 
-def wait_for_release() -> bool:
-    return RELEASED.wait(SECONDS)
-
-
-def release(delay: float) -> str:
-    time.sleep(delay)
-    RELEASED.set()
-    return "released"
-
-
-def meet(node: str) -> str:
-    MEETING.wait(SECONDS)
-    return node
+def ask_shell(script: str) -> object:
+    """The answer to one call of a shell that has greeted as an agent."""
+    with ExitStack() as stack:
+        fleet = connect(stack, ["sh", "-c", f"{GREETING}{script}"])
+        return fleet.call_all({"0": partial(read_clock)}, SECONDS)["0"]
 
 
 def read_clocks(fleet: FleetClient) -> list[list[Exchange]]:
@@ -59,49 +63,82 @@ def read_clocks(fleet: FleetClient) -> list[list[Exchange]]:
     return [own for own in found.values() if not isinstance(own, NoAnswer)]
 
 
-def fail() -> None:
-    raise UsageError("a disk", found="none", where="this node", remedy="add one")
-
-
 def test_a_call_that_waits_leaves_a_node_free_for_others(fleet: FleetClient) -> None:
-    RELEASED.clear()
-    waiter = threading.Thread(target=fleet.call, args=("0", wait_for_release, SECONDS))
+    waiter = threading.Thread(target=fleet.call, args=("0", partial(wait_for_release), SECONDS))
     waiter.start()
     assert fleet.call("0", partial(release, 0.1), SECONDS) == "released"
     waiter.join(SECONDS)
     assert not waiter.is_alive()
 
 
-def test_each_node_has_its_own_call_and_all_run_at_once(fleet: FleetClient) -> None:
-    calls = {node: partial(meet, node) for node in fleet.nodes}
-    assert fleet.call_all(calls, SECONDS) == {"0": "0", "1": "1"}
-
-
 def test_an_error_and_a_late_answer_are_no_answers(fleet: FleetClient) -> None:
-    RELEASED.clear()
-    calls: dict[str, Callable[[], object]] = {"0": fail, "1": wait_for_release}
-    answers = fleet.call_all(calls, SHORT_SECONDS)
-    RELEASED.set()
+    answers = fleet.call_all({"0": partial(fail), "1": partial(wait_for_release)}, SHORT_SECONDS)
     assert isinstance(answers["0"], NoAnswer)
     assert "a disk" in answers["0"].reason
     assert answers["1"] == NoAnswer("it is late")
-    assert fleet.call("1", partial(operator.add, 1, 1), SECONDS) == 2, "the connection is new"
+    assert fleet.call("1", partial(release, 0), SECONDS) == "released", "the next one comes"
+    with pytest.raises(RecordError, match="a disk"):
+        fleet.call("0", partial(fail), SECONDS)
 
 
-def test_refresh_finds_the_address_of_a_worker(fleet: FleetClient) -> None:
-    moved = FleetClient(fleet._client, {"0": UNUSED})
-    assert moved.call_all({"0": fail}, 0.2) == {"0": NoAnswer("it is late")}
-    moved.refresh()
-    assert moved.call("0", partial(operator.add, 1, 1), SECONDS) == 2
+def test_what_a_node_prints_is_no_answer(fleet: FleetClient) -> None:
+    assert fleet.call("0", partial(print_noise), SECONDS) == "printed"
+    assert b"forged" in fleet.find("0").messages
+
+
+def test_an_answer_has_a_largest_size(fleet: FleetClient) -> None:
+    assert len(fleet.call("0", partial(return_much, 1 << 20), SECONDS)) == 1 << 20
+    with pytest.raises(RecordError, match=f"of which {MOST_ANSWER_BYTES} may be sent"):
+        fleet.call("0", partial(return_much, MOST_ANSWER_BYTES), SECONDS)
+
+
+def test_a_function_that_is_none_of_an_agent_is_not_called(fleet: FleetClient) -> None:
+    with pytest.raises(RecordError, match="KeyError: 'eval'"):
+        fleet.call("0", partial(eval, "1"), SECONDS)
 
 
 def test_a_clock_is_read_until_a_round_trip_is_short(
     fleet: FleetClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("iostudy.fleet.deployment.client._SHORT_TRIP_SECONDS", SECONDS)
+    monkeypatch.setattr(client_module, "_SHORT_TRIP_SECONDS", SECONDS)
     assert [len(own) for own in read_clocks(fleet)] == [1, 1]
-    monkeypatch.setattr("iostudy.fleet.deployment.client._SHORT_TRIP_SECONDS", 0.0)
+    monkeypatch.setattr(client_module, "_SHORT_TRIP_SECONDS", 0.0)
     exchanges = read_clocks(fleet)
     assert [len(own) for own in exchanges] == [MOST, MOST]
     for own in chain.from_iterable(exchanges):
         assert own.sent <= own.received <= own.answered <= own.returned
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo nonsense; cat", "sent what is no answer"),
+        ("yes | tr -d '\\n'", "sent what is no answer"),
+        ("true", "has ended"),
+        ("""read _; echo '{"number": 0, "value": [1, 2, 3]}'; cat""", "none of read_clock"),
+        ("""read _; echo '{"number": 0, "value": [1, Infinity]}'; cat""", "not finite"),
+        ("""read _; echo '{"number": 0, "value": [1, 1e999]}'; cat""", "not finite"),
+        (f"""read _; echo '{{"number": 0, "value": {"[" * 40 + "]" * 40}}}'; cat""", "deeper"),
+        (f"""read _; echo '{{"number": 0, "value": {"[" * 999 + "]" * 999}}}'; cat""", "no answer"),
+    ],
+)
+def test_what_is_no_answer_is_never_used(script: str, reason: str):
+    answer = ask_shell(script)
+    assert isinstance(answer, NoAnswer)
+    assert reason in answer.reason
+
+
+def test_a_clock_that_cannot_be_is_no_exchange():
+    answer = """read _; echo '{"number": 0, "value": [0, 1e300]}'; cat"""
+    with ExitStack() as stack:
+        fleet = connect(stack, ["sh", "-c", f"{GREETING}{answer}"])
+        (found,) = fleet.time_exchanges(["0"], read_clock, 1, SECONDS).values()
+    assert isinstance(found, NoAnswer)
+
+
+def test_a_connection_that_takes_no_data_is_given_up():
+    with ExitStack() as stack:
+        fleet = connect(stack, ["sh", "-c", f"{GREETING}exec sleep {SECONDS}"])
+        long = partial(release, "x" * (2 << 20))
+        answers = [fleet.call_all({"0": long}, SHORT_SECONDS)["0"] for _ in range(3)]
+    assert answers == [NoAnswer("it is late"), *2 * [NoAnswer("its connection takes no data")]]

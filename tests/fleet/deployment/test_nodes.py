@@ -1,10 +1,7 @@
 """Nodes as the command line names them, and the commands that reach them."""
 
-from typing import Any
-
 import pytest
 
-from iostudy.cli.fleet_options import find_nodes
 from iostudy.errors import UsageError
 from iostudy.fleet.deployment.nodes import SshNode, build_nodes, parse_nodes
 from iostudy.fleet.deployment.readiness import Problem
@@ -69,11 +66,3 @@ def test_a_failed_command_is_explained_as_its_way_to_the_node_fails():
     assert ssh.explain(127, "sh: not found").found.startswith("no Python in /opt")
     assert ssh.explain(1, "sudo: a password is required").remedy.startswith("let sudo run")
     assert (slurm.find_cause(ended), ssh.find_cause(" \n")) == (ended.strip(), "no message")
-
-
-def test_workers_of_a_scheduler_keep_the_options_they_started_with():
-    options: dict[str, Any] = {"nodes": None, "inventory": None, "limit": None}
-    options |= {"scheduler": "tls://host:8786", "python": None, "sudo": False, "listen": None}
-    assert find_nodes(None, **options).number is None
-    with pytest.raises(UsageError, match="python, sudo and listen are fixed by the workers"):
-        find_nodes(None, **{**options, "sudo": True})

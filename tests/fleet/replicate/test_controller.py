@@ -69,9 +69,6 @@ class Client:
             raise RecordError("", found=answer.reason, where=node, remedy="")
         return answer
 
-    def refresh(self) -> None:
-        pass
-
 
 def run(
     out: Path,

@@ -6,7 +6,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from operator import methodcaller
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from iostudy.fleet.supervision import node_study
 from iostudy.fleet.supervision.node_study import NodeStatus, Request, begin, contact, list_results
 from iostudy.fleet.supervision.work_folder import EndReason, StudyOrder, WorkFolder, work_folder
 from iostudy.fleet.together.trial_calls import carry
-from iostudy.fleet.together.trial_messages import Answer, ServerPhase, TrialRequest
+from iostudy.fleet.together.trial_messages import Answer, Call, ServerPhase, TrialRequest
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.study.parser import parse
 from tests.cli.program import Program
@@ -191,9 +190,9 @@ def test_a_node_at_the_start_line_restores_its_settings_when_it_has_to_stop(
     together = together.model_copy(update={"design": Design.TOGETHER})
     assert begin(folder, together, resumed=False) == ""
     calls = [
-        methodcaller("open"),
-        methodcaller("begin_block", study.workloads[0], 1),
-        methodcaller("trial", study.baseline),
+        Call("open"),
+        Call("begin_block", (study.workloads[0].label, 1)),
+        Call("trial", (study.baseline,)),
     ]
     for number, call in enumerate(calls, start=1):
         answer = settle(folder, TrialRequest(number, call, None, 1.0))

@@ -1,11 +1,10 @@
-"""A crew with nodes that answer, fail and fall silent, without Dask."""
+"""A crew with nodes that answer, fail and fall silent, without agents."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,9 @@ from iostudy.fleet.supervision.work_folder import Ending, EndReason, WorkFolder
 from iostudy.fleet.together.crew import Crew
 from iostudy.fleet.together.trial_messages import (
     Answer,
+    Call,
     LateStartError,
+    NodeError,
     NotStartedError,
     Outcome,
     ServerPhase,
@@ -30,7 +31,7 @@ LATE = NoAnswer("late")
 LEASE_SECONDS = 0.2
 LONG_LEASE_SECONDS = 2.0
 """For tests in which a pause of a busy host must not cost a lease."""
-CALL = methodcaller("trial")
+CALL = Call("trial")
 
 
 class Node:
@@ -69,15 +70,16 @@ class Node:
         if request.call is None or len(self.requests) > self.ends_after:
             return Answer(ServerPhase.ENDED, line="killed")
         if self.error is not None:
-            return Answer(ServerPhase.DONE, Outcome(error=self.error))
+            return Answer(ServerPhase.DONE, Outcome(error=NodeError.describe(self.error)))
         if request.release is None and request.call is CALL:
             return Answer(ServerPhase.READY)
         if request.release is not None and request.release.instant is None:
             error = NotStartedError("", found="called off", where="", remedy="")
-            return Answer(ServerPhase.DONE, Outcome(error=error))
+            return Answer(ServerPhase.DONE, Outcome(error=NodeError.describe(error)))
         self.released_after = self.read_at
         self.late -= 1
-        error = failure(LateStartError, "late") if self.late >= 0 else None
+        late = NodeError.describe(failure(LateStartError, "late"))
+        error = late if self.late >= 0 else None
         return Answer(ServerPhase.DONE, Outcome(value=request.release, error=error))
 
     def read_clock(self) -> float:
@@ -90,7 +92,6 @@ class Client:
         self.nodes = nodes
         self.mute: set[str] = set()
         self.call_seconds = LEASE_SECONDS / 10
-        self.refreshed = 0
 
     def call_all(self, calls: Mapping[str, partial[Any]], _seconds: float) -> dict[str, Any]:
         time.sleep(self.call_seconds)
@@ -110,9 +111,6 @@ class Client:
             sent, other = time.monotonic(), self.nodes[node].read_clock()
             found.append(Exchange(sent, other, other, time.monotonic()))
         return found
-
-    def refresh(self) -> None:
-        self.refreshed += 1
 
 
 def make(**nodes: Node) -> tuple[Crew, dict[str, str], Client]:
@@ -178,7 +176,7 @@ def test_a_server_that_does_not_listen_is_lost(monkeypatch: pytest.MonkeyPatch):
     deaf = Node()
     deaf.phases = [ServerPhase.STARTING] * 999
     crew, lost, _ = make(a=Node(), deaf=deaf)
-    assert crew.run(lambda _: methodcaller("open"), crew.nodes).keys() == {"a"}
+    assert crew.run(lambda _: Call("open"), crew.nodes).keys() == {"a"}
     assert lost == {"deaf": "its server of trials does not listen"}
 
 
@@ -189,7 +187,7 @@ def test_a_server_that_ends_after_a_long_call_is_lost_with_its_last_line(
     long = Node(ends_after=0)
     long.phases = [*[ServerPhase.BUSY] * 15, ServerPhase.STARTING]
     crew, lost, _ = make(long=long)
-    assert crew.run(lambda _: methodcaller("trial"), crew.nodes) == {}
+    assert crew.run(lambda _: Call("trial"), crew.nodes) == {}
     assert lost == {"long": "its server of trials has ended: killed"}
 
 
@@ -283,13 +281,12 @@ def test_a_lost_node_returns_once_its_server_was_stopped_and_all_is_restored(
     lost = Node(silent_after=1)
     crew, _, client = make(a=Node(), b=lost)
     lose(crew)
-    lost.status, client.refreshed = status, 0
+    lost.status = status
     beat(crew)
     assert crew.take_returned() == returned
     assert crew.unrestored.keys() == ({"b"} if status == UNRESTORED else set())
     assert set(lost.contacts) == {Request.STOP}, "a server that runs there is stopped"
     assert set(client.nodes["a"].contacts) == {Request.CONTINUE}
-    assert (client.refreshed > 0) == (status is LATE), "its worker may have registered again"
 
 
 def test_a_node_that_is_admitted_takes_part_and_one_that_is_excluded_does_not():
@@ -339,9 +336,9 @@ def test_a_call_without_an_answer_is_sent_again(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("iostudy.fleet.together.crew._RETRY_SECONDS", 0.0)
     late = Node()
     late.phases = [None, None]
-    crew, lost, client = make_with_lease(LONG_LEASE_SECONDS, late=late)
-    assert crew.run(lambda _: methodcaller("end_block"), crew.nodes).keys() == {"late"}
-    assert (len(late.requests), client.refreshed, lost) == (3, 2, {})
+    crew, lost, _ = make_with_lease(LONG_LEASE_SECONDS, late=late)
+    assert crew.run(lambda _: Call("end_block"), crew.nodes).keys() == {"late"}
+    assert (len(late.requests), lost) == (3, {})
 
 
 def test_a_node_that_answered_lately_needs_no_heartbeat(monkeypatch: pytest.MonkeyPatch):

@@ -8,33 +8,30 @@ import pytest
 
 from iostudy.analysis.clock_offset import ClockOffset
 from iostudy.fleet.together.joint_trial import join_trials
-from iostudy.fleet.together.served_node import NO_SAMPLES
+from iostudy.fleet.together.trial_messages import NodeTrial
 from iostudy.node.protocol import Span, TrialResult
 from iostudy.results.node_parts import read_node_parts
 from iostudy.telemetry.covariates import Covariate, compute_covariates
-from iostudy.telemetry.recorder import Telemetry
-from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import MIB
 
 OFFSETS = {"a": 0.0, "b": 3600.0}
 
 
-def make_result(node: str, began: float, ended: float, **machine: float) -> TrialResult:
+def make_result(node: str, began: float, ended: float, **machine: float) -> NodeTrial:
     offset = OFFSETS[node]
-    summary = TelemetrySummary(seconds=ended - began, devices={"sda": {}}, machine=machine)
-    return TrialResult(
+    return NodeTrial(
         figures={"aggregate": 1.0, "throughput": 1.0, "bytes": 100.0 * MIB},
         settings={"block.scheduler@sda": "bfq", "vm.swappiness": "1"},
-        telemetry=Telemetry(summary, NO_SAMPLES),
-        devices=("sda",),
+        machine=machine,
         phases={"run": ended - began},
         notes=("dropped",),
         latencies={"read": ((1.0, 5), (2.0, 1))},
+        departures=(),
         span=Span(began + offset, ended + offset),
     )
 
 
-def join(a: TrialResult, b: TrialResult) -> TrialResult:
+def join(a: NodeTrial, b: NodeTrial) -> TrialResult:
     own = {node: ClockOffset(offset, 0.001) for node, offset in OFFSETS.items()}
     offsets = {node: (each, each) for node, each in own.items()}
     return join_trials({"a": a, "b": b}, offsets, margin=0.05)

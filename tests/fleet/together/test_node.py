@@ -1,7 +1,8 @@
-"""Blocks of all nodes, after errors and interrupts, without Dask."""
+"""Blocks of all nodes, after errors and interrupts, without agents."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ from iostudy.errors import NotReadyError, TrialError, UsageError, WorkloadError
 from iostudy.fleet.deployment.client import NoAnswer
 from iostudy.fleet.supervision.work_folder import EndReason
 from iostudy.fleet.together.node import TogetherNode
-from iostudy.fleet.together.trial_messages import Answer, Outcome, TrialRequest
+from iostudy.fleet.together.trial_messages import Answer, Call, Outcome, TrialRequest
 from iostudy.study.parser import parse
 from tests.fleet.small_study import build_study
 from tests.fleet.together.test_crew import Node, beat, ended, failure, make
+
+TARGET: dict[str, Any] = {"description": "d", "devices": [], "identity": [], "on": {}, "notes": []}
+CIRCUMSTANCES = {"host": {}, "versions": {}, "target": TARGET}
 
 
 class Restarts:
@@ -47,8 +51,9 @@ def run_block(folder: Path, error: BaseException) -> list[str]:
     return [name_of(own.call) for own in node.requests]
 
 
-def name_of(call: Any) -> str:
-    return str(call.__reduce__()[1][0])
+def name_of(call: Call | None) -> str:
+    assert call is not None
+    return call.method
 
 
 def test_an_error_ends_the_block_on_every_node(tmp_path: Path):
@@ -88,11 +93,16 @@ def test_a_node_that_is_lost_while_the_block_begins_is_in_no_trial(tmp_path: Pat
 class OpenedNode(Node):
     """It sees the folders of the others, and knows its circumstances."""
 
+    values: Mapping[str, Any] = {
+        "open": "/shared/own",
+        "list_unseen": [],
+        "circumstances": CIRCUMSTANCES,
+    }
+
     def carry(self, request: TrialRequest) -> Answer | NoAnswer:
         answer = super().carry(request)
-        values = {"open": "/shared/own", "list_unseen": [], "circumstances": {"host": "h"}}
         if isinstance(answer, Answer) and answer.outcome is not None:
-            return replace(answer, outcome=Outcome(values.get(name_of(request.call))))
+            return replace(answer, outcome=Outcome(self.values.get(name_of(request.call))))
         return answer
 
 
@@ -150,3 +160,15 @@ def test_a_node_that_has_changed_does_not_return(tmp_path: Path):
     assert together.crew.lost == ("b",)
     beat(together.crew)
     assert together.crew.take_returned() == ()
+
+
+def test_a_node_with_a_malformed_answer_takes_part_no_more(tmp_path: Path):
+    restarts = Restarts()
+    bad = OpenedNode()
+    crew, losses, _ = make(a=OpenedNode(), b=bad)
+    together = TogetherNode(crew, 0.03, restarts)
+    together.open()
+    bad.values = {"circumstances": {"host": "h"}}
+    with pytest.raises(TrialError, match="b: its answer to circumstances is malformed"):
+        together.circumstances()
+    assert (crew.nodes, losses.keys()) == (("a",), {"b"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import methodcaller
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,14 @@ from iostudy.fleet.supervision import node_study
 from iostudy.fleet.supervision.node_study import NodeStatus, Request
 from iostudy.fleet.supervision.work_folder import WorkFolder
 from iostudy.fleet.together.trial_calls import carry
-from iostudy.fleet.together.trial_messages import ServerPhase, TrialRequest
+from iostudy.fleet.together.trial_messages import Call, ServerPhase, TrialRequest
 from iostudy.fleet.together.trial_socket import listen
 from tests.fleet.together.test_trial_server import Served
 
 CALLS = 5
 """As many as a controller sends within a lease, and more."""
 SOON = 0.05
-REQUEST = TrialRequest(number=1, call=methodcaller("count"), release=None, seconds=SOON)
+REQUEST = TrialRequest(number=1, call=Call("count"), release=None, seconds=SOON)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
-from operator import methodcaller
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from iostudy.fleet.together.trial_messages import (
     TrialRequest,
 )
 from iostudy.fleet.together.trial_server import TrialServer
-from iostudy.fleet.together.trial_socket import connect
+from iostudy.fleet.together.trial_socket import connect, receive_answer, send
 
 HANG_GUARD_SECONDS = 60.0
 SOON = 0.2
@@ -70,9 +69,8 @@ class Served:
         while True:
             try:
                 with connect(self.folder) as connection:
-                    connection.send(TrialRequest(number, call, release, seconds))
-                    answer: Answer = connection.recv()
-                    return answer
+                    send(connection, TrialRequest(number, call, release, seconds))
+                    return receive_answer(connection)
             except (FileNotFoundError, ConnectionRefusedError):
                 assert self.thread.is_alive()
 
@@ -89,7 +87,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 def test_only_the_owner_can_reach_the_socket(served: Served):
-    served.ask(1, methodcaller("count"))
+    served.ask(1, Call("count"))
     (socket,) = served.folder.path.iterdir()
     assert stat.S_IMODE(socket.stat().st_mode) == 0o600
 
@@ -97,17 +95,17 @@ def test_only_the_owner_can_reach_the_socket(served: Served):
 def test_a_call_is_carried_out_once_however_often_it_comes(served: Served):
     released = Release(time.monotonic() + SOON)
     for _ in range(3):
-        answer = served.ask(1, methodcaller("trial"), released)
+        answer = served.ask(1, Call("trial"), released)
         assert answer.phase is ServerPhase.DONE
-    counted = served.ask(2, methodcaller("count")).outcome
+    counted = served.ask(2, Call("count")).outcome
     assert counted is not None
     assert counted.value == 1
-    late = served.ask(1, methodcaller("trial"))  # a message of before
+    late = served.ask(1, Call("trial"))  # a message of before
     assert late.outcome == counted
 
 
 def test_a_run_begins_at_the_instant_and_not_before(served: Served):
-    call = methodcaller("trial")
+    call = Call("trial")
     assert served.ask(1, call).phase is ServerPhase.READY
     assert served.ask(1, call).phase is ServerPhase.READY, "it waits for its release"
     instant = time.monotonic() + SOON
@@ -117,40 +115,43 @@ def test_a_run_begins_at_the_instant_and_not_before(served: Served):
 
 
 def test_a_run_that_is_called_off_is_no_run(served: Served):
-    outcome = served.ask(1, methodcaller("trial"), Release(None)).outcome
+    outcome = served.ask(1, Call("trial"), Release(None)).outcome
     assert outcome is not None
-    assert isinstance(outcome.error, NotStartedError)
-    counted = served.ask(2, methodcaller("count")).outcome
+    assert outcome.error is not None
+    assert isinstance(outcome.error.on("n"), NotStartedError)
+    counted = served.ask(2, Call("count")).outcome
     assert counted is not None
     assert counted.value == 0
 
 
 def test_an_instant_in_the_past_is_refused(served: Served):
-    outcome = served.ask(1, methodcaller("trial"), Release(time.monotonic() - 1)).outcome
+    outcome = served.ask(1, Call("trial"), Release(time.monotonic() - 1)).outcome
     assert outcome is not None
-    assert isinstance(outcome.error, LateStartError)
+    assert outcome.error is not None
+    assert isinstance(outcome.error.on("n"), LateStartError)
     assert "after it" in outcome.error.found
 
 
 def test_an_error_is_an_answer_and_the_server_continues(served: Served):
-    outcome = served.ask(1, methodcaller("fail")).outcome
+    outcome = served.ask(1, Call("fail")).outcome
     assert outcome is not None
-    assert isinstance(outcome.error, WorkloadError)
-    assert served.ask(2, methodcaller("count")).phase is ServerPhase.DONE
+    assert outcome.error is not None
+    assert isinstance(outcome.error.on("n"), WorkloadError)
+    assert served.ask(2, Call("count")).phase is ServerPhase.DONE
 
 
 def test_a_long_call_answers_that_it_is_busy(served: Served):
     released = Release(time.monotonic() + 4 * SOON)
-    assert served.ask(1, methodcaller("trial"), released, SOON).phase is ServerPhase.BUSY
-    assert served.ask(1, methodcaller("trial"), released).phase is ServerPhase.DONE
+    assert served.ask(1, Call("trial"), released, SOON).phase is ServerPhase.BUSY
+    assert served.ask(1, Call("trial"), released).phase is ServerPhase.DONE
 
 
 def test_calls_of_an_earlier_server_are_not_carried_out(tmp_path: Path):
     served = Served(WorkFolder(tmp_path), calls=7)
     try:
         released = Release(time.monotonic() + SOON)
-        assert served.ask(7, methodcaller("trial"), released).outcome == Outcome()
-        counted = served.ask(8, methodcaller("count")).outcome
+        assert served.ask(7, Call("trial"), released).outcome == Outcome()
+        counted = served.ask(8, Call("count")).outcome
         assert counted is not None
         assert counted.value == 0
     finally:

@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from iostudy.errors import BusyError, TargetError, UsageError
+from iostudy.folders import OUTPUT_LOCK
 from iostudy.host.mounts import find_mount
 from iostudy.host.stack import whole_stack
 from iostudy.settings.transaction import locks as locks_module
 from iostudy.settings.transaction.locks import (
-    OUTPUT_LOCK,
     lock_affected,
     lock_devices,
     lock_directory,

@@ -20,7 +20,7 @@ def no_python(python: str, said: str) -> Problem:
     """The interpreter cannot be started."""
     return Problem(
         f"no Python in {python}: {said}",
-        "install iostudy[fleet] there and name its Python (--python or iostudy_python)",
+        "install iostudy there and name its Python (--python or iostudy_python)",
     )
 
 

@@ -1,24 +1,38 @@
-"""Static inventories of Ansible as YAML and INI, for hosts without Ansible (pure)."""
+"""Static inventories of Ansible as YAML and INI, for hosts without Ansible (pure).
+
+It is a subset. What it does not read as Ansible does is refused, with the line or the name.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from iostudy.errors import UsageError
+from iostudy.study.fleet_nodes import MAX_HOSTS
+from iostudy.study.guarded_yaml import new_yaml
 
 Hosts = dict[str, dict[str, Any]]
 
 _ALL, _UNGROUPED = "all", "ungrouped"
-_SECTION = re.compile(r"\[([^\]:\s]+)(?::(children|vars))?\]")
+_COMMENTS = ("#", ";")
+_SECTION = re.compile(r"\[([^\]:\s]+)(?::(hosts|children|vars))?\]\s*(?:#.*)?")
 _RANGE = re.compile(r"\[(\w+):(\w+)(?::(\d+))?\]")
+_QUOTED = re.compile(r"""(['"])([^'"\\]*)\1""")
+_PORT = re.compile(r"([^:]*(?:\[\w+:[^\]]*\][^:]*)*):([1-9]\d{0,4})")
 _KEYS = {"hosts", "vars", "children"}
+_BEGINS_YAML = re.compile(r"(?:\s*#.*\n|\s*\n)*(?:---\s|[\w.-]+:\s*(?:#.*)?$)", re.MULTILINE)
+_YAML_SUFFIXES = (".yml", ".yaml", ".json")
+_MOST_MEMBERSHIPS = 20 * MAX_HOSTS
+"""Hosts of all groups together, of which each counts in every group that contains it."""
+_LONGEST_NAME = 255
+_LONGEST_LINE = 4096
 
 
 @dataclass
@@ -30,65 +44,115 @@ class Group:
     children: list[str] = field(default_factory=list)
 
 
-def parse_yaml(text: str, where: str) -> tuple[Hosts, dict[str, tuple[str, ...]]]:
-    """Hosts with their variables, and the hosts of each group; UsageError with its reason."""
-    try:
-        content = YAML(typ="safe").load(text)
-    except YAMLError as error:
-        raise _unreadable(where, " ".join(str(error).split())) from error
-    groups: dict[str, Group] = {}
-    _add_yaml_groups(groups, content, where)
+class _Groups(dict[str, Group]):
+    """Groups by name, which together have no more hosts than a fleet may have."""
+
+    def __init__(self, known: Collection[str]) -> None:
+        super().__init__()
+        self._known = known
+        self._left = MAX_HOSTS
+
+    def find(self, name: str) -> Group:
+        """The group, new or old."""
+        return self.setdefault(name, Group())
+
+    def add(self, group: Group, pattern: str, variables: Mapping[str, Any]) -> None:
+        """Add the hosts of a pattern; ValueError if it is none or there are too many."""
+        hosts, port = _split_port(pattern)
+        names = list(expand_range(hosts, self._left))
+        self._left -= len(names)
+        own = {"ansible_port": port} if port else {}
+        for name in names:
+            group.hosts.setdefault(name, {}).update({**own, **self.keep(variables)})
+
+    def keep(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The variables that iostudy knows."""
+        return {str(key): own for key, own in variables.items() if key in self._known}
+
+
+def parse_text(
+    text: str, suffix: str, where: str, known: Collection[str]
+) -> tuple[Hosts, dict[str, tuple[str, ...]]]:
+    """Hosts with their ``known`` variables, and the hosts of each group; UsageError with a reason.
+
+    Without a suffix, a text that begins as a YAML mapping does is YAML: no INI file begins so.
+    """
+    groups = _Groups(known)
+    if suffix in _YAML_SUFFIXES or (not suffix and _BEGINS_YAML.match(text)):
+        _parse_yaml(groups, text, where)
+    else:
+        _parse_ini(groups, text, where)
     return _resolve(groups, where)
 
 
-def parse_ini(text: str, where: str) -> tuple[Hosts, dict[str, tuple[str, ...]]]:
-    """Hosts with their variables, and the hosts of each group; UsageError with its line."""
-    groups: dict[str, Group] = {}
-    group, part = groups.setdefault(_UNGROUPED, Group()), None
-    for number, line in enumerate(text.splitlines(), start=1):
-        try:
-            words = shlex.split(line, comments=True)
-            section = _SECTION.fullmatch(" ".join(words))
-            if section:
-                group, part = groups.setdefault(section[1], Group()), section[2]
-            elif words:
-                _add_ini_line(group, part, words, line)
-        except ValueError as error:
-            raise _unreadable(where, f"line {number}: {error}: {line.strip()}") from error
-    return _resolve(groups, where)
+def expand_range(pattern: str, most: int) -> Iterator[str]:
+    """The names of ``node[01:20].site``; ValueError for no such range, or more than ``most``."""
+    ranges = [_list_texts(found) for found in _RANGE.finditer(pattern)]
+    count = 1
+    for own in ranges:
+        count *= len(own)
+    if count > most:
+        raise ValueError(f"more than {MAX_HOSTS} hosts in all")
+    if len(pattern) > _LONGEST_NAME:
+        raise ValueError(f"a name of {len(pattern)} characters")
+    pieces = _RANGE.split(pattern)[::4]
+    names = [pieces[0]]
+    for own, piece in zip(ranges, pieces[1:], strict=True):
+        names = [f"{name}{text}{piece}" for name in names for text in own]
+    yield from names
 
 
-def expand_range(pattern: str) -> Iterator[str]:
-    """The names of ``node[01:20].site``; ValueError if the range has no end after its start."""
-    found = _RANGE.search(pattern)
-    if not found:
-        yield pattern
-        return
-    first, last, step = found[1], found[2], int(found[3] or 1)
-    if first.isdigit() and last.isdigit():
-        texts = [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1, step or 1)]
-    elif len(first) == len(last) == 1:
-        texts = [chr(n) for n in range(ord(first), ord(last) + 1, step or 1)]
+def _list_texts(found: re.Match[str]) -> Sequence[str]:
+    """What a range stands for, at most one text more than a fleet has hosts."""
+    first, last, step = found[1], found[2], int((found[3] or "1")[:6])
+    if first.isdecimal() and last.isdecimal() and step and len(first + last) <= 2 * len("10000"):
+        numbers = range(int(first), int(last) + 1, step)
+        texts = [str(number).zfill(len(first)) for number in numbers[: MAX_HOSTS + 1]]
+    elif len(first) == len(last) == 1 and (first + last).isascii() and step:
+        texts = [chr(number) for number in range(ord(first), ord(last) + 1, step)]
     else:
         texts = []
-    if not texts or not step:
+    if not texts:
         raise ValueError(f"not a range: {found[0]}")
-    for text in texts:
-        yield from expand_range(pattern[: found.start()] + text + pattern[found.end() :])
+    return texts
 
 
-def _add_ini_line(group: Group, part: str | None, words: Sequence[str], line: str) -> None:
+def _split_port(pattern: str) -> tuple[str, str]:
+    """The pattern without its port, as in ``node01:2222``, and the port."""
+    found = _PORT.fullmatch(pattern)
+    if found:
+        return found[1], found[2]
+    if ":" in _RANGE.sub("", pattern):
+        raise ValueError(f"neither HOST nor HOST:PORT: {pattern[:_LONGEST_NAME]}")
+    return pattern, ""
+
+
+def _parse_ini(groups: _Groups, text: str, where: str) -> None:
+    group, part = groups.find(_UNGROUPED), None
+    for number, whole in enumerate(text.splitlines(), start=1):
+        line = whole.strip()
+        try:
+            if not line or line.startswith(_COMMENTS):
+                continue
+            if len(line) > _LONGEST_LINE:
+                raise ValueError(f"longer than {_LONGEST_LINE} characters")
+            if section := _SECTION.fullmatch(line):
+                group, part = groups.find(section[1]), section[2]
+            elif part == "vars":
+                group.variables.update(groups.keep(dict([_split_variable(line)])))
+            else:
+                _add_ini_line(groups, group, part, shlex.split(line, comments=True))
+        except ValueError as error:
+            raise _unreadable(where, f"line {number}: {error}: {line[:80]}") from error
+
+
+def _add_ini_line(groups: _Groups, group: Group, part: str | None, words: Sequence[str]) -> None:
     if part == "children":
-        group.children += words
-    elif part == "vars":
-        key, equals, value = line.partition("=")
-        if not equals:
-            raise ValueError("no = between variable and value")
-        group.variables[key.strip()] = " ".join(shlex.split(value, comments=True))
+        if len(words) != 1:
+            raise ValueError("not the name of one group")
+        group.children.append(words[0])
     else:
-        variables = dict(_split_assignment(word) for word in words[1:])
-        for host in expand_range(words[0]):
-            group.hosts.setdefault(host, {}).update(variables)
+        groups.add(group, words[0], dict(map(_split_assignment, words[1:])))
 
 
 def _split_assignment(word: str) -> tuple[str, str]:
@@ -98,60 +162,111 @@ def _split_assignment(word: str) -> tuple[str, str]:
     return key, value
 
 
-def _add_yaml_groups(groups: dict[str, Group], content: object, where: str) -> None:
-    if not isinstance(content, Mapping):
-        raise _unreadable(where, "no groups at the top")
-    for name, body in content.items():
-        keys = body if isinstance(body, Mapping) else {}
-        if (body is not None and not isinstance(body, Mapping)) or set(keys) - _KEYS:
-            raise _unreadable(where, f"the group {name} has other keys than {sorted(_KEYS)}")
-        group = groups.setdefault(str(name), Group())
-        group.variables.update(keys.get("vars") or {})
-        for pattern, variables in (keys.get("hosts") or {}).items():
-            for host in _expand(str(pattern), where):
-                group.hosts.setdefault(host, {}).update(variables or {})
-        children = keys.get("children") or {}
-        group.children += map(str, children)
-        _add_yaml_groups(groups, children, where)
+def _split_variable(line: str) -> tuple[str, str]:
+    """A variable of a group, whose value Ansible reads to the end of the line, ``#`` included."""
+    key, value = _split_assignment(line)
+    value = value.strip()
+    if value[:1] in ("'", '"'):
+        quoted = _QUOTED.fullmatch(value)
+        if quoted is None:
+            raise ValueError("not one text in quotation marks")
+        value = quoted[2]
+    return key.strip(), value
 
 
-def _expand(pattern: str, where: str) -> list[str]:
+def _parse_yaml(groups: _Groups, text: str, where: str) -> None:
     try:
-        return list(expand_range(pattern))
-    except ValueError as error:
-        raise _unreadable(where, str(error)) from error
+        content = new_yaml().load(text)
+    except YAMLError as error:
+        raise _unreadable(where, " ".join(str(error).split())) from error
+    pending: list[object] = [content]
+    while pending:
+        body = pending.pop(0)
+        if not isinstance(body, Mapping):
+            raise _unreadable(where, "no mapping of groups")
+        for name, own in body.items():
+            try:
+                pending += _add_yaml_group(groups, str(name), own)
+            except ValueError as error:
+                raise _unreadable(where, f"the group {name}: {error}") from error
+
+
+def _add_yaml_group(groups: _Groups, name: str, body: object) -> list[object]:
+    """Add a group; return the mapping of those in it, if there is one."""
+    keys = _require_mapping(body, "its body")
+    if other := [str(key) for key in keys if key not in _KEYS]:
+        raise ValueError(f"other keys than {', '.join(sorted(_KEYS))}: {other[0]}")
+    group = groups.find(name)
+    group.variables.update(groups.keep(_require_mapping(keys.get("vars"), "vars")))
+    for pattern, variables in _require_mapping(keys.get("hosts"), "hosts").items():
+        groups.add(group, str(pattern), _require_mapping(variables, f"the host {pattern}"))
+    children = _require_mapping(keys.get("children"), "children")
+    group.children += map(str, children)
+    return [children] if children else []
+
+
+def _require_mapping(value: object, what: str) -> Mapping[Any, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{what} is no mapping")
+    return value
 
 
 def _resolve(groups: Mapping[str, Group], where: str) -> tuple[Hosts, dict[str, tuple[str, ...]]]:
     """Merge variables as Ansible does: deeper groups override, then the host's own."""
-    depths = {name: _depth(groups, name, where) for name in groups}
-    members = {name: tuple(_members(groups, name)) for name in groups}
+    for own in groups.values():
+        for child in own.children:
+            if child not in groups:
+                raise _unreadable(where, f"the group {child} is not defined")
+    members = list_members(
+        {name: tuple(own.hosts) for name, own in groups.items()},
+        {name: own.children for name, own in groups.items()},
+        where,
+    )
+    depths = _find_depths(groups, tuple(members))
     hosts: Hosts = {host: {} for own in groups.values() for host in own.hosts}
     for name in sorted(groups, key=lambda name: (name != _ALL, depths[name], name)):
-        for host in hosts if name == _ALL else members[name]:
-            hosts[host].update(groups[name].variables)
+        if variables := groups[name].variables:
+            for host in hosts if name == _ALL else members[name]:
+                hosts[host].update(variables)
     for own in groups.values():
         for host, variables in own.hosts.items():
             hosts[host].update(variables)
     return hosts, members
 
 
-def _members(groups: Mapping[str, Group], name: str) -> dict[str, None]:
-    own = groups[name]
-    inner = (host for child in own.children for host in _members(groups, child))
-    return dict.fromkeys([*own.hosts, *inner])
+def _find_depths(groups: Mapping[str, Group], order: Sequence[str]) -> dict[str, int]:
+    """The longest way from a group without a parent; a group comes after those in it."""
+    depths = dict.fromkeys(groups, 0)
+    for name in reversed(order):
+        for child in groups[name].children:
+            depths[child] = max(depths[child], depths[name] + 1)
+    return depths
 
 
-def _depth(groups: Mapping[str, Group], name: str, where: str, below: tuple[str, ...] = ()) -> int:
-    """The longest way from a group without a parent."""
-    if name in below:
-        raise _unreadable(where, f"the group {name} contains itself")
-    for own in groups.values():
-        for child in own.children:
-            if child not in groups:
-                raise _unreadable(where, f"the group {child} is not defined")
-    parents = [parent for parent, own in groups.items() if name in own.children]
-    return max((1 + _depth(groups, p, where, (*below, name)) for p in parents), default=0)
+def list_members(
+    hosts: Mapping[str, Sequence[str]], children: Mapping[str, Sequence[str]], where: str
+) -> dict[str, tuple[str, ...]]:
+    """The hosts of each group and of the groups in it, which come before it.
+
+    UsageError for a group that contains itself.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    left = _MOST_MEMBERSHIPS
+    try:
+        order = tuple(TopologicalSorter(children).static_order())
+    except CycleError as error:
+        raise _unreadable(where, f"the group {error.args[1][0]} contains itself") from error
+    for name in order:
+        own = dict.fromkeys(hosts.get(name, ()))
+        for child in dict.fromkeys(children.get(name, ())):
+            left -= len(found[child])
+            if left < 0:
+                raise _unreadable(where, f"groups with more than {_MOST_MEMBERSHIPS} hosts in all")
+            own |= dict.fromkeys(found[child])
+        found[name] = tuple(own)
+    return found
 
 
 def _unreadable(where: str, found: str) -> UsageError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -39,9 +38,6 @@ class RemoteNode(Protocol):
 
     def install_command(self, requirement: str) -> str:
         """The line that installs a version of iostudy on the node."""
-
-    def find_address(self) -> str:
-        """The host name or address by which this host reaches it."""
 
     def find_cause(self, messages: str) -> str:
         """The line of a command's messages that says why it failed."""
@@ -78,14 +74,6 @@ class SshNode:
     def install_command(self, requirement: str) -> str:
         """As `RemoteNode` says."""
         return shlex.join(self.command(self.python, "-m", "pip", "install", requirement))
-
-    def find_address(self) -> str:
-        """As `RemoteNode` says, after aliases (``ssh -G``)."""
-        command = ["ssh", "-G", *self.options, "--", self.host]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        lines = (line.partition(" ") for line in done.stdout.splitlines())
-        names = [value for key, _, value in lines if key == "hostname"]
-        return names[0] if names else name_of_host(self.host)
 
     def find_cause(self, messages: str) -> str:
         """As `RemoteNode` says."""

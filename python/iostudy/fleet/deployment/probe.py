@@ -1,4 +1,4 @@
-"""Facts on a node: versions, user, and `iostudy check` of a study.
+"""Facts on a node: version, user, and `iostudy check` of a study.
 
 The source of this file runs on nodes that may lack iostudy: it imports the standard library only.
 """
@@ -15,25 +15,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("iostudy", "distributed")
-
 
 def probe(study: str, text: str) -> dict[str, Any]:
     """The facts as JSON values; without a ``text`` no study is checked."""
-    versions = {name: _find_version(name) for name in PACKAGES}
+    found = _find_version()
     return {
         "host": socket.gethostname(),
         "python": platform.python_version(),
         "executable": sys.executable,
         "root": os.geteuid() == 0,
-        "versions": versions,
-        "check": _check(study, text) if text and versions["iostudy"] else None,
+        "version": found,
+        "check": _check(study, text) if text and found else None,
     }
 
 
-def _find_version(package: str) -> str | None:
+def _find_version() -> str | None:
     try:
-        return version(package)
+        return version("iostudy")
     except PackageNotFoundError:
         return None
 
@@ -44,7 +42,7 @@ def _check(study: str, text: str) -> dict[str, Any]:
         path = Path(folder) / f"{study}.yaml"
         path.write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-m", "iostudy", "check", str(path), "--json"],
+            [sys.executable, "-P", "-m", "iostudy", "check", str(path), "--json"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from iostudy.errors import UsageError
-from iostudy.fleet.deployment.probe import PACKAGES
 
-_REQUIREMENT = "iostudy[fleet]"
+
+class _CheckDocument(BaseModel):
+    """The part of `iostudy check --json` that concerns a fleet."""
+
+    warnings: tuple[str, ...]
 
 
 class StudyCheck(BaseModel):
@@ -29,8 +28,8 @@ class StudyCheck(BaseModel):
     def warnings(self) -> tuple[str, ...]:
         """The warnings of its document; none if there is no document."""
         try:
-            return _WARNINGS.validate_python(json.loads(self.output)["warnings"])
-        except (ValueError, KeyError, TypeError):
+            return _CheckDocument.model_validate_json(self.output).warnings
+        except ValidationError:
             return ()
 
 
@@ -43,11 +42,8 @@ class NodeFacts(BaseModel):
     python: str
     executable: str
     root: bool
-    versions: dict[str, str | None]
+    version: str | None
     check: StudyCheck | None
-
-
-_WARNINGS = TypeAdapter(tuple[str, ...])
 
 
 @dataclass(frozen=True)
@@ -72,28 +68,10 @@ class Readiness:
         return self.facts.check.warnings() if self.facts and self.facts.check else ()
 
 
-@dataclass(frozen=True)
-class Versions:
-    """The versions that every node must have."""
-
-    python: str
-    packages: Mapping[str, str]
-
-    @classmethod
-    def of_controller(cls) -> Versions:
-        """Those of this process."""
-        return cls(platform.python_version(), {name: version(name) for name in PACKAGES})
-
-    @property
-    def requirement(self) -> str:
-        """The requirement that pip installs."""
-        return f"{_REQUIREMENT}=={self.packages['iostudy']}"
-
-
-def read_facts(content: Any) -> NodeFacts | None:
+def read_facts(content: str) -> NodeFacts | None:
     """The facts that a node sent; None if that is something else."""
     try:
-        return NodeFacts.model_validate(content)
+        return NodeFacts.model_validate_json(content)
     except ValidationError:
         return None
 
@@ -105,15 +83,16 @@ def unreachable(node: str, found: str, remedy: str) -> Readiness:
 
 def judge(
     found: Mapping[str, NodeFacts | Readiness],
-    versions: Versions,
+    version: str,
     install: Callable[[str, str], str],
     *,
     needs_root: bool,
 ) -> tuple[Readiness, ...]:
     """Compare the facts of all nodes with what the study needs.
 
-    ``install`` is the line that installs a requirement on a node. ``needs_root``: the study has
-    nothing to ask without root. If it has, one node of root makes root necessary on all.
+    ``version`` is that of iostudy here. ``install`` is the line that installs a requirement on a
+    node. ``needs_root``: the study has nothing to ask without root. If it has, one node of root
+    makes root necessary on all.
     """
     root = needs_root or any(isinstance(own, NodeFacts) and own.root for own in found.values())
     return tuple(
@@ -123,7 +102,7 @@ def judge(
             node,
             own,
             (
-                *_version_problems(own, versions, install(node, versions.requirement)),
+                *_version_problems(own, version, install(node, f"iostudy=={version}")),
                 *_user_problems(own, root=root),
                 *_check_problems(own),
             ),
@@ -148,24 +127,16 @@ def require_ready(found: Sequence[Readiness]) -> None:
         )
 
 
-def _version_problems(facts: NodeFacts, versions: Versions, install: str) -> Iterator[Problem]:
-    ours, theirs = _minor(versions.python), _minor(facts.python)
-    if ours != theirs:
-        yield Problem(
-            f"Python {facts.python} in {facts.executable}, and {versions.python} here",
-            f"install Python {ours} there, and in it: {install}",
-        )
-    for package, wanted in versions.packages.items():
-        found = facts.versions.get(package)
-        if found != wanted:
-            there = f"{package} {found}" if found else f"no {package}"
-            yield Problem(f"{there}, and {wanted} here", install)
+def _version_problems(facts: NodeFacts, version: str, install: str) -> Iterator[Problem]:
+    if facts.version != version:
+        there = f"iostudy {facts.version}" if facts.version else f"no iostudy in {facts.executable}"
+        yield Problem(f"{there}, and {version} here", install)
 
 
 def _user_problems(facts: NodeFacts, *, root: bool) -> Iterator[Problem]:
     if root and not facts.root:
         yield Problem(
-            "not root, which the study needs", "use --sudo, ansible_become or a worker of root"
+            "not root, which the study needs", "use --sudo or ansible_become, or connect as root"
         )
 
 
@@ -173,7 +144,3 @@ def _check_problems(facts: NodeFacts) -> Iterator[Problem]:
     if facts.check is not None and facts.check.code:
         text = " ".join(facts.check.error.split())
         yield Problem(f"the study is refused: {text}", "correct it, or leave the node out")
-
-
-def _minor(python: str) -> str:
-    return ".".join(python.split(".")[:2])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import select
 import shlex
 import shutil
@@ -18,7 +17,7 @@ from iostudy.errors import UsageError
 from iostudy.fleet.deployment.failed_command import explain_failure, last_line, no_python
 from iostudy.fleet.deployment.readiness import Problem
 from iostudy.own_folder import new_identity
-from iostudy.study.fleet_nodes import SlurmJob
+from iostudy.study.fleet_nodes import SlurmJob, require_names
 
 _PROGRAM = "salloc"
 _WHOLE_NODES = ("--exclusive", "--mem=0", "--ntasks-per-node=1", "--kill-command=TERM", "--no-kill")
@@ -62,11 +61,6 @@ class SlurmNode:
         """As `RemoteNode` says; the job is over by then."""
         install = [self.python, "-m", "pip", "install", requirement]
         return shlex.join(["srun", f"--nodelist={self.name}", "--", *install])
-
-    def find_address(self) -> str:
-        """As `RemoteNode` says: the address of Slurm's configuration."""
-        found = re.search(r"\bNodeAddr=(\S+)", _ask("scontrol", "show", "node", self.name))
-        return found[1] if found else self.name
 
     def find_cause(self, messages: str) -> str:
         """As `RemoteNode` says."""
@@ -135,7 +129,7 @@ def allocate(
     ):
         try:
             number, listed = _wait(process, messages, request, label, say)
-            hosts = _ask("scontrol", "show", "hostnames", listed).split()
+            hosts = _require_names(_ask("scontrol", "show", "hostnames", listed).split())
             try:
                 yield tuple(SlurmNode(host, number, python, sudo) for host in hosts)
             finally:
@@ -193,6 +187,19 @@ def _wait(
     if len(line) != 2:
         raise request.refuse(f"{_PROGRAM} ended with {process.wait()}: {_read_last_line(messages)}")
     return line[0], line[1]
+
+
+def _require_names(hosts: Sequence[str]) -> Sequence[str]:
+    try:
+        require_names(hosts)
+    except ValueError as error:
+        raise UsageError(
+            "nodes of Slurm with names that can be folders of the run",
+            found=str(error),
+            where=_PROGRAM,
+            remedy="exclude them, with nodes.slurm.options: [--exclude=NAME]",
+        ) from error
+    return hosts
 
 
 def _poll(begin: float, wait: float) -> float:

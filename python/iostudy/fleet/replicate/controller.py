@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import IostudyError
-from iostudy.fleet.deployment.client import FleetClient, NoAnswer, describe_error
+from iostudy.fleet.deployment.call_messages import describe_error
+from iostudy.fleet.deployment.client import FleetClient, NoAnswer
 from iostudy.fleet.replicate.transfer import fetch_folder
 from iostudy.fleet.supervision import node_study
 from iostudy.fleet.supervision.lease import BEATS, Lease
@@ -112,8 +113,6 @@ class Controller:
         answers = self._contact(nodes, Request.CONTINUE, seconds)
         for node, answer in answers.items():
             self._update(node, answer)
-        if any(isinstance(answer, NoAnswer) for answer in answers.values()):
-            self._client.refresh()
         self._transfer(threads)
         while (left := end - time.monotonic()) > 0 and self._is_active():
             if self._transfers:

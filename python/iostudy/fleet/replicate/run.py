@@ -26,7 +26,7 @@ def run_fleet(
     If this is interrupted, RestoreError for nodes that could not restore all settings.
     """
     keeper = _Keeper(record, out, on_change)
-    with source.connect(record.study) as client:
+    with source.connect() as client:
         folders = options.name_folders(record, client.nodes)
         order = options.build_order(record)
         fetched = record.list_in(Phase.FETCHED)

@@ -12,7 +12,8 @@ from iostudy import durable
 from iostudy.errors import RecordError
 from iostudy.fleet.supervision.node_study import ResultFile
 
-PIECE_BYTES = 4 << 20
+PIECE_BYTES = 1 << 20
+"""Small enough that heartbeats over the same connection are not late."""
 _MODE = 0o755
 
 
@@ -25,6 +26,14 @@ def fetch_folder(
     ``read`` returns a piece of a file: its name, offset and size. RecordError if a file is not what
     the node listed; OSError as it comes.
     """
+    needed, free = sum(file.size for file in files), shutil.disk_usage(destination.parent).free
+    if needed > free:
+        raise RecordError(
+            f"space for {needed} bytes of results",
+            found=f"{free} bytes are free",
+            where=str(destination.parent),
+            remedy="make space, then --resume; the results remain on the node",
+        )
     partial = destination.with_name(f".{destination.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(_MODE)
@@ -44,8 +53,8 @@ def _fetch_file(file: ResultFile, read: Callable[[str, int, int], bytes], folder
     with path.open("xb") as written:
         while offset < file.size:
             piece = read(file.name, offset, min(PIECE_BYTES, file.size - offset))
-            if not piece:
-                raise _damaged(file, f"its end after {offset} of {file.size} bytes")
+            if not 0 < len(piece) <= file.size - offset:
+                raise _damaged(file, f"{len(piece)} bytes after {offset} of {file.size} bytes")
             written.write(piece)
             digest.update(piece)
             offset += len(piece)

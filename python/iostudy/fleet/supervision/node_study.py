@@ -1,4 +1,4 @@
-"""Commands of the controller that run on a node, as short calls of its Dask worker."""
+"""Commands of the controller that run on a node, as short calls of its agent."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Base64UrlBytes, Field, StringConstraints
 
 from iostudy import durable
 from iostudy.errors import NOT_RESTORED, BusyError, IostudyError
 from iostudy.fleet.design import Design
 from iostudy.fleet.supervision.supervisor import RENEW, STOP
-from iostudy.fleet.supervision.work_folder import Ending, StudyOrder, WorkFolder
+from iostudy.fleet.supervision.work_folder import TAIL_BYTES, Ending, StudyOrder, WorkFolder
 from iostudy.own_folder import remove_folder
 from iostudy.safe_path import require_safe
 from iostudy.settings.transaction.state import open_locked
@@ -26,6 +29,7 @@ _IN_BACKGROUND = '"$@" &'
 """The shell ends at once, so the supervisor is a child of the init process."""
 _OWNER_ONLY = 0o700
 _POLL_SECONDS = 0.02
+_LONGEST_PATH = 4095
 
 
 class Request(StrEnum):
@@ -41,7 +45,7 @@ class NodeStatus:
 
     running: bool
     ending: Ending | None
-    line: str
+    line: Annotated[str, Field(max_length=TAIL_BYTES)]
 
     @property
     def is_unrestored(self) -> bool:
@@ -53,8 +57,8 @@ class NodeStatus:
 class ResultFile:
     """A file of the output folder, by its path there."""
 
-    name: str
-    size: int
+    name: Annotated[str, StringConstraints(max_length=_LONGEST_PATH, pattern=r"^[^\x00]+$")]
+    size: Annotated[int, Field(ge=0)]
     sha256: str
 
 
@@ -127,7 +131,7 @@ def list_results(folder: WorkFolder) -> tuple[ResultFile, ...]:
     return tuple(_describe(folder, path) for path in paths)
 
 
-def read_piece(folder: WorkFolder, name: str, offset: int, size: int) -> bytes:
+def read_piece(folder: WorkFolder, name: str, offset: int, size: int) -> Base64UrlBytes:
     """A piece of a file of the output folder."""
     with (folder.out / name).open("rb") as file:
         return os.pread(file.fileno(), size, offset)
@@ -141,6 +145,7 @@ def remove(folder: WorkFolder) -> None:
 def _start_supervisor(folder: WorkFolder, lock: int) -> None:
     module = [
         sys.executable,
+        "-P",
         "-m",
         "iostudy.fleet.supervision.supervisor",
         str(folder.path),

@@ -2,7 +2,7 @@
 
 It runs `iostudy run`, or a server of trials, as its child, and ends it when the controller's lease
 expires. SIGUSR1 renews the lease; SIGUSR2 and SIGTERM stop the study. It has a session of its own
-and is no child of a Dask worker, so it outlives both. ``LOCK`` is the descriptor of an open file;
+and is no child of an agent, so it outlives both. ``LOCK`` is the descriptor of an open file;
 the supervisor inherits its lock.
 """
 
@@ -56,7 +56,7 @@ def supervise(folder: WorkFolder, lock: int) -> Ending:
 def _command(folder: WorkFolder, order: StudyOrder) -> list[str]:
     """`iostudy` with the order's command; it gets SIGTERM if this process is killed."""
     command = _arguments(folder, order)
-    return ["setpriv", "--pdeathsig", "TERM", "--", sys.executable, "-m", "iostudy", *command]
+    return ["setpriv", "--pdeathsig", "TERM", "--", sys.executable, "-P", "-m", "iostudy", *command]
 
 
 def _arguments(folder: WorkFolder, order: StudyOrder) -> list[str]:

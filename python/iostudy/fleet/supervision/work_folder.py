@@ -14,7 +14,7 @@ from iostudy.fleet.design import Design
 from iostudy.ledger.store import FILE_NAME
 
 PREFIX = "iostudy-fleet-"
-_TAIL_BYTES = 4096
+TAIL_BYTES = 4096
 """Of the log, which has a line a block."""
 _ORDERLY = (0, 128 + signal.SIGTERM, -signal.SIGTERM)
 """Exit codes of a command without an error; -SIGTERM if its handler was not yet installed."""
@@ -124,7 +124,7 @@ class WorkFolder:
         """The last line of the log."""
         try:
             with self.log.open("rb") as file:
-                file.seek(max(0, self.log.stat().st_size - _TAIL_BYTES))
+                file.seek(max(0, self.log.stat().st_size - TAIL_BYTES))
                 lines = file.read().decode(errors="replace").splitlines()
         except FileNotFoundError:
             return ""

@@ -56,9 +56,7 @@ _NO_RELEASE: Mapping[str, Release] = {}
 class Connection(Protocol):
     """What a crew needs of `FleetClient`."""
 
-    def call_all(
-        self, calls: Mapping[str, Callable[[], T]], seconds: float
-    ) -> dict[str, T | NoAnswer]:
+    def call_all(self, calls: Mapping[str, partial[T]], seconds: float) -> dict[str, T | NoAnswer]:
         """Run a function on each node; return the answers that come in time, by node."""
 
     def time_exchanges(
@@ -69,9 +67,6 @@ class Connection(Protocol):
         seconds: float,
     ) -> dict[str, list[Exchange] | NoAnswer]:
         """Ask each node for its clock, so many times at most."""
-
-    def refresh(self) -> None:
-        """Follow workers that have registered again."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +252,6 @@ class Crew:
         answers = self._client.call_all(calls, _ANSWER_BEATS * wait)
         self._note_renewals(answers, sent_at)
         if any(isinstance(answer, NoAnswer) for answer in answers.values()):
-            self._client.refresh()
             time.sleep(_RETRY_SECONDS)
         return answers
 
@@ -327,9 +321,7 @@ class Crew:
         stop = partial(
             self._contact, request=node_study.Request.STOP, seconds=self._beat_seconds / 2
         )
-        found = self._lost_nodes.look(lambda: self.lost, stop)
-        if any(isinstance(answer, NoAnswer) for answer in found.values()):
-            self._client.refresh()
+        self._lost_nodes.look(lambda: self.lost, stop)
 
     def _contact(
         self, nodes: Collection[str], *, request: node_study.Request, seconds: float
@@ -353,7 +345,7 @@ def _explain_absence(turn: _Turn, *found: Collection[str]) -> TrialError | None:
 def _require_values(found: Mapping[str, Answer], absence: TrialError | None) -> dict[str, Any]:
     """The values of the nodes; the error that matters most is raised, with the name of its node."""
     outcomes = {node: own.outcome for node, own in found.items() if own.outcome is not None}
-    errors = [_with_node(node, own.error) for node, own in outcomes.items() if own.error]
+    errors = [own.error.on(node) for node, own in outcomes.items() if own.error]
     errors += [absence] if absence is not None else []
     if errors:
         raise min(errors, key=_rank)
@@ -365,12 +357,6 @@ def _rank(error: IostudyError) -> int:
     if isinstance(error, RestoreError):
         return -1
     return int(isinstance(error, LateStartError | NotStartedError))
-
-
-def _with_node(node: str, error: IostudyError) -> IostudyError:
-    error.where = f"{node}: {error.where}"
-    error.found = f"{node}: {error.found}"
-    return error
 
 
 def _lost(found: str) -> TrialError:

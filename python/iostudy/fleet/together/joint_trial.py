@@ -6,24 +6,28 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
+
 from iostudy.analysis.clock_offset import ClockOffset
-from iostudy.fleet.together.served_node import NO_SAMPLES
+from iostudy.fleet.together.trial_messages import NodeTrial
 from iostudy.node.protocol import TrialResult
 from iostudy.results.joint_run import JointRun, NodeRun, join_runs
 from iostudy.results.node_parts import NodePart
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.telemetry.recorder import Telemetry
+from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import MIB
 from iostudy.workloads.measurement import AGGREGATE, BYTES, EXEC_TIME, Histogram
 
 _DISTURBANCES = ("suspended_s", "longest_gap_s")
 """Figures of the machine that make a trial invalid, as shares of the CPU time do."""
+_NO_SAMPLES = Samples(np.zeros(2), {})
 _STEAL, _FOREIGN_CPU = ("%steal",), ("cores", "foreign_%cpu")
 
 
 def join_trials(
-    results: Mapping[str, TrialResult],
+    results: Mapping[str, NodeTrial],
     offsets: Mapping[str, tuple[ClockOffset, ClockOffset]],
     margin: float,
 ) -> TrialResult:
@@ -45,7 +49,7 @@ def join_trials(
             for node, own in results.items()
             for name, value in own.settings.items()
         },
-        telemetry=Telemetry(_join_summaries(results, joint), NO_SAMPLES),
+        telemetry=Telemetry(_join_summaries(results, joint), _NO_SAMPLES),
         devices=(),
         phases=_longest_phases(results),
         notes=tuple(dict.fromkeys(note for own in results.values() for note in own.notes)),
@@ -57,8 +61,7 @@ def join_trials(
     )
 
 
-def _node_run(node: str, result: TrialResult, offsets: tuple[ClockOffset, ClockOffset]) -> NodeRun:
-    assert result.span is not None
+def _node_run(node: str, result: NodeTrial, offsets: tuple[ClockOffset, ClockOffset]) -> NodeRun:
     size = round(result.figures[BYTES])
     return NodeRun(node, result.span.began, result.span.ended, size, *offsets)
 
@@ -73,9 +76,9 @@ def _build_part(own: NodeRun, runs: list[NodeRun]) -> NodePart:
     )
 
 
-def _join_summaries(results: Mapping[str, TrialResult], joint: JointRun) -> TelemetrySummary:
+def _join_summaries(results: Mapping[str, NodeTrial], joint: JointRun) -> TelemetrySummary:
     """Disturbances of the node that has most of each; figures of devices are of one host only."""
-    summaries = [own.telemetry.summary for own in results.values()]
+    summaries = [TelemetrySummary(own.span.seconds, {}, own.machine) for own in results.values()]
     machine = {
         name: max(summary.machine.get(name, 0.0) for summary in summaries) for name in _DISTURBANCES
     }
@@ -93,12 +96,12 @@ def _select(summary: TelemetrySummary, names: Sequence[str]) -> dict[str, float]
     return {name: summary.machine[name] for name in names if name in summary.machine}
 
 
-def _longest_phases(results: Mapping[str, TrialResult]) -> dict[str, float]:
+def _longest_phases(results: Mapping[str, NodeTrial]) -> dict[str, float]:
     names = dict.fromkeys(name for own in results.values() for name in own.phases)
     return {name: max(own.phases.get(name, 0.0) for own in results.values()) for name in names}
 
 
-def _add_latencies(results: Mapping[str, TrialResult]) -> dict[str, Histogram]:
+def _add_latencies(results: Mapping[str, NodeTrial]) -> dict[str, Histogram]:
     found: dict[str, Counter[float]] = {}
     for own in results.values():
         for operation, histogram in own.latencies.items():

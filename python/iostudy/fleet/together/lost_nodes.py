@@ -24,8 +24,8 @@ class LostNodes:
 
     def look(
         self, list_lost: Callable[[], Collection[str]], stop: Callable[[Collection[str]], Statuses]
-    ) -> Statuses:
-        """Ask the lost nodes to stop their servers; return the answers."""
+    ) -> None:
+        """Ask the lost nodes to stop their servers; note those that may return."""
         with self._lock:
             left_out = self._skipped | self._excluded
             lost = [node for node in list_lost() if node not in left_out]
@@ -36,7 +36,6 @@ class LostNodes:
                 for node, own in found.items()
                 if isinstance(own, NodeStatus) and own.is_unrestored
             }
-        return found
 
     def take_returned(self) -> tuple[str, ...]:
         """Return the nodes without a server and with all restored.

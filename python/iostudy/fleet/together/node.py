@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from operator import methodcaller
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any, Protocol, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from iostudy.errors import (
     IostudyError,
     NotReadyError,
     RestoreError,
     TargetError,
+    TrialError,
     UsageError,
 )
 from iostudy.fleet.together.crew import Crew
 from iostudy.fleet.together.joint_trial import join_trials
 from iostudy.fleet.together.node_draw import draw_nodes
+from iostudy.fleet.together.served_node import ServedNode
 from iostudy.fleet.together.trial_messages import Call
 from iostudy.ledger.studies import NODES
 from iostudy.node.protocol import SwitchedRun, TrialResult
@@ -53,9 +57,10 @@ class TogetherNode:
         self._open(self.crew.nodes)
 
     def _open(self, nodes: Sequence[str]) -> None:
-        self._folders.update(self.crew.run(lambda _: methodcaller("open"), nodes))
+        call = Call("open")
+        self._folders.update(_read_values(self.crew, call, self.crew.run(lambda _: call, nodes)))
         present = {node: self._folders[node] for node in self.crew.nodes}
-        unseen = self._run(methodcaller("list_unseen", present))
+        unseen = self._run(Call("list_unseen", (present,)))
         if blind := {node: others for node, others in unseen.items() if others}:
             node, others = next(iter(blind.items()))
             raise TargetError(
@@ -67,7 +72,7 @@ class TogetherNode:
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the levels that all nodes offer, in the order of the first."""
-        found = list(self._run(methodcaller("offered", setting, on)).values())
+        found = list(self._run(Call("offered", (setting, on))).values())
         return tuple(level for level in found[0] if all(level in own for own in found))
 
     def preflight(
@@ -75,15 +80,15 @@ class TogetherNode:
     ) -> Mapping[str, IostudyError]:
         """Try every configuration on every node; the refusal of any node counts."""
         refused: dict[str, IostudyError] = {}
-        for node, own in self._run(methodcaller("preflight", requests, configurations)).items():
+        labels = [own.label for own in requests]
+        for node, own in self._run(Call("preflight", (labels, configurations))).items():
             for label, error in own.items():
-                error.found = f"{node}: {error.found}"
-                refused.setdefault(label, error)
+                refused.setdefault(label, error.on(node))
         return refused
 
     def circumstances(self) -> Mapping[str, Any]:
         """Return those of the first node, and those of every node by its name."""
-        found = self._circumstances = self._run(methodcaller("circumstances"))
+        found = self._circumstances = self._run(Call("circumstances"))
         return {**next(iter(found.values())), NODES: found}
 
     @contextmanager
@@ -101,7 +106,7 @@ class TogetherNode:
         nodes, notes = self._draw(request, round_seed), self._note_lost(request)
         try:
             self.crew.run(
-                lambda node: methodcaller("begin_block", request, _seed_of_node(seed, node)), nodes
+                lambda node: Call("begin_block", (request.label, _seed_of_node(seed, node))), nodes
             )
             self.crew.require(nodes)
             yield _TogetherBlock(self.crew, nodes, self._margin, notes)
@@ -112,7 +117,7 @@ class TogetherNode:
 
     def _end_block(self, nodes: Sequence[str]) -> None:
         if left := [node for node in nodes if node in self.crew.nodes]:
-            self.crew.run(lambda _: methodcaller("end_block"), left)
+            self.crew.run(lambda _: Call("end_block"), left)
 
     def _readmit(self, node: str) -> None:
         """Open a node that has returned; exclude it if it is not as it was."""
@@ -131,7 +136,7 @@ class TogetherNode:
 
     def _require_same(self, node: str) -> None:
         """IostudyError if the node is not as it was when the study began."""
-        found = self._run(methodcaller("circumstances"))
+        found = self._run(Call("circumstances"))
         began = self._circumstances.get(node)
         if began is None:
             raise TargetError(
@@ -162,7 +167,15 @@ class TogetherNode:
         return (f"some trials drew their nodes without {lost}, lost before the block",)
 
     def _run(self, call: Call) -> dict[str, Any]:
-        return self.crew.run(lambda _: call, self.crew.nodes)
+        found = self.crew.run(lambda _: call, self.crew.nodes)
+        if not found:
+            raise TrialError(
+                "an answer of one node at least",
+                found="every node is lost",
+                where="the fleet",
+                remedy="the lines above say why; --resume begins again with all nodes",
+            )
+        return _read_values(self.crew, call, found)
 
 
 @dataclass(frozen=True)
@@ -174,9 +187,10 @@ class _TogetherBlock:
 
     def trial(self, configuration: Configuration) -> TrialResult:
         """Run it on all nodes of the block from one instant on; TrialError if one is lost."""
-        call: Callable[[Any], Any] = methodcaller("trial", configuration)
+        call = Call("trial", (configuration,))
         found = self.crew.run_together(lambda _: call, self.nodes)
-        joined = join_trials(found.values, found.offsets, self.margin)
+        values = _read_values(self.crew, call, found.values)
+        joined = join_trials(values, found.offsets, self.margin)
         late = (_LATE_NOTE,) if found.late else ()
         return replace(joined, notes=(*joined.notes, *self.notes, *late))
 
@@ -190,6 +204,40 @@ class _TogetherBlock:
             where="decide",
             remedy="leave out mode: nodes that run together compare whole trials",
         )
+
+
+def _read_values(crew: Crew, call: Call, found: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the nodes as the called method returns them.
+
+    A node with another value takes part no more; TrialError names it.
+    """
+    values, faults = dict[str, Any](), dict[str, str]()
+    for node, value in found.items():
+        try:
+            values[node] = read_value(call.method, value)
+        except ValidationError as error:
+            faults[node] = f"its answer to {call.method} is malformed: {error.errors()[0]['msg']}"
+    for node, fault in faults.items():
+        crew.exclude(node, fault)
+    if faults:
+        raise TrialError(
+            "answers of all nodes",
+            found="; ".join(f"{node}: {fault}" for node, fault in faults.items()),
+            where="the fleet",
+            remedy="look at these nodes; the block is repeated with the others",
+        )
+    return values
+
+
+def read_value(method: str, value: object) -> Any:
+    """The value of a method of `ServedNode` from its data; ValidationError if it is another."""
+    return _value_adapter(method).validate_python(value)
+
+
+@lru_cache
+def _value_adapter(method: str) -> TypeAdapter[Any]:
+    hints = get_type_hints(getattr(ServedNode, method), include_extras=True)
+    return TypeAdapter(hints["return"])
 
 
 def _seed_of_node(seed: int, node: str) -> int:

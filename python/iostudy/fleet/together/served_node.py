@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import numpy as np
+from pydantic import AfterValidator, BaseModel, JsonValue
 
-from iostudy.errors import IostudyError
+from iostudy.fleet.together.trial_messages import NodeError, NodeTrial
 from iostudy.node.local import LocalNode
-from iostudy.node.protocol import BlockSession, TrialResult
+from iostudy.node.protocol import BlockSession
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
-from iostudy.telemetry.samples import Samples
 
-NO_SAMPLES = Samples(np.zeros(2), {})
-"""Samples stay on no node: the clocks of nodes have no common time axis."""
+
+class _Target(BaseModel):
+    description: str
+    devices: list[str]
+    identity: list[JsonValue]
+    on: dict[str, JsonValue]
+    notes: list[str]
+
+
+class _Circumstances(BaseModel):
+    """What iostudy reads of the circumstances of a node; there may be more."""
+
+    host: dict[str, JsonValue]
+    versions: dict[str, str | None]
+    target: _Target
+
+
+def _require_circumstances(found: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    _Circumstances.model_validate(found)
+    return found
+
+
+Circumstances = Annotated[dict[str, JsonValue], AfterValidator(_require_circumstances)]
 
 
 class ServedNode:
-    """A local node and its current block; the end of ``resources`` closes both."""
+    """A local node and its current block; the end of ``resources`` closes both.
+
+    Calls name workloads by their labels in the study.
+    """
 
     def __init__(
-        self, build: Callable[[], AbstractContextManager[LocalNode]], resources: ExitStack
+        self,
+        build: Callable[[], AbstractContextManager[LocalNode]],
+        workloads: Sequence[WorkloadRequest],
+        resources: ExitStack,
     ) -> None:
         self._build = build
+        self._workloads = {own.label: own for own in workloads}
         self._resources = resources
         self._block = ExitStack()
         self._session: BlockSession | None = None
@@ -39,35 +65,37 @@ class ServedNode:
         self._resources.enter_context(self._block)
         return str(self._node.directory)
 
-    def list_unseen(self, folders: Mapping[str, str]) -> list[str]:
+    def list_unseen(self, folders: dict[str, str]) -> list[str]:
         """The nodes that have their folder somewhere else than in this node's directory."""
         own = self._opened.directory.parent
         return [node for node, folder in folders.items() if not (own / Path(folder).name).is_dir()]
 
-    def offered(self, setting: str, on: Sequence[str]) -> tuple[str, ...]:
+    def offered(self, setting: str, on: tuple[str, ...]) -> tuple[str, ...]:
         """As `Node` says."""
         return self._opened.offered(setting, on)
 
     def preflight(
-        self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
-    ) -> Mapping[str, IostudyError]:
+        self, workloads: tuple[str, ...], configurations: tuple[Configuration, ...]
+    ) -> dict[str, NodeError]:
         """As `Node` says."""
-        return self._opened.preflight(requests, configurations)
+        requests = [self._workloads[label] for label in workloads]
+        refused = self._opened.preflight(requests, configurations)
+        return {label: NodeError.describe(error) for label, error in refused.items()}
 
-    def circumstances(self) -> Mapping[str, Any]:
+    def circumstances(self) -> Circumstances:
         """As `Node` says."""
-        return self._opened.circumstances()
+        return dict(self._opened.circumstances())
 
-    def begin_block(self, request: WorkloadRequest, seed: int) -> None:
+    def begin_block(self, workload: str, seed: int) -> None:
         """Begin a block."""
         self.end_block()
+        request = self._workloads[workload]
         self._session = self._block.enter_context(self._opened.block(request, seed))
 
-    def trial(self, configuration: Configuration) -> TrialResult:
-        """Run a trial of the block, without its samples."""
+    def trial(self, configuration: Configuration) -> NodeTrial:
+        """Run a trial of the block."""
         assert self._session is not None
-        result = self._session.trial(configuration)
-        return replace(result, telemetry=replace(result.telemetry, samples=NO_SAMPLES))
+        return NodeTrial.of(self._session.trial(configuration))
 
     def end_block(self) -> None:
         """End the block, if there is one."""

@@ -7,7 +7,7 @@ import time
 from iostudy.fleet.supervision import node_study
 from iostudy.fleet.supervision.work_folder import WorkFolder
 from iostudy.fleet.together.trial_messages import Answer, ServerPhase, TrialRequest
-from iostudy.fleet.together.trial_socket import connect
+from iostudy.fleet.together.trial_socket import connect, receive_answer, send
 
 _START_SECONDS = 0.2
 """Pause for a server that does not listen yet."""
@@ -25,14 +25,13 @@ def carry(folder: WorkFolder, request: TrialRequest) -> Answer:
         return Answer(ServerPhase.ENDED, line=status.line)
     try:
         with connect(folder) as connection:
-            connection.send(request)
+            send(connection, request)
             if not connection.poll(_HANG_FACTOR * request.seconds + _START_SECONDS):
                 raise TimeoutError("the server of trials does not answer")
-            answer = connection.recv()
+            answer = receive_answer(connection)
     except (EOFError, ConnectionError, FileNotFoundError):
         time.sleep(_START_SECONDS)
         return Answer(ServerPhase.STARTING)
-    assert isinstance(answer, Answer)
     node_study.contact(folder, node_study.Request.CONTINUE)
     return answer
 

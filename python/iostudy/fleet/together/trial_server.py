@@ -8,19 +8,22 @@ from functools import partial
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from iostudy.errors import IostudyError
 from iostudy.fleet.supervision.work_folder import WorkFolder
 from iostudy.fleet.together.trial_messages import (
     Answer,
     Call,
     LateStartError,
+    NodeError,
     NotStartedError,
     Outcome,
     Release,
     ServerPhase,
     TrialRequest,
 )
-from iostudy.fleet.together.trial_socket import listen
+from iostudy.fleet.together.trial_socket import listen, receive_request, send
 from iostudy.node.protocol import Wait
 
 
@@ -107,7 +110,7 @@ class TrialServer:
     def _reply(self, connection: Connection) -> None:
         with connection:
             try:
-                connection.send(self.answer(connection.recv()))
+                send(connection, self.answer(receive_request(connection)))
             except (EOFError, OSError):  # the controller asks again
                 return
 
@@ -128,6 +131,8 @@ def _wait_until(instant: float) -> None:
 
 def _attempt(call: Call, node: Any) -> Outcome:
     try:
-        return Outcome(value=call(node))
+        # The types of the method turn the data of the arguments into what it takes.
+        method = TypeAdapter(getattr(type(node), call.method))
+        return Outcome(value=method.validate_python((node, *call.arguments)))
     except IostudyError as error:
-        return Outcome(error=error)
+        return Outcome(error=NodeError.describe(error))

@@ -1,4 +1,7 @@
-"""Local socket of the server of trials, in the work folder that only its owner can enter."""
+"""Local socket of the server of trials, in the work folder that only its owner can enter.
+
+Its messages are JSON, not what a connection of multiprocessing pickles.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,11 @@ from contextlib import contextmanager
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+
 from iostudy.fleet.supervision.work_folder import WorkFolder
+from iostudy.fleet.together.trial_messages import Answer, TrialRequest
 from iostudy.safe_path import open_directory
 
 _NAME = "trials.socket"
@@ -15,6 +22,7 @@ _FAMILY = "AF_UNIX"
 _OWNER_ONLY = 0o600
 _BACKLOG = 16
 """Connections to a server that hangs; one more would wait for ever."""
+_REQUEST, _ANSWER = TypeAdapter(TrialRequest), TypeAdapter(Answer)
 
 
 @contextmanager
@@ -32,6 +40,21 @@ def connect(folder: WorkFolder) -> Iterator[Connection]:
     """Connect to the server; OSError without one."""
     with _address(folder) as address, Client(address, _FAMILY) as connection:
         yield connection
+
+
+def send(connection: Connection, message: TrialRequest | Answer) -> None:
+    """Send a message; OSError if the other end is gone."""
+    connection.send_bytes(to_json(message, inf_nan_mode="constants"))
+
+
+def receive_request(connection: Connection) -> TrialRequest:
+    """The next request; EOFError without one."""
+    return _REQUEST.validate_json(connection.recv_bytes())
+
+
+def receive_answer(connection: Connection) -> Answer:
+    """The next answer; EOFError without one."""
+    return _ANSWER.validate_json(connection.recv_bytes())
 
 
 @contextmanager

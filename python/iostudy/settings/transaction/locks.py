@@ -15,6 +15,7 @@ from pathlib import Path
 
 from iostudy import durable
 from iostudy.errors import BusyError, TargetError, UsageError
+from iostudy.folders import OUTPUT_LOCK
 from iostudy.host import stack
 from iostudy.host.devices import device_exists
 from iostudy.host.files import decode
@@ -25,7 +26,6 @@ from iostudy.settings.transaction import state
 from iostudy.settings.transaction.journal import command_line
 
 LOCK_DIR = "IOSTUDY_LOCK_DIR"
-OUTPUT_LOCK = "ledger.lock"
 ROOTS_FOLDER = Path("/run/iostudy")
 """In /run only root can create it; /run/lock is writable by every user."""
 
