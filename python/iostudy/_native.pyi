@@ -786,6 +786,8 @@ class BlockRequests:
 
         The operations are ``read``, ``write``, ``discard`` and ``flush``, whose size is 0.
         """
+    def submitted_bytes(self) -> list[tuple[str, int, int]]:
+        """Number of a device or partition (``8:17``), thread, and the bytes of its bios."""
     @property
     def events(self) -> int:
         """Number of events read."""

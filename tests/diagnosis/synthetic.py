@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint, SerialUsage
-from iostudy.telemetry.summary import Figures, ForeignProcess, TelemetrySummary
+from iostudy.telemetry.summary import Figures, ForeignProcess, Submitter, TelemetrySummary
 
 DISK = "sda"
 SECONDS = 10.0
@@ -82,6 +82,8 @@ class Situation:
     network: Mapping[str, Figures] = field(default_factory=dict)
     nfs: Mapping[str, Figures] = field(default_factory=dict)
     foreign: tuple[ForeignProcess, ...] = ()
+    submitters: tuple[Submitter, ...] = ()
+    private_devices: tuple[str, ...] = ()
     context: DiagnosisContext = field(default_factory=lambda: DiagnosisContext((DISK,)))
     consequences: frozenset[Bottleneck] = frozenset()
     """Further bottlenecks that may be found with some confidence, as consequences."""
@@ -102,6 +104,8 @@ class Situation:
             nfs=self.nfs,
             workload=WORKLOAD | moved | dict(self.workload),
             foreign=self.foreign,
+            submitters=self.submitters,
+            private_devices=self.private_devices,
         )
 
 
@@ -273,8 +277,9 @@ SITUATIONS = (
             "sdb": disk(writes=900, wait_ms=9, util=99, kb=512),
         },
         workload=waiting(8) | {"read_kB": 57_600.0 * SECONDS, "written_kB": 0.0},
-        foreign=(ForeignProcess(77, "dd", 1.0, 0.0, 480_000.0 * SECONDS),),
-        context=DiagnosisContext(("sda", "sdb"), concurrency=8),
+        submitters=(Submitter("sdb", "dd", 77, 460_000.0 * SECONDS),),
+        context=DiagnosisContext(("sda", "sdb"), rotational=frozenset({"sdb"}), concurrency=8),
+        consequences=frozenset({Bottleneck.DEVICE}),
     ),
     Situation(
         "a small dirty limit before a disk that could do more",
@@ -303,7 +308,7 @@ SITUATIONS = (
     Situation(
         "others that compute on the few cores that a workload may use",
         Bottleneck.FOREIGN,
-        **confined(16, used=200.0, foreign=210.0),
+        **confined(16, used=160.0, foreign=250.0),
         consequences=frozenset({Bottleneck.CPU}),
     ),
     Situation(
@@ -498,14 +503,6 @@ SITUATIONS = (
         context=make_context(concurrency=1),
     ),
     Situation(
-        "one request at a time to an NFS server",
-        Bottleneck.CONCURRENCY,
-        {},
-        nfs=nfs_operations(r=(900, 0.9, 0.1)),
-        workload=waiting(1, 0.05),
-        context=DiagnosisContext(nfs_mounts=("/home",), concurrency=1),
-    ),
-    Situation(
         "threads that share one lock",
         Bottleneck.LOCK,
         machine=cpu(45) | {"%core": 60.0},
@@ -542,9 +539,44 @@ SITUATIONS = (
         Bottleneck.FOREIGN,
         {DISK: disk(reads=2500, writes=7500, wait_ms=3.2, util=99.5)},
         workload=waiting(8) | {"read_kB": 100_000.0, "written_kB": 0.0},
-        foreign=(ForeignProcess(77, "dd", 1.0, 0.0, 300_000.0),),
+        submitters=(Submitter(DISK, "dd", 77, 300_000.0),),
         context=make_context(concurrency=8),
         consequences=frozenset({Bottleneck.DEVICE}),
+    ),
+    Situation(
+        "the same of unknown processes, such as earlier writes: the disk is a user's",
+        Bottleneck.DEVICE,
+        {DISK: disk(reads=2500, writes=7500, wait_ms=3.2, util=99.5)},
+        workload=waiting(8) | {"read_kB": 100_000.0, "written_kB": 0.0},
+        foreign=(ForeignProcess(77, "fio", 1.0, 0.0, 300_000.0),),
+        context=make_context(concurrency=8),
+    ),
+    Situation(
+        "a journal on a disk that the study made, while another process writes elsewhere",
+        Bottleneck.DEVICE,
+        {DISK: disk(reads=2500, writes=7500, wait_ms=3.2, util=99.5)},
+        machine={"foreign_kB": 300_000.0},
+        workload=waiting(8) | {"read_kB": 100_000.0, "written_kB": 0.0},
+        foreign=(ForeignProcess(77, "fio", 1.0, 0.0, 300_000.0),),
+        private_devices=(DISK,),
+        context=make_context(concurrency=8),
+    ),
+    Situation(
+        "the resync of an array below a volume",
+        Bottleneck.FOREIGN,
+        {
+            DISK: disk(writes=100, wait_ms=9, util=97),
+            "sdb": disk(reads=900, writes=100, wait_ms=9, util=99, kb=128),
+            "sdc": disk(writes=1000, wait_ms=9, util=99, kb=128),
+        },
+        submitters=tuple(
+            Submitter(each, "resync of md0", None, 900.0 * SECONDS * 128) for each in ("sdb", "sdc")
+        ),
+        workload=waiting(1, 0.02),
+        context=replace(
+            make_context(concurrency=1, members={DISK: ("sdb", "sdc")}),
+            rotational=frozenset({"sdb", "sdc"}),
+        ),
     ),
     Situation(
         "another process that computes on all cores",
@@ -552,7 +584,6 @@ SITUATIONS = (
         machine=cpu(97) | {"cpu_some": 90.0, "%core": 99.0, "foreign_%cpu": 300.0},
         workload=spinning(2) | {"%thread": 40.0, "%cpu": 60.0},
         foreign=(_STRESS,),
-        consequences=frozenset({Bottleneck.CPU}),
     ),
     Situation("nothing is busy", Bottleneck.UNCLEAR),
     Situation(

@@ -17,19 +17,20 @@ from iostudy.diagnosis.diagnose import diagnose
 from iostudy.diagnosis.rules import (
     cpu_quota,
     first_touch,
-    foreign,
     memory,
     network,
     nfs_server,
     processor,
     rate_cap,
-    serial_resource,
-    slow_member,
-    steal,
     thermal_throttling,
     writeback,
 )
-from iostudy.diagnosis.thresholds import MINIMUM_RUN_SECONDS, SHORT_RUN_SECONDS, UTILIZATION
+from iostudy.diagnosis.thresholds import (
+    ELASTICITY,
+    MINIMUM_RUN_SECONDS,
+    SHORT_RUN_SECONDS,
+    UTILIZATION,
+)
 from iostudy.telemetry.summary import TelemetrySummary
 from tests.diagnosis.synthetic import (
     DISK,
@@ -128,9 +129,11 @@ def _paused(percent: float) -> Situation:
     return replace(base, machine={**base.machine, "%throttled": percent})
 
 
-def _slow_member(times: float) -> Situation:
+def _slow_member(percent: float) -> Situation:
+    """So much of all requests in the members are in the slow one."""
     base = BY_NAME["four members, one of them slow"]
-    slow = disk(writes=295, wait_ms=2 * times, util=99, kb=64)
+    queue = 3 * PEER["aqu-sz"] * percent / (100 - percent)
+    slow = disk(writes=295, wait_ms=1000 * queue / 295, util=99, kb=64)
     return replace(base, devices={**base.devices, "sdc": slow})
 
 
@@ -211,7 +214,7 @@ RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation
     (Bottleneck.DEVICE, UTILIZATION, _device),
     (Bottleneck.CAP, rate_cap.NEAR, _capped),
     (Bottleneck.CAP, rate_cap.NEAR, _capped_among_others),
-    (Bottleneck.MEMBER, slow_member.SLOWER, _slow_member),
+    (Bottleneck.MEMBER, ELASTICITY, _slow_member),
     (Bottleneck.WRITEBACK, writeback.THROTTLED, _paused),
     (
         Bottleneck.CPU,
@@ -235,11 +238,10 @@ RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation
     (Bottleneck.NETWORK, network.FULL, _full),
     (Bottleneck.NETWORK, network.LOST, _lost),
     (Bottleneck.NFS, nfs_server.OUTSTANDING, _server),
-    (Bottleneck.STEAL, steal.STOLEN, lambda x: one_figure(Bottleneck.STEAL, "%steal", x)),
     (Bottleneck.HEAT, thermal_throttling.EVENTS, _throttled_cpu),
-    (Bottleneck.LOCK, serial_resource.WAITED, _locked),
-    (Bottleneck.LOG, serial_resource.WAITED, _logged),
-    (Bottleneck.FOREIGN, foreign.SHARE, _foreign_cpu),
+    (Bottleneck.LOCK, ELASTICITY, _locked),
+    (Bottleneck.LOG, ELASTICITY, _logged),
+    (Bottleneck.FOREIGN, ELASTICITY, _foreign_cpu),
 )
 
 
@@ -257,6 +259,19 @@ def test_the_nearer_to_a_threshold_the_lower_the_confidence(limit, steps, ramp):
     assert confidence(steps.medium * 1.01) is Confidence.MEDIUM
     assert confidence(steps.high * just_below) is Confidence.MEDIUM
     assert confidence(steps.high * 1.01) is Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("steal", "found"),
+    [(20.0, None), (30.0, Confidence.LOW), (45.0, Confidence.MEDIUM), (60.0, Confidence.MEDIUM)],
+)
+def test_stolen_time_matters_by_what_less_of_it_would_gain(steal, found):
+    machine = cpu(98 - steal, steal=steal) | {"%core": 60.0}
+    situation = Situation("", Bottleneck.STEAL, machine=machine, workload=spinning(4))
+    findings = diagnose(situation.summary, situation.context).findings
+    assert {each.limit: each.confidence for each in findings}.get(Bottleneck.STEAL) is found
+    waits = replace(situation, workload=waiting(32))
+    assert not diagnose(waits.summary, waits.context).findings
 
 
 def test_concurrency_is_never_sure_without_a_run_that_had_more():
@@ -358,7 +373,6 @@ def test_an_array_of_disks_with_platters_is_of_their_make():
 
 
 SECOND_BOTTLENECKS = (
-    (Bottleneck.STEAL, {"%steal": 15.0}),
     (Bottleneck.QUOTA, {"%quota": 15.0}),
     (Bottleneck.RECLAIM, {"group_memory_some": 30.0}),
 )
@@ -438,7 +452,7 @@ def test_insufficient_cores_are_named_without_attribution():
     shared = BY_NAME["others that compute on the few cores that a workload may use"]
     computing = BY_NAME["another process that computes on all cores"].foreign
     findings = diagnose(replace(shared.summary, foreign=computing), shared.context).findings
-    assert (findings[0].of, findings[0].confidence) == (foreign.UNKNOWN, Confidence.MEDIUM)
+    assert (findings[0].of, findings[0].confidence) == ("", Confidence.MEDIUM)
 
 
 def test_nothing_recorded_is_unclear_and_says_what_is_missing():
@@ -528,6 +542,18 @@ def test_a_mirror_that_serves_no_reads_is_not_slow():
     summary = replace(base.summary, devices=devices)
     mirror = replace(base.context, members={DISK: ("sdb", "sdc")})
     assert Bottleneck.MEMBER not in {each.limit for each in diagnose(summary, mirror).findings}
+
+
+def test_an_nfs_server_may_be_saturated_by_one_request_at_a_time():
+    """A client does not know how busy the server is."""
+    summary = replace(
+        BY_NAME["an NFS server with a backlog"].summary,
+        nfs=nfs_operations(r=(900, 0.9, 0.1)),
+        workload=waiting(1, 0.05),
+    )
+    context = DiagnosisContext(nfs_mounts=("/home",), concurrency=1)
+    (finding,) = diagnose(summary, context).findings
+    assert (finding.limit, finding.confidence) == (Bottleneck.CONCURRENCY, Confidence.LOW)
 
 
 @pytest.mark.parametrize(

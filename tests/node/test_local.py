@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import textwrap
 import threading
-from contextlib import nullcontext
+import time
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,7 +39,8 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request as request_of
 from iostudy.study.sections import Validity
-from iostudy.study.targets import DirectoryTarget, LoopbackTarget
+from iostudy.study.targets import DirectoryTarget, DriveTarget, LoopbackTarget
+from iostudy.telemetry.foreign_io import compute_moved_kb, find_submitters
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog
@@ -71,6 +75,14 @@ def node(tmp_path, own_state):
 def on_its_own_disk(session):
     """The session without telemetry of the disk below, where other programs are at work."""
     return replace(session, make_recorder=lambda: ProcRecorder([session.devices[0]]))
+
+
+def without_the_disk_below(result):
+    """The result without figures of the disk below, where other programs are at work."""
+    summary = result.telemetry.summary
+    devices = {name: summary.devices[name] for name in result.devices}
+    telemetry = replace(result.telemetry, summary=replace(summary, devices=devices))
+    return replace(result, telemetry=telemetry)
 
 
 def scheduler_of(device):
@@ -244,26 +256,92 @@ def test_foreign_change_during_a_trial_is_reported_and_kept(node):
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("where", ["the scratch disk", "the disk below it"])
-def test_foreign_io_is_noticed_on_every_device_of_the_stack(node, tmp_path, where):
+def test_foreign_io_is_noticed_on_the_disk_below(node, tmp_path):
     class ForeignIoRecorder(ProcRecorder):
         def stop(self):
-            foreign = (mounted if where == "the scratch disk" else tmp_path) / "foreign"
+            foreign = tmp_path / "foreign"
             command = ["dd", "if=/dev/zero", f"of={foreign}", "bs=1M", "count=4", "oflag=direct"]
             subprocess.run(command, check=True, capture_output=True)
             foreign.unlink()
             return super().stop()
 
     with node.block(request(), seed=1) as session:
-        mounted = session.place.directory.parent
-        stack = [device.name for device in whole_stack(mounted)]
-        if where != "the scratch disk" and len(stack) < 2:
+        (disk, *below) = [device.name for device in whole_stack(session.place.directory)]
+        if not below:
             pytest.skip("the folder of this test lies on no block device")
-        disturbed = replace(session, make_recorder=lambda: ForeignIoRecorder(stack))
+        recorder = partial(ForeignIoRecorder, [disk, *below], private_devices=[disk])
+        disturbed = replace(session, make_recorder=recorder)
         reason = explain_disturbance(disturbed.trial(AS_IT_IS), LIMITS)
-    # What is written to the scratch disk arrives at the disk below it too.
-    devices = stack if where == "the scratch disk" else stack[1:]
-    assert re.search(rf"foreign I/O on ({'|'.join(devices)}): \d\d", reason)
+    assert re.search(rf"foreign I/O on ({'|'.join(below)}): \d\d", reason)
+
+
+def durable_writes():
+    options = {"operation": "write", "order": "random", "jobs": 2, "size": "1MiB"}
+    options |= {"record_size": "4KiB", "dsync": True, "direct": False}
+    return request_of("io", catalog.get("io").options.model_validate(options))
+
+
+@contextmanager
+def other_writer(folder):
+    """A process that is no descendant of this one, and writes durably to a file."""
+    command = f"dd if=/dev/zero of={folder}/other bs=64k count=1000000 oflag=direct,dsync"
+    started = subprocess.check_output(["sh", "-c", f"{command} >&- 2>&- & echo $!"], text=True)
+    pid = int(started)
+    try:
+        yield pid
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        while Path(f"/proc/{pid}/fd/0").exists():
+            time.sleep(0.01)
+        (folder / "other").unlink()
+
+
+@pytest.mark.root
+@pytest.mark.usefixtures("tracing")
+def test_a_second_writer_on_the_studys_disk_is_named(tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    target = LoopbackTarget(64 * MIB, "ext4")
+    with (
+        LocalNode(target, folder, block_latency=True) as node,
+        node.block(durable_writes(), seed=1) as session,
+        other_writer(session.place.directory.parent) as pid,
+    ):
+        result = session.trial(AS_IT_IS)
+    found = find_submitters(result.telemetry.summary, result.devices)
+    assert [(each.name, each.pid) for each in found] == [("dd", pid)]
+    reason = explain_disturbance(without_the_disk_below(result), Validity(foreign_io=0.001))
+    assert f"by dd, process {pid}" in reason
+
+
+TARGETS = {
+    "loop": LoopbackTarget(512 * MIB, "ext4"),
+    "modelled drive": DriveTarget("ssd-data-centre", 512 * MIB, "ext4"),
+}
+
+
+@pytest.mark.root
+@pytest.mark.usefixtures("tracing")
+@pytest.mark.parametrize("traced", [False, True], ids=["not traced", "traced"])
+@pytest.mark.parametrize("made", TARGETS)
+@pytest.mark.parametrize("kind", ["ext4", "ext4, data=journal", "xfs", "btrfs"])
+def test_the_journal_of_durable_writes_is_not_foreign(kind, made, traced, tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    name, _, mode = kind.partition(", data=")
+    levels = {"filesystem.options": f"data={mode}"} if mode else {}
+    own = Configuration(kind, {"filesystem.type": name, **levels}, {}, whole_plot=kind)
+    with (
+        LocalNode(TARGETS[made], folder, block_latency=traced) as node,
+        node.block(durable_writes(), seed=1) as session,
+    ):
+        result = session.trial(own)
+    result = without_the_disk_below(result)
+    summary = result.telemetry.summary
+    moved = compute_moved_kb(summary, result.devices) * 1024
+    assert moved > 1.5 * result.figures["bytes"]  # there is a journal
+    assert find_submitters(summary, result.devices) == []
+    assert "foreign" not in explain_disturbance(result, LIMITS)
 
 
 @pytest.mark.root

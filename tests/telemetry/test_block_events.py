@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,9 @@ from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents
 from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.iostat import SECTOR_BYTES
+from iostudy.telemetry.submitters import find_foreign_submitters
 from iostudy.workloads.native.latency import compact_histogram
+from tests.fixtures_loop import MIB, loop_disk
 
 NAMES = (
     *("reads", "reads_merged", "sectors_read", "read_ms"),
@@ -42,6 +46,7 @@ class RequestPair:
     """Requests by tracepoints and by counters, over the same time."""
 
     requests: BlockRequests | None = None
+    submitted: Sequence[tuple[str, int, int]] = ()
     moved: dict[str, int] | None = None
 
 
@@ -59,7 +64,7 @@ def recorded(name: str, buffer_kib: int | None = None) -> Iterator[RequestPair]:
             events.start()
             yield both
             after = counters(name)
-            both.requests = events.stop()
+            both.requests, both.submitted = events.stop()
     both.moved = {key: after[key] - before[key] for key in after}
 
 
@@ -73,6 +78,26 @@ def write(name: str) -> None:
 
 def read(name: str, count: int) -> None:
     dd(f"if=/dev/{name}", "of=/dev/null", "bs=4k", f"count={count}", "iflag=direct")
+
+
+WRITER = """
+import os, sys
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_SYNC)
+while True:
+    os.pwrite(file, bytes(4096), 0)
+"""
+
+
+@contextmanager
+def made_filesystem(kind: str, folder: Path) -> Iterator[tuple[str, Path]]:
+    """A file system of that kind on a loop device, and where it is mounted."""
+    with loop_disk(512 * MIB) as loop:
+        subprocess.run([f"mkfs.{kind}", f"/dev/{loop}"], check=True, capture_output=True)
+        subprocess.run(["mount", f"/dev/{loop}", folder], check=True)
+        try:
+            yield loop, folder
+        finally:
+            subprocess.run(["umount", folder], check=True)
 
 
 def test_counts_sizes_and_times_are_those_of_the_kernels_counters(loop):
@@ -115,11 +140,31 @@ def test_overwritten_events_are_counted_and_reported(loop):
         read(loop, 4000)
     requests, reads = both.requests, both.moved["reads"]
     assert requests.lost > 0
-    assert requests.events + requests.lost == 2 * reads
+    assert requests.events + requests.lost == 3 * reads
     reads_traced = requests.devices[loop]["read"].count
     assert reads_traced < reads
-    assert requests.unmatched == requests.events - 2 * reads_traced
-    assert f"{requests.lost} of {2 * reads} events" in requests.notes()[0]
+    bios = sum(size for _, _, size in both.submitted) // 4096
+    assert requests.unmatched == requests.events - bios - 2 * reads_traced
+    assert f"{requests.lost} of {3 * reads} events" in requests.notes()[0]
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
+def test_a_writer_is_named_and_the_file_system_is_not(kind, tmp_path):
+    """Durable writes of this process, and a second writer that is no child of the workload's."""
+    with made_filesystem(kind, tmp_path) as (loop, folder):
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, folder / "second"])
+        workload = subprocess.Popen([sys.executable, "-c", WRITER, folder / "first"])
+        try:
+            with recorded(loop) as both:
+                time.sleep(1)
+            found = find_foreign_submitters(both.submitted, {workload.pid})
+        finally:
+            for process in (writer, workload):
+                process.kill()
+                process.wait()
+    assert {each.pid for each in found} == {writer.pid}
+    assert {each.device for each in found} == {loop}
+    assert sum(each.kB for each in found) > 100
 
 
 def test_a_recording_begins_with_nothing_of_the_one_before(loop):
@@ -131,7 +176,7 @@ def test_a_recording_begins_with_nothing_of_the_one_before(loop):
                 events = BlockEvents(change.path, {device.number: loop}, compact_histogram)
                 events.start()
                 read(loop, count)
-                assert events.stop().devices[loop]["read"].count == count
+                assert events.stop()[0].devices[loop]["read"].count == count
                 read(loop, 30)  # between two trials
 
 

@@ -64,6 +64,14 @@ impl BlockRequests {
             .collect()
     }
 
+    /// Device, thread and bytes of its bios.
+    fn submitted_bytes(&self) -> Vec<(String, u32, u64)> {
+        let submitted = self.0.matched.submitted_bytes.iter();
+        submitted
+            .map(|((device, thread), bytes)| (number(*device), *thread, *bytes))
+            .collect()
+    }
+
     #[getter]
     fn events(&self) -> u64 {
         self.0.events

@@ -1,4 +1,4 @@
-//! Block request events: issue, requeue and completion.
+//! Block events: submission of a bio; issue, requeue and completion of a request.
 //!
 //! Source: include/trace/events/block.h; `blk_fill_rwbs()` in kernel/trace/blktrace.c for the
 //! `rwbs` field.
@@ -26,6 +26,8 @@ pub enum Operation {
 /// Step of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
+    /// A thread submitted a bio, which becomes a request, a part of one or several.
+    Submitted,
     /// The request was issued to the driver.
     Issued,
     /// The driver could not take the request; it will be issued again.
@@ -37,7 +39,7 @@ pub enum Step {
 /// Request as identified by its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Whole device: major << 20 | minor.
+    /// Device: major << 20 | minor. A bio has that of its partition, a request that of its disk.
     pub device: u32,
     /// Operation of the request.
     pub operation: Operation,
@@ -57,6 +59,8 @@ pub struct Event {
     pub at: u64,
     /// Step of the request.
     pub step: Step,
+    /// Thread that ran on the CPU. Only that of a submission caused the request.
+    pub thread: u32,
     /// Affected request.
     pub request: Request,
 }
@@ -68,10 +72,11 @@ impl Timed for Event {
 }
 
 /// Event names with their steps.
-pub const EVENTS: [(&str, Step); 3] = [
+pub const EVENTS: [(&str, Step); 4] = [
     ("block_rq_issue", Step::Issued),
     ("block_rq_requeue", Step::Requeued),
     ("block_rq_complete", Step::Completed),
+    ("block_bio_queue", Step::Submitted),
 ];
 
 /// Field layout of one event type.
@@ -81,6 +86,7 @@ pub struct Layout {
     id: u64,
     /// Event type of a record.
     kind: Field,
+    thread: Field,
     device: Field,
     sector: Field,
     sectors: Field,
@@ -99,6 +105,7 @@ impl Layout {
             step,
             id: format.id()?,
             kind: format.number("common_type")?,
+            thread: format.number("common_pid")?,
             device: format.number("dev")?,
             sector: format.number("sector")?,
             sectors: format.number("nr_sector")?,
@@ -120,6 +127,7 @@ impl Layout {
         Some(Event {
             at: record.at,
             step: self.step,
+            thread: u32::try_from(self.thread.number(record.payload)?).ok()?,
             request: Request {
                 device: u32::try_from(self.device.number(record.payload)?).ok()?,
                 operation,

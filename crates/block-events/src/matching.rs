@@ -21,6 +21,8 @@ pub struct Requests {
 pub struct RequestStatistics {
     /// Complete requests by device and operation.
     pub requests: BTreeMap<(u32, Operation), Requests>,
+    /// Bytes of the submitted bios by device and thread.
+    pub submitted_bytes: BTreeMap<(u32, u32), u64>,
     /// Completions without an observed issue.
     pub unmatched_completions: u64,
     /// Issues without an observed completion.
@@ -52,6 +54,7 @@ impl Matcher {
     /// Add an event; times must not decrease.
     pub fn add(&mut self, event: &Event) {
         match event.step {
+            Step::Submitted => self.submit(event),
             Step::Issued => self.issue(event),
             Step::Requeued => drop(self.oldest(&event.request)),
             Step::Completed => self.complete(event),
@@ -69,6 +72,12 @@ impl Matcher {
     pub fn finish(mut self) -> RequestStatistics {
         self.discard_pending();
         self.matched
+    }
+
+    fn submit(&mut self, event: &Event) {
+        let place = (event.request.device, event.thread);
+        let bytes = self.matched.submitted_bytes.entry(place).or_default();
+        *bytes += event.request.sectors * SECTOR_BYTES;
     }
 
     fn issue(&mut self, event: &Event) {
@@ -143,7 +152,12 @@ mod tests {
             sector,
             sectors,
         };
-        Event { at, step, request }
+        Event {
+            at,
+            step,
+            thread: 1,
+            request,
+        }
     }
 
     fn read(at: u64, step: Step, sector: u64, sectors: u64) -> Event {
@@ -235,6 +249,22 @@ mod tests {
             (found.unmatched_completions, found.unmatched_issues),
             (0, 0)
         );
+    }
+
+    #[test]
+    fn bytes_belong_to_the_thread_that_submitted_them() {
+        let own = |thread, step, sector| Event {
+            thread,
+            ..read(0, step, sector, 8)
+        };
+        let found = matched(&[
+            own(1, Step::Submitted, 80),
+            own(2, Step::Submitted, 160),
+            own(1, Step::Submitted, 240),
+            own(2, Step::Issued, 80), // by whoever emptied the queue
+        ]);
+        let bytes: Vec<_> = found.submitted_bytes.into_iter().collect();
+        assert_eq!(bytes, [((DEVICE, 1), 8192), ((DEVICE, 2), 4096)]);
     }
 
     #[test]

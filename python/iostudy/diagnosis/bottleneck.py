@@ -55,7 +55,7 @@ _SUBJECTS = {
     Bottleneck.LOCK: ("a lock in the workload", " ({of})"),
     Bottleneck.LOG: ("the workload's log", " ({of})"),
     Bottleneck.CONCURRENCY: ("the workload's low concurrency", ""),
-    Bottleneck.FOREIGN: ("another process", " ({of})"),
+    Bottleneck.FOREIGN: ("the load of other processes", " ({of})"),
     Bottleneck.UNCLEAR: ("no single resource", ""),
 }
 

@@ -37,6 +37,11 @@ class Demand:
         """The share of its operations (0 to 1) that waited for a CPU, without those of a quota."""
         return self._share(max(0.0, self.running - self.on_cpu - self.throttled))
 
+    @property
+    def waiting_share(self) -> float:
+        """The share of all that it has under way (0 to 1) that waited for the target."""
+        return min(1.0, self.waiting / self.concurrency) if self.concurrency else 0.0
+
     def _share(self, part: float) -> float:
         under_way = self.running + self.waiting
         return part / under_way if under_way else 0.0

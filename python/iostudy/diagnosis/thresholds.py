@@ -7,6 +7,9 @@ from iostudy.diagnosis.confidence import ConfidenceThresholds
 UTILIZATION = ConfidenceThresholds(80, 90, 95)
 """Percent of the time in which a device or a core was busy; the rest is start and end of the run.
 By Amdahl's law a shorter rest saves at most that share: a fifth, a tenth, a twentieth."""
+ELASTICITY = ConfidenceThresholds(40, 50, 65)
+"""Percent by which the throughput changes when a resource changes by one percent, as the shares of
+time suggest it. A resource limits a run from one half on; the calibration chose the last value."""
 MOSTLY_IDLE = 50.0
 """Percent of the time. Below this a faster device saves less than half of the run (Amdahl)."""
 MINIMUM_HELD = 5.0

@@ -7,12 +7,13 @@ is a result of its configuration.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from iostudy.node.protocol import TrialResult
 from iostudy.study.sections import Validity
 from iostudy.telemetry.covariates import Covariate, compute_covariates
-from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
+from iostudy.telemetry.foreign_io import compute_foreign_kb, find_submitters
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import KIB, MIB, format_percent, format_rounded_size
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.measurement import BYTES
@@ -86,37 +87,29 @@ def note_unchecked_limits(result: TrialResult, limits: Validity) -> tuple[str, .
 def foreign_io_share(result: TrialResult) -> float | None:
     """Return the largest share of foreign bytes over the devices below the target.
 
-    On each device: the bytes beyond those that the workload reports, as a share of these. 0 if the
-    page cache served part of them. None if the workload reports no bytes, or without a device. Up
-    to MIN_FOREIGN_BYTES are attributed to the file system's metadata.
+    On each device: the bytes of others (`compute_foreign_kb`), as a share of those that the
+    workload reports. 0 if the page cache served part of them. None if the workload reports no bytes, or
+    without a device. Up to MIN_FOREIGN_BYTES are attributed to the file system's metadata.
     """
     return max((share for _, share in _shares(result)), default=None)
 
 
 def _foreign_io(result: TrialResult, limit: float | None) -> str:
-    device, share = max(_shares(result), key=lambda found: found[1], default=("", 0.0))
+    devices, share = max(_shares(result), key=lambda found: found[1], default=((), 0.0))
     if limit is None or share <= limit:
         return ""
     return (
-        f"foreign I/O on {device}: {format_percent(share)} of the workload's own bytes, "
-        f"limit {format_percent(limit)}{_format_busiest_process(result, share)}"
+        f"foreign I/O on {' and '.join(devices)}: {format_percent(share)} of the workload's own "
+        f"bytes, limit {format_percent(limit)}{_format_submitter(result, devices, share)}"
     )
 
 
-def _format_busiest_process(result: TrialResult, share: float) -> str:
-    """Format the process with the most foreign bytes; empty if none is known."""
-    foreign_bytes = share * result.figures[BYTES]
-    busiest = max(result.telemetry.summary.foreign, key=_moved_kb, default=None)
-    if busiest is None or _moved_kb(busiest) * KIB <= MIN_FOREIGN_BYTES:
-        return ""
-    moved = round(_moved_kb(busiest) * KIB)
-    size = format_rounded_size(moved)
-    part = _most_or_some(moved, foreign_bytes)
-    return f"; {part} of it by {busiest.name} (pid {busiest.pid}), {size}"
-
-
-def _moved_kb(process: ForeignProcess) -> float:
-    return process.read_kB + process.written_kB
+def _format_submitter(result: TrialResult, devices: Sequence[str], share: float) -> str:
+    """Format the process with the most counted I/O on the devices; empty if none was counted."""
+    for most in find_submitters(result.telemetry.summary, devices)[:1]:
+        part = _most_or_some(most.kB * KIB, share * result.figures[BYTES])
+        return f"; {part} of it by {most.title}, {format_rounded_size(round(most.kB * KIB))}"
+    return ""
 
 
 def _foreign_cpu(result: TrialResult, limit: float | None) -> str:
@@ -163,7 +156,7 @@ def _gap(summary: TelemetrySummary, limit: float) -> str:
     )
 
 
-def _shares(result: TrialResult) -> list[tuple[str, float]]:
+def _shares(result: TrialResult) -> list[tuple[Sequence[str], float]]:
     """Return the foreign share of each device of the stack.
 
     Devices that share the workload's files also have a joint share: each moves only a part.
@@ -171,16 +164,14 @@ def _shares(result: TrialResult) -> list[tuple[str, float]]:
     own = result.figures.get(BYTES, 0.0)
     if not own:
         return []
-    moved = {
-        device: (figures["kB_read"] + figures["kB_wrtn"]) * KIB
-        for device, figures in result.telemetry.summary.devices.items()
-    }
+    summary = result.telemetry.summary
+    groups = [(device,) for device in summary.devices]
     if len(result.devices) > 1:
-        together = sum(moved.get(device, 0.0) for device in result.devices)
-        moved[" and ".join(result.devices)] = together
+        groups.append(result.devices)
+    foreign = [compute_foreign_kb(summary, group, own / KIB) * KIB for group in groups]
     return [
-        (device, (total - own) / own if total - own > MIN_FOREIGN_BYTES else 0.0)
-        for device, total in moved.items()
+        (group, size / own if size > MIN_FOREIGN_BYTES else 0.0)
+        for group, size in zip(groups, foreign, strict=True)
     ]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,6 +164,16 @@ def read_present_devices(names: Iterable[str], root: Path = ROOT) -> tuple[Block
         with suppress(FileNotFoundError):
             found.append(read_device(name, root))
     return tuple(found)
+
+
+def with_partitions(disks: Iterable[BlockDevice]) -> Iterator[BlockDevice]:
+    """Yield each disk and its partitions.
+
+    A bio has the number of its partition, a request that of its disk.
+    """
+    for disk in disks:
+        yield disk
+        yield from read_present_devices(disk.partitions)
 
 
 def find_loop_devices(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:

@@ -14,6 +14,9 @@ from iostudy.host.files import ROOT
 BLOCK_EVENTS = ("block_rq_issue", "block_rq_requeue", "block_rq_complete")
 """Events of a request between the block layer and a driver."""
 
+BIO_EVENT = "block_bio_queue"
+"""Submission of a bio. Unlike a request's, its thread is the one that caused the I/O."""
+
 EVENTS_WITHOUT_DEVICE = ("block_plug", "block_unplug")
 """Events of a thread, which no filter can attribute to a device."""
 

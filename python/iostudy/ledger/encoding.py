@@ -14,7 +14,7 @@ from pydantic_core import from_json
 from iostudy.ledger.errors import damaged_ledger
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.telemetry.block_requests import BlockRequests
-from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
+from iostudy.telemetry.summary import ForeignProcess, Submitter, TelemetrySummary
 from iostudy.workloads.measurement import Histogram, Part
 
 Decoded = TypeVar("Decoded")
@@ -134,7 +134,13 @@ def decode_summary(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
     foreign = tuple(ForeignProcess(**process) for process in values["foreign"])
     requests = values["requests"]
     block_requests = None if requests is None else BlockRequests.from_values(requests)
-    return TelemetrySummary(**{**values, "foreign": foreign, "requests": block_requests})
+    known = {
+        "foreign": foreign,
+        "requests": block_requests,
+        "submitters": tuple(Submitter(**each) for each in values.get("submitters", ())),
+        "private_devices": tuple(values.get("private_devices", ())),
+    }
+    return TelemetrySummary(**{**values, **known})
 
 
 def _latencies(values: Mapping[str, Any] | None) -> Mapping[str, Histogram] | None:

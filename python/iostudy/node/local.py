@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
 from iostudy.folders import require_safe_directories
+from iostudy.host import devices
+from iostudy.host.devices import BlockDevice
 from iostudy.host.inventory import collect_inventory
 from iostudy.host.mounts import find_mount
 from iostudy.line_handler import LineHandler, ignore_line
@@ -149,8 +151,7 @@ class LocalNode:
             )
             resources.callback(self._site.close)
             if self._block_latency:
-                traced = target_devices.devices_with_queues(self._devices())
-                self._trace = TraceInstance.prepare(traced)
+                self._trace = TraceInstance.prepare(self._traced_devices())
                 transaction.apply(self._trace)
             if self._cluster_request is not None:
                 self._start_cluster(self._cluster_request)
@@ -302,12 +303,17 @@ class LocalNode:
         """Return a recorder for a trial; the workload is this process and those of the cluster."""
         cluster = self._site.cluster
         workload = (os.getpid(), *(cluster.pids() if cluster else ()))
-        recorder = ProcRecorder(self._devices(), workload, self._hz)
+        recorder = ProcRecorder(self._devices(), workload, self._hz, self._site.private_devices)
         if self._trace is None:
             return recorder
-        devices = target_devices.devices_with_queues(self._devices())
-        names = {device.number: device.name for device in devices}
-        return CombinedRecorder(recorder, BlockEvents(self._trace.path, names, compact_histogram))
+        names = {device.number: device.disk for device in self._traced_devices()}
+        events = BlockEvents(self._trace.path, names, compact_histogram)
+        return CombinedRecorder(recorder, events, workload)
+
+    def _traced_devices(self) -> tuple[BlockDevice, ...]:
+        """The devices below the target with their partitions."""
+        own = target_devices.devices_with_queues(self._devices())
+        return tuple(devices.with_partitions(own))
 
     def _target_paths(self) -> tuple[Path, ...]:
         """The paths of the target, existing or to be made."""

@@ -21,6 +21,7 @@ from iostudy.node.levels import read_back
 from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.memory import describe_warm_memory, touch_free_memory
 from iostudy.node.protocol import Span, StartLine, TrialResult, start_at_once
+from iostudy.node.resync_watch import ResyncWatch
 from iostudy.node.site import Site
 from iostudy.node.slow_step import report_slow_step
 from iostudy.node.stopwatch import Stopwatch
@@ -29,6 +30,7 @@ from iostudy.study.model import WorkloadRequest
 from iostudy.study.plan import FORMAT_PHASE
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
+from iostudy.telemetry.summary import Submitter
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Measurement
@@ -111,8 +113,10 @@ class LocalBlock:
             notes = self._reset_state(workload, options, devices, watch)
             watch.begin("run")
             drives = DriveWatch.begin(self.site.drives)
+            resync = ResyncWatch.begin(devices)
             with self.site.watch_faults() as find_faults:
                 measured, telemetry, span = self._measure(workload)
+                telemetry = _add_submitters(telemetry, resync.end())
                 drive_figures, late = drives.end()
                 faults = find_faults()
             volume = None if self.site.volume is None else self.site.volume.device.path
@@ -298,6 +302,12 @@ def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]])
     known = telemetry.summary.devices
     devices = {**known, **{name: {**known.get(name, {}), **own} for name, own in added.items()}}
     return replace(telemetry, summary=replace(telemetry.summary, devices=devices))
+
+
+def _add_submitters(telemetry: Telemetry, added: Sequence[Submitter]) -> Telemetry:
+    """The telemetry with further submitters of I/O."""
+    summary = telemetry.summary
+    return replace(telemetry, summary=replace(summary, submitters=(*summary.submitters, *added)))
 
 
 def _add_stack(telemetry: Telemetry, volume: Path | None) -> Telemetry:

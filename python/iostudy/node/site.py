@@ -19,7 +19,7 @@ from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.fault_watch import FindFaults, watch_nothing
 from iostudy.node.levels import Levels
 from iostudy.node.volume_sync import wait_for_sync
-from iostudy.settings.scratch.disk import MOUNT
+from iostudy.settings.scratch.disk import MOUNT, ScratchDevice
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem, ScratchDisk
@@ -143,6 +143,13 @@ class Site:
     def storage(self) -> StorageKind | None:
         """The kind of storage of the current directory; None unless the study compares several."""
         return self._mount.storage if self._mount else None
+
+    @property
+    def private_devices(self) -> tuple[str, ...]:
+        """The devices that the study made, which no other process uses."""
+        disks = self._scratch.disks if self._scratch is not None else ()
+        made = (disk.device.name for disk in disks if not isinstance(disk, ScratchDevice))
+        return (*made, *([self.volume.device.name] if self.volume is not None else []))
 
     @property
     def drives(self) -> tuple[ModelledDrive, ...]:

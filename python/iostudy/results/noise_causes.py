@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -17,7 +17,7 @@ from iostudy.results.comparisons import collect_figures, common_blocks, workload
 from iostudy.results.token_bucket import find_floor_shares
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
-from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import KIB
 from iostudy.workloads.measurement import BYTES
 
@@ -64,7 +64,8 @@ class Indicator:
 class NoiseContribution:
     """A cause with its share of the variance and the range of its indicator over the trials.
 
-    ``process`` is the busiest foreign process, and ``period_seconds`` its period if there is one.
+    ``process`` is the foreign process with the most CPU time, or counted I/O, and
+    ``period_seconds`` its period if there is one.
     """
 
     indicator: Indicator
@@ -225,17 +226,27 @@ def _contribution(
     )
 
 
-_USED: dict[NoiseCause, Callable[[ForeignProcess], float]] = {
-    NoiseCause.FOREIGN_CPU: lambda process: process.cpu_seconds,
-    NoiseCause.FOREIGN_IO: lambda process: process.read_kB + process.written_kB,
+def _used_cpu(summary: TelemetrySummary) -> Iterator[tuple[str, float]]:
+    return ((process.name, process.cpu_seconds) for process in summary.foreign)
+
+
+def _counted_io(summary: TelemetrySummary) -> Iterator[tuple[str, float]]:
+    return ((each.name, each.kB) for each in summary.submitters)
+
+
+_USED: dict[NoiseCause, Callable[[TelemetrySummary], Iterator[tuple[str, float]]]] = {
+    NoiseCause.FOREIGN_CPU: _used_cpu,
+    NoiseCause.FOREIGN_IO: _counted_io,
 }
 
 
-def _busiest_process(rows: Sequence[TrialRow], used: Callable[[ForeignProcess], float]) -> str:
+def _busiest_process(
+    rows: Sequence[TrialRow], used: Callable[[TelemetrySummary], Iterator[tuple[str, float]]]
+) -> str:
     """Return the name of the processes with most use over all trials; "" if none is known."""
-    total = Counter[str]()
+    total: defaultdict[str, float] = defaultdict(float)
     for row in rows:
-        for process in row.summary.foreign if row.summary else ():
-            total[process.name] += used(process)  # type: ignore[assignment]
-    (name, most), *_ = total.most_common(1) or [("", 0)]
-    return name if most > 0 else ""
+        for name, amount in used(row.summary) if row.summary else ():
+            total[name] += amount
+    name = max(total, key=total.__getitem__, default="")
+    return name if name and total[name] > 0 else ""

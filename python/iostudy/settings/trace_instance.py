@@ -21,7 +21,7 @@ from iostudy.errors import RestoreError, SettingError, UsageError
 from iostudy.host import tracefs
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import write_attribute
-from iostudy.host.tracefs import BLOCK_EVENTS, EVENTS_WITHOUT_DEVICE
+from iostudy.host.tracefs import BIO_EVENT, BLOCK_EVENTS, EVENTS_WITHOUT_DEVICE
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.identity import boot_id
 
@@ -44,7 +44,9 @@ class TracePurpose:
     optional: tuple[str, ...] = ()
 
 
-BLOCK_LATENCY = TracePurpose("latencies and sizes of block requests", "; or measure without them")
+BLOCK_LATENCY = TracePurpose(
+    "latencies and sizes of block requests", "; or measure without them", (BIO_EVENT,)
+)
 
 
 @dataclass(frozen=True)

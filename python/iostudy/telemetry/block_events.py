@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from iostudy import _native
 from iostudy.errors import TrialError
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.recorder import Recorder, Telemetry
+from iostudy.telemetry.submitters import find_foreign_submitters
 
 Compact = Callable[[_native.Latencies], tuple[tuple[float, int], ...]]
 
@@ -17,8 +18,8 @@ Compact = Callable[[_native.Latencies], tuple[tuple[float, int], ...]]
 class BlockEvents:
     """Reader of a trace instance that is set up for block requests.
 
-    ``names`` are the kernel names of devices by number (``8:16``); ``compact`` reduces histograms
-    for the ledger.
+    ``names`` are the kernel names of devices by number (``8:16``), of partitions those of their
+    disks; ``compact`` reduces histograms for the ledger.
     """
 
     def __init__(self, instance: Path, names: Mapping[str, str], compact: Compact) -> None:
@@ -34,12 +35,18 @@ class BlockEvents:
         except OSError as error:
             raise self._failed(error) from error
 
-    def stop(self) -> BlockRequests:
-        """Stop recording and return the requests; TrialError if they cannot be read."""
+    def stop(self) -> tuple[BlockRequests, list[tuple[str, int, int]]]:
+        """Stop recording; return the requests, and device, thread and bytes of all bios.
+
+        TrialError if they cannot be read.
+        """
         try:
-            return self._convert(self._native.stop())
+            native = self._native.stop()
         except OSError as error:
             raise self._failed(error) from error
+        submitted = native.submitted_bytes()
+        by_name = [(self._names[number], thread, size) for number, thread, size in submitted]
+        return self._convert(native), by_name
 
     def _convert(self, native: _native.BlockRequests) -> BlockRequests:
         devices: dict[str, dict[str, Requests]] = {}
@@ -69,11 +76,17 @@ class BlockEvents:
 
 
 class CombinedRecorder:
-    """A recorder that adds block requests to another recorder's telemetry."""
+    """A recorder that adds block requests to another recorder's telemetry.
 
-    def __init__(self, recorder: Recorder, events: BlockEvents) -> None:
+    ``workload`` are the processes whose descendants are the workload.
+    """
+
+    def __init__(
+        self, recorder: Recorder, events: BlockEvents, workload: Sequence[int] = ()
+    ) -> None:
         self._recorder = recorder
         self._events = events
+        self._workload = workload
 
     def start(self) -> None:
         """Start both recorders."""
@@ -83,7 +96,11 @@ class CombinedRecorder:
     def stop(self) -> Telemetry:
         """Stop both: the requests first, because the other summary may cause I/O."""
         try:
-            requests = self._events.stop()
+            requests, submitted = self._events.stop()
         finally:
             telemetry = self._recorder.stop()
-        return replace(telemetry, summary=replace(telemetry.summary, requests=requests))
+        # A daemon of the workload is no descendant of it any more, but known to the sampler.
+        known = (each.pid for each in telemetry.samples.processes if each.of_workload)
+        submitters = find_foreign_submitters(submitted, {*self._workload, *known})
+        summary = replace(telemetry.summary, requests=requests, submitters=submitters)
+        return replace(telemetry, summary=summary)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from iostudy.telemetry.foreign_io import FOREIGN_KB
 from iostudy.telemetry.samples import ProcessUsage, Samples, Values, counter_increments, sum_known
 from iostudy.telemetry.summary import Figures, ForeignProcess
 from iostudy.units import KIB
@@ -48,15 +49,20 @@ _USED = ("cpu_us", "read_bytes", "written_bytes", "cancelled_bytes")
 
 
 def compute_foreign_figures(samples: Samples) -> Figures:
-    """Compute foreign_%cpu: CPU time of all other processes without kernel threads.
+    """Compute the use of all other processes without kernel threads.
 
-    It is in percent of one core.
+    ``foreign_%cpu`` is their CPU time in percent of one core, ``foreign_kB`` what they read from
+    storage and wrote to it. An unknown one is absent.
     """
     columns = samples.group("foreign")
-    used = _total(columns["cpu_us"]) if columns else float("nan")
-    if not np.isfinite(used):
-        return {}
-    return {"foreign_%cpu": 100 * used / (float(samples.seconds[-1]) * _MICROSECONDS)}
+    unknown = np.full(len(samples.seconds), np.nan)
+    names = ("cpu_us", "read_bytes", "written_bytes")
+    cpu_us, read, written = (_total(columns.get(name, unknown)) for name in names)
+    figures = {
+        "foreign_%cpu": 100 * cpu_us / (float(samples.seconds[-1]) * _MICROSECONDS),
+        FOREIGN_KB: (read + written) / KIB,
+    }
+    return {name: float(value) for name, value in figures.items() if np.isfinite(value)}
 
 
 def find_busiest_foreign(processes: Sequence[ProcessUsage]) -> tuple[ForeignProcess, ...]:

@@ -38,13 +38,19 @@ class ProcRecorder:
     """A recorder that reads /proc and /sys through the Rust sampler.
 
     ``devices`` are kernel names, None for all of them; ``workload`` the processes whose descendants
-    are the workload, with themselves; ``hz`` the samples a second.
+    are the workload, with themselves; ``hz`` the samples a second; ``private_devices`` those that
+    the study made.
     """
 
     def __init__(
-        self, devices: Sequence[str] | None, workload: Sequence[int] = (), hz: float = DEFAULT_HZ
+        self,
+        devices: Sequence[str] | None,
+        workload: Sequence[int] = (),
+        hz: float = DEFAULT_HZ,
+        private_devices: Sequence[str] = (),
     ) -> None:
         self._sampler = _native.Sampler(devices, workload, 1 / hz)
+        self._private_devices = tuple(private_devices)
 
     def start(self) -> None:
         """Take the first sample now."""
@@ -60,7 +66,7 @@ class ProcRecorder:
         from iostudy.telemetry.samples import Samples
 
         samples = Samples.from_native(native)
-        summary = summarize_samples(samples)
+        summary = replace(summarize_samples(samples), private_devices=self._private_devices)
         if is_continued:
             # While this process was stopped, it took no samples, and no native workload ran in it.
             stopped = max(summary.workload.get("stopped_s", 0.0), summary.machine["longest_gap_s"])

@@ -27,14 +27,34 @@ class ForeignProcess:
 
 
 @dataclass(frozen=True)
+class Submitter:
+    """A process outside the workload, or work of an array (no ``pid``), that used a device.
+
+    Its own requests to the ``device`` were counted: ``kB`` of 1024 bytes.
+    """
+
+    device: str
+    name: str
+    pid: int | None
+    kB: float  # noqa: N815 - as iostat writes it
+
+    @property
+    def title(self) -> str:
+        """Its name with its pid: ``fio, process 123``."""
+        return self.name if self.pid is None else f"{self.name}, process {self.pid}"
+
+
+@dataclass(frozen=True)
 class TelemetrySummary:
     """The figures of one recording that took ``seconds``.
 
     ``devices`` has iostat's figures by device; ``machine`` shares of CPU time, pressure and
     memory; ``network`` sar's figures by interface; ``nfs`` nfsiostat's by mount; ``workload`` the
     figures of its own processes; ``foreign`` the busiest other processes, the busiest first;
-    ``requests`` the block requests, None unless they were traced. ``below`` has the devices
-    directly below each layer of a volume of the study, ``titles`` all names of these devices.
+    ``requests`` the block requests, None unless they were traced. ``submitters`` are others with
+    counted I/O on a device. ``private_devices`` are those that the study made, which nobody else
+    uses. ``below`` has the devices directly below each layer of a volume of the study, ``titles``
+    all names of these devices.
     """
 
     seconds: float
@@ -45,5 +65,7 @@ class TelemetrySummary:
     workload: Figures = field(default_factory=dict)
     foreign: tuple[ForeignProcess, ...] = ()
     requests: BlockRequests | None = None
+    submitters: tuple[Submitter, ...] = ()
+    private_devices: Sequence[str] = ()
     below: Mapping[str, Sequence[str]] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)

@@ -96,23 +96,18 @@ def record_time(recording: Recording, seconds: float) -> RecordedTrace:
 def _tracing(recording: Recording) -> Iterator[BlockTrace]:
     """Make a trace instance and start it."""
     with Transaction(on_journal=recording.on_journal) as transaction:
-        traced = None if recording.disks is None else tuple(_with_partitions(recording.disks))
+        traced = (
+            None if recording.disks is None else tuple(devices.with_partitions(recording.disks))
+        )
         instance = TraceInstance.prepare(traced, PURPOSE)
         transaction.apply(instance)
         with BlockTrace(instance.path, instance.events, _names()) as trace:
             yield trace
 
 
-def _with_partitions(disks: Sequence[BlockDevice]) -> Iterator[BlockDevice]:
-    """Bios have the number of their partition, requests that of their disk."""
-    for disk in disks:
-        yield disk
-        yield from devices.read_present_devices(disk.partitions)
-
-
 def _names() -> Mapping[int, str]:
     """Names of the disks by the kernel's numbers of them and of their partitions."""
-    present = _with_partitions(devices.read_disks())
+    present = devices.with_partitions(devices.read_disks())
     return {_number(device): device.disk for device in present if device.number}
 
 

@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
+from iostudy.diagnosis.confidence import Confidence, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
 from iostudy.diagnosis.demand import Demand, compute_demand, count_queued_requests
 from iostudy.diagnosis.evidence import Evidence, format_busy, format_number
-from iostudy.diagnosis.rules.device import DEEP, QUEUED, find_higher_throughput
-from iostudy.diagnosis.thresholds import UTILIZATION
+from iostudy.diagnosis.rules.device import DEEP, find_higher_throughput
+from iostudy.diagnosis.thresholds import ELASTICITY, MOSTLY_IDLE, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 
-WAITING = ConfidenceThresholds(40, 50, 60)
-"""Percent of what the workload has under way that waited in the device, on average. A choice around
-one half: from there on it waits for the device more than for anything else."""
 PAUSED = 10.0
 """%throttled from which on waiting threads may be paused writers, and the queue the kernel's
 writeback: a choice, below the lowest threshold of the rule `writeback`."""
+MUCH_HIGHER_RATE = 1.5
+"""A rate this many times as high is more than half of what twice the requests could give."""
 SPARE = UTILIZATION.low
 """%util below which the device was idle while the workload could have requested more: the start of
 `thresholds.UTILIZATION`, so that both rules do not match one run."""
@@ -38,7 +37,7 @@ def find_low_concurrency(summary: TelemetrySummary, context: DiagnosisContext) -
         return
     inside = min(count_queued_requests(summary, context), demand.waiting)
     share = min(100.0, 100 * inside / demand.concurrency)
-    waits, spare = WAITING.grade(share), _find_spare_capacity(summary, context)
+    waits, spare = ELASTICITY.grade(share), _find_spare_capacity(summary, context)
     if waits and spare:
         confidence, evidence = spare
         yield Finding(
@@ -68,7 +67,8 @@ def _find_spare_capacity(
         says += f" {format_number(more.per_second)} in another run"
         says += f" with a queue of {format_number(more.queue)}"
         evidence = Evidence("requests/s", device, more.per_second, "1/s", says)
-        return Confidence.HIGH, (evidence,)
+        is_much = more.per_second >= MUCH_HIGHER_RATE * point.per_second
+        return (Confidence.HIGH if is_much else Confidence.LOW), (evidence,)
     disks = context.disk_figures(device, summary)
     waiting = max(
         (own["aqu-sz"] for own in disks.values()), default=count_queued_requests(summary, context)
@@ -76,8 +76,8 @@ def _find_spare_capacity(
     if waiting >= DEEP.low:
         return None
     if figures is None:
-        return Confidence.MEDIUM, ()
+        return Confidence.LOW, ()
     util = max(own["%util"] for own in disks.values())
     evidence = Evidence("%util", device, util, "%", f"the device busy {format_busy(util)} %")
-    sure = util < SPARE or waiting < QUEUED
-    return (Confidence.MEDIUM if sure else Confidence.LOW), (evidence,)
+    is_spare = util < (MOSTLY_IDLE if context.is_rotational(device) else SPARE)
+    return (Confidence.MEDIUM if is_spare else Confidence.LOW), (evidence,)

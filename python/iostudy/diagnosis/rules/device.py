@@ -8,13 +8,14 @@ other runs, from its type, or from its queue.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
+from iostudy.diagnosis.demand import compute_demand
 from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
-from iostudy.diagnosis.thresholds import UTILIZATION
+from iostudy.diagnosis.thresholds import ELASTICITY, UTILIZATION
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 DEEP = ConfidenceThresholds(4, 30, float("inf"))
@@ -40,9 +41,17 @@ def find_saturated_devices(
     summary: TelemetrySummary, context: DiagnosisContext
 ) -> Iterator[Finding]:
     """Find the target's devices that were busy all the time and could not do more."""
-    for device, figures in context.device_figures(summary).items():
-        yield from _find_saturation(device, figures, context.disk_figures(device, summary), context)
-        yield from _find_flush_limit(device, figures)
+    for device in context.device_figures(summary):
+        yield from find_saturation(device, summary, context)
+
+
+def find_saturation(
+    device: str, summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Finding]:
+    """Find a device, the target's or one below, that could not do more."""
+    figures = summary.devices[device]
+    yield from _find_saturation(device, summary, context)
+    yield from _find_flush_limit(device, figures)
 
 
 def compute_busy_time(summary: TelemetrySummary, context: DiagnosisContext) -> Evidence | None:
@@ -70,9 +79,10 @@ def find_higher_throughput(
 
 
 def _find_saturation(
-    device: str, figures: Figures, disks: Mapping[str, Figures], context: DiagnosisContext
+    device: str, summary: TelemetrySummary, context: DiagnosisContext
 ) -> Iterator[Finding]:
     """A volume is busy as soon as one of its disks is, so that one disk must be busy as well."""
+    figures, disks = summary.devices[device], context.disk_figures(device, summary)
     point = OperatingPoint.from_figures(figures)
     busy = UTILIZATION.grade(min(figures["%util"], max(own["%util"] for own in disks.values())))
     if point is None or busy is None or find_higher_throughput(context, device, point):
@@ -81,6 +91,9 @@ def _find_saturation(
         device, point, context, max(own["aqu-sz"] for own in disks.values())
     ):
         confidence, evidence = saturated
+        demand = compute_demand(summary, context)
+        waits = ELASTICITY.grade(100 * demand.waiting_share) if demand else Confidence.HIGH
+        confidence = lowest_confidence(confidence, waits or Confidence.LOW)
         util = build_evidence(figures, "%util", device, "%", "busy {} % of the time")
         queue = build_evidence(figures, "aqu-sz", device, "requests", "a queue of {}")
         yield Finding(

@@ -1,17 +1,16 @@
 """Rule for other processes that used the target's devices or the CPU (pure).
 
-I/O of the devices beyond the workload's own is that of others. A process with much I/O is not
-enough evidence: kernel threads move the workload's data a second time, to the device below a loop
-device or a volume. Others only take CPU time from a workload that waited for a CPU.
+`telemetry.foreign_io` says how much I/O was that of others. A process is only named if its own
+requests to a device were counted. Others only take CPU time from a workload that waited for a CPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from iostudy.diagnosis.attribution import compute_workload_kb
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
+from iostudy.diagnosis.confidence import Confidence, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.cores import (
     count_allowed_cores,
@@ -20,59 +19,74 @@ from iostudy.diagnosis.cores import (
 )
 from iostudy.diagnosis.demand import compute_demand
 from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
-from iostudy.diagnosis.thresholds import CPU_STARVED
-from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
+from iostudy.diagnosis.rules.device import find_saturation
+from iostudy.diagnosis.thresholds import CPU_STARVED, ELASTICITY, MAJORITY
+from iostudy.telemetry.foreign_io import compute_foreign_kb, compute_moved_kb, find_submitters
+from iostudy.telemetry.summary import TelemetrySummary
 
-SHARE = ConfidenceThresholds(15, 30, 50)
-"""Percent of the device's traffic, or of all CPU time. The kernel charges some I/O to no
-process: journals, metadata, dirty pages of an earlier process. The values are a choice: from one
-half on, more of it belongs to others than to the workload."""
-USED = 50.0
-"""%util below which the device had enough capacity left for the workload (as
-`thresholds.MOSTLY_IDLE`)."""
 FOREIGN_CPU = "foreign_%cpu"
 """The figure with the CPU time of all other processes, in percent of one core."""
-UNKNOWN = "unknown"
 
 
 def find_foreign_processes(
     summary: TelemetrySummary, context: DiagnosisContext
 ) -> Iterator[Finding]:
-    """Find the busiest other process if others used much of a resource that the workload needed."""
+    """Find other processes that used much of a resource that the workload needed."""
     yield from _find_foreign_io(summary, context)
     yield from _find_foreign_cpu(summary, context)
 
 
 def _find_foreign_io(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
-    workload_kb, busiest = compute_workload_kb(summary), context.busiest_device(summary)
-    if workload_kb is None or not busiest or summary.devices[busiest]["%util"] < USED:
+    """Find others by the excess on the target's devices, or by counted I/O on a disk below."""
+    workload_kb, targets = compute_workload_kb(summary), tuple(context.device_figures(summary))
+    if workload_kb is None or not targets:
         return
-    known = context.device_figures(summary)
-    moved = sum(figures["kB_read"] + figures["kB_wrtn"] for figures in known.values())
-    excess = max(0.0, moved - workload_kb)
-    confidence = SHARE.grade(100 * excess / moved) if moved else None
-    if confidence:
-        # The kernel does not report which device a process used: any with enough I/O may be it.
-        suspects = [_name(each) for each in summary.foreign if _traffic(each) >= excess / 2]
-        share = 100 * excess / moved
-        says = (
-            f"{format_number(share)} % of the I/O on {context.device_names} was not the workload's"
-        )
-        figures = known[busiest]
-        util = build_evidence(figures, "%util", busiest, "%", "the device busy {} % of the time")
-        yield Finding(
-            Bottleneck.FOREIGN,
-            " or ".join(suspects) or UNKNOWN,
-            figures["%util"] * share / 100,
-            confidence if suspects else Confidence.LOW,
-            (Evidence("kB", busiest, excess, "kB", says), util),
-            explains=(
-                Bottleneck.DEVICE,
-                Bottleneck.WRITEBACK,
-                Bottleneck.LOG,
-                Bottleneck.CONCURRENCY,
-            ),
-        )
+    below = {disk for name in targets for disk in context.disk_figures(name, summary)}
+    foreign_kb = {targets: compute_foreign_kb(summary, targets, workload_kb)}
+    for disk in sorted(below - set(targets)):
+        foreign_kb[disk,] = sum(each.kB for each in find_submitters(summary, [disk]))
+    found = (_grade_foreign_io(summary, context, *each) for each in foreign_kb.items())
+    findings = [finding for finding in found if finding is not None]
+    yield from sorted(findings, key=lambda each: each.held or 0.0, reverse=True)[:1]
+
+
+def _grade_foreign_io(
+    summary: TelemetrySummary,
+    context: DiagnosisContext,
+    devices: Sequence[str],
+    foreign_kb: float,
+) -> Finding | None:
+    """Grade the share of others, if the device had no capacity left for the workload."""
+    busiest = max(devices, key=lambda name: summary.devices[name]["%util"])
+    figures, moved_kb = summary.devices[busiest], compute_moved_kb(summary, devices)
+    saturation = next(find_saturation(busiest, summary, context), None)
+    demand = compute_demand(summary, context)
+    share = min(100.0, 100 * foreign_kb / moved_kb) if moved_kb else 0.0
+    # In a full queue a process has the share of its requests.
+    grade = ELASTICITY.grade(share * (demand.waiting_share if demand else 1.0))
+    if grade is None or saturation is None:
+        return None
+    confidence = lowest_confidence(grade, saturation.confidence)
+    submitters = find_submitters(summary, devices)
+    is_counted = sum(each.kB for each in submitters) >= MAJORITY * foreign_kb
+    names = " and ".join(devices)
+    says = f"{format_number(share)} % of the I/O on {names} was not the workload's"
+    return Finding(
+        Bottleneck.FOREIGN,
+        submitters[0].title if is_counted else "",
+        figures["%util"] * share / 100,
+        confidence if is_counted else Confidence.LOW,
+        (
+            Evidence("kB", busiest, foreign_kb, "kB", says),
+            build_evidence(figures, "%util", busiest, "%", "the device busy {} % of the time"),
+        ),
+        explains=(
+            Bottleneck.DEVICE,
+            Bottleneck.WRITEBACK,
+            Bottleneck.LOG,
+            Bottleneck.CONCURRENCY,
+        ),
+    )
 
 
 def _find_foreign_cpu(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
@@ -86,10 +100,10 @@ def _find_foreign_cpu(summary: TelemetrySummary, context: DiagnosisContext) -> I
     # Others had at most the part of the allowed cores that the workload did not use itself.
     cores = count_allowed_cores(summary)
     share = min(machine[FOREIGN_CPU], 100 * max(0.0, cores - demand.on_cpu)) / cores
-    if confidence := SHARE.grade(share):
+    if confidence := ELASTICITY.grade(share * demand.cpu_share):
         yield Finding(
             Bottleneck.FOREIGN,
-            UNKNOWN if has_restricted_affinity(summary) else _name_busiest(summary),
+            "" if has_restricted_affinity(summary) else _name_busiest(summary),
             100 * demand.starved_share,
             lowest_confidence(
                 confidence, *([Confidence.MEDIUM] if has_restricted_affinity(summary) else [])
@@ -112,13 +126,9 @@ def _describe_share(summary: TelemetrySummary, share: float) -> str:
 
 
 def _name_busiest(summary: TelemetrySummary) -> str:
+    """Return the process with most of the CPU time of all others; "" if none has."""
+    others = summary.machine[FOREIGN_CPU] / 100 * summary.seconds
     busiest = max(summary.foreign, key=lambda process: process.cpu_seconds, default=None)
-    return _name(busiest) if busiest else UNKNOWN
-
-
-def _traffic(process: ForeignProcess) -> float:
-    return process.read_kB + process.written_kB
-
-
-def _name(process: ForeignProcess) -> str:
-    return f"{process.name}, process {process.pid}"
+    if busiest is None or busiest.cpu_seconds < MAJORITY * others:
+        return ""
+    return f"{busiest.name}, process {busiest.pid}"

@@ -54,5 +54,10 @@ def _build_finding(
     interface: str, held: float | None, confidence: Confidence, evidence: Evidence
 ) -> Finding:
     return Finding(
-        Bottleneck.NETWORK, interface, held, confidence, (evidence,), explains=(Bottleneck.NFS,)
+        Bottleneck.NETWORK,
+        interface,
+        held,
+        confidence,
+        (evidence,),
+        explains=(Bottleneck.NFS, Bottleneck.CONCURRENCY),
     )

@@ -18,7 +18,7 @@ from iostudy.diagnosis.cores import (
 from iostudy.diagnosis.demand import Demand, compute_cpu_utilization, compute_demand
 from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
 from iostudy.diagnosis.rules.foreign import FOREIGN_CPU
-from iostudy.diagnosis.thresholds import CPU_STARVED, UTILIZATION
+from iostudy.diagnosis.thresholds import CPU_STARVED, ELASTICITY, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 
 
@@ -35,8 +35,10 @@ def _find_busy_cores(summary: TelemetrySummary, context: DiagnosisContext) -> It
         says = f"all cores busy {format_number(busy)} % of the time"
         evidence = (Evidence("%cpu", "", busy, "%", says),)
         # Without the states of the workload's threads it is unknown who used the CPU.
-        confidence = lowest_confidence(confidence, *([] if demand else [Confidence.MEDIUM]))
-        yield Finding(Bottleneck.CPU, "", held, confidence, evidence)
+        own = ELASTICITY.grade(_own_share(summary, demand)) if demand else Confidence.MEDIUM
+        if own:
+            sure = lowest_confidence(confidence, own)
+            yield Finding(Bottleneck.CPU, "", held, sure, evidence)
 
 
 def _find_busy_allowed_cores(
@@ -60,6 +62,12 @@ def _find_busy_allowed_cores(
         confidence = confidence if confidence is Confidence.HIGH else Confidence.MEDIUM
     if confidence:
         yield Finding(Bottleneck.CPU, "", held, confidence, tuple(evidence))
+
+
+def _own_share(summary: TelemetrySummary, demand: Demand) -> float:
+    """Return the percentage of the operations that needed a CPU and waited for none of others'."""
+    others = summary.machine.get(FOREIGN_CPU, 0.0) / 100
+    return 100 * demand.cpu_share * demand.on_cpu / max(demand.on_cpu + others, 1e-9)
 
 
 def _grade_cpu_need(summary: TelemetrySummary, demand: Demand | None) -> float:

@@ -10,17 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
+from iostudy.diagnosis.confidence import Confidence, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, SerialUsage
 from iostudy.diagnosis.evidence import Evidence, format_busy, format_number
-from iostudy.diagnosis.thresholds import UTILIZATION
+from iostudy.diagnosis.thresholds import ELASTICITY, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
-
-WAITED = ConfidenceThresholds(40, 50, 60)
-"""Percent of the operations' time, as `concurrency.WAITING`: from about one half on they wait for
-it as long as for anything else, and would be twice as fast without it. A lock never reaches higher
-values such as `thresholds.UTILIZATION`: two threads that need only the lock each wait half of the
-time."""
 
 
 def find_serial_resources(
@@ -36,7 +30,7 @@ def _find_waits(
 ) -> Iterator[Finding]:
     # While it was not in use, operations waited for something else, such as a CPU.
     held = resource.waited if resource.used is None else min(resource.waited, resource.used)
-    if confidence := WAITED.grade(held):
+    if confidence := ELASTICITY.grade(held):
         known = Confidence.MEDIUM if resource.used is None else Confidence.HIGH
         yield Finding(
             Bottleneck.LOG if resource.stores else Bottleneck.LOCK,

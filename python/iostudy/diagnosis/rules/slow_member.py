@@ -10,18 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import ConfidenceThresholds, lowest_confidence
+from iostudy.diagnosis.confidence import lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
 from iostudy.diagnosis.evidence import Evidence, build_evidence, format_busy, format_number
-from iostudy.diagnosis.thresholds import UTILIZATION
+from iostudy.diagnosis.thresholds import ELASTICITY, UTILIZATION
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
-SLOWER = ConfidenceThresholds(1.5, 2, 3)
-"""Wait relative to the median of the peers: a choice, more than healthy members differ. At the
-last value two thirds of each wait are the member's excess."""
+SLOWER = 1.5
+"""Wait relative to the median of the peers: a choice, more than healthy members differ."""
 UNEVEN = 1.5
 """Requests relative to the median of the peers. Above this the load is uneven and the member need
-not be slow. It equals the lowest value of SLOWER: a wait grows at least as fast as the load."""
+not be slow. It equals SLOWER: a wait grows at least as fast as the load."""
 _KINDS = ("r", "w")
 _MINIMUM_SHARE = 0.1
 """Minimum share of reads, or of writes, in a member's requests for a comparison: a choice. A tenth
@@ -112,7 +111,9 @@ def _compare_with_peers(
     if busy is None or not compared:
         return
     wait, usual = max(compared, key=lambda own: own[0] / own[1])
-    if slower := SLOWER.grade(wait / usual):
+    queues = figures["aqu-sz"] + sum(own["aqu-sz"] for own in peers.values())
+    waits = 100 * figures["aqu-sz"] / queues if queues else 0.0
+    if wait >= SLOWER * usual and (slower := ELASTICITY.grade(waits)):
         idle = median(own["%util"] for own in peers.values())
         waits = f"{format_number(wait)} ms a request, peers {format_number(usual)} ms"
         evidence = (

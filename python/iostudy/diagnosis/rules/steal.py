@@ -8,20 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import ConfidenceThresholds
+from iostudy.diagnosis.confidence import Confidence, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext
+from iostudy.diagnosis.demand import compute_cpu_utilization, compute_demand
 from iostudy.diagnosis.evidence import build_evidence
+from iostudy.diagnosis.thresholds import ELASTICITY
 from iostudy.telemetry.summary import TelemetrySummary
-
-STOLEN = ConfidenceThresholds(5, 10, 20)
-"""Percent of all CPU time. Each wait lengthens a run, even if CPUs are idle in between. The first
-value is a common limit of steal (docs/method.md); each further one doubles it."""
 
 
 def find_steal(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
-    """Find the hypervisor if it took a part of the CPU time."""
-    del context
-    if confidence := STOLEN.grade(summary.machine.get("%steal", 0.0)):
+    """Find the hypervisor if less stolen CPU time would have made the run faster.
+
+    One percent less of the stolen part s gives s / (1 - s) percent more CPU time, which matters to
+    the share of the operations that need it.
+    """
+    stolen, demand = summary.machine.get("%steal", 0.0), compute_demand(summary, context)
+    used, cpu_share = compute_cpu_utilization(summary), demand.cpu_share if demand else 1.0
+    gain = 100 * stolen / used * cpu_share if used else 0.0
+    if confidence := ELASTICITY.grade(gain):
+        # Whether the device would then be the limit is unknown.
+        confidence = lowest_confidence(confidence, Confidence.MEDIUM)
         evidence = (
             build_evidence(summary.machine, "%steal", "", "%", "it took {} % of all CPU time"),
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import ConfidenceThresholds
+from iostudy.diagnosis.confidence import ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
 from iostudy.diagnosis.rules.processor import find_busy_processors as busy_processor
@@ -26,9 +26,9 @@ def find_thermal_throttling(
 ) -> Iterator[Finding]:
     """Find thermal throttling if the workload needed the CPU."""
     rate = summary.machine.get("throttles", 0.0) / summary.seconds
-    held = [finding.held or 0.0 for finding in busy_processor(summary, context)]
+    busy = max(busy_processor(summary, context), key=lambda each: each.held or 0.0, default=None)
     confidence = EVENTS.grade(rate)
-    if confidence and held:
+    if confidence and busy:
         says = f"{format_number(rate)} throttling events a second"
         evidence = [Evidence("throttles", "", rate, "1/s", says)]
         if "celsius_max" in summary.machine:
@@ -36,4 +36,5 @@ def find_thermal_throttling(
                 build_evidence(summary.machine, "celsius_max", "", "degrees C", "at up to {} C")
             )
         explains = (Bottleneck.CPU, Bottleneck.CORE)
-        yield Finding(Bottleneck.HEAT, "", max(held), confidence, tuple(evidence), explains)
+        sure = lowest_confidence(confidence, busy.confidence)
+        yield Finding(Bottleneck.HEAT, "", busy.held, sure, tuple(evidence), explains)
