@@ -111,6 +111,7 @@ attack: $(VENV)/.test $(VENV)/.built ## campaigns of hostile users and damaged f
 
 diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks and causes of noise, and docs/telemetry.md's tables of them, as root
 	$(BIN)/python -m tests.diagnosis.situations
+	$(BIN)/python -m tests.diagnosis.calibration 340
 	$(BIN)/python -m tests.diagnosis.noise_situations 3
 	$(BIN)/pytest -m slow tests/diagnosis
 

@@ -88,8 +88,8 @@ def foreign_io_share(result: TrialResult) -> float | None:
     """Return the largest share of foreign bytes over the devices below the target.
 
     On each device: the bytes of others (`compute_foreign_kb`), as a share of those that the
-    workload reports. 0 if the page cache served part of them. None if the workload reports no bytes, or
-    without a device. Up to MIN_FOREIGN_BYTES are attributed to the file system's metadata.
+    workload reports. 0 if the page cache served part of them. None if the workload reports no
+    bytes, or without a device. Up to MIN_FOREIGN_BYTES are the file system's metadata.
     """
     return max((share for _, share in _shares(result)), default=None)
 
@@ -165,7 +165,7 @@ def _shares(result: TrialResult) -> list[tuple[Sequence[str], float]]:
     if not own:
         return []
     summary = result.telemetry.summary
-    groups = [(device,) for device in summary.devices]
+    groups: list[tuple[str, ...]] = [(device,) for device in summary.devices]
     if len(result.devices) > 1:
         groups.append(result.devices)
     foreign = [compute_foreign_kb(summary, group, own / KIB) * KIB for group in groups]

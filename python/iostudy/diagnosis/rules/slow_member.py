@@ -112,8 +112,8 @@ def _compare_with_peers(
         return
     wait, usual = max(compared, key=lambda own: own[0] / own[1])
     queues = figures["aqu-sz"] + sum(own["aqu-sz"] for own in peers.values())
-    waits = 100 * figures["aqu-sz"] / queues if queues else 0.0
-    if wait >= SLOWER * usual and (slower := ELASTICITY.grade(waits)):
+    inside = 100 * figures["aqu-sz"] / queues if queues else 0.0
+    if wait >= SLOWER * usual and (slower := ELASTICITY.grade(inside)):
         idle = median(own["%util"] for own in peers.values())
         waits = f"{format_number(wait)} ms a request, peers {format_number(usual)} ms"
         evidence = (

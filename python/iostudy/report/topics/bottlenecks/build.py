@@ -192,5 +192,5 @@ def _disturbances(rows: Iterable[TrialRow], found: Diagnoses) -> dict[Disturbanc
 
 def _find_trial_disturbances(diagnosis: Diagnosis) -> Iterator[tuple[DisturbanceSource, str]]:
     for finding in diagnosis.findings[:1]:
-        if finding.limit in _FROM_OUTSIDE and finding.confidence is Confidence.HIGH:
+        if finding.limit in _FROM_OUTSIDE and finding.confidence is not Confidence.LOW:
             yield _FROM_OUTSIDE[finding.limit], finding.sentence
