@@ -132,10 +132,10 @@ class Lock:
 
     def acquire(self, done: Callable[[], None]) -> None:
         """Continue once it is free."""
-        asked = self._clock.now
+        arrived_at = self._clock.now
 
         def granted() -> None:
-            self.waited_ms += self._clock.now - asked
+            self.waited_ms += self._clock.now - arrived_at
             self._is_held, self._since = True, self._clock.now
             done()
 

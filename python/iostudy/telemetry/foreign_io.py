@@ -40,6 +40,6 @@ def compute_foreign_kb(
 
 
 def find_submitters(summary: TelemetrySummary, devices: Collection[str]) -> list[Submitter]:
-    """Return who submitted I/O to the devices besides the workload, the most first."""
+    """Return the others that submitted I/O to the devices, the most first."""
     found = (each for each in summary.submitters if each.device in devices)
     return sorted(found, key=lambda each: each.kB, reverse=True)

@@ -109,7 +109,11 @@ impl Processes {
     pub(crate) fn scan(&mut self, columns: &mut Columns) {
         self.read_all();
         let foreign = used_values(self.process_accounting.foreign.found);
-        let known = if self.knows_foreign_bytes { USED.len() } else { 1 };
+        let known = if self.knows_foreign_bytes {
+            USED.len()
+        } else {
+            1
+        };
         for (column, value) in self.foreign.iter().zip(foreign).take(known) {
             columns.put(*column, value);
         }
