@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from iostudy import _native
+from iostudy.telemetry.foreign_io import FOREIGN_KB
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.summary import TelemetrySummary
 
@@ -67,6 +69,10 @@ class ProcRecorder:
 
         samples = Samples.from_native(native)
         summary = replace(summarize_samples(samples), private_devices=self._private_devices)
+        if os.geteuid() != 0:
+            # The kernel hides the bytes of other users' processes.
+            known = {k: v for k, v in summary.machine.items() if k != FOREIGN_KB}
+            summary = replace(summary, machine=known)
         if is_continued:
             # While this process was stopped, it took no samples, and no native workload ran in it.
             stopped = max(summary.workload.get("stopped_s", 0.0), summary.machine["longest_gap_s"])

@@ -15,7 +15,6 @@ mod small_file;
 mod threads;
 mod usage;
 
-use std::fs::read;
 use std::path::Path;
 
 use rustix::param::clock_ticks_per_second;
@@ -62,8 +61,6 @@ pub(crate) struct Processes {
     io_file: SmallFile,
     workload: Option<WorkloadColumns>,
     foreign: [Column; USED.len()],
-    /// Whether the kernel shows the bytes of all users' processes.
-    knows_foreign_bytes: bool,
 }
 
 struct WorkloadColumns {
@@ -92,7 +89,6 @@ impl Processes {
             io_file: SmallFile::new(),
             workload,
             foreign: columns.group("foreign", &USED),
-            knows_foreign_bytes: read("/proc/1/io").is_ok(),
         }
     }
 
@@ -108,15 +104,10 @@ impl Processes {
     /// Scan all processes and set their usage in the current row.
     pub(crate) fn scan(&mut self, columns: &mut Columns) {
         self.read_all();
-        let foreign = used_values(self.process_accounting.foreign.found);
-        let known = if self.knows_foreign_bytes {
-            USED.len()
-        } else {
-            1
-        };
-        for (column, value) in self.foreign.iter().zip(foreign).take(known) {
-            columns.put(*column, value);
-        }
+        columns.put_all(
+            &self.foreign,
+            &used_values(self.process_accounting.foreign.found),
+        );
         if let Some(of) = &self.workload {
             let workload = self.process_accounting.workload.found;
             columns.put_all(&of.usage, &used_values(workload));
