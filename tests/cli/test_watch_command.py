@@ -104,14 +104,6 @@ def test_a_command_that_cannot_be_started_ends_as_in_a_shell(program, name, code
     assert (refused.returncode, f"to run {name}" in refused.stderr) == (code, True)
 
 
-def test_a_very_short_command_has_no_bottleneck(program):
-    """Its CPU time is a few ticks, all of which may be steal."""
-    ended = program("watch", "--", "true")
-    assert ended.returncode == 0
-    assert "The bottleneck is unclear: 0." in ended.stderr
-    assert "s are too short" in ended.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -587,6 +587,13 @@ SITUATIONS = (
     ),
     Situation("nothing is busy", Bottleneck.UNCLEAR),
     Situation(
+        "one thread that reads, and thinks for 20 ms after each",
+        Bottleneck.UNCLEAR,
+        {DISK: disk(reads=47, wait_ms=0.08, util=0.4)},
+        workload=waiting(1, 0.01) | {"waiting": 0.005},
+        context=make_context(concurrency=1),
+    ),
+    Situation(
         "a writer that is paused now and then, while the kernel writes its pages back",
         Bottleneck.UNCLEAR,
         {DISK: disk(writes=360, wait_ms=1.8, util=18, kb=400)},

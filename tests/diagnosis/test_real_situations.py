@@ -11,13 +11,12 @@ from tests.diagnosis.situations import (
     one_slow_disk,
     quota,
     rate_capped,
-    thinking_thread,
 )
 
 pytestmark = pytest.mark.root
 
 # The kernel, not the machine's spare time, makes these what they are: also a busy machine has them.
-STEADY = {rate_capped, one_slow_disk, quota, thinking_thread}
+STEADY = {rate_capped, one_slow_disk, quota}
 
 
 @pytest.mark.usefixtures("state_dir")
