@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from iostudy.hadoop.local import processes
+from iostudy.hadoop import processes
 from tests.cli.program import HANG_GUARD_SECONDS, Program
 
 

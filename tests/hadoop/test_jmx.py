@@ -12,6 +12,7 @@ import pytest
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
+from iostudy.hadoop.namespace import Address
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def daemon(status, answer):
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield f"127.0.0.1:{server.server_port}", calls
+            yield Address(f"127.0.0.1:{server.server_port}"), calls
         finally:
             server.shutdown()
             thread.join()
@@ -74,6 +75,6 @@ def test_closed_port_and_silent_server_are_errors(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setattr(jmx, "_LIMIT_SECONDS", 0.2)
         with pytest.raises(ClusterError, match="timed out"):
-            jmx.fetch(f"127.0.0.1:{server.getsockname()[1]}", "/")
+            jmx.fetch(Address(f"127.0.0.1:{server.getsockname()[1]}"), "/")
     with pytest.raises(ClusterError, match="refused"):
-        jmx.fetch("127.0.0.1:1", "/")
+        jmx.fetch(Address("127.0.0.1:1"), "/")

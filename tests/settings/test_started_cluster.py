@@ -13,7 +13,8 @@ import pytest
 
 from iostudy import own_folder
 from iostudy.errors import RestoreError, UnsafePathError
-from iostudy.hadoop.local import persistence, processes
+from iostudy.hadoop import processes
+from iostudy.hadoop.local import persistence
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.layout import ClusterLayout
 from iostudy.settings import kinds, user_cluster

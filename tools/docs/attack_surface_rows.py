@@ -52,6 +52,16 @@ ROWS = (
     ),
     Row(
         Kind.SOCKET,
+        "the loopback interface of a cluster's network namespace, and connections from within",
+        (
+            "hadoop/local/namespace_holder.py",
+            "hadoop/namespace.py",
+            "hadoop/namespace_connector.py",
+        ),
+        "root and the user who started the cluster; the sockets between them have no name",
+    ),
+    Row(
+        Kind.SOCKET,
         "a pair of sockets to the guard of a program",
         ("workloads/external/program.py",),
         "nobody: it has no name",
@@ -179,8 +189,10 @@ ROWS = (
         "Hadoop's programs and daemons",
         (
             "hadoop/command.py",
+            "hadoop/local/confinement.py",
             "hadoop/local/daemon.py",
-            "hadoop/local/processes.py",
+            "hadoop/namespace.py",
+            "hadoop/processes.py",
             "workloads/native/mrbench_job.py",
         ),
         "the owner of `JAVA_HOME` and of the cache of the distribution",

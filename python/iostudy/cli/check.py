@@ -415,7 +415,7 @@ def _describe_formats(study: Study) -> list[tuple[str, str]]:
 def _describe_restarts(study: Study) -> list[tuple[str, str]]:
     """Count the restarts of the cluster's daemons; empty if no trial needs one."""
     jobs = [each for each in study.workloads if workload_catalog.get(each.name).needs_hadoop]
-    if not jobs or not needs_restarts(study.factors):
+    if not jobs or not needs_restarts(study.target, study.factors):
         return []
     each = len(jobs) * len(study.configurations())
     times = format_range(

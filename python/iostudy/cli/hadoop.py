@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from iostudy.folders import require_safe_folder
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER
 from iostudy.hadoop.local.persistence import stored_bytes
+from iostudy.hadoop.namespace import enter
 from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, ClusterSpec
 from iostudy.settings import user_cluster
 from iostudy.settings.transaction.recovery import Recovery
@@ -102,6 +104,7 @@ def up(
     print_line("To use it:")
     print_command(shlex.join(["export", f"HADOOP_CONF_DIR={cluster.layout.job_conf}"]))
     print_command(f"iostudy bench hadoop.dfsio-write --target hdfs://{user_cluster.WORK_FOLDER}")
+    print_command("iostudy hadoop exec hdfs dfs -ls /")
     say("it runs until `iostudy hadoop down`")
 
 
@@ -118,6 +121,39 @@ def status(json: Json = False) -> None:
         _print_status(cluster, stands)
     if stands is None or stands.lacks:
         raise typer.Exit(TRIAL_FAILED)
+
+
+@app.command(
+    "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+def execute(
+    command: Annotated[
+        list[str], typer.Argument(metavar="COMMAND...", help="A program and its arguments.")
+    ],
+) -> None:
+    """Run a command in the network namespace of the cluster, with its HADOOP_CONF_DIR.
+
+    It runs as you, such as `hdfs` of your own Hadoop, or `curl` with an address of `status`.
+    """
+    cluster = user_cluster.find_cluster()
+    if cluster is None:
+        raise UsageError(
+            "a cluster to run a command in",
+            found="there is none",
+            where=str(user_cluster.cluster_folder()),
+            remedy="`iostudy hadoop up` starts one",
+        )
+    words = (*enter(cluster.layout.namespace), *command)
+    environment = {**os.environ, "HADOOP_CONF_DIR": str(cluster.layout.job_conf)}
+    try:
+        os.execvpe(words[0], words, environment)
+    except OSError as error:
+        raise UsageError(
+            "a program that can be started",
+            found=f"{words[0]}: {error.strerror}",
+            where="the command line",
+            remedy="install it (nsenter is in util-linux), or name its path",
+        ) from error
 
 
 @app.command("down")
@@ -179,6 +215,8 @@ def _parse_properties(assignments: Sequence[str]) -> dict[str, str]:
 
 def _print_status(cluster: LocalCluster, stands: user_cluster.ClusterStatus) -> None:
     state = stands.lacks or "all daemons serve"
+    if cluster.layout.namespace is None:
+        state += "; every local user can reach it (see docs/hadoop.md)"
     print_line(f"{cluster.layout.spec.describe()}: {state}", style="bold")
     _print_daemons(cluster)
     for name, lines in stands.log_ends.items():

@@ -270,7 +270,7 @@ def _format_search_start(study: Study, search: Search, seed: int, recorded: int)
 
 def _format_checking(study: Study) -> str:
     count = format_count(len(study.configurations()), "configuration")
-    restarts = study.needs_hadoop and needs_restarts(study.factors)
+    restarts = study.needs_hadoop and needs_restarts(study.target, study.factors)
     cost = ", with a restart of the cluster's daemons for each" if restarts else ""
     return f"checking that the host takes {count}{cost}"
 

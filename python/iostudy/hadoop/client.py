@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -14,8 +14,9 @@ class Client:
     ``conf`` is a folder of site files with the cluster's addresses and the trial's properties.
     ``folder`` is the URI of the study's HDFS folder, without a trailing slash. ``scratch`` is a
     local folder for result files and logs. Every YARN application carries ``tag``, by which
-    iostudy finds and kills it. ``require_alive`` raises ClusterError once the cluster cannot
-    finish a job. It takes less than a millisecond.
+    iostudy finds and kills it. ``entry`` precedes every command, to run it where the cluster is,
+    with the ``variables``. ``require_alive`` raises ClusterError once the cluster cannot finish a
+    job. It takes less than a millisecond.
     """
 
     java: Path
@@ -28,11 +29,14 @@ class Client:
     yarn: bool
     replication: int
     require_alive: Callable[[], None]
+    entry: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, main_class: str, *arguments: str) -> tuple[str, ...]:
         """Return the program and its arguments, to be run without a shell."""
         classpath = f"{self.conf}:{self.classpath}"
-        return (str(self.java), *self.java_options, "-cp", classpath, main_class, *arguments)
+        java = (*self.entry, str(self.java), *self.java_options)
+        return (*java, "-cp", classpath, main_class, *arguments)
 
     def program_files(self) -> Iterator[Path]:
         """Return the files that its programs read: the jars and Java's own files."""
@@ -45,4 +49,4 @@ class Client:
 
     def environment(self) -> Mapping[str, str]:
         """Return the variables that override iostudy's own environment."""
-        return {"HADOOP_CONF_DIR": str(self.conf)}
+        return {"HADOOP_CONF_DIR": str(self.conf), **self.variables}

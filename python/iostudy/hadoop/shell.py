@@ -47,17 +47,21 @@ _APPLICATION = re.compile(r"^application_\d+_\d+\b", re.ASCII)
 
 @dataclass(frozen=True)
 class Shell:
-    """What starts one of these programs: a Java, Hadoop's jars, and site files."""
+    """What starts one of these programs: a Java, Hadoop's jars, and site files.
+
+    ``entry`` is that of `iostudy.hadoop.client.Client`.
+    """
 
     java: Path
     java_options: tuple[str, ...]
     classpath: str
     conf: Path
+    entry: tuple[str, ...] = ()
 
     @classmethod
     def for_client(cls, client: Client) -> Self:
         """Return a shell for the cluster of this client."""
-        return cls(client.java, client.java_options, client.classpath, client.conf)
+        return cls(client.java, client.java_options, client.classpath, client.conf, client.entry)
 
     def require_folder(self, uri: str) -> None:
         """ClusterError unless the folder exists and this user may read it."""
@@ -97,7 +101,7 @@ class Shell:
     def _run(self, wanted: str, where: str, main_class: str, *arguments: str) -> CommandOutput:
         java = (str(self.java), *_QUICK_START, *self.java_options)
         classpath = f"{self.conf}:{self.classpath}"
-        command = (*_WITH_PARENT, *java, "-cp", classpath, main_class, *arguments)
+        command = (*self.entry, *_WITH_PARENT, *java, "-cp", classpath, main_class, *arguments)
         environment = {**os.environ, "HADOOP_CONF_DIR": str(self.conf)}
         try:
             output = run_command(command, _LIMITS, environment)

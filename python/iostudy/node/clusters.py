@@ -20,6 +20,7 @@ from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import HadoopDefinition, Scope
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor, FactorKind
+from iostudy.study.targets import HdfsTarget, Target
 
 _PLACE = "@cluster"
 _NOT_SET = "not set"
@@ -77,14 +78,21 @@ class ClusterLevels:
         }
 
 
-def needs_restarts(factors: Sequence[Factor]) -> bool:
+def needs_restarts(target: Target, factors: Sequence[Factor]) -> bool:
     """Return whether a varied setting is read or inherited only at the start of daemons.
+
+    Daemons that the study starts inherit the options of mounts and the network settings of the host
+    then, because they have namespaces of their own.
 
     If so, they restart for every trial, also for unchanged ones. Otherwise the trials of a block
     would differ in the age and the caches of the daemons.
     """
     names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
-    return any(map(_is_startup_only, map(catalog.get, names)))
+    inherits = not isinstance(target, HdfsTarget)
+    return any(
+        _is_startup_only(each) or (inherits and _is_per_namespace(each))
+        for each in map(catalog.get, names)
+    )
 
 
 def data_properties(configuration: Configuration) -> Properties:
@@ -117,6 +125,10 @@ def _is_startup_only(definition: SettingDefinition) -> bool:
     if isinstance(definition, HadoopDefinition):
         return definition.scope is Scope.DAEMONS
     return definition.reach is Reach.WORKLOAD
+
+
+def _is_per_namespace(definition: SettingDefinition) -> bool:
+    return definition.reach is Reach.MOUNT or definition.name.startswith("sysctl.net.")
 
 
 def _cluster_settings(configuration: Configuration) -> dict[HadoopDefinition, str]:

@@ -253,7 +253,7 @@ class LocalNode:
 
     def _try_on_cluster(self, configuration: Configuration) -> None:
         if self._site.cluster is not None:
-            levels = ClusterLevels(self._site.cluster, needs_restarts(self._factors))
+            levels = ClusterLevels(self._site.cluster, needs_restarts(self._target, self._factors))
             client = levels.configured(configuration)
             levels.read_back(configuration)
             if not isinstance(self._target, HdfsTarget):
@@ -290,7 +290,7 @@ class LocalNode:
             devices=self._devices_under_test(request),
             make_recorder=self._recorder,
             tick=self._tick,
-            restarts=needs_restarts(self._factors),
+            restarts=needs_restarts(self._target, self._factors),
             warm_memory=self._warm_memory,
             longest_run_seconds=self._limit.duration,
             target=self._paths,

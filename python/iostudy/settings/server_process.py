@@ -27,18 +27,15 @@ def start(
     command: Sequence[str],
     request: str,
     *,
-    executable: Path | None = None,
     stderr: int | None = subprocess.STDOUT,
     environ: Mapping[str, str] = os.environ,
 ) -> str:
     """Start a server and wait until it serves; return its message if it fails, else "".
 
-    ``executable`` is the program if it is not the first word of the command. ``stderr`` is that of
-    Popen: STDOUT makes it a part of the message.
+    ``stderr`` is that of Popen: STDOUT makes it a part of the message.
     """
     child = subprocess.Popen(
         list(command),
-        executable=executable,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
@@ -99,8 +96,12 @@ def wait(arguments: Sequence[str]) -> int:
 
     Negative for a signal, as of Popen.
     """
-    (child,) = (child for child in _children if child.args == list(arguments))
+    (child,) = (child for child in _children if _is_command(child, arguments))
     return child.wait()
+
+
+def _is_command(child: subprocess.Popen[str], arguments: Sequence[str]) -> bool:
+    return isinstance(child.args, list) and child.args[-len(arguments) :] == list(arguments)
 
 
 def _reap() -> None:

@@ -67,7 +67,7 @@ def test_cluster_is_found_by_the_site_files(
     cluster: Found, namenode: NameNode, requests: list[str | None]
 ) -> None:
     found = cluster()
-    assert found.access.web == namenode.address
+    assert str(found.access.web) == namenode.address
     assert found.folder.startswith(f"hdfs://{namenode.address}/bench/iostudy-work-")
     assert requests == ["3.4.2"]
 
@@ -308,7 +308,7 @@ def test_the_active_namenode_is_queried(
         }
         namenode.write_conf(tmp_path / "conf", **both)
         found = find("hdfs://ns/bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf")})
-        assert found.web == active.address
+        assert str(found.web) == active.address
 
 
 def test_facts_without_http_are_partial(cluster: Found, namenode: NameNode) -> None:

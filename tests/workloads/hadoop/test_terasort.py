@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import urllib.request
-
 import pytest
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
+from iostudy.hadoop import jmx
 from iostudy.hadoop.local.layout import RESOURCEMANAGER
 from iostudy.hadoop.shell import Shell
 from iostudy.workloads.workload import Place
@@ -15,7 +13,6 @@ from tests.hadoop import webhdfs
 from tests.workloads.hadoop.helpers import require_declared, workload
 
 ROWS = {"rows": "20k"}
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def tera(name, **options):
@@ -90,9 +87,8 @@ def test_a_stopped_job_is_killed_in_yarn(new_cluster, tmp_path):
 
 def _applications(cluster, state):
     """The applications in a state, as the ResourceManager lists them over HTTP."""
-    url = f"http://{cluster.layout.web(RESOURCEMANAGER)}/ws/v1/cluster/apps?states={state}"
-    with _opener.open(url, timeout=30) as response:
-        listed = json.load(response)["apps"] or {"app": []}
+    answer = jmx.fetch(cluster.layout.web(RESOURCEMANAGER), f"/ws/v1/cluster/apps?states={state}")
+    listed = answer["apps"] or {"app": []}
     return [each["id"] for each in listed["app"]]
 
 

@@ -16,6 +16,7 @@ def write(folder: Path, configuration: HadoopConfiguration, log: str | None = No
     Jobs log to stderr. Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)  # whatever the umask: the programs that read it may be another user's
     configuration.write(folder)
     replace_whole(folder / LOGGING, logging(log))
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from iostudy import own_folder
 from iostudy.errors import ClusterError, UsageError
@@ -20,6 +21,7 @@ from iostudy.hadoop.conf.heaps import CLIENT_HEAP, HEAPS
 from iostudy.hadoop.conf.variables import resolve_variables
 from iostudy.hadoop.existing import overview, reachability, resourcemanagers
 from iostudy.hadoop.existing.namenodes import Hdfs, locate_hdfs
+from iostudy.hadoop.namespace import PROPERTY, Address, Namespace, enter
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.software import artifacts
 from iostudy.hadoop.software import java as java_
@@ -47,16 +49,18 @@ class Access:
     """Everything that access to a cluster from this machine requires.
 
     ``conf`` is the user's folder of site files and ``configuration`` its content. ``web`` is
-    the HTTP address of the active NameNode, None without an answer.
+    the HTTP address of the active NameNode, None without an answer. ``namespace`` is that of a
+    cluster which iostudy has started on this machine.
     """
 
     conf: Path
     configuration: HadoopConfiguration
     hdfs: Hdfs
-    web: str | None
+    web: Address | None
     java: Java
     java_options: tuple[str, ...]
     distribution: Distribution
+    namespace: Namespace | None = None
 
     @property
     def rpc(self) -> tuple[str, ...]:
@@ -82,14 +86,23 @@ def find(
     configuration = HadoopConfiguration.read(conf)
     properties = resolve_variables(configuration.effective(), environ)
     hdfs = locate_hdfs(uri, properties, str(conf))
-    _require_reachable(hdfs, properties)
+    namespace = find_namespace(hdfs, properties)
+    _require_reachable(hdfs, properties, namespace)
     if is_kerberized(properties):
         reachability.require_ticket(environ)
-    web = overview.find_active(web for each in hdfs.namenodes for web in each.webs)
+    webs = (Address(web, namespace) for each in hdfs.namenodes for web in each.webs)
+    web = overview.find_active(webs)
     distribution = _distribution(web, environ, on_progress)
     java = java_.find_java(distribution.version, environ)
     options = (*java.options, *_kerberos_options(environ))
-    return Access(conf, configuration, hdfs, web, java, options, distribution)
+    return Access(conf, configuration, hdfs, web, java, options, distribution, namespace)
+
+
+def find_namespace(hdfs: Hdfs, properties: Properties) -> Namespace | None:
+    """Return the namespace that site files name, if the folder is on their default cluster."""
+    default = urlsplit(properties.get("fs.defaultFS", "")).netloc
+    is_default = urlsplit(hdfs.uri).netloc == default
+    return Namespace.parse(properties.get(PROPERTY, "")) if is_default else None
 
 
 def is_kerberized(properties: Properties) -> bool:
@@ -131,7 +144,14 @@ class ExistingCluster:
         """Return Hadoop's programs with the cluster's properties; writes their conf folder."""
         conf = self.home / "conf" / "shell"
         folder.write(conf, self.access.configuration)
-        return Shell(self.access.java.path, self.access.java_options, self.access.classpath, conf)
+        access = self.access
+        return Shell(
+            java=access.java.path,
+            java_options=access.java_options,
+            classpath=access.classpath,
+            conf=conf,
+            entry=enter(access.namespace),
+        )
 
     def configured(self, properties: Properties, *, restart: bool) -> Client:
         """Write the site files of a trial's jobs; UsageError for properties of daemons.
@@ -205,7 +225,7 @@ class ExistingCluster:
             "description": f"the cluster of {self.access.hdfs.uri}",
             "conf_dir": str(self.access.conf),
             "namenodes": list(self.access.rpc),
-            "web": self.access.web,
+            "web": str(self.access.web) if self.access.web else None,
             "version": state.version if state else None,
             "datanodes": sorted(state.datanodes) if state else None,
             "kerberos": is_kerberized(effective),
@@ -218,8 +238,8 @@ class ExistingCluster:
         }
 
     def _require_reachable(self) -> None:
-        own = self.access.configuration.effective()
-        _require_reachable(self.access.hdfs, resolve_variables(own, os.environ))
+        own = resolve_variables(self.access.configuration.effective(), os.environ)
+        _require_reachable(self.access.hdfs, own, self.access.namespace)
 
     def _require_serving(self) -> None:
         self._require_reachable()
@@ -278,14 +298,16 @@ class ExistingCluster:
             yarn=_runs_on_yarn(jobs),
             replication=int(jobs.get("dfs.replication", _DEFAULT_REPLICATION)),
             require_alive=reachability.LivenessCheck(self._require_reachable),
+            entry=enter(self.access.namespace),
         )
 
 
-def _require_reachable(hdfs: Hdfs, properties: Properties) -> None:
+def _require_reachable(hdfs: Hdfs, properties: Properties, namespace: Namespace | None) -> None:
     """ClusterError unless HDFS answers, and YARN if it runs jobs: clients would wait for them."""
-    reachability.require_listening([each.rpc for each in hdfs.namenodes])
+    reachability.require_listening([each.rpc for each in hdfs.namenodes], namespace)
     if _runs_on_yarn(properties):
-        reachability.require_listening(resourcemanagers.addresses(properties), "ResourceManager")
+        addresses = resourcemanagers.addresses(properties)
+        reachability.require_listening(addresses, namespace, daemon="ResourceManager")
 
 
 def _conf(environ: Mapping[str, str]) -> Path:
@@ -302,7 +324,7 @@ def _conf(environ: Mapping[str, str]) -> Path:
 
 
 def _distribution(
-    web: str | None, environ: Mapping[str, str], on_progress: LineHandler
+    web: Address | None, environ: Mapping[str, str], on_progress: LineHandler
 ) -> Distribution:
     """Return the user's installation, else jars of the cluster's version.
 

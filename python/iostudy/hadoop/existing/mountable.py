@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.conf.variables import resolve_variables
-from iostudy.hadoop.existing.cluster import CONF_DIR, is_kerberized
+from iostudy.hadoop.existing.cluster import CONF_DIR, find_namespace, is_kerberized
 from iostudy.hadoop.existing.namenodes import locate_hdfs
 from iostudy.hadoop.existing.reachability import require_listening, require_ticket
+from iostudy.hadoop.namespace import Namespace
 from iostudy.hadoop.spec import Properties
 
 
@@ -20,11 +21,13 @@ from iostudy.hadoop.spec import Properties
 class HdfsDirectory:
     """A directory by its absolute path, and its file system: ``hdfs://HOST:PORT``.
 
-    With High Availability the file system is ``hdfs://NAMESERVICE``.
+    With High Availability the file system is ``hdfs://NAMESERVICE``. ``namespace`` is that of a
+    cluster which iostudy has started on this machine.
     """
 
     filesystem: str
     path: str
+    namespace: Namespace | None = field(default=None, compare=False)
 
     @property
     def uri(self) -> str:
@@ -41,12 +44,13 @@ def find_directory(uri: str, environ: Mapping[str, str] = os.environ) -> HdfsDir
     conf = environ.get(CONF_DIR)
     properties = _read(conf, environ) if conf else {}
     hdfs = locate_hdfs(uri, properties, conf or f"{CONF_DIR}, which is not set")
-    require_listening([each.rpc for each in hdfs.namenodes])
+    namespace = find_namespace(hdfs, properties)
+    require_listening([each.rpc for each in hdfs.namenodes], namespace)
     if is_kerberized(properties):
         require_ticket(environ)
     parts = urlsplit(hdfs.uri)
     authority = hdfs.namenodes[0].rpc if len(hdfs.namenodes) == 1 else parts.netloc
-    return HdfsDirectory(f"hdfs://{authority}", parts.path or "/")
+    return HdfsDirectory(f"hdfs://{authority}", parts.path or "/", namespace)
 
 
 def _read(conf: str, environ: Mapping[str, str]) -> Properties:

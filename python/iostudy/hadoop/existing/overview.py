@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
+from iostudy.hadoop.namespace import Address
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Overview:
     pending_deletions: int
 
 
-def find_active(webs: Iterable[str]) -> str | None:
+def find_active(webs: Iterable[Address]) -> Address | None:
     """Return the address at which the active NameNode answers, or None.
 
     A cluster may close these addresses or require a password; then nothing is known about it.
@@ -42,7 +43,7 @@ def find_active(webs: Iterable[str]) -> str | None:
     return answering[0] if answering else None
 
 
-def read_overview(web: str) -> Overview:
+def read_overview(web: Address) -> Overview:
     """Return the current state of the cluster; ClusterError without an answer."""
     info = jmx.read_bean(web, "NameNode", "NameNodeInfo")
     state = jmx.read_bean(web, "NameNode", "FSNamesystem")

@@ -9,16 +9,19 @@ from dataclasses import dataclass
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop.command import CommandFailedError, CommandLimits, run_command
+from iostudy.hadoop.namespace import Address, Namespace
 
 _CONNECT_SECONDS = 3.0
 _KLIST_LIMITS = CommandLimits(seconds=10, silence_seconds=10)
 
 
-def require_listening(addresses: Sequence[str], daemon: str = "NameNode") -> None:
+def require_listening(
+    addresses: Sequence[str], namespace: Namespace | None = None, *, daemon: str = "NameNode"
+) -> None:
     """ClusterError unless one of these addresses (host:port) accepts a connection."""
     failures = []
     for address in addresses:
-        failure = _refusal(address)
+        failure = _refusal(Address(address, namespace))
         if failure is None:
             return
         failures.append(f"{address}: {failure}")
@@ -50,11 +53,10 @@ def require_ticket(environ: Mapping[str, str]) -> None:
         )
 
 
-def _refusal(address: str) -> str | None:
+def _refusal(address: Address) -> str | None:
     """Return why a connection fails."""
-    host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
+        address.connect(_CONNECT_SECONDS).close()
     except TimeoutError:
         return f"no answer within {_CONNECT_SECONDS:.0f} s"
     except socket.gaierror:

@@ -11,20 +11,21 @@ from typing import Any
 
 from iostudy import own_folder
 from iostudy.errors import ClusterError
+from iostudy.hadoop import processes
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.local import (
+    confinement,
     daemon,
     defaults,
     persistence,
     port_assignment,
-    processes,
     read_back,
     status,
 )
 from iostudy.hadoop.local.layout import NAMENODE, ClusterDaemon, ClusterLayout, MachineResources
-from iostudy.hadoop.local.processes import DaemonProcess
+from iostudy.hadoop.processes import DaemonProcess
 from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java, process_options
 from iostudy.hadoop.spec import ClusterSpec, Properties
@@ -139,6 +140,8 @@ class LocalCluster:
         for each in self._layout.daemons():
             if not self._runs(each):
                 raise daemon.describe_exit(self._layout, each.name)
+        if self._layout.namespace is not None:
+            self._layout.namespace.holder()
 
     def verify(self) -> None:
         """ClusterError if a daemon has ended, or if its master has lost it."""
@@ -171,6 +174,7 @@ class LocalCluster:
             },
             "java": {"version": layout.java.version, "path": str(layout.java.path)},
             "default_fs": layout.default_fs,
+            "namespace": None if layout.namespace is None else str(layout.namespace),
             "daemons": {each.name: self._fact(each) for each in layout.daemons()},
             "client_heap": self._client_heap(),
             "name_dirs": _texts(layout.name_dirs()),
@@ -209,6 +213,7 @@ class LocalCluster:
         """Start all daemons at once: DataNodes start while the NameNode's folder is formatted."""
         on_progress(f"starting {self._layout.spec.describe()}")
         self._running = {}
+        self._keep(confinement.confine(self._layout, on_progress))
         for each in self._layout.daemons():
             daemon.configure(self._layout, each)
             if each == NAMENODE:
@@ -227,7 +232,10 @@ class LocalCluster:
             raise
 
     def _restart_ended(self) -> None:
-        """Restart the daemons that have ended."""
+        """Restart the daemons that have ended; all, if the process that keeps the namespace has."""
+        if not self._is_confined():
+            self._restart(self._layout.properties)
+            return
         for each in self._layout.daemons():
             if not self._runs(each):
                 daemon.configure(self._layout, each)
@@ -248,6 +256,13 @@ class LocalCluster:
                 reported = missing
             time.sleep(_LOOK_EVERY_SECONDS)
 
+    def _is_confined(self) -> bool:
+        """Whether the namespace is there in which the daemons are to run."""
+        try:
+            return self._layout.namespace is None or self._layout.namespace.holder().runs()
+        except ClusterError:
+            return False
+
     def _runs(self, each: ClusterDaemon) -> bool:
         process = self._running.get(each.name)
         return process is not None and process.runs()
@@ -262,7 +277,11 @@ class LocalCluster:
         folder.write(layout.job_conf, HadoopConfiguration.with_all(properties))
         scratch = layout.temporary / "jobs"
         scratch.mkdir(exist_ok=True)
+        confinement.give(scratch, layout)
         return Client(
+            entry=confinement.wrap(layout, scratch),
+            # Its mount namespace holds the target: it must not outlive the cluster.
+            variables={processes.CLUSTER: layout.identity, processes.DAEMON: "client"},
             java=layout.java.path,
             java_options=(
                 *layout.java.options,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from iostudy.errors import ClusterError
+from iostudy.hadoop import processes
 from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import HadoopConfiguration
-from iostudy.hadoop.local import defaults, processes
+from iostudy.hadoop.local import confinement, defaults
 from iostudy.hadoop.local.layout import NAMENODE, ClusterDaemon, ClusterLayout
-from iostudy.hadoop.local.processes import DaemonProcess
+from iostudy.hadoop.processes import DaemonProcess
 
 _FORMAT_LIMIT_SECONDS = 60.0
 _TAIL_BYTES = 1 << 16
@@ -98,7 +98,10 @@ def _spawn(
 ) -> subprocess.Popen[bytes]:
     try:
         return processes.start(
-            command, _environment(layout, daemon), layout.logs, layout.logs / f"{daemon.name}.out"
+            (*confinement.wrap(layout, layout.logs), *command),
+            confinement.environment(layout, daemon.name),
+            layout.logs,
+            layout.logs / f"{daemon.name}.out",
         )
     except OSError as error:
         raise ClusterError(
@@ -107,14 +110,3 @@ def _spawn(
             where=command[0],
             remedy="check that Java is there, and that the folder of logs can be written to",
         ) from error
-
-
-def _environment(layout: ClusterLayout, daemon: ClusterDaemon) -> Mapping[str, str]:
-    """Return iostudy's environment with the cluster's marker and the needs of YARN containers."""
-    return {
-        **os.environ,
-        "JAVA_HOME": str(layout.java.home),
-        "HADOOP_CONF_DIR": str(layout.job_conf),
-        processes.CLUSTER: layout.identity,
-        processes.DAEMON: daemon.name,
-    }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import assert_never
 
 from iostudy.errors import UsageError
+from iostudy.hadoop import namespace
 from iostudy.hadoop.conf.configuration import require_plain
 from iostudy.hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, HEAPS, NAMENODE_HEAP
 from iostudy.hadoop.conf.reserved import explain_reserved
@@ -27,7 +28,7 @@ from iostudy.hadoop.local.layout import (
     Role,
 )
 from iostudy.hadoop.local.ports import LOOPBACK
-from iostudy.hadoop.local.processes import CLUSTER
+from iostudy.hadoop.processes import CLUSTER
 from iostudy.hadoop.spec import Properties
 from iostudy.units import MIB
 
@@ -101,7 +102,8 @@ def job_properties(layout: ClusterLayout, properties: Properties) -> dict[str, s
         "yarn.client.nodemanager-connect.max-wait-ms": "5000",
         "yarn.client.nodemanager-connect.retry-interval-ms": "1000",
         # By it a study on this HDFS learns how the cluster stands, see `iostudy.hadoop.existing`.
-        "dfs.namenode.http-address": layout.web(NAMENODE),
+        "dfs.namenode.http-address": str(layout.web(NAMENODE)),
+        **({namespace.PROPERTY: str(layout.namespace)} if layout.namespace else {}),
         **_mapreduce(layout),
     }
     return _with_given(own, layout, properties)

@@ -14,9 +14,12 @@ from typing import assert_never
 
 from iostudy import own_folder
 from iostudy.hadoop.local.ports import LOOPBACK
+from iostudy.hadoop.namespace import Address, Namespace
+from iostudy.hadoop.processes import UIDS
 from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java, process_options
 from iostudy.hadoop.spec import ClusterSpec, Properties
+from iostudy.safe_path import ROOT_UID
 
 FOLDER_PREFIX = "iostudy-hadoop-"
 SHUFFLE_PORT = "mapreduce.shuffle.port"
@@ -114,7 +117,8 @@ class ClusterLayout:
 
     ``home`` holds conf and logs. ``storage`` is the directory of all data for which the spec
     names no directories. ``properties`` are those of the latest start of the daemons; they
-    override the spec's.
+    override the spec's. ``uid`` is the user of the daemons, which run in a namespace of their own;
+    None without one, as in earlier versions of iostudy.
     """
 
     identity: str
@@ -126,11 +130,24 @@ class ClusterLayout:
     machine: MachineResources
     ports: Ports = field(default_factory=dict)
     properties: Properties = field(default_factory=dict)
+    uid: int | None = None
+
+    @property
+    def namespace(self) -> Namespace | None:
+        """The network namespace of the daemons; None for that of this process."""
+        if self.uid is None:
+            return None
+        return Namespace(self.identity, ROOT_UID if self.uid in UIDS else self.uid)
 
     @property
     def logs(self) -> Path:
         """The folder of the daemons' logs and outputs."""
         return self.home / "logs"
+
+    @property
+    def confs(self) -> Path:
+        """The folder of all conf folders."""
+        return self.home / "conf"
 
     @property
     def job_conf(self) -> Path:
@@ -144,7 +161,7 @@ class ClusterLayout:
 
     def conf(self, name: str) -> Path:
         """Return the conf folder of a daemon."""
-        return self.home / "conf" / name
+        return self.confs / name
 
     def daemons(self) -> tuple[ClusterDaemon, ...]:
         """Return all daemons, the NameNode last: it waits until its file system is formatted."""
@@ -159,9 +176,9 @@ class ClusterLayout:
         """Return host and port of one of its ADDRESSES; KeyError without that address."""
         return f"{LOOPBACK}:{self.ports[daemon.name][name]}"
 
-    def web(self, daemon: ClusterDaemon) -> str:
-        """Return host and port of a daemon's HTTP server."""
-        return self.address(daemon, _WEB[daemon.role])
+    def web(self, daemon: ClusterDaemon) -> Address:
+        """Return the address of a daemon's HTTP server."""
+        return Address(self.address(daemon, _WEB[daemon.role]), self.namespace)
 
     @property
     def default_fs(self) -> str:

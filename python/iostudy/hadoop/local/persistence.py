@@ -7,6 +7,7 @@ them. Any process that finds it can end the cluster.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -74,8 +75,9 @@ def make(layout: ClusterLayout) -> None:
             remedy="end it first, or name another folder",
         )
     save(layout)
-    for folder in (layout.logs, layout.temporary):
+    for folder in (layout.confs, layout.logs, layout.temporary):
         folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)  # whatever the umask: the daemons may be another user
     for folder in layout.folders():
         try:
             folder.mkdir(mode=0o700)
@@ -88,6 +90,14 @@ def make(layout: ClusterLayout) -> None:
             ) from error
 
 
+def hand_over(folder: Path, uid: int) -> None:
+    """Change the owner of a folder and of all in it, without following links. Raises OSError."""
+    for _, directories, files, descriptor in os.fwalk(folder, topdown=False):
+        for name in (*directories, *files):
+            os.chown(name, uid, uid, dir_fd=descriptor, follow_symlinks=False)
+    os.chown(folder, uid, uid, follow_symlinks=False)
+
+
 def stored_bytes(layout: ClusterLayout) -> int:
     """Return the space of its folders without logs and conf, as du(1) counts it."""
     paths = (path for folder in layout.folders() for path in folder.rglob("*"))
@@ -95,10 +105,15 @@ def stored_bytes(layout: ClusterLayout) -> int:
 
 
 def remove(layout: ClusterLayout) -> None:
-    """Remove all its folders but logs and conf. RestoreError if that fails."""
+    """Remove all its folders but logs and conf. RestoreError if that fails.
+
+    The logs become this user's: later another cluster of root may have the user of their daemons.
+    """
     for folder in layout.folders():
         own_folder.remove_folder(own_folder.parse_recorded(str(folder), FOLDER_PREFIX))
     if exists(layout.home) and not _belongs_to_another_cluster(layout):
+        if layout.logs.exists() and layout.logs.stat().st_uid != os.geteuid():
+            hand_over(layout.logs, os.geteuid())
         own_folder.remove_folder(layout.temporary)
         (layout.home / FILE).unlink(missing_ok=True)
 

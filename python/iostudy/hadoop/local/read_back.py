@@ -9,7 +9,7 @@ from iostudy.hadoop import jmx
 from iostudy.hadoop.conf.configuration import HadoopConfiguration
 from iostudy.hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, NAMENODE_HEAP
 from iostudy.hadoop.local.layout import NAMENODE, ClusterDaemon, ClusterLayout, Role
-from iostudy.hadoop.local.processes import DaemonProcess
+from iostudy.hadoop.processes import DaemonProcess
 from iostudy.hadoop.spec import Properties
 
 _READERS: Mapping[str, Role] = {

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, ClusterLayout, Role
+from iostudy.hadoop.namespace import Address
 
 NO_ROOM = "Resources are low"
 """The message of a safe mode that does not end because the NameNode's folders lack space."""
@@ -76,7 +77,7 @@ def read_pending_deletion(layout: ClusterLayout) -> PendingDeletion:
     known = _known_blocks(web)
     held = {address: _held_blocks(address) for _, address in _datanodes(layout)}
     files = sum(_pending_files(address) for address in held)
-    in_transit = sum(abs(count - known.get(address, 0)) for address, count in held.items())
+    in_transit = sum(abs(count - known.get(str(address), 0)) for address, count in held.items())
     return PendingDeletion(int(pending), in_transit, files)
 
 
@@ -109,7 +110,7 @@ def _running(layout: ClusterLayout) -> int:
     return sum(node["state"] == "RUNNING" for node in nodes)
 
 
-def _known_blocks(web: str) -> Mapping[str, int]:
+def _known_blocks(web: Address) -> Mapping[str, int]:
     """Return the NameNode's block count of each DataNode, by its HTTP address."""
     nodes: Mapping[str, Any] = json.loads(
         jmx.read_bean(web, "NameNode", "NameNodeInfo")["LiveNodes"]
@@ -117,24 +118,24 @@ def _known_blocks(web: str) -> Mapping[str, int]:
     return {node["infoAddr"]: node["numBlocks"] for node in nodes.values()}
 
 
-def _held_blocks(web: str) -> int:
+def _held_blocks(web: Address) -> int:
     volumes = json.loads(jmx.read_bean(web, "DataNode", "DataNodeInfo")["VolumeInfo"])
     return sum(volume["numBlocks"] for volume in volumes.values())
 
 
-def _pending_files(web: str) -> int:
+def _pending_files(web: Address) -> int:
     # The name ends with the identity of the storage.
     return int(jmx.read_bean(web, "DataNode", "FSDatasetState-*").get("PendingAsyncDeletions", 0))
 
 
-def _datanodes(layout: ClusterLayout) -> list[tuple[str, str]]:
+def _datanodes(layout: ClusterLayout) -> list[tuple[str, Address]]:
     """Return names and HTTP addresses of the DataNodes."""
     return [
         (each.name, layout.web(each)) for each in layout.daemons() if each.role is Role.DATANODE
     ]
 
 
-def _registered(web: str) -> bool:
+def _registered(web: Address) -> bool:
     actors = json.loads(
         jmx.read_bean(web, "DataNode", "DataNodeInfo").get("BPServiceActorInfo", "[]")
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ from iostudy import own_folder
 from iostudy.errors import ClusterError, RestoreError
 from iostudy.hadoop.existing import reachability
 from iostudy.hadoop.existing.cluster import ExistingCluster
+from iostudy.hadoop.namespace import Namespace, enter
 from iostudy.hadoop.shell import Shell
 from iostudy.settings.change import ConflictPolicy, Record
 
@@ -19,7 +20,8 @@ class HdfsFolder:
     """A unique folder; undo removes it and kills the jobs of the study.
 
     ``shell`` uses a copy of the cluster's site files; ``rpc`` are the addresses of its NameNodes,
-    ``yarn`` means that jobs may run there under ``tag``.
+    ``yarn`` means that jobs may run there under ``tag``. ``namespace`` is that of a cluster which
+    iostudy has started on this machine.
     """
 
     kind: ClassVar[str] = "hdfs-folder"
@@ -29,6 +31,7 @@ class HdfsFolder:
     yarn: bool
     rpc: tuple[str, ...]
     shell: Shell
+    namespace: Namespace | None = None
     user: ExistingCluster | None = field(default=None, compare=False)
 
     @classmethod
@@ -46,6 +49,7 @@ class HdfsFolder:
             yarn=cluster.runs_on_yarn(),
             rpc=cluster.access.rpc,
             shell=shell,
+            namespace=cluster.access.namespace,
             user=cluster,
         )
 
@@ -64,6 +68,7 @@ class HdfsFolder:
                 classpath=record["classpath"],
                 conf=Path(record["conf"]),
             ),
+            namespace=Namespace.parse(record.get("namespace", "")),
         )
 
     @property
@@ -83,6 +88,7 @@ class HdfsFolder:
             "java_options": list(self.shell.java_options),
             "classpath": self.shell.classpath,
             "conf": str(self.shell.conf),
+            "namespace": str(self.namespace or ""),
         }
 
     def describe(self) -> str:
@@ -116,11 +122,12 @@ class HdfsFolder:
             ) from error
 
     def _removed(self) -> tuple[str, ...]:
-        reachability.require_listening(self.rpc)
+        reachability.require_listening(self.rpc, self.namespace)
+        shell = replace(self.shell, entry=enter(self.namespace))
         try:
             # Before the folder, because jobs would continue to write there.
-            killed = self.shell.kill_jobs(self.tag) if self.yarn else ()
+            killed = shell.kill_jobs(self.tag) if self.yarn else ()
         finally:
-            removed = self.shell.remove(self.uri)
+            removed = shell.remove(self.uri)
         messages = (f"{self.describe()}: removed",) if removed else ()
         return (*(f"job {job} in YARN: killed" for job in killed), *messages)

@@ -18,6 +18,7 @@ from typing import ClassVar
 from iostudy.errors import ClusterError, TargetError
 from iostudy.hadoop.existing.cluster import CONF_DIR
 from iostudy.hadoop.existing.mountable import HdfsDirectory
+from iostudy.hadoop.namespace import enter
 from iostudy.host.mounts import Mount
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings import commands, server_process
@@ -55,7 +56,7 @@ class HdfsMount:
 
     def record(self) -> Record:
         """Return the mount point and the source of the mount."""
-        return {"point": str(self.point), "directory": asdict(self.directory)}
+        return {"point": str(self.point), "directory": self._directory()}
 
     def describe(self) -> str:
         """Describe source and mount point."""
@@ -64,13 +65,12 @@ class HdfsMount:
     def apply(self) -> None:
         """Start the server, which mounts; ClusterError with its message if it fails."""
         assert self.options is not None, "rebuilt from a journal"
-        request = {**asdict(self.directory), "point": str(self.point), **asdict(self.options)}
+        request = {**self._directory(), "point": str(self.point), **asdict(self.options)}
         failure = server_process.start(
-            self._identity,
+            (*enter(self.directory.namespace), *self._identity),
             json.dumps(request),
-            executable=find_program(),
             stderr=None,
-            environ=_environment(),
+            environ={**_environment(), "PATH": f"{find_program().parent}:{commands.SEARCH_PATH}"},
         )
         if failure:
             raise ClusterError(
@@ -106,6 +106,9 @@ class HdfsMount:
         was_served = server_process.kill(self._identity)
         was_there = unmount(self.point, self.directory.uri, self._is_own) or was_served
         return (f"{self.describe()}: unmounted",) if was_there else ()
+
+    def _directory(self) -> dict[str, str]:
+        return {"filesystem": self.directory.filesystem, "path": self.directory.path}
 
     @property
     def _identity(self) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,12 @@ CLUSTER = "IOSTUDY_CLUSTER"
 """The variable that names the cluster of a process."""
 DAEMON = "IOSTUDY_DAEMON"
 """The variable that names the daemon of a process or of its parent."""
+
+UIDS = range(60578, 61184)
+"""Users of root's clusters: numbers between those of people and of services, which nobody assigns.
+
+Source: systemd's UIDS-GIDS.md; SYS_UID_MAX and UID_MAX of login.defs(5).
+"""
 
 _PROC = Path("/proc")
 _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -78,8 +84,13 @@ def start(
             cwd=directory,
             env=environment,
         )
-    _children.append(child)
+    adopt(child)
     return child
+
+
+def adopt(child: subprocess.Popen[bytes]) -> None:
+    """Make `reap` wait for a child that this process has started."""
+    _children.append(child)
 
 
 def reap() -> None:
@@ -92,17 +103,33 @@ def identify_child(pid: int, daemon: str) -> DaemonProcess:
     return DaemonProcess(pid, read_start_ticks(pid), daemon)
 
 
-def find_processes(cluster: str) -> tuple[DaemonProcess, ...]:
-    """Return all processes of the cluster whose environment this user may read."""
+def find_processes(
+    cluster: str, owners: Collection[int] | None = None
+) -> tuple[DaemonProcess, ...]:
+    """Return all processes of the cluster that belong to these users: this one and UIDS if None.
+
+    Another user can see a cluster's name in a command line, and start processes with its marker.
+    """
     marker = f"{CLUSTER}={cluster}".encode()
     found = []
+    owners = (os.geteuid(), *UIDS) if owners is None else owners
     for pid in (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdecimal()):
+        if read_owner(pid) not in owners:
+            continue
         variables = _read(pid, "environ").split(b"\0")
         if marker in variables:
             process = identify_child(pid, _daemon(variables))
             if process.runs():
                 found.append(process)
     return tuple(found)
+
+
+def read_owner(pid: int) -> int | None:
+    """Return the effective user of a process; None if it has ended."""
+    try:
+        return (_PROC / str(pid)).stat().st_uid
+    except (FileNotFoundError, ProcessLookupError):
+        return None
 
 
 def end_processes(cluster: str) -> None:

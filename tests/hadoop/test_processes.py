@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError
-from iostudy.hadoop.local import processes
+from iostudy.hadoop import processes
 
 pytestmark = pytest.mark.child
 

@@ -1,0 +1,139 @@
+"""Makes the namespaces of a local cluster, then becomes the program that keeps them.
+
+A script of its own, ``python -I -S namespace_holder.py REQUEST``, in which the request is JSON. It
+ends with exit code UNAVAILABLE where the kernel refuses namespaces.
+
+As root it makes a mount namespace too, in which another user reaches the cluster's folders below
+folders of root: an empty file system covers each folder that only root may enter, and holds bind
+mounts of the cluster's folders at their own paths. Unmounting on the host reaches this namespace
+(MS_SLAVE); flags of mounts do not.
+
+Source: unshare(2), mount_namespaces(7), user_namespaces(7), netdevice(7), <linux/sched.h>,
+<linux/mount.h>.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+UNAVAILABLE = 3
+
+_NEWNS, _NEWUSER, _NEWNET = 0x20000, 0x10000000, 0x40000000
+_NOSUID, _NODEV, _NOEXEC, _BIND, _RECURSIVE, _SLAVE = 0x2, 0x4, 0x8, 0x1000, 0x4000, 0x80000
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
+_REQUEST = "16sH22x"
+"""struct ifreq with flags."""
+_SYSCTLS = ("/proc/sys/net/core", "/proc/sys/net/ipv4")
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(request: Mapping[str, object]) -> None:
+    """Make the namespaces and execute the command of the request."""
+    command, paths = _texts(request["command"]), _texts(request["paths"])
+    sysctls, uid, gid = _read_sysctls(), os.geteuid(), os.getegid()
+    try:
+        if paths:
+            _unshare(_NEWNET | _NEWNS)
+            _mount("none", "/", flags=_SLAVE | _RECURSIVE)
+        else:
+            _unshare(_NEWNET | _NEWUSER)
+            _map_user(uid, gid)
+        _enable_loopback()
+    except OSError as error:
+        sys.stderr.write(f"{error.strerror}: {error.filename}\n")
+        sys.exit(UNAVAILABLE)
+    _write_sysctls(sysctls)
+    if paths:
+        _expose([Path(path) for path in paths])
+        _mount(str(request["users"]), "/etc/passwd", flags=_BIND)
+    os.chdir("/")
+    os.execvp(command[0], command)
+
+
+def _map_user(uid: int, gid: int) -> None:
+    """Let this user be the same in its new user namespace, where it has all capabilities."""
+    Path("/proc/self/setgroups").write_bytes(b"deny")
+    Path("/proc/self/uid_map").write_bytes(b"%d %d 1" % (uid, uid))
+    Path("/proc/self/gid_map").write_bytes(b"%d %d 1" % (gid, gid))
+
+
+def _enable_loopback() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        request = struct.pack(_REQUEST, b"lo", 0)
+        name, flags = struct.unpack(_REQUEST, fcntl.ioctl(control, _SIOCGIFFLAGS, request))
+        fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack(_REQUEST, name, flags | _IFF_UP))
+
+
+def _read_sysctls() -> dict[Path, bytes]:
+    """Return the network settings that every user can read and the owner can write."""
+    files = (file for folder in _SYSCTLS for file in Path(folder).iterdir() if file.is_file())
+    wanted = stat.S_IWUSR | stat.S_IROTH
+    return {file: file.read_bytes() for file in files if file.stat().st_mode & wanted == wanted}
+
+
+def _write_sysctls(host: Mapping[Path, bytes]) -> None:
+    """Give the new namespace the host's values of those settings that it has of its own.
+
+    The log names what the kernel refuses, such as groups that a user namespace does not have.
+    """
+    for file, value in _read_sysctls().items():
+        if file in host and host[file] != value:
+            try:
+                file.write_bytes(host[file])
+            except OSError as error:
+                sys.stderr.write(f"{file} keeps {value!r}: {error.strerror}\n")
+
+
+def _expose(paths: Sequence[Path]) -> None:
+    """Make these directories reachable for every user, at the same paths."""
+    wanted = sorted({path for named in paths for path in (named, named.resolve())})
+    opened = {path: os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC) for path in wanted}
+    closed = {path: _first_closed(path) for path in wanted}
+    # The uppermost closed folder of one path is never below that of another.
+    for folder in {folder for folder in closed.values() if folder is not None}:
+        _mount("none", str(folder), "tmpfs", _NOSUID | _NODEV | _NOEXEC, "mode=755")
+    for path in wanted:
+        if closed[path] is not None:
+            path.mkdir(parents=True, exist_ok=True)
+            _mount(f"/proc/self/fd/{opened[path]}", str(path), flags=_BIND | _RECURSIVE)
+
+
+def _first_closed(path: Path) -> Path | None:
+    """Return the uppermost folder above the path that other users may not enter."""
+    above = reversed(path.parents)
+    return next((each for each in above if not each.stat().st_mode & stat.S_IXOTH), None)
+
+
+def _unshare(flags: int) -> None:
+    if _libc.unshare(flags):
+        raise _error("unshare(2)")
+
+
+def _mount(source: str, point: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    arguments = (os.fsencode(each) for each in (source, point, kind))
+    if _libc.mount(*arguments, ctypes.c_ulong(flags), os.fsencode(options)):
+        raise _error(f"mount(2) on {point}")
+
+
+def _error(call: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, os.strerror(number), call)
+
+
+def _texts(value: object) -> list[str]:
+    assert isinstance(value, list)
+    return [str(each) for each in value]
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
