@@ -65,7 +65,9 @@ class Mounts:
 
 
 @pytest.fixture
-def mounts(hdfs: LocalCluster, tmp_path: Path) -> Iterator[Mounts]:
+def mounts(hdfs: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mounts]:
+    # By its site files the namespace of the cluster is found.
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(hdfs.configured({}, restart=False).conf))
     program = Program(tmp_path)
     yield Mounts(program, hdfs)
     program.end()
