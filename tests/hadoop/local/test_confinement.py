@@ -57,6 +57,21 @@ def test_a_command_has_no_right_but_to_its_folders(planned):
     assert [line.partition(":")[0].strip() for line in interfaces] == ["lo"]
 
 
+def test_a_disk_that_the_cluster_does_not_need_can_be_removed_meanwhile(planned, loop, tmp_path):
+    point = tmp_path / "other disk"
+    point.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", f"/dev/{loop}"], check=True)
+    subprocess.run(["mount", f"/dev/{loop}", point], check=True)
+    try:
+        confined = confinement.confine(planned, pytest.fail)
+    finally:
+        subprocess.run(["umount", point], check=True)
+    mounts = Path(f"/proc/{confined.namespace.holder().pid}/mountinfo").read_text()
+    assert f"/dev/{loop} " not in mounts
+    # Nobody has the device open: the kernel lets it be claimed.
+    os.close(os.open(f"/dev/{loop}", os.O_RDONLY | os.O_EXCL))
+
+
 def test_a_connection_enters_the_namespace(planned):
     confined = confinement.confine(planned, pytest.fail)
     server = (

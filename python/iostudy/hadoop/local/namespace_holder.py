@@ -6,7 +6,8 @@ ends with exit code UNAVAILABLE where the kernel refuses namespaces.
 As root it makes a mount namespace too, in which another user reaches the cluster's folders below
 folders of root: an empty file system covers each folder that only root may enter, and holds bind
 mounts of the cluster's folders at their own paths. Unmounting on the host reaches this namespace
-(MS_SLAVE); flags of mounts do not.
+(MS_SLAVE), unless the host's mounts are private, as in containers; flags of mounts do not. So a
+disk that the cluster does not need is unmounted here: otherwise it would stay busy on the host.
 
 Source: unshare(2), mount_namespaces(7), user_namespaces(7), netdevice(7), <linux/sched.h>,
 <linux/mount.h>.
@@ -18,6 +19,7 @@ import ctypes
 import fcntl
 import json
 import os
+import re
 import socket
 import stat
 import struct
@@ -28,11 +30,27 @@ from pathlib import Path
 UNAVAILABLE = 3
 
 _NEWNS, _NEWUSER, _NEWNET = 0x20000, 0x10000000, 0x40000000
+_DETACH = 0x2
 _NOSUID, _NODEV, _NOEXEC, _BIND, _RECURSIVE, _SLAVE = 0x2, 0x4, 0x8, 0x1000, 0x4000, 0x80000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 _REQUEST = "16sH22x"
 """struct ifreq with flags."""
 _SYSCTLS = ("/proc/sys/net/core", "/proc/sys/net/ipv4")
+
+_SYSTEM = (
+    "/bin",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/opt",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/usr",
+    "/var",
+)
+"""Directories of the host's system; the mounts above and below them stay."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -45,6 +63,7 @@ def main(request: Mapping[str, object]) -> None:
         if paths:
             _unshare(_NEWNET | _NEWNS)
             _mount("none", "/", flags=_SLAVE | _RECURSIVE)
+            _unmount_disks([Path(path).resolve() for path in paths])
         else:
             _unshare(_NEWNET | _NEWUSER)
             _map_user(uid, gid)
@@ -92,6 +111,19 @@ def _write_sysctls(host: Mapping[Path, bytes]) -> None:
                 file.write_bytes(host[file])
             except OSError as error:
                 sys.stderr.write(f"{file} keeps {value!r}: {error.strerror}\n")
+
+
+def _unmount_disks(needed: Sequence[Path]) -> None:
+    """Unmount disks and FUSE mounts that hold no directory of the system or of the cluster."""
+    kept = [*needed, *map(Path, _SYSTEM)]
+    for line in reversed(os.fsdecode(Path("/proc/self/mountinfo").read_bytes()).splitlines()):
+        fields, _, filesystem = line.partition(" - ")
+        point = Path(re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), fields.split()[4]))
+        type_, source = filesystem.split()[:2]
+        is_disk = source.startswith("/dev/") or type_.startswith("fuse")
+        near = any(path.is_relative_to(point) or point.is_relative_to(path) for path in kept)
+        if is_disk and not near and _libc.umount2(os.fsencode(point), _DETACH):
+            raise _error(f"umount2(2) of {point}")
 
 
 def _expose(paths: Sequence[Path]) -> None:
