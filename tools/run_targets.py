@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 _CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
+_COUNT = re.compile(r"(\d+) (passed|flaky|failed|error)")
 _PYTEST = re.compile(r"^(unit tests|host tests|flaky, passed alone|left out): .*")
 
 
@@ -57,7 +58,7 @@ def run(target: str) -> Part:
 
 
 def print_table(parts: list[Part]) -> None:
-    """Print a line per target, and below it the counts of its tests."""
+    """Print a line per target with the counts of its tests below it, and the sum of all tests."""
     width = max(len(name) for name in ["in all", *(part.target for part in parts)])
     for part in parts:
         minutes, seconds = divmod(round(part.seconds), 60)
@@ -67,6 +68,13 @@ def print_table(parts: list[Part]) -> None:
             print(f"    {line}")
     minutes, seconds = divmod(round(sum(part.seconds for part in parts)), 60)
     print(f"{'in all':{width}}          {minutes:3} min {seconds:2} s")
+    totals: Counter[str] = Counter()
+    for number, outcome in _COUNT.findall(
+        "\n".join(line for part in parts for line in part.counts())
+    ):
+        totals[outcome] += int(number)
+    passed, failed = totals["passed"] + totals["flaky"], totals["failed"] + totals["error"]
+    print(f"{passed} passed, {failed} failed")
 
 
 def main(targets: list[str]) -> int:

@@ -25,4 +25,5 @@ def test_counts_of_all_runners_are_added_and_stand_below_their_target(capsys):
         "    host tests: 2 passed, 1 flaky, 4 skipped",
         "    left out: 4 (needs root and loop devices)",
         "in all            2 min  1 s",
+        "16 passed, 2 failed",
     ]
