@@ -8,64 +8,102 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from iostudy.analysis import unpaired
-from iostudy.analysis.paired import UNKNOWN
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.paired import UNKNOWN, Array
+from iostudy.analysis.unpaired import EffectComparison, difference_interval
+from iostudy.analysis.verdict import PairedRuns, Rule, Verdict
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 draw = np.random.default_rng(2)
-OURS = list(np.exp(0.02 * draw.standard_normal(8)))
-THEIRS = list(1.2 * np.exp(0.05 * draw.standard_normal(14)))
+OURS = 0.02 * draw.standard_normal(8)
+THEIRS = 0.2 + 0.05 * draw.standard_normal(14)
+
+
+def compare(
+    first: Array, second: Array, *, higher_is_better: bool = True, rule: Rule = RULE
+) -> EffectComparison:
+    """Compare effects whose baselines measured 1 in every block."""
+    runs = (PairedRuns(np.zeros(len(own)), own) for own in (first, second))
+    return unpaired.compare_effects(*runs, higher_is_better=higher_is_better, rule=rule)
 
 
 def test_the_interval_is_welchs():
-    found = unpaired.compare(OURS, THEIRS, higher_is_better=True, rule=RULE)
-    welch = stats.ttest_ind(np.log(THEIRS), np.log(OURS), equal_var=False)
+    found = compare(OURS, THEIRS)
+    welch = stats.ttest_ind(THEIRS, OURS, equal_var=False)
     low, high = welch.confidence_interval(1 - RULE.repeated_alpha)
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high))
-    assert found.trials == (8, 14)
+    assert found.effects == pytest.approx((OURS.mean(), THEIRS.mean()))
+    assert found.blocks == (8, 14)
 
 
 def test_the_verdict_is_of_the_second_study():
-    better = unpaired.compare(OURS, THEIRS, higher_is_better=True, rule=RULE)
+    better = compare(OURS, THEIRS)
     assert (better.verdict, better.by_margin) == (Verdict.BETTER, True)
-    worse = unpaired.compare(OURS, THEIRS, higher_is_better=False, rule=RULE)
-    assert worse.verdict is Verdict.WORSE
-    assert better.change == pytest.approx(worse.change)
-    assert worse.change_interval[0] < worse.change < worse.change_interval[1]
+    assert better.change == pytest.approx(math.exp(better.estimate) - 1)
+    # Differences are positive where better, so that lower figures are those of a lower change.
+    lower = compare(OURS, THEIRS, higher_is_better=False)
+    assert lower.verdict is Verdict.BETTER
+    assert lower.change == pytest.approx(math.exp(-better.estimate) - 1)
+    assert compare(THEIRS, OURS).verdict is Verdict.WORSE
 
 
-figures = st.lists(st.floats(0.5, 2), min_size=5, max_size=12)
+@pytest.mark.parametrize(
+    ("estimate", "verdict"),
+    [
+        (0.0, Verdict.EQUIVALENT),
+        (0.02, Verdict.NOT_WORSE),
+        (-0.02, Verdict.NOT_BETTER),
+        (0.08, Verdict.BETTER),
+    ],
+)
+def test_each_verdict(estimate: float, verdict: Verdict):
+    noise = np.tile([-0.03, 0.03], 10)
+    found = compare(noise, noise + estimate)
+    assert found.verdict is verdict, found.interval
 
 
-@given(figures, figures)
-def test_swapping_the_studies_mirrors_the_interval(one: list[float], other: list[float]):
-    there = unpaired.compare(one, other, higher_is_better=True, rule=RULE).interval
-    back = unpaired.compare(other, one, higher_is_better=True, rule=RULE).interval.mirrored()
+values = st.lists(st.floats(-1, 1), min_size=5, max_size=12).map(np.array)
+
+
+@given(values, values)
+def test_swapping_the_studies_mirrors_the_interval(one: Array, other: Array):
+    there = difference_interval(one, other, RULE)
+    back = difference_interval(other, one, RULE).mirrored()
     assert (there.low, there.high) == pytest.approx((back.low, back.high))
 
 
-@pytest.mark.parametrize("trials", [0, 1])
-def test_without_a_spread_nothing_is_known(trials: int):
-    found = unpaired.compare(OURS[:trials], THEIRS, higher_is_better=True, rule=RULE)
+@pytest.mark.parametrize("blocks", [0, 1])
+def test_without_a_spread_nothing_is_known(blocks: int):
+    found = compare(OURS[:blocks], THEIRS)
     assert found.interval == UNKNOWN
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert math.isnan(found.estimate) == (trials == 0)
+    assert math.isnan(found.estimate) == (blocks == 0)
+
+
+def test_a_failed_run_leaves_no_interval():
+    found = compare(OURS, np.append(THEIRS, -np.inf))
+    assert found.interval == UNKNOWN
+    assert math.isnan(found.estimate)
+    assert found.verdict is Verdict.INCONCLUSIVE
 
 
 def test_fewer_than_the_fewest_blocks_decide_nothing():
-    found = unpaired.compare(OURS[:4], THEIRS, higher_is_better=True, rule=RULE)
+    found = compare(OURS[:4], THEIRS)
     assert found.interval.low > 0
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
-def test_figures_without_noise_are_equivalent():
-    found = unpaired.compare([2.0] * 5, [2.0] * 5, higher_is_better=True, rule=RULE)
-    assert found.verdict is Verdict.EQUIVALENT
+def test_differences_without_noise_are_equivalent():
+    assert compare(np.zeros(5), np.zeros(5)).verdict is Verdict.EQUIVALENT
 
 
-def test_a_zero_figure_is_named():
-    with pytest.raises(ValueError, match=r"second\[1\]"):
-        unpaired.compare(OURS, [1.0, 0.0], higher_is_better=True, rule=RULE)
+@pytest.mark.parametrize("seconds", [1, 2])
+def test_both_orders_are_needed_twice_in_both_studies(seconds: int):
+    balanced = PairedRuns(np.zeros(8), OURS, np.arange(8) < 4)
+    other = PairedRuns(np.zeros(14), THEIRS, np.arange(14) < seconds)
+    shifted = PairedRuns(np.zeros(8), OURS - 0.2, np.arange(8) < seconds)
+    for pair in ((balanced, other), (shifted, balanced)):
+        found = unpaired.compare_effects(*pair, higher_is_better=True, rule=RULE)
+        assert (found.verdict is Verdict.BETTER) == (seconds == 2), found.verdict
 
 
 def test_the_stricter_of_two_rules_applies():
@@ -75,27 +113,8 @@ def test_the_stricter_of_two_rules_applies():
     assert both.repeated_alpha < RULE.repeated_alpha
 
 
-def test_the_noise_that_pairing_removes_is_reported():
-    common, own = 0.3 * draw.standard_normal(2000), 0.1 * draw.standard_normal((2, 2000))
-    times = unpaired.interval_width_ratio([(common + own[0], common + own[1])])
-    # Var x + Var y = 2 (0.09 + 0.01), Var (y - x) = 2 x 0.01.
-    assert times == pytest.approx(math.sqrt(10), rel=0.05)
-    assert unpaired.interval_width_ratio([(own[0], own[1])]) == pytest.approx(1, rel=0.05)
-
-
-def test_pairs_without_an_estimate_of_it():
-    flat = np.zeros(5)
-    assert unpaired.interval_width_ratio([]) is None
-    assert unpaired.interval_width_ratio([(flat[:1], flat[:1])]) is None
-    assert unpaired.interval_width_ratio([(flat, flat)]) is None
-
-
 def test_the_biases_of_both_studies_widen_the_interval():
-    figures = [1.0, 1.1, 0.9, 1.05, 0.95], [1.2, 1.1, 1.3, 1.25, 1.15]
     biased = unpaired.combine_rules(replace(RULE, bias=0.01), replace(RULE, bias=0.02), 1)
     plain = unpaired.combine_rules(RULE, RULE, 1)
-    wide, narrow = (
-        unpaired.compare(*figures, higher_is_better=True, rule=rule).interval
-        for rule in (biased, plain)
-    )
+    wide, narrow = (difference_interval(OURS, THEIRS, rule) for rule in (biased, plain))
     assert (narrow.low - wide.low, wide.high - narrow.high) == pytest.approx((0.03, 0.03))

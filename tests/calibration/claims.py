@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from iostudy.analysis import unpaired
 from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.slow_runs import bound_share, is_slow
-from iostudy.analysis.unpaired import combine_rules
+from iostudy.analysis.unpaired import combine_rules, compare_effects, difference_interval
 from iostudy.analysis.verdict import (
     Flags,
+    PairedRuns,
     Rule,
     Verdict,
     decide,
@@ -140,26 +140,24 @@ def _crossed(ratios: Array, rule: Rule) -> Flags:
 
 
 def between_days(deviation: float, studies: int) -> tuple[float, float]:
-    """False claims about two equal studies, by raw figures and by differences within each.
+    """False claims about two equal studies, by raw figures and by effects.
 
     The figures of a day have a common deviation. Noise 3 %, ten blocks of two configurations.
     """
     draw, rule = _draw(8), replace(RULE, margin=0.005)
+    raw = combine_rules(rule, rule, comparisons=2)
     wrong = np.zeros((studies, 2), dtype=bool)
     for study in range(studies):
         days = [
             0.03 * draw.standard_normal((10, 2)) + deviation * draw.standard_normal()
             for _ in range(2)
         ]
-        raw = combine_rules(rule, rule, comparisons=2)
-        wrong[study, 0] = any(_differ(days[0][:, own], days[1][:, own], raw) for own in range(2))
-        effects = [day[:, 1] - day[:, 0] for day in days]
-        wrong[study, 1] = _differ(*effects, combine_rules(rule, rule, comparisons=1))
+        intervals = [difference_interval(days[0][:, k], days[1][:, k], raw) for k in range(2)]
+        wrong[study, 0] = any(each.low > 0 or each.high < 0 for each in intervals)
+        effects = [PairedRuns(day[:, 0], day[:, 1]) for day in days]
+        found = compare_effects(
+            *effects, higher_is_better=True, rule=combine_rules(rule, rule, comparisons=1)
+        )
+        wrong[study, 1] = found.verdict in (Verdict.BETTER, Verdict.WORSE)
     raw_rate, effect_rate = wrong.mean(axis=0)
     return float(raw_rate), float(effect_rate)
-
-
-def _differ(first: Array, second: Array, rule: Rule) -> bool:
-    figures = (list(np.exp(own)) for own in (first, second))
-    found = unpaired.compare(*figures, higher_is_better=True, rule=rule)
-    return found.verdict in (Verdict.BETTER, Verdict.WORSE)

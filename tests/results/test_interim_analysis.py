@@ -32,4 +32,4 @@ def test_only_the_workload_of_a_block_is_judged_again() -> None:
     ) as judged:
         kept.compare(trials)
         kept.compare(trials)
-    assert [call.args[1] for call in judged.call_args_list] == [workload]
+    assert [call.args[1].label for call in judged.call_args_list] == [workload]

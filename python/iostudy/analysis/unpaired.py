@@ -1,38 +1,42 @@
-"""Unpaired comparison of two studies by Welch's t interval.
+"""Comparison of two studies by the effects within each, with Welch's t interval.
 
-Each study has its own mean log figure. Welch's interval (1947) of their difference allows unequal
-variances and unequal numbers of trials. No common influence cancels: differences of host, day or
-disk state are part of the estimate, and no interval covers them.
+An effect is the mean of a study's paired log-ratios against its own baseline. The deviation of a
+day or a host cancels within each pair. Welch's interval (1947) of the difference of two effects
+allows unequal variances and unequal numbers of blocks. Raw figures have the same interval, but
+whatever differs between the studies is part of their difference, so that they have no verdict.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from iostudy.analysis.distributions import t_quantile
-from iostudy.analysis.paired import UNKNOWN, Array, Interval, logarithms
+from iostudy.analysis.paired import UNKNOWN, Array, Interval
 from iostudy.analysis.verdict import (
     EstimatedDifference,
+    PairedRuns,
     Rule,
     Verdict,
     classify_intervals,
     exceeds_margin,
+    is_balanced,
 )
 
 
 @dataclass(frozen=True)
-class UnpairedComparison(EstimatedDifference):
-    """A configuration in the second study compared with the one in the first, unpaired.
+class EffectComparison(EstimatedDifference):
+    """The effect of a configuration in the second study compared with that in the first.
 
-    The estimate is NaN where a study has no trial. The interval is infinite where one has fewer
-    than two. ``trials`` counts those of the first and of the second study.
+    ``effects`` are the mean log-ratios of both, positive where better than the baseline, and
+    ``blocks`` their numbers of pairs. Effects and estimate are NaN without a pair, and after a
+    failed run.
     """
 
-    trials: tuple[int, int]
+    effects: tuple[float, float]
+    blocks: tuple[int, int]
 
 
 def combine_rules(first: Rule, second: Rule, comparisons: int) -> Rule:
@@ -54,24 +58,27 @@ def combine_rules(first: Rule, second: Rule, comparisons: int) -> Rule:
     )
 
 
-def compare(
-    first: Sequence[float], second: Sequence[float], *, higher_is_better: bool, rule: Rule
-) -> UnpairedComparison:
-    """Compare the figures of a configuration in two studies.
+def compare_effects(
+    first: PairedRuns, second: PairedRuns, *, higher_is_better: bool, rule: Rule
+) -> EffectComparison:
+    """Compare the effects of two studies.
 
-    Verdicts are classified as for pairs, once the study with fewer trials has ``min_blocks``.
-    Raises ValueError for a figure that is not a positive finite number.
+    There is no verdict before the study with fewer pairs has ``min_blocks``, and before both orders
+    have occurred in enough blocks of both.
     """
-    sign = 1 if higher_is_better else -1
-    x, y = sign * logarithms("first", first), sign * logarithms("second", second)
-    trials = (len(first), len(second))
-    estimate = float(np.mean(y) - np.mean(x)) if min(trials) else math.nan
-    half = _half_width(x, y, rule.repeated_alpha) + rule.bias
-    interval = Interval(estimate - half, estimate + half) if math.isfinite(half) else UNKNOWN
-    verdict = Verdict(str(classify_intervals(interval.low, interval.high, min(trials), rule)))
-    return UnpairedComparison(
-        trials=trials,
-        estimate=estimate,
+    x, y = first.differences, second.differences
+    blocks = (len(x), len(y))
+    interval = difference_interval(x, y, rule)
+    ready = all(
+        runs.after is None or (len(runs.after) and is_balanced(runs.after[None])[0, -1])
+        for runs in (first, second)
+    )
+    verdict = _classify(interval, min(blocks), rule) if ready else Verdict.INCONCLUSIVE
+    effects = _mean(x), _mean(y)
+    return EffectComparison(
+        effects=effects,
+        blocks=blocks,
+        estimate=effects[1] - effects[0],
         interval=interval,
         verdict=verdict,
         by_margin=exceeds_margin(verdict, interval, rule.delta),
@@ -79,28 +86,39 @@ def compare(
     )
 
 
-def interval_width_ratio(pairs: Sequence[tuple[Array, Array]]) -> float | None:
-    """Return the ratio of the widths of unpaired and paired intervals.
+def difference_interval(first: Array, second: Array, rule: Rule) -> Interval:
+    """Return Welch's interval of mean(second) - mean(first), wider by ``rule.bias``.
 
-    ``pairs`` are the log figures of two configurations in the same blocks. Unpaired means have the
-    variance Var x + Var y, pairs Var (y - x). The result is the square root of their ratio, each
-    pooled by its degrees of freedom; its square is the ratio of required blocks. None if all
-    variances are 0.
+    It is infinite where a sample has fewer than two values, or one that is not finite.
     """
-    known = [(x, y, len(x) - 1) for x, y in pairs if len(x) > 1]
-    unpaired = math.fsum(f * float(np.var(x, ddof=1) + np.var(y, ddof=1)) for x, y, f in known)
-    paired = math.fsum(f * float(np.var(y - x, ddof=1)) for x, y, f in known)
-    return math.sqrt(unpaired / paired) if paired else None
+    samples = (first, second)
+    if min(map(len, samples)) < 2 or not all(np.isfinite(own).all() for own in samples):
+        return UNKNOWN
+    estimate = _mean(second) - _mean(first)
+    half = _half_width(samples, rule.repeated_alpha) + rule.bias
+    return Interval(estimate - half, estimate + half)
 
 
-def _half_width(first: Array, second: Array, alpha: float) -> float:
+def _classify(interval: Interval, blocks: int, rule: Rule) -> Verdict:
+    """The verdict of one interval. A one-sided verdict has the level of the others."""
+    found = Verdict(str(classify_intervals(interval.low, interval.high, blocks, rule)))
+    if found.is_final or blocks < rule.min_blocks:
+        return found
+    if interval.low > -rule.delta:
+        return Verdict.NOT_WORSE
+    return Verdict.NOT_BETTER if interval.high < rule.delta else found
+
+
+def _mean(values: Array) -> float:
+    return float(np.mean(values)) if len(values) and np.isfinite(values).all() else math.nan
+
+
+def _half_width(samples: tuple[Array, Array], alpha: float) -> float:
     """t(1 - alpha/2, nu) sqrt(V1 + V2), V = s^2 / n, with Welch's degrees of freedom nu."""
-    if min(len(first), len(second)) < 2:
-        return math.inf
-    counts = np.array([len(first), len(second)], dtype=np.float64)
-    shares = np.array([np.var(sample, ddof=1) for sample in (first, second)]) / counts
+    counts = np.array([len(own) for own in samples], dtype=np.float64)
+    shares = np.array([np.var(own, ddof=1) for own in samples]) / counts
     total = float(shares.sum())
     if total == 0:
         return 0.0
-    freedom = total**2 / float((shares**2 / (counts - 1)).sum())
+    freedom = 1 / float(((shares / total) ** 2 / (counts - 1)).sum())
     return -float(t_quantile(freedom, alpha / 2)) * math.sqrt(total)

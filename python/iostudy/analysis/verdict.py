@@ -198,12 +198,13 @@ class PairedRuns:
     """s ln y of two configurations in their common blocks; -inf is a failed run.
 
     ``after`` says in which blocks the other ran after the baseline; None where a block has no one
-    order, as with windows. A block in which both failed is left out.
+    order, as with windows. A block in which both failed is left out, and counts as ``lost``.
     """
 
     baseline: Array
     other: Array
     after: Flags | None = None
+    lost: int = 0
 
     @classmethod
     def from_figures(
@@ -226,7 +227,7 @@ class PairedRuns:
             x, y = (np.where(np.isneginf(own), own, -own) for own in (x, y))
         kept = ~(np.isneginf(x) & np.isneginf(y))
         order = None if after is None else np.asarray(after, dtype=bool)[kept]
-        return cls(x[kept], y[kept], order)
+        return cls(x[kept], y[kept], order, int((~kept).sum()))
 
     @property
     def differences(self) -> Array:

@@ -1,10 +1,11 @@
-"""``iostudy compare``: unpaired comparison of two studies."""
+"""``iostudy compare``: comparison of two studies by the effects within each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, assert_never
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
@@ -18,6 +19,10 @@ from iostudy.cli.ci_output import (
 )
 from iostudy.cli.console import print_text, print_utf8, say
 from iostudy.errors import UsageError
+
+if TYPE_CHECKING:
+    from iostudy.report.documents.comparison.values import StudyComparison
+    from iostudy.report.verdict_cases import VerdictCase
 
 
 class ComparisonFormat(StrEnum):
@@ -49,8 +54,8 @@ def compare(
 ) -> None:
     """Compare two studies, of two days or two hosts.
 
-    They share no blocks, so the comparison is unpaired. It lists every difference between their
-    circumstances.
+    Verdicts compare the change of a configuration from the baseline of its own study. Figures of
+    two studies have no verdict. Every difference between their circumstances is listed.
     """
     # Imported here: statistics take most of a second to load.
     from iostudy.cli.report_output import print_document, read_recorded
@@ -80,7 +85,32 @@ def compare(
             assert_never(unreachable)
     cases = tuple(list_comparison_cases(report))
     ci.write(document.title, cases, lambda: markdown.render_document(document))
-    if failed := select_cases(cases, ci.fail_on):
-        for case in failed:
-            say(f"{case.workload}, {case.name}: {case.text}")
+    if ci.fail_on:
+        _require_effects(report, (first, second), all_pairs=bool(configuration))
+        _exit_by_verdicts(select_cases(cases, ci.fail_on))
+
+
+def _exit_by_verdicts(failed: Sequence[VerdictCase]) -> None:
+    """Print the verdicts that are failures, and exit for any."""
+    for case in failed:
+        say(f"{case.workload}, {case.name}: {case.text}")
+    if failed:
         raise typer.Exit(VERDICT_EXIT)
+
+
+def _require_effects(
+    report: StudyComparison, places: tuple[Path, Path], *, all_pairs: bool
+) -> None:
+    """Refuse a comparison without any effect, or with ``all_pairs`` with a pair without one.
+
+    A job must not pass for want of a verdict.
+    """
+    missing = [each.no_effect for each in report.compared if each.effect is None]
+    if missing and (all_pairs or len(missing) == len(report.compared)):
+        raise UsageError(
+            "an effect in both studies, for the verdicts of --fail-on",
+            found="; ".join(dict.fromkeys(missing)),
+            where=f"{places[0]} and {places[1]}",
+            remedy="put old and new into one study, as two configurations, for `iostudy run "
+            "--fail-on`; or run both studies with the same baseline",
+        )

@@ -42,13 +42,16 @@ def list_report_cases(report: Report) -> Iterator[VerdictCase]:
 
 
 def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
-    """The verdicts on the second study against the first."""
+    """The verdicts on the effects in the second study against those in the first."""
     for each in comparison.compared:
+        if each.effect is None:
+            continue
         first, second = each.first.configuration, each.second.configuration
         configuration = first if first == second else f"{second} against {first}"
         name = f"{configuration}: {comparison.second.label} against {comparison.first.label}"
-        text = format_change_interval(each.change, each.interval)
-        yield VerdictCase(each.workload, name, each.verdict, f"{each.verdict}: {text}")
+        effect = each.effect
+        text = format_change_interval(effect.change, effect.interval)
+        yield VerdictCase(each.workload, name, effect.verdict, f"{effect.verdict}: {text}")
 
 
 def select_cases(cases: Iterable[VerdictCase], verdicts: Iterable[str]) -> tuple[VerdictCase, ...]:

@@ -145,12 +145,12 @@ def compare_configurations(
     return tuple(
         result
         for workload in study.workloads
-        for result in compare_on_workload(study, workload.label, runs)
+        for result in compare_on_workload(study, workload, runs)
     )
 
 
 def compare_on_workload(
-    study: Study, workload: str, runs: BlockRuns
+    study: Study, workload: WorkloadRequest, runs: BlockRuns
 ) -> tuple[ComparisonResult, ...]:
     """Compare configurations on one workload by `collect_runs`; not for a screening."""
     return tuple(
@@ -244,48 +244,54 @@ def workload_log_figures(
     return sign * np.log(np.array(y, dtype=np.float64).reshape(len(blocks), len(labels)))
 
 
-def _compare_with_baseline(
-    study: Study, workload: str, configuration: str, collected: BlockRuns
-) -> ComparisonResult:
-    figure = next(w.figure for w in study.workloads if w.label == workload)
-    base = collected.get((workload, study.baseline.label), {})
-    own = collected.get((workload, configuration), {})
+def pair_runs(
+    study: Study, workload: WorkloadRequest, configuration: str, collected: BlockRuns
+) -> PairedRuns:
+    """Pair the runs of the baseline and of another configuration in their common blocks."""
+    base = collected.get((workload.label, study.baseline.label), {})
+    own = collected.get((workload.label, configuration), {})
     pairs = [(base[block], own[block]) for block in sorted(base.keys() & own.keys())]
-    known = [pair for pair in pairs if not all(math.isnan(run.figure) for run in pair)]
-    lost, pairs = len(pairs) - len(known), known
     ordered = [(a.position, b.position) for a, b in pairs]
-    runs = PairedRuns.from_figures(
+    return PairedRuns.from_figures(
         [a.figure for a, _ in pairs],
         [b.figure for _, b in pairs],
-        higher_is_better=figure.higher_is_better,
+        higher_is_better=workload.figure.higher_is_better,
         after=None
         if any(None in positions for positions in ordered)
         else [b > a for a, b in ordered if a is not None and b is not None],
     )
+
+
+def _compare_with_baseline(
+    study: Study, workload: WorkloadRequest, configuration: str, collected: BlockRuns
+) -> ComparisonResult:
+    runs, figure = pair_runs(study, workload, configuration, collected), workload.figure
     rules = (decision_rule(study), guard_rule(study), better_rule(study))
     by_rule = {
         rule: compare_runs(runs, higher_is_better=figure.higher_is_better, rule=rule)
         for rule in set(rules)
     }
     comparison, guard, better = (by_rule[rule] for rule in rules)
-    used = pairs[: comparison.blocks]
+    used = runs.first(comparison.blocks)
     return ComparisonResult(
-        workload=workload,
+        workload=workload.label,
         configuration=configuration,
         baseline=study.baseline.label,
         figure=figure,
-        mean=_geometric_mean([b.figure for _, b in used]),
-        baseline_mean=_geometric_mean([a.figure for a, _ in used]),
+        mean=_geometric_mean(used.other, figure),
+        baseline_mean=_geometric_mean(used.baseline, figure),
         comparison=comparison,
         bound=configuration in study.bounds,
         meets_better=better.verdict is Verdict.BETTER,
         meets_guard=guard.is_not_worse or guard.verdict is Verdict.BETTER,
-        lost_blocks=lost,
+        lost_blocks=runs.lost,
     )
 
 
-def _geometric_mean(figures: list[float]) -> float:
-    values = [figure for figure in figures if not math.isnan(figure)]
-    if not values:
+def _geometric_mean(performance: NDArray[np.float64], figure: Figure) -> float:
+    """Return the mean of figures by s ln y, without failed runs; NaN for none."""
+    values = performance[np.isfinite(performance)]
+    if not len(values):
         return math.nan
-    return math.exp(math.fsum(map(math.log, values)) / len(values))
+    mean = math.fsum(values) / len(values)
+    return math.exp(mean if figure.higher_is_better else -mean)

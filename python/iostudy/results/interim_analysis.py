@@ -12,7 +12,7 @@ from iostudy.results.comparisons import (
     compare_configurations,
     compare_on_workload,
 )
-from iostudy.study.model import Study
+from iostudy.study.model import Study, WorkloadRequest
 
 
 class InterimAnalysis:
@@ -40,15 +40,14 @@ class InterimAnalysis:
             self._results.pop(key[0], None)
         self._rows = tuple(rows)
         return tuple(
-            result
-            for workload in self._study.workloads
-            for result in self._compare_on(workload.label)
+            result for workload in self._study.workloads for result in self._compare_on(workload)
         )
 
-    def _compare_on(self, workload: str) -> tuple[ComparisonResult, ...]:
-        if workload not in self._results:
-            self._results[workload] = compare_on_workload(self._study, workload, self._runs)
-        return self._results[workload]
+    def _compare_on(self, workload: WorkloadRequest) -> tuple[ComparisonResult, ...]:
+        if workload.label not in self._results:
+            found = compare_on_workload(self._study, workload, self._runs)
+            self._results[workload.label] = found
+        return self._results[workload.label]
 
 
 def _extends(before: Sequence[MeasuredRow], rows: Sequence[MeasuredRow]) -> bool:

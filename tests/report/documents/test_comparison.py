@@ -10,12 +10,19 @@ from importlib import resources
 import pytest
 from rich.console import Console
 
-from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
 from iostudy.report.documents.comparison.build import build_comparison
-from iostudy.report.documents.comparison.document import UNPAIRED_NOTE, build_comparison_document
-from iostudy.report.documents.comparison.values import ConfigurationComparison, StudyComparison
+from iostudy.report.documents.comparison.document import (
+    FIGURES_NOTE,
+    ONE_STUDY_NOTE,
+    build_comparison_document,
+)
+from iostudy.report.documents.comparison.values import (
+    ConfigurationComparison,
+    EffectDifference,
+    StudyComparison,
+)
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import json_, markdown, terminal
 from iostudy.study.combinations import NamedConfiguration
@@ -31,13 +38,23 @@ STUDY = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write"
 
 
 def recorded(
-    place: str, of: Study = STUDY, *, faster: float = 0.0, blocks: int = 12, drift: float = 0.0
+    place: str,
+    of: Study = STUDY,
+    *,
+    faster: float = 0.0,
+    gain: float = 0.0,
+    blocks: int = 12,
+    drift: float = 0.0,
 ) -> RecordedStudy:
-    """A study whose figures are all as much faster; the noise of each place is its own."""
+    """A study with a day that is ``faster``, and bfq better than the baseline by ``gain``.
+
+    The noise of each place is its own.
+    """
     found = []
     for row in rows(of, blocks=blocks, effects={}):
         noise = 0.004 * ((hash_of(place) * row.id * 7919) % 101 / 50 - 1)
         value = 400 * (1 + faster) * (1 + noise) * (1 + drift * row.block)
+        value *= 1 + gain * (row.configuration == "bfq")
         found.append(replace(row, figures={**(row.figures or {}), "aggregate": value}))
     return RecordedStudy(place, of, study_row(of), tuple(found))
 
@@ -51,47 +68,90 @@ def only(comparison: StudyComparison, label: str) -> ConfigurationComparison:
     return found
 
 
+def effect_of(comparison: StudyComparison, label: str = "bfq") -> EffectDifference:
+    effect = only(comparison, label).effect
+    assert effect is not None
+    return effect
+
+
 def texts(comparison: StudyComparison) -> dict[str, str]:
     document, file = build_comparison_document(comparison), io.StringIO()
     Console(file=file, width=250).print(terminal.render_document(document))
     return {"terminal": file.getvalue(), "markdown": markdown.render_document(document)}
 
 
-def test_a_faster_host_is_better_in_all_that_both_have() -> None:
-    comparison = build_comparison(recorded("a"), recorded("b", faster=0.2))
-    assert [each.first.configuration for each in comparison.compared] == ["none", "bfq"]
-    for each in comparison.compared:
-        assert (each.verdict, each.by_margin) == (Verdict.BETTER, True)
-        assert each.change == pytest.approx(0.2, abs=0.02)
-        assert each.interval is not None
-        assert each.interval.low < 0.2 < each.interval.high
+def test_a_larger_effect_is_better() -> None:
+    comparison = build_comparison(recorded("a", gain=0.1), recorded("b", gain=0.32))
+    effect = effect_of(comparison)
+    assert (effect.verdict, effect.by_margin) == (Verdict.BETTER, True)
+    assert effect.first.change == pytest.approx(0.1, abs=0.01)
+    assert effect.second.change == pytest.approx(0.32, abs=0.01)
+    assert effect.change == pytest.approx(0.2, abs=0.01)
+    assert effect.interval is not None
+    assert effect.interval.low < 0.2 < effect.interval.high
+    assert (effect.first.blocks, effect.second.blocks) == (12, 12)
 
 
-def test_the_same_twice_is_equivalent_in_every_form() -> None:
-    comparison = build_comparison(recorded("a"), recorded("b"))
-    assert only(comparison, "none").verdict is Verdict.EQUIVALENT
+def test_a_faster_day_changes_figures_and_no_verdict() -> None:
+    comparison = build_comparison(recorded("a"), recorded("b", faster=0.2, drift=0.01))
+    base = only(comparison, "none")
+    assert base.change is not None
+    assert base.change > 0.2
+    assert base.interval is not None
+    assert (base.effect, base.no_effect) == (None, "none is the baseline of the effects")
+    assert effect_of(comparison).verdict is Verdict.EQUIVALENT
     for text in texts(comparison).values():
         words = " ".join(text.split())
         assert "equivalent" in words
-        assert UNPAIRED_NOTE in words
+        assert FIGURES_NOTE in words
+        assert ONE_STUDY_NOTE not in words
         assert "12 and 12" in words
 
 
-def test_cost_of_unpaired_blocks_is_reported() -> None:
-    shared = recorded("a", drift=0.01)
-    comparison = build_comparison(shared, recorded("b", drift=0.01))
-    (cost,) = comparison.costs
-    assert cost.times_as_wide > 3
-    assert cost.times_as_many_blocks == pytest.approx(cost.times_as_wide**2)
-    assert "times as wide" in " ".join(texts(comparison)["terminal"].split())
+def test_lower_figures_are_better() -> None:
+    own = build_request(
+        "dfsio-write",
+        catalog.get("dfsio-write").options(files=2, size="256MiB"),
+        "dfsio-write",
+        "exec_time",
+    )
+    of = replace(STUDY, workloads=(own,))
+    first, second = recorded("a", of), recorded("b", of)
+    slower = [
+        replace(row, figures={"exec_time": 2.0 if row.configuration == "bfq" else 1.0})
+        for row in second.rows
+    ]
+    effect = effect_of(build_comparison(first, replace(second, rows=tuple(slower))))
+    assert effect.verdict is Verdict.WORSE
+    assert effect.second.change == pytest.approx(1.0)
 
 
-def test_a_study_that_drifts_gets_no_verdict() -> None:
-    comparison = build_comparison(recorded("a"), recorded("b", faster=0.5, drift=0.01))
-    found = only(comparison, "none")
-    assert Flag.DRIFT in found.flags
-    assert (found.verdict, found.by_margin) == (Verdict.INCONCLUSIVE, False)
-    assert "none (flagged)" in texts(comparison)["markdown"]
+def test_one_order_decides_nothing() -> None:
+    first, second = recorded("a"), recorded("b", gain=0.3)
+    same = [replace(row, position=1 + (row.configuration == "bfq")) for row in second.rows]
+    found = effect_of(build_comparison(first, replace(second, rows=tuple(same))))
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_failed_run_decides_nothing() -> None:
+    first, second = recorded("a"), recorded("b")
+    number = next(n for n, row in enumerate(second.rows) if row.configuration == "bfq")
+    failed = list(second.rows)
+    failed[number] = replace(failed[number], figures={})
+    found = effect_of(build_comparison(first, replace(second, rows=tuple(failed))))
+    assert (found.change, found.interval, found.verdict) == (None, None, Verdict.INCONCLUSIVE)
+
+
+def test_a_study_with_one_configuration_has_no_effect() -> None:
+    alone = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    comparison = build_comparison(recorded("a", alone), recorded("b", alone, faster=0.5))
+    (found,) = comparison.compared
+    assert (found.effect, found.no_effect.partition(":")[0]) == (None, "a and b")
+    assert found.interval is not None
+    for text in texts(comparison).values():
+        words = " ".join(text.split())
+        assert "No verdict is given: a and b: a study with a single configuration" in words
+        assert ONE_STUDY_NOTE in words
 
 
 def test_a_mapping_of_labels() -> None:
@@ -126,6 +186,7 @@ def test_baselines_are_compared_whatever_they_are_called() -> None:
     comparison = build_comparison(recorded("a"), recorded("b", replace(STUDY, chosen=chosen)))
     pairs = [(each.first.configuration, each.second.configuration) for each in comparison.compared]
     assert pairs == [("none", "before")]
+    assert comparison.compared[0].no_effect == "the baselines differ: none in a, before in b"
     assert comparison.left_out == (
         "only the first study has the configuration bfq",
         "only the second study has the configuration after",
@@ -198,7 +259,7 @@ def test_unfinished_study_is_marked() -> None:
     of = replace(STUDY, decide=replace(STUDY.decide, margin=0.0001))
     comparison = build_comparison(recorded("a", of, blocks=3), recorded("b"))
     assert (comparison.first.finished, comparison.second.finished) == (False, True)
-    assert only(comparison, "none").verdict is Verdict.INCONCLUSIVE
+    assert effect_of(comparison).verdict is Verdict.INCONCLUSIVE
     assert "It is not finished" in texts(comparison)["markdown"]
 
 
@@ -240,7 +301,7 @@ def test_hostile_strings_are_text() -> None:
 def test_json_conforms_to_its_schema() -> None:
     comparison = build_comparison(recorded("a"), recorded("b"))
     document = json.loads(json_.render(comparison))
-    assert document["schema"] == "iostudy.comparison/2"
+    assert document["schema"] == "iostudy.comparison/3"
     assert_conforms(document, json_.build_schema(StudyComparison))
     committed = resources.files("iostudy.report").joinpath("comparison.schema.json")
     assert committed.read_text("utf-8") == json_.format_schema(StudyComparison)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from pydantic import JsonValue
 
 from iostudy.analysis import unpaired
-from iostudy.analysis.paired import Array
-from iostudy.analysis.series import Flag
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.paired import as_fraction
+from iostudy.analysis.verdict import Rule
 from iostudy.report.documents.comparison.circumstances import find_differences
 from iostudy.report.documents.comparison.matching import match_studies
 from iostudy.report.documents.comparison.values import (
@@ -20,18 +19,23 @@ from iostudy.report.documents.comparison.values import (
     ComparedStudy,
     ConfigurationComparison,
     ConfigurationMean,
-    PairingLoss,
+    EffectDifference,
     StudyComparison,
+    StudyEffect,
 )
 from iostudy.report.documents.folder_labels import label_folders
 from iostudy.report.finite import build_span, finite
-from iostudy.report.formatting import format_fact, format_fact_name, format_time
+from iostudy.report.formatting import format_fact, format_fact_name, format_time, join_words
 from iostudy.report.recorded_study import RecordedStudy
-from iostudy.report.topics.caveats.build import compute_shared_level, find_flags
-from iostudy.report.topics.covariates.build import covariate_values
 from iostudy.report.topics.measurements.build import describe_figure
 from iostudy.report.topics.verdicts.configurations import build_configurations
-from iostudy.results.comparisons import collect_figures, compare_configurations, decision_rule
+from iostudy.results.comparisons import (
+    collect_figures,
+    collect_runs,
+    compare_configurations,
+    decision_rule,
+    pair_runs,
+)
 from iostudy.results.recommendation import is_undecided
 from iostudy.study.model import WorkloadRequest
 from iostudy.units import format_percent
@@ -48,10 +52,11 @@ def build_comparison(
     """
     sides = (first, second)
     found = match_studies(first, second, requested)
+    with_effect = [pair for pair in found.configurations if not _missing_effect(pair, sides)]
     rule = unpaired.combine_rules(
         decision_rule(first.study),
         decision_rule(second.study),
-        comparisons=len(found.workloads) * len(found.configurations),
+        comparisons=max(1, len(found.workloads) * len(with_effect)),
     )
     labels = label_folders([first.place, second.place])
     return StudyComparison(
@@ -64,7 +69,6 @@ def build_comparison(
             for workload in found.workloads
             for pair in found.configurations
         ),
-        costs=tuple(_costs(found.workloads, sides)),
         left_out=found.left_out,
         differences=_differences(first, second),
         study_difference=_study_difference(first, second),
@@ -95,24 +99,65 @@ def _is_finished(side: RecordedStudy) -> bool:
 def _compared(
     workload: WorkloadRequest, pair: tuple[str, str], sides: Sides, rule: Rule
 ) -> ConfigurationComparison:
-    """A verdict is withheld where a study's figures are not independent: see docs/method.md."""
     ours, theirs = (
         _figures(side, workload, label) for side, label in zip(sides, pair, strict=True)
     )
-    found = unpaired.compare(
-        ours, theirs, higher_is_better=workload.figure.higher_is_better, rule=rule
-    )
-    raised = tuple(flag for flag in Flag if any(flag in _flags(side, workload) for side in sides))
+    logs = np.log(ours), np.log(theirs)
+    interval = unpaired.difference_interval(*logs, rule)
+    first, second = _mean(pair[0], ours), _mean(pair[1], theirs)
+    reason = _missing_effect(pair, sides)
     return ConfigurationComparison(
         workload=workload.label,
         figure=describe_figure(workload.figure),
-        first=_mean(pair[0], ours),
-        second=_mean(pair[1], theirs),
+        first=first,
+        second=second,
+        change=second.value / first.value - 1 if first.value and second.value else None,
+        interval=build_span(interval.as_fractions()),
+        effect=None if reason else _effect(workload, pair, sides, rule),
+        no_effect=reason,
+    )
+
+
+def _missing_effect(pair: tuple[str, str], sides: Sides) -> str:
+    """Return why the studies have no common effect of a configuration; empty if they have."""
+    labels = label_folders([side.place for side in sides])
+    alone = [
+        label
+        for label, side in zip(labels, sides, strict=True)
+        if len(side.study.configurations()) == 1
+    ]
+    if alone:
+        return f"{join_words(alone)}: a study with a single configuration has no effect"
+    first, second = (side.study.baseline for side in sides)
+    if (first.label, first.settings) != (second.label, second.settings):
+        return f"the baselines differ: {first.label} in {labels[0]}, {second.label} in {labels[1]}"
+    if first.label in pair:
+        return f"{first.label} is the baseline of the effects"
+    return ""
+
+
+def _effect(
+    workload: WorkloadRequest, pair: tuple[str, str], sides: Sides, rule: Rule
+) -> EffectDifference:
+    higher_is_better = workload.figure.higher_is_better
+    ours, theirs = (
+        pair_runs(side.study, workload, label, collect_runs(side.study, side.measured))
+        for side, label in zip(sides, pair, strict=True)
+    )
+    found = unpaired.compare_effects(ours, theirs, higher_is_better=higher_is_better, rule=rule)
+    first, second = (
+        StudyEffect(
+            change=finite(as_fraction(effect if higher_is_better else -effect)), blocks=blocks
+        )
+        for effect, blocks in zip(found.effects, found.blocks, strict=True)
+    )
+    return EffectDifference(
+        first=first,
+        second=second,
         change=finite(found.change),
         interval=build_span(found.change_interval),
-        verdict=Verdict.INCONCLUSIVE if raised else found.verdict,
-        by_margin=found.by_margin and not raised,
-        flags=raised,
+        verdict=found.verdict,
+        by_margin=found.by_margin,
     )
 
 
@@ -122,34 +167,9 @@ def _figures(side: RecordedStudy, workload: WorkloadRequest, label: str) -> list
     )
 
 
-def _flags(side: RecordedStudy, workload: WorkloadRequest) -> tuple[Flag, ...]:
-    shared = compute_shared_level(side.study, covariate_values(side.study, side.rows))
-    return find_flags(workload.label, workload.figure.name, side.measured, shared)
-
-
 def _mean(label: str, figures: Sequence[float]) -> ConfigurationMean:
     mean = math.exp(math.fsum(map(math.log, figures)) / len(figures)) if figures else None
     return ConfigurationMean(configuration=label, value=mean, trials=len(figures))
-
-
-def _costs(workloads: Sequence[WorkloadRequest], sides: Sides) -> Iterator[PairingLoss]:
-    for workload in workloads:
-        pairs = [pair for side in sides for pair in _pairs(workload.label, side)]
-        times = unpaired.interval_width_ratio(pairs)
-        if times is not None:
-            yield PairingLoss(
-                workload=workload.label, times_as_wide=times, times_as_many_blocks=times**2
-            )
-
-
-def _pairs(workload: str, side: RecordedStudy) -> Iterator[tuple[Array, Array]]:
-    """The log figures of the baseline and of each other configuration in their common blocks."""
-    values = collect_figures(side.study, side.measured)
-    base = values.get((workload, side.study.baseline.label), {})
-    for configuration in side.study.configurations()[1:]:
-        own = values.get((workload, configuration.label), {})
-        common = sorted(base.keys() & own.keys())
-        yield np.log([base[block] for block in common]), np.log([own[block] for block in common])
 
 
 def _differences(first: RecordedStudy, second: RecordedStudy) -> tuple[CircumstanceDifference, ...]:

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.analysis.verdict import Verdict
 from iostudy.report.documents.comparison.values import (
     ComparedStudy,
     ConfigurationComparison,
-    PairingLoss,
+    EffectDifference,
     StudyComparison,
 )
-from iostudy.report.formatting import UNKNOWN, format_change_interval, format_figure, format_time
+from iostudy.report.formatting import (
+    UNKNOWN,
+    format_change_interval,
+    format_figure,
+    format_signed_change,
+    format_time,
+    join_words,
+)
 from iostudy.report.section import Document, Listing, Section
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.caveats.section import explain_flag
 from iostudy.units import format_percent
 
-UNPAIRED_NOTE = (
-    "Two studies share no blocks, so their common noise does not cancel. Time, host and disk state "
-    "are part of every difference here, and of no interval: intervals cover the noise within the "
-    "studies only. Days that deviate by 2 % often make equal studies differ. Compare the "
-    "differences from the baseline in the two reports, or several studies of each kind. To compare "
-    "two configurations, run both in one study."
+FIGURES_NOTE = (
+    "No verdict is given on these figures. Time, host and disk state differ between the studies. "
+    "They are part of every change here, but of no interval: days that deviate by 2 % often make "
+    "equal studies differ. Means of several studies of each kind would show that deviation."
+)
+ONE_STUDY_NOTE = (
+    "Run both configurations in one study for a verdict, or run the second study with the baseline "
+    "of the first."
 )
 
 
 def build_comparison_document(comparison: StudyComparison) -> Document:
-    """Differences, the cost of missing pairs, and other circumstances."""
+    """Effects with their verdicts, figures, and other circumstances."""
     return Document(
         title=f"{comparison.first.label} and {comparison.second.label}",
         notes=(
             f"The first study, {comparison.first.label}: {_side(comparison.first)}",
             f"The second study, {comparison.second.label}: {_side(comparison.second)}",
-            UNPAIRED_NOTE,
         ),
         sections=tuple(_sections(comparison)),
         listing=_listing(comparison),
@@ -50,8 +56,14 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
     yield Section(
         name="compared",
         title=f"{comparison.second.label} compared with {comparison.first.label}",
-        notes=tuple(_known(comparison)),
-        tables=(_table(comparison),),
+        notes=tuple(_describe_effects(comparison)),
+        tables=tuple(_effect_tables(comparison)),
+    )
+    yield Section(
+        name="figures",
+        title="Figures",
+        notes=(FIGURES_NOTE, "Means are geometric, over all counted trials of a configuration."),
+        tables=(_figure_table(comparison),),
     )
     if comparison.left_out:
         rows = [(reason,) for reason in comparison.left_out]
@@ -72,21 +84,40 @@ def _shown(text: str | None) -> str:
     return UNKNOWN if text is None else text
 
 
-def _table(comparison: StudyComparison) -> TextTable:
+def _effect_tables(comparison: StudyComparison) -> Iterator[TextTable]:
+    rows = [_effect_row(each, each.effect) for each in comparison.compared if each.effect]
+    if rows:
+        effects = (f"in {side.label}" for side in (comparison.first, comparison.second))
+        heads = ("workload", "configuration", *effects, "change", "verdict", "blocks")
+        yield TextTable("", heads, rows, names=2)
+
+
+def _effect_row(each: ConfigurationComparison, effect: EffectDifference) -> tuple[str, ...]:
+    return (
+        each.workload,
+        _configuration(each),
+        format_signed_change(effect.first.change),
+        format_signed_change(effect.second.change),
+        format_change_interval(effect.change, effect.interval),
+        f"{effect.verdict} by ≥ margin" if effect.by_margin else str(effect.verdict),
+        f"{effect.first.blocks} and {effect.second.blocks}",
+    )
+
+
+def _figure_table(comparison: StudyComparison) -> TextTable:
     sides = (comparison.first.label, comparison.second.label)
-    heads = ("workload", "configuration", "change", "verdict", *sides, "trials")
-    rows = [_row(each) for each in comparison.compared]
+    heads = ("workload", "configuration", "change", *sides, "trials")
+    rows = [_figure_row(each) for each in comparison.compared]
     return TextTable("", heads, rows, names=2)
 
 
-def _row(each: ConfigurationComparison) -> tuple[str, ...]:
+def _figure_row(each: ConfigurationComparison) -> tuple[str, ...]:
     unit = each.figure.unit
     values = (f"{format_figure(m.value)} {unit}" for m in (each.first, each.second))
     return (
         each.workload,
         _configuration(each),
         format_change_interval(each.change, each.interval),
-        _verdict(each),
         *values,
         f"{each.first.trials} and {each.second.trials}",
     )
@@ -97,40 +128,19 @@ def _configuration(each: ConfigurationComparison) -> str:
     return first if first == second else f"{first} / {second}"
 
 
-def _verdict(each: ConfigurationComparison) -> str:
-    if each.flags:
-        return "none (flagged)"
-    if each.verdict is Verdict.INCONCLUSIVE:
-        return "inconclusive"
-    return f"{each.verdict} by ≥ margin" if each.by_margin else str(each.verdict)
-
-
-def _known(comparison: StudyComparison) -> Iterator[str]:
-    margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
-    yield (
-        "Means are geometric, over all counted trials of a configuration. Intervals are Welch's, "
-        "at a level that allows for the interim analyses of both studies; "
-        f"margin {margin}, and a risk of {risk} for all of these verdicts together."
-    )
-    yield from map(_cost, comparison.costs)
-    for flag in dict.fromkeys(flag for each in comparison.compared for flag in each.flags):
+def _describe_effects(comparison: StudyComparison) -> Iterator[str]:
+    missing = dict.fromkeys(each.no_effect for each in comparison.compared if not each.effect)
+    if any(each.effect for each in comparison.compared):
+        margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
         yield (
-            f"Flagged, {flag}: {explain_flag(flag)} No verdict is given here, because the "
-            "effective number of trials of such a study is smaller."
+            "The effect of a configuration is its mean change from the baseline of its own study, "
+            "in paired blocks, so that the deviation of a day or host cancels. The change is that "
+            "of the effect. Intervals are Welch's, at a level that allows for the interim analyses "
+            f"of both studies; margin {margin}, and a risk of {risk} for all of these verdicts "
+            "together."
         )
-
-
-def _cost(cost: PairingLoss) -> str:
-    if cost.times_as_wide <= 1:
-        return (
-            f"On {cost.workload}, pairing removed no noise within the studies: the missing pairs "
-            "cost no precision."
-        )
-    return (
-        f"On {cost.workload}, the missing pairs make an interval {cost.times_as_wide:.1f} times as "
-        "wide, by the noise that pairing removed within the studies. "
-        f"{cost.times_as_many_blocks:.1f} times as many blocks would compensate."
-    )
+    else:
+        yield f"No verdict is given: {join_words(list(missing))}. {ONE_STUDY_NOTE}"
 
 
 def _listing(comparison: StudyComparison) -> Listing | None:

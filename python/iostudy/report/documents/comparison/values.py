@@ -6,7 +6,6 @@ from typing import Literal
 
 from pydantic import Field, FiniteFloat
 
-from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
 
@@ -39,8 +38,36 @@ class ConfigurationMean(Value):
     """Number of counted trials."""
 
 
+class StudyEffect(Value):
+    """The effect of a configuration within one of the two studies."""
+
+    change: FiniteFloat | None
+    """Mean paired change of the figure from the baseline of the study, as a fraction; null if
+    unknown."""
+    blocks: int
+    """Number of paired blocks."""
+
+
+class EffectDifference(Value):
+    """Difference of the effects of a configuration in the two studies."""
+
+    first: StudyEffect
+    """Effect in the first study."""
+    second: StudyEffect
+    """Effect in the second study."""
+    change: FiniteFloat | None
+    """Change of the figure, relative to the baselines, from the first study to the second, as a
+    fraction; null if unknown."""
+    interval: Span | None
+    """Confidence interval of that change."""
+    verdict: Verdict
+    """Verdict on the second study."""
+    by_margin: bool
+    """Whether the whole interval lies beyond the margin."""
+
+
 class ConfigurationComparison(Value):
-    """Unpaired comparison of a configuration of the second study with one of the first."""
+    """Comparison of a configuration of the second study with one of the first."""
 
     workload: str
     """Label of the workload."""
@@ -51,28 +78,15 @@ class ConfigurationComparison(Value):
     second: ConfigurationMean
     """Mean of the second study."""
     change: FiniteFloat | None
-    """Change of the figure from the first study to the second, as a fraction; null if unknown."""
+    """Change of the figure from the first study to the second, as a fraction; null if unknown. It
+    contains all differences between the studies and has no verdict."""
     interval: Span | None
     """Confidence interval from the noise within the studies; it does not include differences
     between them."""
-    verdict: Verdict
-    """Verdict on the second study."""
-    by_margin: bool
-    """Whether the whole interval lies beyond the margin."""
-    flags: tuple[Flag, ...]
-    """Violated assumptions, found in the figures of either study; with any, no difference is
-    claimed."""
-
-
-class PairingLoss(Value):
-    """Precision lost without pairs on one workload, from the pairs within the studies."""
-
-    workload: str
-    """Label of the workload."""
-    times_as_wide: FiniteFloat
-    """Width of an unpaired interval relative to a paired one."""
-    times_as_many_blocks: FiniteFloat
-    """Factor on the blocks for an interval of the same width."""
+    effect: EffectDifference | None
+    """Difference of the effects; null if there is none."""
+    no_effect: str
+    """Reason why the effects cannot be compared; empty if they are."""
 
 
 class CircumstanceDifference(Value):
@@ -89,8 +103,8 @@ class CircumstanceDifference(Value):
 class StudyComparison(Value):
     """Comparison of two studies."""
 
-    schema_name: Literal["iostudy.comparison/2"] = Field(
-        default="iostudy.comparison/2", serialization_alias="schema"
+    schema_name: Literal["iostudy.comparison/3"] = Field(
+        default="iostudy.comparison/3", serialization_alias="schema"
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     first: ComparedStudy
@@ -103,8 +117,6 @@ class StudyComparison(Value):
     """Probability of any wrong verdict, as a fraction."""
     compared: tuple[ConfigurationComparison, ...]
     """Comparisons of the configurations of both studies."""
-    costs: tuple[PairingLoss, ...]
-    """Losses of the workloads with pairs within the studies."""
     left_out: tuple[str, ...]
     """What cannot be compared, with the reason."""
     differences: tuple[CircumstanceDifference, ...]
