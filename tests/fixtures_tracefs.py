@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,26 @@ OURS = "iostudy-tests"
 """Source of the mount that the tests make."""
 
 
+@contextmanager
+def mounted_tracefs() -> Iterator[Path]:
+    """Where it is mounted; if need be for these tests only, which run as root."""
+    # Mounts change in "tracing" only, and nobody is between the mount and its users.
+    with ExitStack() as using:
+        with hold("tracing"):
+            users = using.enter_context(hold("tracing-users", shared=True))
+            path, is_ours = _mounted()
+        yield path
+        with hold("tracing"):
+            if is_ours and is_last(users):
+                subprocess.run(["umount", path], check=True)
+            using.close()
+
+
 @pytest.fixture(scope="session")
 def tracing() -> Iterator[Path]:
-    """Where it is mounted; if need be for these tests only, which run as root."""
-    with hold("tracing"):
-        path, is_ours = _mounted()
-    with hold("tracing-users", shared=True) as users:
+    """`mounted_tracefs` for a session of tests."""
+    with mounted_tracefs() as path:
         yield path
-        if is_ours and is_last(users):
-            subprocess.run(["umount", path], check=True)
 
 
 def _mounted() -> tuple[Path, bool]:

@@ -14,7 +14,7 @@ import math
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -130,7 +130,18 @@ def build_table(judged: Sequence[Sequence[JudgedFinding]]) -> list[Row]:
         name = str(each.finding.limit) if each.is_main else "further findings"
         for key in {name, "all main findings"} if each.is_main else {name}:
             counts[key, each.finding.confidence][each.is_right] += 1
-    rows: list[Row] = [("resource", "confidence", "right", "at least", "promised")]
+    unclear = sum(not found for found in judged)
+    return [
+        ("resource", "confidence", "right", "at least", "promised"),
+        *compare_with_promises(counts),
+        ("unclear", "", f"{unclear} of {len(judged)}", "", ""),
+    ]
+
+
+def compare_with_promises(
+    counts: Mapping[tuple[str, Confidence], Counter[bool]],
+) -> Iterator[Row]:
+    """Rows of a name and a confidence: how many were right, the bound and the promise."""
     order = list(Confidence)
     for (name, confidence), found in sorted(
         counts.items(), key=lambda each: (each[0][0], order.index(each[0][1]))
@@ -138,10 +149,7 @@ def build_table(judged: Sequence[Sequence[JudgedFinding]]) -> list[Row]:
         total = found.total()
         bound = f"{100 * lower_bound(found[True], total):.0f} %"
         right = f"{found[True]} of {total}"
-        rows.append((name, confidence, right, bound, f"{100 * PROMISED[confidence]:.0f} %"))
-    unclear = sum(not found for found in judged)
-    rows.append(("unclear", "", f"{unclear} of {len(judged)}", "", ""))
-    return rows
+        yield name, confidence, right, bound, f"{100 * PROMISED[confidence]:.0f} %"
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """Situations built on this machine, and their diagnoses.
 
-As a program it prints the table of docs/telemetry.md, and writes it into the page:
-``python -m tests.diagnosis.situations``.
+As a program it prints the tables of docs/telemetry.md, all or those named, and writes them into the
+page: ``python -m tests.diagnosis.situations [situations] [bystanders]``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import KIB, MIB
 from tests.calibration.rows import Row, markdown
 from tests.calibration.table import placed
+from tests.diagnosis import bystanders
 from tests.telemetry.emulated import (
     capped_group,
     favoured_group,
@@ -34,6 +36,8 @@ from tests.telemetry.emulated import (
 )
 
 CORES = os.cpu_count() or 1
+BYSTANDER_TRIALS = 20
+"""Of each kind: the 59 right ones that a promise of 95 % needs are then found in all together."""
 PAGE = Path(__file__).parents[2] / "docs/telemetry.md"
 
 
@@ -251,9 +255,20 @@ def build_table() -> list[Row]:
     return rows
 
 
+def build_bystanders() -> list[Row]:
+    """Trials of a study beside innocent bystanders, so many of each."""
+    return bystanders.build_table(list(bystanders.judge_trials(BYSTANDER_TRIALS)))
+
+
+TABLES: Mapping[str, Callable[[], list[Row]]] = {
+    "situations": build_table,
+    "bystanders": build_bystanders,
+}
+
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         os.environ["IOSTUDY_STATE_DIR"] = os.environ["IOSTUDY_LOCK_DIR"] = folder
-        table = markdown(build_table())
-    PAGE.write_text(placed(PAGE.read_text(), "situations", table))
-    print(table)  # noqa: T201 - its purpose
+        for name in sys.argv[1:] or TABLES:
+            table = markdown(TABLES[name]())
+            PAGE.write_text(placed(PAGE.read_text(), name, table))
+            print(table)  # noqa: T201 - its purpose

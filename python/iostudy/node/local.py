@@ -150,9 +150,7 @@ class LocalNode:
                 self._compared,
             )
             resources.callback(self._site.close)
-            if self._block_latency:
-                self._trace = TraceInstance.prepare(self._traced_devices())
-                transaction.apply(self._trace)
+            self._start_tracing()
             if self._cluster_request is not None:
                 self._start_cluster(self._cluster_request)
             self._resources = resources.pop_all()
@@ -230,9 +228,19 @@ class LocalNode:
 
     def _begin(self, configuration: Configuration) -> None:
         if configuration.whole_plot:
-            self._site.begin_plot(configuration)
+            self._begin_plot(configuration)
         if self._site.lacks_cluster:
             self._site.start_cluster()
+
+    def _begin_plot(self, configuration: Configuration) -> None:
+        self._site.begin_plot(configuration)
+        self._start_tracing()
+
+    def _start_tracing(self) -> None:
+        """Make the trace instance of the whole plot, whose volume has a number of its own."""
+        if self._block_latency:
+            self._trace = TraceInstance.prepare(self._traced_devices())
+            self._site.apply_to_plot(self._trace)
 
     def _room(self, where: str) -> FreeSpace:
         """Return the smallest free space of all disks: workloads state their need on one disk."""
@@ -289,6 +297,7 @@ class LocalNode:
             seed=seed,
             devices=self._devices_under_test(request),
             make_recorder=self._recorder,
+            begin_plot=self._begin_plot,
             tick=self._tick,
             restarts=needs_restarts(self._target, self._factors),
             warm_memory=self._warm_memory,

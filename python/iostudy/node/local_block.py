@@ -69,6 +69,7 @@ class LocalBlock:
     seed: int
     devices: tuple[str, ...]
     make_recorder: Callable[[], Recorder]
+    begin_plot: Callable[[Configuration], None]
     tick: Tick
     restarts: bool = False
     warm_memory: bool = False
@@ -184,7 +185,7 @@ class LocalBlock:
         if configuration.whole_plot != self._whole_plot:
             watch.begin("prepare" if configuration.directory else FORMAT_PHASE)
             self._prepared, self._client = {}, None
-            self.site.begin_plot(configuration)
+            self.begin_plot(configuration)
             self._whole_plot = configuration.whole_plot
         if self.site.lacks_cluster:
             watch.begin("start")

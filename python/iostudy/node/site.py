@@ -19,6 +19,7 @@ from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.fault_watch import FindFaults, watch_nothing
 from iostudy.node.levels import Levels
 from iostudy.node.volume_sync import wait_for_sync
+from iostudy.settings.change import Change
 from iostudy.settings.scratch.disk import MOUNT, ScratchDevice
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.filesystem import Filesystem
@@ -166,8 +167,12 @@ class Site:
         """Start the cluster that the study needs; ClusterError if that fails."""
         assert self._cluster_request is not None, "no cluster is needed"
         change = self._cluster_request.make(self.directory, on_progress)
-        self._resources.enter_context(self._transaction.apply_temporarily(change))
+        self.apply_to_plot(change)
         self.cluster = change.cluster
+
+    def apply_to_plot(self, change: Change) -> None:
+        """Apply a change until the end of the whole plot."""
+        self._resources.enter_context(self._transaction.apply_temporarily(change))
 
     def read_back(self) -> Mapping[str, str]:
         """Read back the file system of a configuration; nothing before `reformat`.
@@ -198,7 +203,7 @@ class Site:
             self._make_file_system(self._scratch, settings)
         folder = WorkFolder.prepare(parent, disposable=self._scratch is not None)
         if self._scratch is None:
-            self._resources.enter_context(self._transaction.apply_temporarily(folder))
+            self.apply_to_plot(folder)
         else:
             # Removed with the file system, also if that is read-only.
             self._transaction.apply(folder)
@@ -212,10 +217,10 @@ class Site:
         disk: ScratchDisk | Volume = scratch.disk
         if scratch.volume is not None:
             disk = self.volume = scratch.volume.prepare(settings)
-            self._resources.enter_context(self._transaction.apply_temporarily(disk))
+            self.apply_to_plot(disk)
             wait_for_sync(disk, self._transaction, self._tick, self.on_progress)
         self._filesystem = NewFilesystem.prepare(disk, wanted)
-        self._resources.enter_context(self._transaction.apply_temporarily(self._filesystem))
+        self.apply_to_plot(self._filesystem)
 
     def _make_additional_file_systems(self) -> dict[str, Path]:
         """Make a file system on each additional disk; return the mount points by name."""
