@@ -314,6 +314,35 @@ def test_a_second_writer_on_the_studys_disk_is_named(tmp_path, own_state):
     assert f"by dd, process {pid}" in reason
 
 
+@contextmanager
+def other_that_syncs():
+    """A process that is no descendant of this one, and writes out what all others have written."""
+    code = "import os, time\nwhile True: os.sync(); time.sleep(0.05)"
+    command = f"{sys.executable} -c '{code}' >&- 2>&- & echo $!"
+    pid = int(subprocess.check_output(["sh", "-c", command], text=True))
+    try:
+        yield pid
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.root
+@pytest.mark.usefixtures("tracing")
+@pytest.mark.parametrize("kind", ["ext4", "btrfs"])
+def test_another_that_writes_out_all_files_is_not_named(kind, tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    own = Configuration(kind, {"filesystem.type": kind}, {}, whole_plot=kind)
+    with (
+        LocalNode(TARGETS["loop"], folder, block_latency=True) as node,
+        node.block(durable_writes(), seed=1) as session,
+        other_that_syncs() as pid,
+    ):
+        result = session.trial(own)
+    found = find_submitters(result.telemetry.summary, result.devices)
+    assert pid not in {each.pid for each in found}
+
+
 TARGETS = {
     "loop": LoopbackTarget(512 * MIB, "ext4"),
     "modelled drive": DriveTarget("ssd-data-centre", 512 * MIB, "ext4"),

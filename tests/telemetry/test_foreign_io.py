@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.host.mounts import parse_mountinfo
 from iostudy.telemetry.foreign_io import FOREIGN_KB, compute_foreign_kb
 from iostudy.telemetry.submitters import find_foreign_submitters
 from iostudy.telemetry.summary import Submitter, TelemetrySummary
@@ -70,12 +71,35 @@ def proc(tmp_path):
 def test_only_running_processes_outside_the_workload_are_submitters(proc) -> None:
     threads = (30, 101, 111, 200, 201, 999)
     submitted = [("loop1", thread, 1024) for thread in threads]
-    (found,) = find_foreign_submitters(submitted, {100}, proc)
+    (found,) = find_foreign_submitters(submitted, {100}, proc=proc)
     assert found == Submitter("loop1", "fio", 200, 2.0)
     assert found.title == "fio, process 200"
 
 
+def open_file(proc, pid, number, mount, path):
+    for folder in ("fd", "fdinfo"):
+        (proc / str(pid) / folder).mkdir(exist_ok=True)
+    (proc / str(pid) / "fd" / str(number)).symlink_to(path)
+    (proc / str(pid) / "fdinfo" / str(number)).write_text(f"pos:\t0\nmnt_id:\t{mount}\n")
+
+
+@pytest.mark.parametrize(
+    ("mount", "path", "named"),
+    [(77, "/mnt/a", True), (5, "/dev/loop1", True), (5, "/dev/loop11", False), (5, "/a", False)],
+)
+def test_on_a_disk_of_the_study_others_need_an_open_file(proc, mount, path, named) -> None:
+    """Who calls sync(2) submits what the workload has written, and has none."""
+    open_file(proc, 200, 3, 5, "/etc/passwd")
+    open_file(proc, 200, 4, mount, path)
+    line = b"77 5 7:1 / /mnt rw - ext4 /dev/loop1 rw\n5 1 0:5 / / rw - ext4 /dev/vda rw\n"
+    submitted = [("loop1", 200, 1024), ("vda", 200, 2048)]
+    found = find_foreign_submitters(
+        submitted, {100}, ["loop1"], proc=proc, mounts=lambda: parse_mountinfo(line)
+    )
+    assert {each.device for each in found} == {"vda", *(["loop1"] if named else [])}
+
+
 def test_a_process_has_a_line_for_each_device(proc) -> None:
     submitted = [("loop1", 200, 1024), ("vda", 200, 2048)]
-    found = find_foreign_submitters(submitted, {100}, proc)
+    found = find_foreign_submitters(submitted, {100}, proc=proc)
     assert {each.device: each.kB for each in found} == {"loop1": 1.0, "vda": 2.0}

@@ -101,6 +101,8 @@ class CombinedRecorder:
             telemetry = self._recorder.stop()
         # A daemon of the workload is no descendant of it any more, but known to the sampler.
         known = (each.pid for each in telemetry.samples.processes if each.of_workload)
-        submitters = find_foreign_submitters(submitted, {*self._workload, *known})
+        submitters = find_foreign_submitters(
+            submitted, {*self._workload, *known}, telemetry.summary.private_devices
+        )
         summary = replace(telemetry.summary, requests=requests, submitters=submitters)
         return replace(telemetry, summary=summary)
