@@ -21,13 +21,30 @@ def test_the_bound_is_that_of_clopper_and_pearson(right, total, bound):
     assert lower_bound(right, total) == pytest.approx(bound, abs=0.001)
 
 
+def documented(start: str) -> list[str]:
+    """Return the fields of the only row of the page that begins so."""
+    (row,) = (line for line in PAGE.read_text().splitlines() if line.startswith(f"| {start} |"))
+    return [each.strip(" %") for each in row.strip("|").split("|")]
+
+
 @pytest.mark.parametrize("confidence", Confidence)
 def test_main_findings_keep_the_documented_promise(confidence):
-    start = f"| all main findings | {confidence} |"
-    (row,) = (line for line in PAGE.read_text().splitlines() if line.startswith(start))
-    _, right, bound, promised = (each.strip(" %") for each in row.strip("|").split("|")[1:])
+    _, _, right, bound, promised = documented(f"all main findings | {confidence}")
     assert float(promised) == 100 * PROMISED[confidence] <= float(bound)
     assert lower_bound(*map(int, right.split(" of "))) >= PROMISED[confidence]
+
+
+@pytest.mark.parametrize("confidence", [Confidence.MEDIUM, Confidence.LOW])
+def test_findings_beside_bystanders_keep_the_documented_promise(confidence):
+    """Too few findings have high confidence for a bound of 95 %."""
+    *_, bound, promised = documented(f"all bystanders | {confidence}")
+    assert float(promised) == 100 * PROMISED[confidence] <= float(bound)
+
+
+def test_no_bystander_was_blamed():
+    assert documented("others named in any finding | ")[2].startswith("0 of ")
+    right, total = documented("all bystanders | high")[2].split(" of ")
+    assert right == total
 
 
 BUSY = Model(threads=16, service_ms=1.0, channels=2, other_runs=(1,))

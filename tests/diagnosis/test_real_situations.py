@@ -6,6 +6,7 @@ import pytest
 
 from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.diagnosis.confidence import Confidence
+from tests.diagnosis.bystanders import judge_trials
 from tests.diagnosis.situations import (
     SITUATIONS,
     one_slow_disk,
@@ -43,3 +44,10 @@ def test_the_expected_bottleneck_is_found(build):
         cause, *after = diagnosis.findings[place:]
         sure = {each.limit for each in after if each.confidence is not Confidence.LOW}
         assert sure <= {expected, *others, *cause.explains}, sentences
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("state_dir")
+def test_no_bystander_is_blamed():
+    for trial in judge_trials(2):
+        assert not trial.blames_others, f"{trial.bystander} {trial.diagnosis.sentence}"

@@ -54,7 +54,7 @@ def test_an_idle_array_moves_nothing(root):
     assert ResyncWatch.begin(["md0"], root).end() == ()
 
 
-def test_a_disk_beside_an_array_has_none(root):
+def test_a_disk_outside_the_array_has_none(root):
     set_state(root, "check", "250 / 1000")
     watch = ResyncWatch.begin(["sdc"], root)
     set_state(root, "check", "750 / 1000")
