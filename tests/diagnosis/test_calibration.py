@@ -35,7 +35,7 @@ def test_main_findings_keep_the_documented_promise(confidence):
 
 
 @pytest.mark.parametrize("confidence", [Confidence.MEDIUM, Confidence.LOW])
-def test_findings_beside_bystanders_keep_the_documented_promise(confidence):
+def test_findings_with_bystanders_keep_the_documented_promise(confidence):
     """Too few findings have high confidence for a bound of 95 %."""
     *_, bound, promised = documented(f"all bystanders | {confidence}")
     assert float(promised) == 100 * PROMISED[confidence] <= float(bound)
