@@ -595,6 +595,13 @@ def test_a_busy_core_may_be_others_where_they_used_as_much(others, sure):
     assert (found.limit, found.confidence) == (Bottleneck.CORE, sure)
 
 
+@pytest.mark.parametrize(("own", "found"), [(5.0, 0), (79.0, 0), (80.0, 1)])
+def test_a_core_that_only_others_kept_busy_does_not_limit_the_workload(own, found):
+    machine = {**MACHINE, "%core": 99.0, "foreign_%cpu": 390.0}
+    summary = TelemetrySummary(SECONDS, {}, machine, workload={"%cpu": own})
+    assert len(list(processor.find_busy_processors(summary, make_context()))) == found
+
+
 def _without_host(situation: Situation) -> DiagnosisContext:
     return replace(situation.context, virtual_machine=False, free_page_reporting=False)
 

@@ -5,6 +5,7 @@ The rules `foreign` and `steal` cover CPU time of other processes and of the hyp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
@@ -84,10 +85,11 @@ def _grade_cpu_need(summary: TelemetrySummary, demand: Demand | None) -> float:
 def _find_busy_core(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find a busy core by the workload's busiest thread, or without it by the busiest core.
 
-    Other processes may have kept that core busy if they used as much as one core. A thread that
-    spins keeps its core busy while it waits, so that the rule does not apply.
+    Other processes may have kept that core busy if they used as much as one core, and did if the
+    whole workload used less. A thread that spins keeps its core busy while it waits, so that the
+    rule does not apply.
     """
-    if context.spins:
+    if context.spins or summary.workload.get("%cpu", math.inf) < UTILIZATION.low:
         return
     if "%thread" in summary.workload:
         words = "the busiest thread ran {} % of the time"
