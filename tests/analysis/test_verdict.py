@@ -215,7 +215,8 @@ def test_comparisons_share_the_risk():
 
 def test_equivalence_has_the_interval_of_two_one_sided_tests():
     ratios = [0.015, -0.02, 0.025, 0.005, -0.01, 0.02, 0.0, 0.01] * 3
-    found, rule = of_ratios(ratios, T_RULE), RULE.boundaries
+    at_once = replace(T_RULE, min_blocks=24)
+    found, rule = of_ratios(ratios, at_once), at_once.boundaries
     wide = mean_interval(np.array(ratios), float(rule.difference_level(24)))
     narrow = mean_interval(np.array(ratios), float(rule.equivalence_level(24)))
     assert found.verdict is Verdict.EQUIVALENT
@@ -225,8 +226,9 @@ def test_equivalence_has_the_interval_of_two_one_sided_tests():
 
 def test_an_equivalent_difference_that_exists_keeps_the_nearer_end():
     ratios = np.array([0.010, 0.012, 0.011, 0.009, 0.010, 0.008] * 2)
-    wide = mean_interval(ratios, float(RULE.boundaries.difference_level(12)))
-    found = of_ratios(list(ratios), T_RULE)
+    rule = replace(T_RULE, min_blocks=12)
+    wide = mean_interval(ratios, float(rule.boundaries.difference_level(12)))
+    found = of_ratios(list(ratios), rule)
     assert found.verdict is Verdict.EQUIVALENT
     assert found.interval.low == pytest.approx(wide.low)
     assert found.interval.high < wide.high
@@ -235,7 +237,7 @@ def test_an_equivalent_difference_that_exists_keeps_the_nearer_end():
 def test_the_interval_of_two_one_sided_tests_reaches_to_zero():
     # Only the one-sided test excludes zero, which shows no difference.
     ratios = np.array([0.03, -0.01, 0.02, -0.005, 0.022, 0.003, 0.001, 0.009] * 3)
-    rule = replace(T_RULE, margin=0.05)
+    rule = replace(T_RULE, margin=0.05, min_blocks=24)
     scale = float(rule.boundaries.equivalence_level(24)) * 1.02
     moved = ratios - mean_interval(ratios, scale).low
     narrow = mean_interval(moved, float(rule.boundaries.equivalence_level(24)))
@@ -264,7 +266,8 @@ def test_a_comparison_that_its_budget_cannot_decide_is_futile():
     assert (noisy.verdict, noisy.futile) == (Verdict.INCONCLUSIVE, True)
     assert noisy.blocks_needed > RULE.max_blocks
     assert not of_ratios([0.3, -0.3, 0.2, -0.25]).futile
-    assert not of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 6, T_RULE).futile
+    last = replace(T_RULE, min_blocks=30)
+    assert not of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 6, last).futile
     assert not of_ratios([0.1, 0.03, 0.05, 0.12, -0.02]).futile
     one_sided = of_ratios([0.3, -0.3, 0.2, -0.25, 0.01] * 3)
     assert not one_sided.futile, "it may still become not worse"

@@ -37,10 +37,17 @@ def right(outcomes: Outcomes, difference: float) -> float:
     return outcomes.share(*words)
 
 
+def wrong(outcomes: Outcomes, difference: float) -> float:
+    """The share of words that are false about a difference of 0 or more."""
+    words = [Verdict.WORSE] if difference > 0 else [Verdict.WORSE, Verdict.BETTER]
+    words += [Verdict.EQUIVALENT, Verdict.NOT_BETTER] if difference >= RULE.margin else []
+    return outcomes.share(*words)
+
+
 def blocks_to_a_verdict() -> list[Row]:
     """How many blocks a verdict takes, and how often it is right."""
     heads = ("6 % is the sd of", "true difference", "blocks on average", "10 % to 90 % of studies")
-    rows: list[Row] = [(*heads, "right", "wrong", "right after 30 blocks, read once")]
+    rows: list[Row] = [(*heads, "right", "not worse", "wrong", "right after 30 blocks, read once")]
     for name, spread in OF_A_PAIR.items():
         for difference in (0.0, 0.02, 0.03, 0.05, 0.10):
             drawn = ratios(spread, difference, STUDIES)
@@ -51,12 +58,12 @@ def blocks_to_a_verdict() -> list[Row]:
 def _verdict_columns(drawn: Array, difference: float) -> Row:
     outcomes, fixed = carry_out(drawn, RULE), carry_out(drawn, FIXED)
     fewest, most = np.percentile(outcomes.blocks, [10, 90])
-    true, undecided = right(outcomes, difference), outcomes.share(Verdict.INCONCLUSIVE)
     return (
         f"{outcomes.blocks.mean():.1f}",
         f"{fewest:.0f} to {most:.0f}",
-        percent(true),
-        percent(1 - true - undecided),
+        percent(right(outcomes, difference)),
+        percent(outcomes.share(Verdict.NOT_WORSE)),
+        percent(wrong(outcomes, difference)),
         percent(right(fixed, difference)),
     )
 

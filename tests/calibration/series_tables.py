@@ -8,8 +8,8 @@ from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NoiseShape
 
 STUDIES = 4000
-OF_SERIES = tuple(flag for flag in Flag if flag is not Flag.IMBALANCE)
-"""A covariate is no series of figures, and has a calibration of its own."""
+OF_SERIES = tuple(flag for flag in Flag if flag not in (Flag.IMBALANCE, Flag.RATE_LIMIT))
+"""A covariate is no series of figures, and a limit is no test."""
 MARKED = 1000
 
 

@@ -41,7 +41,7 @@ CASES = {
     "equivalent and above zero": Case(0.012, 0.005, Verdict.EQUIVALENT),
     "equivalent and below zero": Case(-0.012, 0.005, Verdict.EQUIVALENT),
     "hopeless": Case(0.0, 0.1, Verdict.INCONCLUSIVE, futile=True),
-    "nearly decided": Case(0.02, 0.025, Verdict.INCONCLUSIVE),
+    "harmless": Case(0.02, 0.025, Verdict.NOT_WORSE),
 }
 
 
@@ -55,12 +55,19 @@ def carry_out(case: Case) -> Report:
     ratios = np.diff(np.log(figures))[:, 0]
     for last in range(RULE.min_blocks, RULE.max_blocks + 1):
         comparison = compare_ratios(ratios[:last], higher_is_better=True, rule=RULE)
-        if comparison.verdict is not Verdict.INCONCLUSIVE or comparison.futile:
+        if comparison.verdict.is_final or comparison.futile:
             break
     trials = [
-        row(2 * block + place + 1, block + 1, place + 1, WORKLOAD, label, figures[block][place])
+        row(
+            2 * block + place + 1,
+            block + 1,
+            place + 1,
+            WORKLOAD,
+            label,
+            figures[block][label == OTHER],
+        )
         for block in range(last)
-        for place, label in enumerate((BASELINE, OTHER))
+        for place, label in enumerate((BASELINE, OTHER)[:: 1 if block % 2 else -1])
     ]
     return build_report(STUDY, study_row(STUDY), trials)
 
@@ -75,6 +82,8 @@ def read_verdict(result: Result) -> tuple[Verdict, bool]:
         return Verdict.BETTER, low > RULE.delta
     if high < 0:
         return Verdict.WORSE, high < -RULE.delta
+    if low > -RULE.delta:
+        return Verdict.NOT_WORSE, False
     return Verdict.INCONCLUSIVE, False
 
 
@@ -105,6 +114,8 @@ def check_sentence(text: str, result: Result, case: Case) -> None:
         Verdict.BETTER: ("is better than", "gains"),
         Verdict.WORSE: ("is worse than", "costs"),
         Verdict.EQUIVALENT: ("does not differ from",),
+        Verdict.NOT_WORSE: ("is not worse than",),
+        Verdict.NOT_BETTER: ("is not better than",),
         Verdict.INCONCLUSIVE: ("inconclusive after",),
     }
     assert any(word in text for word in words[case.verdict]), text
