@@ -26,6 +26,7 @@ from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import SEED, carry_out
 
 STUDIES = 4000
+CONFIRMATIONS = 400
 LEVEL, MARGIN = 0.05, math.log1p(0.05)
 _SIZES = ((2, 20), (2, 200), (4, 20), (4, 60))
 _NOISE = {
@@ -89,9 +90,11 @@ def _tests(rounds: Rounds) -> tuple[CarryOverEffect | None, ...]:
 def _outcomes(difference: float, sd: float) -> list[ConfirmationOutcome]:
     """Confirmations of windows that were selected because they showed a gain."""
     draw = np.random.default_rng([SEED, round(1e6 * difference), round(1e6 * sd)])
-    ratios = _WINDOW_GAIN + _WINDOW_SD * draw.standard_normal((4 * STUDIES, _WINDOWS.max_blocks))
+    ratios = _WINDOW_GAIN + _WINDOW_SD * draw.standard_normal(
+        (4 * CONFIRMATIONS, _WINDOWS.max_blocks)
+    )
     ended = carry_out(ratios, _WINDOWS)
-    selected = np.flatnonzero(ended.verdicts == str(Verdict.BETTER))[:STUDIES]
+    selected = np.flatnonzero(ended.verdicts == str(Verdict.BETTER))[:CONFIRMATIONS]
     return [
         measure_agreement(
             _paired(_WINDOW_GAIN + difference + sd * draw.standard_normal(_BLOCKS)),

@@ -35,7 +35,7 @@ LABELS = ("none", "mq-deadline")
 def two(*workloads: str, **fields: object) -> Report:
     """Two equal configurations, every trial with these figures."""
     experiment = study(factor("block.scheduler", *LABELS), workloads=workloads or ("dfsio-write",))
-    trials = [saw(row, **fields) for row in rows(experiment, effects=EQUAL, noise=0.002)]
+    trials = [saw(row, **fields) for row in rows(experiment, blocks=12, effects=EQUAL, noise=0.002)]
     return build_report(experiment, study_row(experiment), trials)
 
 
@@ -174,7 +174,7 @@ def test_polling_workload_is_diagnosed_as_busy_waiting(
 
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
     experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(experiment, blocks=8)
+    trials = rows(experiment, blocks=5)
     values = [100.0, 101.0, 102.0, 103.0, 104.0]
     trials = [
         replace(row, figures={**(row.figures or {}), "aggregate": value})
@@ -189,7 +189,7 @@ def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median
 
 def test_bottleneck_of_few_trials_has_low_confidence() -> None:
     experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(experiment, blocks=8)
+    trials = rows(experiment, blocks=5)
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
     (limits,) = build_report(experiment, study_row(experiment), trials).limits
     assert limits.limits[Bottleneck.DEVICE] == 3
@@ -198,7 +198,7 @@ def test_bottleneck_of_few_trials_has_low_confidence() -> None:
 
 def test_a_confidence_that_is_not_the_typical_trials_says_why() -> None:
     experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(experiment, blocks=8)
+    trials = rows(experiment, blocks=5)
     assert "| medium |" in markdown.render(build_report(experiment, study_row(experiment), trials))
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
     report = build_report(experiment, study_row(experiment), trials)
@@ -229,7 +229,7 @@ def test_busy_device_is_not_ruled_out() -> None:
 
 def test_equivalence_is_unexplained_with_different_or_uncertain_bottlenecks() -> None:
     experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
-    trials = rows(experiment, effects=EQUAL, noise=0.002)
+    trials = rows(experiment, blocks=12, effects=EQUAL, noise=0.002)
     differing = [saw(row, **(ONE_CORE if row.configuration == "none" else {})) for row in trials]
     unsure = [saw(row, util=82.0) for row in trials]
     for own in (differing, unsure):
@@ -269,7 +269,7 @@ def test_potential_of_a_faster_disk_is_listed_with_the_evidence() -> None:
 
 def test_bottleneck_of_few_trials_has_no_potential() -> None:
     experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
-    trials = rows(experiment, blocks=8)
+    trials = rows(experiment, blocks=5)
     trials[:3] = [saw(row, **ONE_CORE) for row in trials[:3]]
     (limits,) = build_report(experiment, study_row(experiment), trials).limits
     assert (limits.limit, limits.no_help) == (Bottleneck.CORE, "")

@@ -31,7 +31,7 @@ def points(drawn: Chart) -> list[list[dict[str, Any]]]:
     """The rows of every layer's data."""
     spec = drawn.spec
     data = spec.get("datasets", {})
-    layers = (layer["data"] for layer in spec["layer"])
+    layers = (layer.get("data") or spec["data"] for layer in spec["layer"])
     return [layer["values"] if "values" in layer else data[layer["name"]] for layer in layers]
 
 
@@ -118,9 +118,11 @@ def test_charts_take_the_width_they_are_given() -> None:
             assert drawn.spec["width"] == "container"
 
 
-def test_every_verdict_has_a_colour_and_a_shape_of_its_own() -> None:
-    marks = [palette.choose_verdict_mark(verdict) for verdict in Verdict]
-    assert len({colour for colour, _ in marks}) == len({shape for _, shape in marks}) == len(marks)
+def test_every_verdict_has_a_shape_of_its_own_and_final_ones_a_colour() -> None:
+    marks = {verdict: palette.choose_verdict_mark(verdict) for verdict in Verdict}
+    assert len({shape for _, shape in marks.values()}) == len(marks)
+    final = [colour for verdict, (colour, _) in marks.items() if verdict.is_final]
+    assert len(set(final)) == len(final)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -114,8 +114,8 @@ def check_sentence(text: str, result: Result, case: Case) -> None:
         Verdict.BETTER: ("is better than", "gains"),
         Verdict.WORSE: ("is worse than", "costs"),
         Verdict.EQUIVALENT: ("does not differ from",),
-        Verdict.NOT_WORSE: ("is not worse than",),
-        Verdict.NOT_BETTER: ("is not better than",),
+        Verdict.NOT_WORSE: ("is not worse than", "is not worse by"),
+        Verdict.NOT_BETTER: ("is not better than", "is not better by"),
         Verdict.INCONCLUSIVE: ("inconclusive after",),
     }
     assert any(word in text for word in words[case.verdict]), text

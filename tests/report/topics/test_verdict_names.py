@@ -35,16 +35,16 @@ def test_every_format_names_factor_and_level_and_large_changes_as_ratios() -> No
     report = report_of(study(READ_AHEAD, workloads=["dfsio-read"]), EFFECTS)
     assert report.headline.startswith(
         "read_ahead_kb=1024 and read_ahead_kb=128 are better than read_ahead_kb=0; "
-        "read_ahead_kb=1024, with the highest estimate, 29.9 x ["
+        "read_ahead_kb=1024, with the highest estimate, 30.0 x ["
     )
     sentence = report.workloads[0].answer
-    assert "read_ahead_kb=1024 has 29.9 x [" in sentence
+    assert "read_ahead_kb=1024 has 30.0 x [" in sentence
     assert sentence.split("]")[0].count("read_ahead_kb=") >= 2
     page = html.render(report).replace('<span class="whole">', "").replace("</span>", "")
     assert report.headline in page
     assert report.headline in printed(report)
     for text in (markdown.render(report), json.loads(json_.render(report))["headline"]):
-        assert "read_ahead_kb=1024, with the highest estimate, 29.9 x" in text
+        assert "read_ahead_kb=1024, with the highest estimate, 30.0 x" in text
 
 
 def test_true_and_false_have_their_factor() -> None:
