@@ -19,7 +19,7 @@ from tests.execution.test_runner import conduct
 from tests.execution.test_search import SEARCH, RefusingNode, ResponseSurfaceNode
 
 GO_ON = "iostudy run study.yaml --resume --out DIR"
-TEXT = SEARCH.replace("60 trials", "30 trials") + "decide: {blocks: [5, 6]}\n"
+TEXT = SEARCH.replace("60 trials", "30 trials") + "decide: {blocks: [5, 12]}\n"
 
 
 class ConfirmingNode(FakeNode):
