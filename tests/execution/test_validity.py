@@ -16,7 +16,7 @@ from iostudy.node.protocol import TrialResult
 from iostudy.study.sections import Validity
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
+from iostudy.telemetry.summary import ForeignProcess, Submitter, TelemetrySummary
 from iostudy.units import MIB
 from iostudy.workloads.measurement import BYTES
 
@@ -60,18 +60,26 @@ def observed(
     return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, ("sda",), {}, ())
 
 
-def test_foreign_io_names_who_moved_most_of_it() -> None:
-    updatedb = ForeignProcess(812, "updatedb", 1.0, 41 * 1024.0, 0.0)
-    small = ForeignProcess(7, "spinner", 50.0, 0.0, 0.0)
-    explanation = explain_disturbance(observed({}, small, updatedb), LIMITS)
+def test_foreign_io_names_only_who_was_counted_on_the_device() -> None:
+    updatedb = Submitter("sda", "updatedb", 812, 41 * 1024.0)
+    elsewhere = Submitter("sdb", "fio", 9, 500 * 1024.0)
+    explanation = explain_disturbance(submitted(elsewhere, updatedb), LIMITS)
     assert explanation == (
         "foreign I/O on sda: 45 % of the workload's own bytes, limit 10 %; "
-        "most of it by updatedb (pid 812), 41.0 MiB"
+        "most of it by updatedb, process 812, 41.0 MiB"
     )
-    part = ForeignProcess(812, "updatedb", 1.0, 20 * 1024.0, 0.0)
-    explanation = explain_disturbance(observed({}, part), LIMITS)
-    assert explanation.endswith("; some of it by updatedb (pid 812), 20.0 MiB")
-    assert explain_disturbance(observed({}, small), LIMITS).endswith("limit 10 %")
+    part = replace(updatedb, kB=20 * 1024.0)
+    explanation = explain_disturbance(submitted(part), LIMITS)
+    assert explanation.endswith("; some of it by updatedb, process 812, 20.0 MiB")
+    writer = ForeignProcess(7, "writer", 50.0, 0.0, 41 * 1024.0)
+    assert explain_disturbance(observed({}, writer), LIMITS).endswith("limit 10 %")
+
+
+def submitted(*submitters: Submitter) -> TrialResult:
+    """A trial on whose device others were counted, and 45 MiB of foreign bytes."""
+    result = observed({}, ForeignProcess(7, "spinner", 50.0, 0.0, 0.0))
+    summary = replace(result.telemetry.summary, submitters=submitters)
+    return replace(result, telemetry=replace(result.telemetry, summary=summary))
 
 
 def test_foreign_cpu_counts_where_a_limit_is_declared() -> None:

@@ -65,7 +65,7 @@ def _serve(control: int, reaper_ended: int) -> None:
             request["arguments"],
             cwd=request["directory"],
             env=request["environment"],
-            stdin=_input(request["input"]),
+            stdin=_input(request["input"], request["opened"]),
             start_new_session=True,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - the guard has one thread
         )
@@ -89,8 +89,10 @@ def _serve(control: int, reaper_ended: int) -> None:
     )
 
 
-def _input(text: str) -> int:
-    """A file in memory with the program's input: nobody has to feed a pipe."""
+def _input(text: str, opened: str) -> int:
+    """The file or folder ``opened``, or a file in memory: nobody has to feed a pipe."""
+    if opened:
+        return os.open(opened, os.O_RDONLY | os.O_CLOEXEC)
     descriptor = os.memfd_create("stdin")
     with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", closefd=False) as file:
         file.write(text)

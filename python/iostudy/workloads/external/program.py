@@ -36,11 +36,17 @@ _LAST_LINES = 5
 _LAST_CHARACTERS = 600
 
 
+STDIN = "/proc/self/fd/0"
+"""The path of a program's own standard input."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A program with its arguments, where it works, and how long it may take.
 
     ``environment`` is put over iostudy's own; ``input`` is what it reads from its standard input.
+    With ``opened`` the standard input is that file or folder instead: the program then reaches by
+    `STDIN` what it could not open by its path.
     """
 
     arguments: tuple[str, ...]
@@ -48,9 +54,11 @@ class Program:
     limit_seconds: float
     environment: Mapping[str, str] = field(default_factory=dict)
     input: str = ""
+    opened: Path | None = None
 
     def __str__(self) -> str:
         given = f" <<< {shlex.quote(self.input)}" if self.input else ""
+        given += f" < {shlex.quote(str(self.opened))}" if self.opened else ""
         return shlex.join(self.arguments) + given
 
     def require_installed(self, remedy: str) -> None:
@@ -71,6 +79,7 @@ class Program:
             "directory": str(self.directory),
             "environment": self._environment(),
             "input": self.input,
+            "opened": str(self.opened or ""),
         }
         return json.dumps(request).encode() + b"\n"
 

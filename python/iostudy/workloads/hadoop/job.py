@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pydantic import Field
 
@@ -103,8 +104,17 @@ def require_client(place: Place) -> Client:
     return place.hadoop
 
 
-def run_program(place: Place, main_class: str, *arguments: str, limit_seconds: float) -> HadoopRun:
+def run_program(
+    place: Place,
+    main_class: str,
+    *arguments: str,
+    limit_seconds: float,
+    opened: Path | None = None,
+) -> HadoopRun:
     """Run a main class of Hadoop to its end, with the jobs that it submits.
+
+    ``opened`` is its standard input. A program of root's own cluster is another user in another
+    mount namespace, and reaches no folder of the trial by its path.
 
     WorkloadError if it fails, exceeds its time, has an invalid job, or its counters cannot be
     read. WorkloadStoppedError if the tick requests it. ClusterError as soon as the cluster has
@@ -112,7 +122,7 @@ def run_program(place: Place, main_class: str, *arguments: str, limit_seconds: f
     the error says that this failed.
     """
     client = require_client(place)
-    requested = _program(client, main_class, arguments, limit_seconds)
+    requested = replace(_program(client, main_class, arguments, limit_seconds), opened=opened)
     with _killed_on_failure(client):
         ended = program.run(requested, _watching(client, place.tick))
         # Programs of Hadoop's end before the cluster is known to be at fault.

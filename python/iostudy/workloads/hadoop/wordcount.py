@@ -15,6 +15,7 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import wordcount
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
+from iostudy.workloads.external.program import STDIN
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.hadoop import counter_figures, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
@@ -75,7 +76,11 @@ class HadoopWordcount(HadoopWorkload):
             replace_whole(place.directory / _WORDS, str(words).encode())
         shell, limit = "org.apache.hadoop.fs.FsShell", self.options.limit
         job.run_program(place, shell, "-mkdir", "-p", _path(place, ""), limit_seconds=limit)
-        job.run_program(place, shell, "-put", str(local), _path(place, "in"), limit_seconds=limit)
+        # No other user enters a folder above the text, so all may read it.
+        for path in (local, *local.iterdir()):
+            path.chmod(0o755)
+        put = ("-put", STDIN, _path(place, "in"))
+        job.run_program(place, shell, *put, limit_seconds=limit, opened=local)
         remove(local)
 
     def reset(self, place: Place) -> None:
