@@ -18,7 +18,7 @@ target: .
 factors: {limit.nofile_soft: [1024, 900]}
 workloads:
   - command: {run: "sleep 0.01", label: sleeps}
-  - command: {run: 'test "$(ulimit -n)" -gt 1000', shell: true, label: fails}
+  - command: {run: 'test "$(ulimit -n)" -gt 2000', shell: true, label: fails}
 decide: {margin: 99%, risk: 49%, blocks: [3, 3]}
 """
 LIMITED = """\

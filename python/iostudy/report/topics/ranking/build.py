@@ -33,9 +33,12 @@ from iostudy.study.model import Study
 
 
 def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | None:
-    """Return the ranking of a study; None if verdicts give the order, or with too few blocks."""
+    """Return the ranking of a study; None if verdicts give the order, or with too few blocks.
+
+    A configuration with a failed run has no mean, so there is no combined order then either.
+    """
     ranking = rank_configurations(study, rows)
-    if ranking is None:
+    if ranking is None or not np.isfinite(ranking.combined.vs_mean.value).all():
         return None
     weights = study.weights
     labels = [configuration.label for configuration in study.choices()]
