@@ -82,4 +82,4 @@ def test_check_prints_space_budget_and_confirmation(program):
     assert "space 4 points, and the default" in output
     assert "tried first known: workload.record_size=1MiB, block.read_ahead_kb=256" in output
     assert "budget 8 trials" in output
-    assert "confirmation 6 trials" in output
+    assert "confirmation 8 to 16 trials" in output

@@ -17,7 +17,7 @@ target: {drive: {model: ultrastar-7k8, size: 8GiB, simulated: true}}
 factors: {block.scheduler: [noop, cfq]}
 workloads:
   - dfsio-read: {files: 3, size: 16MiB}
-decide: {margin: 5%, risk: 5%, blocks: [3, 5]}
+decide: {margin: 5%, risk: 5%, blocks: [4, 12]}
 """
 
 
@@ -91,7 +91,7 @@ target: {drive: {model: ultrastar-7k8, size: 8GiB, simulated: true}}
 factors: {FACTOR}
 workloads:
   - trace: {file: new.parquet}
-decide: {margin: 5%, risk: 5%, blocks: [3, 5]}
+decide: {margin: 5%, risk: 5%, blocks: [4, 12]}
 """
 
 
