@@ -40,7 +40,7 @@ def test_every_mount_option_can_vary(target: str, tmp_path: Path) -> None:
             text = text.replace("block.scheduler: [none, bfq]", f"{name}: {json.dumps(factor)}")
             text = text.replace("- dfsio-read\n", "- dfsio-read: {files: 2, size: 1MiB}\n")
             text = text.replace("loopback: {size: 1MiB}", "loopback: {size: 64MiB}")
-            check_target(read(text), tmp_path)
+            check_target(read(text), tmp_path, unsafe_folders=False)
 
 
 @pytest.mark.root
@@ -49,7 +49,7 @@ def test_a_mount_option_that_a_file_system_lacks_is_refused(tmp_path: Path) -> N
     text = GOOD.replace("/data/scratch", "/dev/shm").replace("size: 64MiB", "size: 1MiB")
     study = read(text.replace("block.scheduler: [none, bfq]", "mount.commit: [5, 60]"))
     with pytest.raises(SettingError, match="tmpfs does not accept it"):
-        check_target(study, tmp_path)
+        check_target(study, tmp_path, unsafe_folders=False)
 
 
 @pytest.mark.root
@@ -59,4 +59,4 @@ def test_a_mount_elsewhere_must_be_there_already(tmp_path: Path, loop: str) -> N
         factor = f"mount.atime: {{levels: [relatime, noatime], 'on': /dev/{other}}}"
         study = read(text.replace("block.scheduler: [none, bfq]", factor))
         with pytest.raises(TargetError, match="is mounted nowhere"):
-            check_target(study, tmp_path)
+            check_target(study, tmp_path, unsafe_folders=False)
