@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import assert_never
 
+from iostudy.analysis.verdict import MIN_ORDERS
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName, UnsafeFolders
 from iostudy.cli.check_json import build_document
@@ -55,6 +57,7 @@ from iostudy.workloads.option_text import format_options
 
 _DRIVE_PARTS = "a process, a FUSE mount, a loop device and a mount"
 _ONE_DISK = "a loop device and a mount"
+_USUAL_SHARE = 0.9
 
 
 def check(
@@ -326,12 +329,25 @@ def _describe_effort(study: Study) -> list[tuple[str, str]]:
             "blocks",
             f"{format_range(map(str, blocks))} of each workload{at_load}; a block is {each}",
         ),
+        *([] if study.design else _describe_orders(study.decide.max_blocks)),
         (
             "trials",
             format_range(str(number * in_a_round) for number in blocks),
         ),
         *([] if is_simulated(study) else _describe_cost(study, blocks)),
     ]
+
+
+def _describe_orders(blocks: int) -> list[tuple[str, str]]:
+    """Say how seldom so few blocks have the orders that a verdict needs."""
+    possible = sum(math.comb(blocks, first) for first in range(MIN_ORDERS, blocks - MIN_ORDERS + 1))
+    share = possible / 2**blocks
+    if share > _USUAL_SHARE:
+        return []
+    text = (
+        f"in {format_percent(share)} of studies of so few, each of two runs twice before the other"
+    )
+    return [("", f"{text}; without that, no verdict")]
 
 
 def _describe_cost(study: Study, blocks: tuple[int, int]) -> list[tuple[str, str]]:
