@@ -19,7 +19,7 @@ from iostudy.workloads.external.program import Program
 from tests.attack.campaign import AttackCount, attempts
 
 _MOST = 300
-_STOP_SECONDS = 1.0
+_STOP_SECONDS = 3.0
 _PIECE = b"x" * 65536
 
 
