@@ -21,7 +21,7 @@ SCRIPTS = Path(__file__).parents[2] / "packaging/wheel/data/share"
 def test_the_first_word_is_a_command():
     assert {each.name for each in COMMANDS} <= set(complete([""]))
     assert set(complete(["se"])) == {"selftest", "set", "settings"}
-    assert set(complete(["hadoop", ""])) == {"up", "status", "down", "logs"}
+    assert set(complete(["hadoop", ""])) == {"up", "status", "exec", "down", "logs"}
 
 
 def test_names_of_workloads_studies_and_settings():
