@@ -98,8 +98,8 @@ def together(client: FleetClient, folders: Mapping[str, WorkFolder]) -> None:
     """Run trials on all nodes at the same time, and print the bounds of offsets."""
     crew = Crew(client, folders, LEASE_SECONDS, print)
     with crew.heartbeats():
-        found = [crew.run_together(lambda _: Call("trial"), crew.nodes) for _ in range(TRIALS)]
-    bounds = [each.error for own in found for both in own.offsets.values() for each in both]
+        results = [crew.run_together(lambda _: Call("trial"), crew.nodes) for _ in range(TRIALS)]
+    bounds = [each.error for trial in results for both in trial.offsets.values() for each in both]
     median, p99 = 1000 * np.percentile(bounds, (50, 99))
     say(f"bounds of {len(bounds)} offsets: median {median:.2f} ms, p99 {p99:.2f} ms")
 

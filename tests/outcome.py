@@ -1,4 +1,4 @@
-"""How a run ends: counts by kind of test, what was left out, and a second try of host tests.
+"""End of a test run: counts by kind of test, skipped tests, and a second try of host tests.
 
 A test of the host may fail because of what else the machine does. With ``--retry-alone`` it runs
 once more when all others have ended. The run passes if it passes then, and names it as flaky with

@@ -24,7 +24,7 @@ RESOURCES = {
     "host": "sysctls, huge pages and configuration files of the host",
     "hadoop": "memory and processors for the daemons of a cluster",
 }
-"""What only one test at a time may use."""
+"""Resources of the host that one test at a time may use, with their content."""
 
 FIXTURE_RESOURCES = {
     "new_cluster": "hadoop",

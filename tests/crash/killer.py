@@ -86,7 +86,7 @@ VOLUMES = "iostudy-"
 """Beginning of the names of volumes."""
 
 OTHERS_SECONDS = 60
-"""How long another test may have something that looks as if it had been left."""
+"""Longest time for which something of a concurrent test may look like a leftover."""
 
 INSTANCES = ROOT / tracefs.DEFAULT_PATH / "instances"
 

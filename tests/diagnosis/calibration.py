@@ -38,7 +38,7 @@ ELASTIC = 0.5
 RISK = 0.05
 _CHANGE = 1.15
 _DISTURBANCES = (Bottleneck.FOREIGN, Bottleneck.STEAL)
-"""What a run can have less of, and hardly more."""
+"""Bottlenecks that an intervention can only reduce."""
 _ONE_SIDED = (*_DISTURBANCES, Bottleneck.CONCURRENCY)
 _OPERATIONS = 2500
 _LEAST_SECONDS = 0.6

@@ -59,7 +59,7 @@ _BY_FILE = (
     ("comp_algorithm", DeviceKind.MEMORY),
     ("pid", DeviceKind.NETWORK),
 )
-"""What md, loop, zram and nbd show in the folder of their devices."""
+"""Entries of sysfs that only devices of md, loop, zram and nbd have."""
 _BY_BUS = {
     "virtio": DeviceKind.VIRTUAL,
     "xen": DeviceKind.VIRTUAL,

@@ -38,7 +38,7 @@ _ONLY_AT_MOUNT = ("mount.data",)
 """Options that ext3 and ext4 refuse to change by a remount."""
 _UNITS = "systemd/system"
 _BEFORE_FSTAB = ("etc", "run")
-"""Where a unit takes precedence over the one that systemd-fstab-generator makes of a line."""
+"""Folders of units that override those of systemd-fstab-generator."""
 _SECTION = re.compile(r"\[(?P<name>\w+)\]")
 _OPTIONS = re.compile(r"Options\s*=\s*(?P<options>.*)")
 _UNESCAPED = re.compile(r"[a-zA-Z0-9:_.]")

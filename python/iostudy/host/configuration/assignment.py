@@ -21,7 +21,7 @@ _HIDING = re.compile(
 """Files that one of the same name in /etc hides."""
 BYTE_ORDER_MARK = "\ufeff"
 MARKED = "systemd 252 takes the byte order mark before it for a part of the name"
-"""Why the first line of such a file may have no effect."""
+"""Reason why the first line of a file with a byte order mark has no effect."""
 _QUEUE = re.compile(r"/sys/(?:.*/)?(?P<device>[^/]+)/(?:queue/(?P<attribute>.+)|bdi/read_ahead_kb)")
 _BDI = re.compile(r"/sys/(?:.*/)?bdi/(?P<device>[^/]+)/read_ahead_kb")
 

@@ -1,4 +1,4 @@
-"""What services write: units of systemd that another unit wants, rc.local, cron and sysfsutils.
+"""Kernel values written by services: wanted units of systemd, rc.local, cron and sysfsutils.
 
 Source: systemd.service(5), systemd.unit(5), systemd-rc-local-generator(8), crontab(5), sysfs.conf.
 """
