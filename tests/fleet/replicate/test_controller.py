@@ -1,4 +1,4 @@
-"""The controller with nodes that answer, fall silent and come back, without Dask."""
+"""The controller with nodes that answer, fall silent and come back."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Finds the nodes of a fleet, checks what they lack, and starts Dask workers on them."""
+"""Finds the nodes of a fleet, checks what they lack, and starts agents on them."""
