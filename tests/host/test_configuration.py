@@ -1,13 +1,14 @@
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.host.configuration.assignment import Stage
+from iostudy.host.configuration.assignment import Assignment, Stage
 from iostudy.host.configuration.sysctl import parse_sysctl
 from iostudy.host.configuration.tmpfiles import parse_tmpfiles
-from iostudy.host.configuration.udev import parse_udev_rules
+from iostudy.host.configuration.udev import read_udev
 from iostudy.host.configuration.writers import read_writers
 from iostudy.host.reader import Reader
 from tests.host.sysfs import add_disk, link, write
@@ -42,8 +43,15 @@ BUS=="scsi", SYSFS{queue/scheduler}=="noop", ATTR{device/queue_depth}+="31"
 """
 
 
+def read_rules(text: str) -> list[Assignment]:
+    """What rules of this text write."""
+    with tempfile.TemporaryDirectory() as root:
+        write(Path(root) / "etc/udev/rules.d/60-x.rules", text)
+        return list(read_udev(Reader(Path(root))))
+
+
 def test_udev_rules() -> None:
-    found = [(x.first, x.last, name, value) for x, name, value in parse_udev_rules(RULES)]
+    found = [(own.first, own.last, own.name, own.value) for own in read_rules(RULES)]
     assert found == [
         (2, 3, "queue/scheduler", "bfq"),
         (2, 3, "queue/iosched/low_latency", "0"),
@@ -73,10 +81,13 @@ def test_tmpfiles() -> None:
 
 @given(st.text())
 def test_arbitrary_text_is_parsed_or_ignored(text: str) -> None:
-    for parse in (parse_sysctl, parse_udev_rules, parse_tmpfiles):
+    for parse in (parse_sysctl, parse_tmpfiles):
         for line, name, _ in parse(text):
             assert 1 <= line.first <= line.last <= text.count("\n") + 1
             assert name
+    for rule in read_rules(text):
+        assert 1 <= rule.first <= rule.last <= len(text.splitlines()) + 1
+        assert rule.path
 
 
 keys = st.lists(st.from_regex(r"[a-z0-9_]{1,8}", fullmatch=True), min_size=2, max_size=5)
@@ -92,8 +103,9 @@ def test_sysctl_names_round_trip_in_both_notations(parts: list[str], value: str)
 @given(value=st.from_regex(r"[a-z0-9-]+", fullmatch=True), lines=st.integers(0, 3))
 def test_udev_values_round_trip_with_continuation_lines(value: str, lines: int) -> None:
     text = 'KERNEL=="sd*", ' + "\\\n" * lines + f'ATTR{{queue/scheduler}}="{value}"\n'
-    ((line, name, value_found),) = parse_udev_rules(text)
-    assert (line.first, line.last, name, value_found) == (1, 1 + lines, "queue/scheduler", value)
+    (rule,) = read_rules(text)
+    found = (rule.first, rule.last, rule.name, rule.value)
+    assert found == (1, 1 + lines, "queue/scheduler", value)
 
 
 def test_a_file_in_etc_hides_one_of_the_same_name(tmp_path: Path) -> None:

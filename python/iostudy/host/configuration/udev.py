@@ -43,16 +43,6 @@ _UDEV_PROGRAMS = Path("usr/lib/udev")
 _CONDITIONS = ("==", "!=")
 
 
-def parse_udev_rules(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
-    """Return what rules assign to attributes of block and bdi devices and to sysctls."""
-    for line in content_lines(text, comments="#", continued=True):
-        for match in _UDEV.finditer(line.text):
-            name = match["attribute"] or ""
-            is_write = match["key"] in ("ATTR", "SYSFS", "SYSCTL")
-            if is_write and match["operator"] not in _CONDITIONS and _udev_path(match, line.text):
-                yield line, name, match["value"]
-
-
 def _udev_path(match: re.Match[str], rule: str) -> str:
     """Return the kernel's file of an assignment; empty if it is neither a disk's nor a sysctl."""
     name = match["attribute"] or ""
