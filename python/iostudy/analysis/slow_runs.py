@@ -8,6 +8,7 @@ misses it with a probability of at most its level. For k = 0 it is 1 - level^(1/
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -55,3 +56,9 @@ def bound_share(slow: int, runs: int, level: float) -> float:
     return find_root(
         lambda share: 1 - level - beta_cdf(slow + 1, runs - slow, share), slow / runs, 1.0, 1e-9
     )
+
+
+@functools.cache
+def most_slow_runs(runs: int, share: float, level: float) -> int:
+    """Return the largest number of slow runs whose bound is below a share; -1 if none is."""
+    return sum(bound_share(slow, runs, level) < share for slow in range(runs)) - 1

@@ -8,7 +8,6 @@ that decides real ones.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from iostudy.analysis.paired import (
     logarithms,
     t_bounds,
 )
-from iostudy.analysis.slow_runs import SlowRuns, bound_share, find_slow_runs, is_slow
+from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs, is_slow, most_slow_runs
 
 Flags = NDArray[np.bool_]
 
@@ -343,16 +342,10 @@ def has_rare_slow_runs(baseline: Array, other: Array, rule: Rule) -> Flags:
     rare = np.zeros(baseline.shape, dtype=bool)
     for count in rule.boundaries.looks:
         if count <= baseline.shape[-1]:
-            most = _most_slow(count, rule.rare, rule.risk_spent(count))
+            most = most_slow_runs(count, rule.rare, rule.risk_spent(count))
             slow = (is_slow(x[:, :count], rule.margin).sum(axis=-1) for x in (baseline, other))
             rare[:, count - 1] = np.max(list(slow), axis=0) <= most
     return rare
-
-
-@functools.cache
-def _most_slow(runs: int, share: float, level: float) -> int:
-    """The largest number of slow runs whose bound is below a share; -1 if none is."""
-    return sum(bound_share(slow, runs, level) < share for slow in range(runs)) - 1
 
 
 @dataclass(frozen=True)
