@@ -80,12 +80,6 @@ class OutputFile:
             self._require_regular()
             durable.write_whole(self.path, content)
 
-    def refresh(self, content: bytes) -> None:
-        """Replace the file as `write`, but without fsync, for content that is replaced soon."""
-        with self._recording():
-            self._require_regular()
-            durable.replace_whole(self.path, content)
-
     def append(self, text: str) -> None:
         """Append the text; RecordError if that fails, also for a link and for a second name."""
         if self.is_stdout:

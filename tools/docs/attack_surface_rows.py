@@ -28,12 +28,6 @@ class Row:
 ROWS = (
     Row(
         Kind.SOCKET,
-        "metrics of `watch --listen`, HTTP, read only",
-        ("watch/exporter.py",),
-        "users of this host, by 127.0.0.1; the network, if the user names another address",
-    ),
-    Row(
-        Kind.SOCKET,
         "a Unix socket of the study on a node",
         ("fleet/together/trial_server.py", "fleet/together/trial_socket.py"),
         "the same user: it is in a work folder of mode 0700",

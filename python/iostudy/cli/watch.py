@@ -9,11 +9,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.command_line import command_line
 from iostudy.cli.console import print_json, print_text, say
 from iostudy.cli.signals import EndedBySignal, handled_signals, install_handlers
-from iostudy.output_file import OutputFile
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.watch.csv import Csv
 from iostudy.watch.iostat_json import IostatJson
@@ -70,22 +68,6 @@ def watch(
             "Do not trust svctm: sysstat has dropped it.",
         ),
     ] = False,
-    listen: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[HOST:]PORT",
-            help="Serve OpenMetrics at /metrics, on 127.0.0.1 unless a host is named.",
-        ),
-    ] = None,
-    textfile: Annotated[
-        OutputFile | None,
-        typer.Option(
-            metavar="FILE.prom",
-            parser=OutputFile,
-            help="Write metrics for node_exporter's textfile collector.",
-        ),
-    ] = None,
-    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Show what the devices do, by iostat's figures.
 
@@ -95,27 +77,16 @@ def watch(
     and its exit code is returned. With --json the document goes to stdout, and the output of the
     command to stderr.
     """
-    as_metrics = listen is not None or textfile is not None
-    if sum((as_json, as_csv, listen is not None, textfile is not None)) > 1:
-        raise typer.BadParameter("give one of --json, --csv, --listen and --textfile")
+    if as_json and as_csv:
+        raise typer.BadParameter("give one of --json and --csv")
     command = command_line(context)
     if command is not None:
-        if count is not None or plain or as_csv or as_metrics:
+        if count is not None or plain or as_csv:
             raise typer.BadParameter(
                 "with a command, only --interval, --json and --old-figures are allowed"
             )
         _watch_command(command, devices or (), interval, as_json=as_json, old=old_figures)
     interval = interval or DEFAULT_SECONDS
-    if listen is not None:
-        _serve(devices or (), listen)
-    if textfile is not None:
-        if textfile.path.suffix != ".prom":
-            raise typer.BadParameter(
-                "--textfile: node_exporter reads files that end in .prom alone"
-            )
-        textfile.require_safe(insist=unsafe_folders)
-        _write_textfile(Live(devices or ()), textfile, interval, count)
-        return
     as_lines = plain or as_json or as_csv or old_figures
     live = Live(devices or ())
     if not as_lines and sys.stdin.isatty() and sys.stdout.isatty():
@@ -151,22 +122,6 @@ def _watch_command(
     else:
         say(report.text(old=old))
     raise typer.Exit(report.exit_code)
-
-
-def _serve(devices: Sequence[str], listen: str) -> None:
-    """Serve metrics until a signal arrives."""
-    from iostudy.watch.exporter import PATH, Server, address  # not at the top: numpy is slow
-
-    with Server(Live(devices), address(listen)) as server:
-        host, port = server.server_address[:2]
-        say(f"serving metrics at http://{host!s}:{port}{PATH}")
-        server.serve()
-
-
-def _write_textfile(live: Live, file: OutputFile, interval: float, count: int | None) -> None:
-    from iostudy.watch.exporter import write_textfile  # not at the top: numpy is slow to load
-
-    write_textfile(live, file, interval, count)
 
 
 def _form(*, as_json: bool, as_csv: bool, old: bool) -> OutputFormat:

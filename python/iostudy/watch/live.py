@@ -79,7 +79,7 @@ class DeviceSelection:
             summarize_samples,  # not at the top: numpy is slow to load
         )
 
-        watched = self.watched(samples)
+        watched = self._watched(samples)
         summary = summarize_samples(samples, watched)
         figures = {name: summary.devices[name] for name in watched if name in summary.devices}
         at = datetime.fromtimestamp(
@@ -87,7 +87,7 @@ class DeviceSelection:
         ).astimezone()
         return Reading(at, self._host, replace(summary, devices=figures), watched)
 
-    def watched(self, samples: Samples) -> dict[str, WatchedDevice]:
+    def _watched(self, samples: Samples) -> dict[str, WatchedDevice]:
         """Return the devices by kernel name, in the order of the selection or of the kernel."""
         disks = samples.keyed("disk")
         if self.selected is not None:
@@ -133,11 +133,6 @@ class Live:
             self._busiest = BusiestProcess(first, self._since_scan) if first else None
             self._since_scan = 0.0
         return self._busiest
-
-    def now(self) -> tuple[Samples, dict[str, WatchedDevice]]:
-        """The counters since the last reading, and the devices that are watched."""
-        samples = self._reader.look()
-        return samples, self._watch.watched(samples)
 
 
 def readings(
