@@ -51,5 +51,5 @@ def test_count_ends_a_document_and_a_table(program):
 def test_json_and_csv_are_exclusive(program):
     refused = program("watch", "--json", "--csv")
     assert refused.returncode == 2
-    assert "give one of --json, --csv" in refused.stderr
+    assert "give --json or --csv, not both" in refused.stderr
     assert refused.stdout == ""

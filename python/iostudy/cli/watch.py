@@ -78,7 +78,7 @@ def watch(
     command to stderr.
     """
     if as_json and as_csv:
-        raise typer.BadParameter("give one of --json and --csv")
+        raise typer.BadParameter("give --json or --csv, not both")
     command = command_line(context)
     if command is not None:
         if count is not None or plain or as_csv:
