@@ -29,10 +29,10 @@ TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe
 
 # Tests of the host wait more than they compute: two workers a processor.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
-ALL_TESTS := set-up check test-rust test-python calibrate crash attack diagnose hadoop hdfs-test systems fleet \
+ALL_TESTS := set-up check-rust,check-python test-rust,test-python calibrate crash attack diagnose hadoop hdfs-test systems fleet \
 	fleet-kills vm
 
-.PHONY: quickstart set-up test test-rust test-python all-tests unit check docs bench calibrate crash attack diagnose \
+.PHONY: quickstart set-up test test-rust test-python all-tests unit check check-rust check-python docs bench calibrate crash attack diagnose \
 	hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
@@ -41,13 +41,14 @@ quickstart: $(VENV)/.built ## set up, and run the first study
 set-up: ## all that tests need; packages are installed while Rust is compiled
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.test $(VENV)/.built
 
-test: set-up test-rust test-python ## set up, and pass the tests
+test: ## set up, and pass the tests
+	@$(PYTHON) tools/run_targets.py set-up test-rust,test-python
 
 test-rust:
 	cargo test --workspace --exclude iostudy-bindings --locked --quiet
 
 test-python: $(VENV)/.test $(VENV)/.built
-	$(BIN)/pytest -m "not (slow or vm)" -n $(WORKERS) --dist worksteal --retry-alone
+	$(BIN)/pytest -m "not (slow or vm)" -n $(WORKERS) --dist worksteal --retry-alone --durations=20 --durations-min=5
 
 all-tests: ## every target of tests, one after another; a table of counts and times at the end
 	@$(PYTHON) tools/run_targets.py $(ALL_TESTS)
@@ -56,9 +57,14 @@ unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser o
 	$(BIN)/pytest -m unit -n auto --dist worksteal
 
 check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target check-rust check-python
+
+check-rust:
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path $(HDFS_MOUNT)/Cargo.toml
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+check-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy

@@ -35,6 +35,8 @@ pytest_plugins = [
     "tests.fixtures_hadoop",
     "tests.fixtures_loop",
     "tests.fixtures_tracefs",
+    "tests.ended_runs",
+    "tests.order",
     "tests.outcome",
     "tests.unit_tests",
 ]

@@ -1,7 +1,9 @@
 """Make targets, one after another, with a table of times and counts at the end.
 
-Usage: ``python3 tools/run_targets.py TARGET...``. It needs no installed package. The exit code is
-0 if all targets passed; a target that fails does not keep the others from running.
+Usage: ``python3 tools/run_targets.py TARGET[,TARGET...]...``. Targets with commas between them run
+side by side: the last one shows its output at once, the others theirs when they have ended. It
+needs no installed package. The exit code is 0 if all targets passed; a target that fails does not
+keep the others from running.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 _CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
@@ -42,22 +45,35 @@ class Part:
         return [*([f"Rust tests: {rust}"] if rust else []), *self.lines]
 
 
-def run(target: str) -> Part:
-    """Run a target and show its output."""
+def run(target: str, *, at_once: bool = True) -> Part:
+    """Run a target and show its output: each line at once, or all when it has ended."""
     part, began = Part(target), time.monotonic()
+    held: list[str] = []
     command = ["make", "--no-print-directory", target]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as make:
         assert make.stdout is not None
         for line in make.stdout:
-            print(line, end="", flush=True)
+            if at_once:
+                print(line, end="", flush=True)
+            else:
+                held.append(line)
             part.read(line)
     part.seconds, part.passed = time.monotonic() - began, make.returncode == 0
+    if held:
+        print(f"\n--- {target}\n{''.join(held)}---", flush=True)
     return part
 
 
-def print_table(parts: list[Part]) -> None:
+def run_side_by_side(targets: list[str]) -> list[Part]:
+    """Run targets at the same time."""
+    with ThreadPoolExecutor(len(targets)) as pool:
+        futures = [pool.submit(run, name, at_once=name == targets[-1]) for name in targets]
+        return [future.result() for future in futures]
+
+
+def print_table(parts: list[Part], seconds_in_all: float) -> None:
     """Print a line per target with the counts of its tests below it, and the sum of all tests."""
     width = max(len(name) for name in ["in all", *(part.target for part in parts)])
     for part in parts:
@@ -66,7 +82,7 @@ def print_table(parts: list[Part]) -> None:
         print(f"{part.target:{width}}  {outcome}  {minutes:3} min {seconds:2} s")
         for line in part.counts():
             print(f"    {line}")
-    minutes, seconds = divmod(round(sum(part.seconds for part in parts)), 60)
+    minutes, seconds = divmod(round(seconds_in_all), 60)
     print(f"{'in all':{width}}          {minutes:3} min {seconds:2} s")
     totals: Counter[str] = Counter()
     for number, outcome in _COUNT.findall(
@@ -79,8 +95,9 @@ def print_table(parts: list[Part]) -> None:
 
 def main(targets: list[str]) -> int:
     """Run the targets and print their table."""
-    parts = [run(target) for target in targets]
-    print_table(parts)
+    began = time.monotonic()
+    parts = [part for group in targets for part in run_side_by_side(group.split(","))]
+    print_table(parts, time.monotonic() - began)
     return 0 if all(part.passed for part in parts) else 1
 
 

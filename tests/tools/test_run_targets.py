@@ -16,7 +16,7 @@ def test_counts_of_all_runners_are_added_and_stand_below_their_target(capsys):
     tests = Part("test", passed=False, seconds=61)
     for line in OUTPUT.splitlines(keepends=True):
         tests.read(line)
-    print_table([Part("check", passed=True, seconds=59.6), tests])
+    print_table([Part("check", passed=True, seconds=59.6), tests], 70)
     assert capsys.readouterr().out.splitlines() == [
         "check   passed    1 min  0 s",
         "test    FAILED    1 min  1 s",
@@ -24,6 +24,6 @@ def test_counts_of_all_runners_are_added_and_stand_below_their_target(capsys):
         "    unit tests: 3 passed",
         "    host tests: 2 passed, 1 flaky, 4 skipped",
         "    left out: 4 (needs root and loop devices)",
-        "in all            2 min  1 s",
+        "in all            1 min 10 s",
         "16 passed, 2 failed",
     ]

@@ -1,0 +1,44 @@
+"""What is removed of a run that was killed, and what of one that still runs is not."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from iostudy.hadoop import processes
+from tests.ended_runs import LOCK, clean_up
+
+pytestmark = pytest.mark.root
+
+
+def leave(run: Path) -> subprocess.Popen[bytes]:
+    """A mounted loop device and a daemon of a cluster in the folder of a worker."""
+    worker = run / "popen-gw0"
+    (worker / "mount").mkdir(parents=True)
+    (worker / LOCK).touch()
+    (worker / "image").touch()
+    os.truncate(worker / "image", 4 << 20)
+    subprocess.run(["mkfs.ext4", "-q", worker / "image"], check=True)
+    subprocess.run(["mount", "-o", "loop", worker / "image", worker / "mount"], check=True)
+    marked = {**os.environ, processes.CLUSTER: "0123456789abcdef"}
+    return subprocess.Popen(["tail", "-f", worker / "image"], env=marked)
+
+
+def test_what_a_killed_run_left_is_removed_and_that_of_another_stays(tmp_path: Path):
+    ended, running = tmp_path / "pytest-1", tmp_path / "pytest-2"
+    with leave(ended) as daemon, leave(running) as other:
+        with (running / "popen-gw0" / LOCK).open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            clean_up(tmp_path)
+            assert daemon.wait() < 0
+            assert other.poll() is None
+            assert not (ended / "popen-gw0/mount").is_mount()
+            assert (running / "popen-gw0/mount").is_mount()
+        clean_up(tmp_path)
+        assert other.wait() < 0
+    loops = subprocess.check_output(["losetup", "--all"], text=True)
+    assert str(tmp_path) not in loops
