@@ -35,7 +35,7 @@ class Design:
     @property
     def truth(self) -> Array:
         """Where each configuration stands on all workloads together."""
-        return np.asarray(self.effects.mean(axis=0).round(9))
+        return np.asarray(self.effects.mean(axis=0).round(12))
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,34 @@ def stopped(figures: Array, rule: Rule) -> Array:
     last = np.hstack([last.max(axis=1, keepdims=True), last])
     block = np.arange(figures.shape[1])[None, :, None]
     return np.where(block < last[:, None, :], figures, np.nan)
+
+
+@dataclass(frozen=True)
+class GateRates:
+    """Shares of studies with any wrong rank, and with any wrong word, on any workload."""
+
+    ranks: float
+    words: float
+
+
+def simulate_gate(effects: Sequence[float], workloads: int, rule: Rule, studies: int) -> GateRates:
+    """How often the orders on each workload are wrong, with those of the baseline's verdicts."""
+    design = Design.uniform(effects, workloads, rule)
+    true = design.truth[:, None] - design.truth[None, :]
+    false = {
+        Verdict.EQUIVALENT: abs(true) >= rule.delta,
+        Verdict.NOT_WORSE: true <= -rule.delta,
+        Verdict.NOT_BETTER: true >= rule.delta,
+    }
+    wrong = []
+    for ranking in _rankings(NoiseShape.NORMAL, design, studies):
+        words = [order.verdicts for order in ranking.by_workload]
+        ranks = any(((own == str(Verdict.BETTER)) & (true <= 0)).any() for own in words)
+        others = any(
+            ((own == str(v)) & is_false).any() for own in words for v, is_false in false.items()
+        )
+        wrong.append((ranks, ranks or others))
+    return GateRates(*map(float, np.mean(wrong, axis=0)))
 
 
 def _judged(ranking: Ranking, truth: Array) -> tuple[bool, bool, bool, bool]:

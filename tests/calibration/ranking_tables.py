@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.calibration.ranked import STAIRCASE, Design, simulate
+from tests.calibration.ranked import STAIRCASE, Design, simulate, simulate_gate
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NoiseShape
-from tests.calibration.verdict_tables import OPEN_ENDED
+from tests.calibration.verdict_tables import OPEN_ENDED, REACHABLE
 
 STUDIES = 2000
 
@@ -40,4 +40,22 @@ def ranking_sizes() -> list[Row]:
     return rows
 
 
-TABLES = (ranking_rates, ranking_sizes)
+GATES = {
+    "all are equal": (0.0,) * 4,
+    "one is a margin better": (0.0, REACHABLE.delta, 0.0, 0.0),
+    "two are a margin better": (0.0, REACHABLE.delta, REACHABLE.delta, 0.0),
+    "all others are a margin better": (0.0, *(REACHABLE.delta,) * 3),
+}
+"""Effects of four configurations, the first of which is the baseline."""
+
+
+def gate_rates() -> list[Row]:
+    """Orders on each of two workloads, with false equivalences at exactly the margin."""
+    rows: list[Row] = [("configurations", "any wrong rank", "any wrong word")]
+    for name, effects in GATES.items():
+        found = simulate_gate(effects, 2, REACHABLE, STUDIES)
+        rows.append((name, percent(found.ranks), percent(found.words)))
+    return rows
+
+
+TABLES = (ranking_rates, ranking_sizes, gate_rates)

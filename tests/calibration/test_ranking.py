@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.verdict import Rule
-from tests.calibration.ranked import STAIRCASE, Design, simulate
+from tests.calibration.ranked import STAIRCASE, Design, simulate, simulate_gate
+from tests.calibration.ranking_tables import GATES
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed, each_shape
+from tests.calibration.verdict_tables import REACHABLE
 
 pytestmark = pytest.mark.campaign
 
@@ -56,3 +58,11 @@ def test_places_that_change_are_found_and_none_are_made_up(studies: int):
     assert simulate(NoiseShape.NORMAL, opposed, studies).split > 0.9
     unlike = Design(np.array([[0.0, 0.15, 0.02], [0.0, 0.0, 0.0]]), RULE)
     assert simulate(NoiseShape.NORMAL, unlike, studies).split <= allowed(RISK, studies)
+
+
+@each_size
+@pytest.mark.parametrize("effects", GATES.values(), ids=GATES)
+def test_ranks_are_wrong_at_most_at_the_risk_and_words_at_one_and_a_half(effects, studies: int):
+    found = simulate_gate(effects, 2, REACHABLE, studies)
+    assert found.ranks <= allowed(RISK, studies)
+    assert found.words <= allowed(1.5 * RISK, studies)

@@ -6,14 +6,13 @@ estimates are differences of x, positive where better.
 
 Two configurations are compared within their common blocks, so that shared influences of a block
 cancel. On one workload each pair is a comparison of `iostudy.analysis.verdict`. For all workloads
-together, d_i = x_ic - x_ij has the mean D_w and the variance s_w^2 over the n_w common blocks of
-workload w. The combined difference, with weights that sum to 1, is
+together, workload w with the weight w_w has the typical difference D_w and its interval
+[L_w, U_w], both by the test of verdicts. With weights that sum to 1,
 
-    D = sum(w D_w),    V = sum(w^2 s_w^2 / n_w),    D -+ t(1 - a*/2, nu) sqrt(V)
+    D = sum(w_w D_w),    [D - sqrt(sum(w_w^2 (D_w - L_w)^2)), D + sqrt(sum(w_w^2 (U_w - D_w)^2))]
 
-with Satterthwaite's (1946) degrees of freedom nu = V^2 / sum((w^2 s_w^2 / n_w)^2 / (n_w - 1)). The
-difference of a configuration from the geometric mean of all k figures is the mean of its
-differences from each of them.
+which is the interval of Zou & Donner (2008). The difference of a configuration from the geometric
+mean of all k figures is the mean of its differences from each of them, and so is its interval.
 
 A difference within the margin counts as none. Rank sets follow from the verdicts of all pairs
 (Mogstad, Romano, Shaikh & Wilhelm 2023): the rank of c is at least 1 plus the number of better
@@ -24,24 +23,25 @@ docs/method.md, "Ranking", explains how the pairs share the risk and why early s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.distributions import t_quantile
 from iostudy.analysis.verdict import (
     PairedRuns,
     Rule,
     Verdict,
     classify_intervals,
     compare_runs,
+    estimate,
+    interval_ends,
 )
 
 Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Words = NDArray[np.str_]
 
 _DECIDED = (str(Verdict.BETTER), str(Verdict.WORSE))
@@ -65,13 +65,18 @@ class BlockedRuns:
     positions: Array | None = None
 
     def pair(self, baseline: int, other: int) -> PairedRuns:
-        """Return the runs of two configurations in their common blocks."""
+        """Return the runs of two configurations in the blocks in which one of both succeeded."""
         x, y = self.figures[:, baseline], self.figures[:, other]
         common = ~(np.isnan(x) | np.isnan(y)) & ~(np.isneginf(x) & np.isneginf(y))
         after = None
         if self.positions is not None:
             after = self.positions[common, other] > self.positions[common, baseline]
         return PairedRuns(x[common], y[common], after)
+
+    def first(self, count: int) -> BlockedRuns:
+        """Return the first blocks."""
+        positions = None if self.positions is None else self.positions[:count]
+        return BlockedRuns(self.figures[:count], positions)
 
 
 @dataclass(frozen=True)
@@ -96,12 +101,21 @@ class PairwiseOrder:
     """The pairwise comparisons of k configurations, on one workload or combined.
 
     ``pairs`` is k x k: [c, j] is how much better c is than j. ``verdicts`` are the corresponding
-    verdicts. ``vs_mean`` is how much better each is than the geometric mean of all.
+    verdicts.
     """
 
     pairs: IntervalEstimates
     verdicts: Words
-    vs_mean: IntervalEstimates
+
+    @property
+    def vs_mean(self) -> IntervalEstimates:
+        """How much better each is than the geometric mean of all.
+
+        The intervals hold wherever those of all pairs do.
+        """
+        ends = (self.pairs.value, self.pairs.low, self.pairs.high)
+        with np.errstate(invalid="ignore"):
+            return IntervalEstimates(*(end.mean(axis=1) for end in ends))
 
     @property
     def ranks(self) -> tuple[RankSet, ...]:
@@ -148,54 +162,14 @@ class Ranking:
         return not any(best & {crossing.first, crossing.second} for crossing in self.interactions)
 
 
-@dataclass(frozen=True)
-class _Means:
-    """Means over blocks: ``error`` is the variance of each mean, ``count`` its blocks."""
-
-    value: Array
-    error: Array
-    count: Counts
-
-
-@dataclass(frozen=True)
-class _WorkloadMeans:
-    """The means of one workload: of all pairs, and of each configuration vs the mean of all."""
-
-    pairs: _Means
-    vs_mean: _Means
-
-    @classmethod
-    def from_figures(cls, figures: Array) -> _WorkloadMeans:
-        """Compute the means from blocks x configurations."""
-        count = _common_blocks(figures)
-        # A mean with a failed run is unknown.
-        lost = np.isneginf(figures).any(axis=0)
-        figures = np.where(np.isneginf(figures), 0.0, figures)
-        differences = figures[:, :, None] - figures[:, None, :]
-        value = np.nanmean(differences, axis=0)
-        value[lost] = value[:, lost] = np.nan
-        # The contribution of each block to the error of the mean; 0 for a block without the pair.
-        shares = np.nan_to_num((differences - value) / count)
-        fewest = count.min(axis=1)
-        return cls(
-            _Means(value, _variance_of_means(shares, count), count),
-            _Means(value.mean(axis=1), _variance_of_means(shares.mean(axis=2), fewest), fewest),
-        )
-
-
 def is_rankable(workloads: Sequence[BlockedRuns], rule: Rule) -> bool:
     """Whether a ranking adds to the verdicts, and every pair has enough common blocks."""
-    several = workloads[0].figures.shape[1] > (2 if len(workloads) == 1 else 1)
-    return several and all(
-        _common_blocks(runs.figures).min() >= rule.min_blocks for runs in workloads
+    count = workloads[0].figures.shape[1]
+    return count > (2 if len(workloads) == 1 else 1) and all(
+        len(runs.pair(*pair).other) >= rule.min_blocks
+        for runs in workloads
+        for pair in combinations(range(count), 2)
     )
-
-
-def _analysed(runs: BlockedRuns, rule: Rule) -> BlockedRuns:
-    """The blocks up to the last analysis, which verdicts use."""
-    last = rule.boundaries.last_look(len(runs.figures))
-    positions = None if runs.positions is None else runs.positions[:last]
-    return BlockedRuns(runs.figures[:last], positions)
 
 
 def rank(workloads: Sequence[BlockedRuns], weights: Sequence[float], rule: Rule) -> Ranking:
@@ -205,83 +179,77 @@ def rank(workloads: Sequence[BlockedRuns], weights: Sequence[float], rule: Rule)
     applies to the baseline's pairs on each workload. The combined order has a further
     risk of the same size.
     """
-    analysed = [_analysed(runs, rule) for runs in workloads]
-    parts = [_WorkloadMeans.from_figures(runs.figures) for runs in analysed]
-    shared = replace(rule, comparisons=_pair_count(len(parts[0].vs_mean.value)) * len(parts))
-    alone = tuple(
-        _order_on_workload(runs, part, len(parts), rule, shared)
-        for runs, part in zip(analysed, parts, strict=True)
-    )
+    # Verdicts use the blocks up to the last analysis.
+    analysed = [runs.first(rule.boundaries.last_look(len(runs.figures))) for runs in workloads]
+    alone = tuple(_order_on_workload(runs, len(analysed), rule) for runs in analysed)
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-    combined = alone[0] if len(parts) == 1 else _combined_order(parts, shares, shared)
+    combined = alone[0] if len(alone) == 1 else _combined_order(analysed, shares, rule)
     return Ranking(combined, alone, _qualitative_interactions([order.verdicts for order in alone]))
 
 
-def _common_blocks(figures: Array) -> Counts:
-    """The number of common blocks of each pair."""
-    run = (~np.isnan(figures)).astype(np.int64)
-    return run.T @ run
-
-
-def _variance_of_means(shares: Array, count: Counts) -> Array:
-    """The variance of means, from their centred contributions per block (first axis).
-
-    For a pair it is s^2 / n. For the mean of pairs with unequal numbers of blocks, ``count`` is the
-    smallest. The result is then on average no less than the true variance, since the differences
-    of one configuration from others are positively correlated.
-    """
-    return np.asarray((shares**2).sum(axis=0) * count / (count - 1))
-
-
-def _order_on_workload(
-    runs: BlockedRuns, part: _WorkloadMeans, workloads: int, rule: Rule, shared: Rule
-) -> PairwiseOrder:
+def _order_on_workload(runs: BlockedRuns, workloads: int, rule: Rule) -> PairwiseOrder:
     """The order on one of several workloads.
 
     Two configurations other than the baseline get a verdict only where one of them differs from
-    the baseline (gatekeeping). The risk of all pairs is then that of the baseline's pairs.
+    the baseline (gatekeeping). With half of the risk for them, all ranks hold at the risk.
     """
     count = runs.figures.shape[1]
-    others = replace(rule, comparisons=max(1, _pair_count(count - 1) * workloads))
+    others = replace(rule, comparisons=max(1, 2 * _pair_count(count - 1) * workloads))
+    verdicts = np.full((count, count), str(Verdict.EQUIVALENT), dtype="<U12")
+
+    def compare_pair(own: int, other: int) -> tuple[float, float, float]:
+        pair, pair_rule = runs.pair(own, other), others if own else rule
+        found = compare_runs(pair, higher_is_better=True, rule=pair_rule)
+        gate = not own or np.isin(verdicts[0, [own, other]], _DECIDED).any()
+        verdict = found.verdict if gate else Verdict.INCONCLUSIVE
+        verdicts[other, own] = str(verdict)
+        verdicts[own, other] = str(_MIRRORED.get(verdict, verdict))
+        return found.estimate, found.interval.low, found.interval.high
+
+    return PairwiseOrder(_estimate_pairs(count, compare_pair), verdicts)
+
+
+def _combined_order(workloads: Sequence[BlockedRuns], shares: Array, rule: Rule) -> PairwiseOrder:
+    """The combined order over all workloads, of which each pair has the one level a*."""
+    count = workloads[0].figures.shape[1]
+    pair_rule = replace(rule, comparisons=_pair_count(count) * len(workloads))
+
+    def combine_pair(own: int, other: int) -> tuple[float, float, float]:
+        differences = [runs.pair(own, other).differences for runs in workloads]
+        return _combine(differences, shares, pair_rule)
+
+    pairs = _estimate_pairs(count, combine_pair)
+    verdicts = classify_intervals(pairs.low, pairs.high, rule.min_blocks, rule)
+    return PairwiseOrder(pairs, verdicts)
+
+
+def _combine(differences: Sequence[Array], shares: Array, rule: Rule) -> tuple[float, float, float]:
+    """The weighted sum of typical differences, and the ends of its interval."""
+    unbiased = replace(rule, bias=0.0)
+    values = shares * [estimate(own, rule) for own in differences]
+    ends = [interval_ends(own[None], rule.repeated_alpha, unbiased) for own in differences]
+    lows, highs = (shares * [float(own[side][0]) for own in ends] for side in (0, 1))
+    with np.errstate(invalid="ignore"):
+        value, low, high = (float(each.sum()) for each in (values, lows, highs))
+        # Where most runs of a workload failed, its difference is infinite. The sums of the ends
+        # then are wider than needed.
+        if math.isfinite(value):
+            low = value - math.sqrt(((values - lows) ** 2).sum())
+            high = value + math.sqrt(((highs - values) ** 2).sum())
+    low, high = (-math.inf if math.isnan(low) else low), (math.inf if math.isnan(high) else high)
+    return value, low - rule.bias, high + rule.bias
+
+
+def _estimate_pairs(
+    count: int, estimate_pair: Callable[[int, int], tuple[float, float, float]]
+) -> IntervalEstimates:
+    """Estimates of all pairs: [c, j] of the pair is how much better c is than j."""
     value, low, high = (np.zeros((count, count)) for _ in range(3))
-    verdicts = np.full((count, count), str(Verdict.INCONCLUSIVE), dtype="<U12")
     for own, other in combinations(range(count), 2):
-        found = compare_runs(
-            runs.pair(own, other), higher_is_better=True, rule=others if own else rule
-        )
-        value[other, own], value[own, other] = found.estimate, -found.estimate
-        low[other, own], high[other, own] = found.interval.low, found.interval.high
-        low[own, other], high[own, other] = -found.interval.high, -found.interval.low
-        decided = np.isin(verdicts[0], _DECIDED)
-        if own == 0 or decided[own] or decided[other]:
-            verdicts[other, own] = str(found.verdict)
-            verdicts[own, other] = str(_MIRRORED.get(found.verdict, found.verdict))
-    np.fill_diagonal(verdicts, str(Verdict.EQUIVALENT))
-    vs_mean = _intervals([part.vs_mean], np.ones(1), shared)
-    return PairwiseOrder(IntervalEstimates(value, low, high), verdicts, vs_mean)
-
-
-def _combined_order(parts: Sequence[_WorkloadMeans], shares: Array, rule: Rule) -> PairwiseOrder:
-    """The combined order over all workloads."""
-    pairs = _intervals([part.pairs for part in parts], shares, rule)
-    vs_mean = _intervals([part.vs_mean for part in parts], shares, rule)
-    fewest = np.min([part.pairs.count for part in parts], axis=0)
-    return PairwiseOrder(pairs, classify_intervals(pairs.low, pairs.high, fewest, rule), vs_mean)
-
-
-def _intervals(means: Sequence[_Means], shares: Array, rule: Rule) -> IntervalEstimates:
-    """Weighted sums of the workloads' means, with t intervals at the repeated level."""
-    value = np.sum([w * own.value for w, own in zip(shares, means, strict=True)], axis=0)
-    errors = [w**2 * own.error for w, own in zip(shares, means, strict=True)]
-    variance = np.sum(errors, axis=0)
-    lost = np.sum([e**2 / (m.count - 1) for e, m in zip(errors, means, strict=True)], axis=0)
-    # Without any spread the interval has no width, whatever the degrees of freedom.
-    freedom = np.divide(variance**2, lost, out=np.ones_like(variance), where=lost > 0)
-    half = -t_quantile(freedom, rule.repeated_alpha / 2) * np.sqrt(variance) + rule.bias
-    known = np.isfinite(value)
-    return IntervalEstimates(
-        value, np.where(known, value - half, -np.inf), np.where(known, value + half, np.inf)
-    )
+        found = estimate_pair(own, other)
+        value[other, own], low[other, own], high[other, own] = found
+        value[own, other], low[own, other], high[own, other] = -found[0], -found[2], -found[1]
+    return IntervalEstimates(value, low, high)
 
 
 def _qualitative_interactions(verdicts: Sequence[Words]) -> tuple[QualitativeInteraction, ...]:

@@ -430,8 +430,8 @@ def _exceeds(ratios: Array, limit: float, level: float, rule: Rule) -> Flags:
     return np.asarray(_t_ends(ratios, level)[0] > limit)
 
 
-def _ends(ratios: Array, level: float, rule: Rule) -> tuple[Array, Array]:
-    """The interval of each study at a two-sided level."""
+def interval_ends(ratios: Array, level: float, rule: Rule) -> tuple[Array, Array]:
+    """Return the ends of the interval of each study (row) at a two-sided level."""
     if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
         low, high = normal_scores.interval_ends(ratios, level)
     else:
@@ -467,12 +467,12 @@ def _shown_bounds(
     for count in np.unique(blocks[blocks > 1]):
         own = np.flatnonzero(blocks == count)
         level = _level(rule, count, sided=False)
-        low[own], high[own] = _ends(ratios[own, :count], level, rule)
+        low[own], high[own] = interval_ends(ratios[own, :count], level, rule)
     for side, one_sided in enumerate((Verdict.NOT_WORSE, Verdict.NOT_BETTER)):
         shown = np.isin(words, [str(Verdict.EQUIVALENT), str(one_sided)])
         for count in np.unique(sides[side, shown]):
             own = np.flatnonzero(shown & (sides[side] == count))
-            ends = _ends(ratios[own, :count], _level(rule, count, sided=True), rule)
+            ends = interval_ends(ratios[own, :count], _level(rule, count, sided=True), rule)
             if side == 0:
                 low[own] = np.maximum(low[own], np.minimum(0.0, ends[0]))
             else:

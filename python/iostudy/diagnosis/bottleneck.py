@@ -79,17 +79,22 @@ class Finding:
     def sentence(self) -> str:
         """The main sentence: ``The device sda was the bottleneck: busy 99 % ...``."""
         subject = self.limit.subject(self.of)
-        return _capitalize(f"{subject} was the bottleneck: {self._figures}")
+        return _capitalize(
+            f"{subject} was the bottleneck: {self._figures} ({self.confidence} confidence)"
+        )
 
     @property
     def further_sentence(self) -> str:
-        """The sentence of a further bottleneck: ``Also the hypervisor: ...``."""
-        return f"Also {self.limit.subject(self.of)}: {self._figures}"
+        """The sentence of a further bottleneck: ``Also the hypervisor: ...``.
+
+        Its confidence keeps no promise (docs/telemetry.md, "Calibration of the confidence").
+        """
+        grade = f"{self.confidence} confidence, not calibrated"
+        return f"Also {self.limit.subject(self.of)}: {self._figures} ({grade})"
 
     @property
     def _figures(self) -> str:
-        figures = ", ".join(each.says for each in self.evidence)
-        return f"{figures} ({self.confidence} confidence)"
+        return ", ".join(each.says for each in self.evidence)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ MAX_ATTEMPTS = 20
 class Blocks:
     """The blocks of one workload; ``rows`` are those of all workloads, and grow.
 
-    A block has so many ``rounds``.
-    ``notes`` describe the blocks that were measured again, or longer.
+    A block has so many ``rounds``. ``notes`` describe the blocks that were measured again.
     """
 
     study: Study
@@ -101,52 +100,32 @@ class Blocks:
         )
 
     def _measure_block(self, run: SwitchedRun, undecided: frozenset[str]) -> list[WindowRow]:
-        """Measure rounds until the block counts.
+        """Measure the rounds of a block; again if a modelled device was late.
 
-        Rounds with a late device or without a figure are discarded. If a configuration completes
-        nothing in all windows of the block, its windows stay, and the block gets more rounds: to
-        discard them would favour a configuration that stalls.
+        A configuration without a figure in any window, or that completed nothing, counts as failed
+        in this block: to measure it again would favour a configuration that stalls.
         """
-        windows, reason = list[WindowRow](), ""
+        reason = ""
         for _ in range(MAX_ATTEMPTS):
-            number = 1 + len(windows) // len(undecided)
-            measured, reason = self._measure_rounds(run, undecided, number)
-            if reason := reason or self._missing_figure(measured):
-                self.notes.append(f"block {self._index + 1} was measured again: {reason}")
-                continue
-            windows += measured
-            means = average_windows(windows)
-            if not (reason := self._stalled(means)):
+            windows, reason = self._measure_rounds(run, undecided)
+            if not reason:
                 self._index += 1
-                self.rows += means
+                self.rows += average_windows(windows)
                 return windows
-            self.notes.append(f"block {self._index + 1} has more rounds: {reason}")
+            self.notes.append(f"block {self._index + 1} was measured again: {reason}")
         raise WorkloadError(
             f"a block of {self.request.label} that counts",
             found=f"{MAX_ATTEMPTS} attempts do not: {reason}",
             where=self.request.label,
-            remedy="use `decide: {mode: trials}` if the storage is too slow for windows of "
-            f"{self.plan.window_seconds:.3g} s, and a quiet machine if a modelled drive was late",
+            remedy="use a quiet machine, so that modelled drives are in time",
         )
 
-    def _missing_figure(self, windows: Sequence[WindowRow]) -> str:
-        """Name the configurations with a window without the figure; empty if all have it."""
-        name = self.request.figure.name
-        lacking = dict.fromkeys(row.configuration for row in windows if name not in row.figures)
-        return f"{', '.join(lacking)} had no {name}" if lacking else ""
-
-    def _stalled(self, means: Sequence[BlockRow]) -> str:
-        """Name the configurations whose figure is 0; empty if none is."""
-        name = self.request.figure.name
-        stalled = [row.configuration for row in means if not row.figures[name] > 0]
-        return f"{', '.join(stalled)} completed nothing" if stalled else ""
-
     def _measure_rounds(
-        self, run: SwitchedRun, undecided: frozenset[str], first: int
+        self, run: SwitchedRun, undecided: frozenset[str]
     ) -> tuple[list[WindowRow], str]:
-        """Measure the rounds of a block from this number; return why they do not count."""
+        """Measure the rounds of a block; return why they do not count."""
         index, windows = self._index + 1, list[WindowRow]()
-        for number in range(first, first + self.rounds):
+        for number in range(1, self.rounds + 1):
             order = draw_order(self.study, self.request, self.seed, (index, number), undecided)
             self._block = Block(index, self.request.label, order)
             measured = measure_round(run, order, self.plan)

@@ -45,11 +45,13 @@ from iostudy.report.topics.verdicts.text import (
     format_blocks,
     format_blocks_legend,
     format_change,
+    format_slow_runs,
     format_value,
     format_verdict,
 )
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report, Step, WorkloadReport
+from iostudy.units import format_percent
 from iostudy.visible import visible
 
 VERDICT_STYLES = {
@@ -62,10 +64,11 @@ VERDICT_STYLES = {
 }
 
 _UNLIMITED = 10_000
-_COLUMNS = 5
+_COLUMNS = (6, 5, 4)
+"""Columns of a table of verdicts: configuration, figure, change, verdict, slow runs, blocks; the
+last ones are left out in a narrow terminal."""
 _INTERVAL_WIDTH = 8
 """Of the longest word of a change with its interval: ``[-14.6,``."""
-"""Columns of a table of verdicts: configuration, figure, change, verdict, blocks."""
 _SHARED = "{unit}: mean over all own blocks; {against}: paired, over common blocks"
 
 
@@ -151,7 +154,7 @@ def render_workload_table(workload: WorkloadReport) -> RenderableType:
 
 @dataclass(frozen=True)
 class _Fitting:
-    """A table, without blocks in a narrow terminal, or a paragraph for each configuration."""
+    """A table, with fewer columns in a narrow terminal, or a paragraph for each configuration."""
 
     workload: WorkloadReport
 
@@ -159,7 +162,7 @@ class _Fitting:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         widest = options.update(width=_UNLIMITED)
-        for columns in (_COLUMNS, _COLUMNS - 1):
+        for columns in _COLUMNS:
             table = _table(self.workload, columns)
             if Measurement.get(console, widest, table).minimum <= options.max_width:
                 yield table
@@ -180,7 +183,7 @@ def _table(workload: WorkloadReport, columns: int) -> Table:
     )
     rows = [_cells(result)[:columns] for result in workload.results]
     table.add_column("configuration")
-    heads = (workload.figure.unit, _against(workload), "verdict", "blocks")
+    heads = (workload.figure.unit, _against(workload), "verdict", "slow runs", "blocks")
     for place, head in enumerate(map(_text, heads[: columns - 1]), start=1):
         whole = max(text.cell_len for text in (head, *(row[place] for row in rows)))
         justify: JustifyMethod = "left" if head.plain == "verdict" else "right"
@@ -196,6 +199,7 @@ def _cells(result: Result) -> tuple[Text, ...]:
         _text(format_value(result)),
         _text("" if result.baseline else format_change(result)),
         _verdict(result),
+        _text(f"≤ {format_percent(result.slow.at_most)}" if result.slow else ""),
         _text(format_blocks(result)),
     )
 
@@ -270,6 +274,8 @@ def _paragraph(result: Result, workload: WorkloadReport) -> Iterator[RenderableT
     if not result.baseline:
         yield _indented(_text(f"{format_change(result)} {_against(workload)}"))
     yield _indented(_verdict(result))
+    if slow := format_slow_runs(result):
+        yield _indented(_text(f"slow runs: {slow}"))
 
 
 def _indented(text: Text) -> Padding:

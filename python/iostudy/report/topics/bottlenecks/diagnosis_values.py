@@ -34,7 +34,7 @@ class FindingReport(Value):
     held: FiniteFloat | None
     """Share of the time in which it limited the run, in percent; null if unknown."""
     confidence: Confidence
-    """Confidence of the finding."""
+    """Confidence of the finding; that of a further finding is not calibrated."""
     evidence: tuple[EvidenceReport, ...]
     """Figures that show it."""
     explains: tuple[Bottleneck, ...]

@@ -16,7 +16,7 @@ from iostudy.analysis.ranking import (
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import Span
-from iostudy.report.finite import build_span
+from iostudy.report.finite import build_span, finite
 from iostudy.report.topics.ranking.answer import summarize_ranking
 from iostudy.report.topics.ranking.values import (
     RankedConfiguration,
@@ -33,12 +33,9 @@ from iostudy.study.model import Study
 
 
 def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | None:
-    """Return the ranking of a study; None if verdicts give the order, or with too few blocks.
-
-    A configuration with a failed run has no mean, so there is no combined order then either.
-    """
+    """Return the ranking of a study; None if verdicts give the order, or with too few blocks."""
     ranking = rank_configurations(study, rows)
-    if ranking is None or not np.isfinite(ranking.combined.vs_mean.value).all():
+    if ranking is None:
         return None
     weights = study.weights
     labels = [configuration.label for configuration in study.choices()]
@@ -99,12 +96,12 @@ def _ranked_configuration(
         baseline=index == 0,
         best_rank=ranks.best,
         worst_rank=ranks.worst,
-        from_mean=as_fraction(float(order.vs_mean.value[index])),
+        from_mean=finite(as_fraction(float(order.vs_mean.value[index]))),
         from_mean_interval=_span(order.vs_mean, index),
-        change=as_fraction(float(order.pairs.value[index, 0])) if index else None,
+        change=finite(as_fraction(float(order.pairs.value[index, 0]))) if index else None,
         interval=_span(order.pairs, (index, 0)) if index else None,
         worst_workload=workloads[worst],
-        worst_from_mean=as_fraction(alone[worst]),
+        worst_from_mean=finite(as_fraction(alone[worst])),
     )
 
 
@@ -127,7 +124,7 @@ def _pairs(order: PairwiseOrder, labels: Sequence[str]) -> Iterator[RankedPair]:
             yield RankedPair(
                 configuration=label,
                 other=other,
-                change=as_fraction(float(order.pairs.value[later, earlier])),
+                change=finite(as_fraction(float(order.pairs.value[later, earlier]))),
                 interval=_span(order.pairs, (later, earlier)),
                 verdict=Verdict(str(order.verdicts[later, earlier])),
             )

@@ -27,18 +27,18 @@ class RankedConfiguration(RankRange):
 
     baseline: bool
     """Whether it is the baseline."""
-    from_mean: FiniteFloat
-    """Change against the geometric mean of all configurations."""
+    from_mean: FiniteFloat | None
+    """Change against the geometric mean of all configurations; null if most runs failed."""
     from_mean_interval: Span | None
     """Confidence interval of ``from_mean``; null if unknown."""
     change: FiniteFloat | None
-    """Change against the baseline; null for the baseline."""
+    """Change against the baseline; null for the baseline, and if most runs failed."""
     interval: Span | None
     """Confidence interval of ``change``; null if unknown."""
     worst_workload: str
     """The workload with the lowest value relative to the geometric mean."""
-    worst_from_mean: FiniteFloat
-    """Change against the geometric mean on that workload."""
+    worst_from_mean: FiniteFloat | None
+    """Change against the geometric mean on that workload; null if most runs failed."""
 
 
 class RankedPair(Value):
@@ -48,8 +48,9 @@ class RankedPair(Value):
     """Label of the first configuration."""
     other: str
     """Label of the second one."""
-    change: FiniteFloat
-    """Change of performance from ``other`` to ``configuration``, as a fraction."""
+    change: FiniteFloat | None
+    """Change of performance from ``other`` to ``configuration``, as a fraction; null if most runs
+    failed."""
     interval: Span | None
     """Confidence interval of the change; null if unknown."""
     verdict: Verdict
