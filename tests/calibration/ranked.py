@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.ranking import BlockedRuns, Ranking, rank
+from iostudy.analysis.ranking import BlockedRuns, PairwiseOrder, combine_orders, rank
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import SEED, Array, NoiseShape, carry_out, log_figures
 
@@ -44,31 +45,52 @@ class RankingRates:
 
     ``wrong``: some configuration is put before one that is as good or better; ``uncovered``: a true
     rank is outside its set, where equals share all of their ranks; ``missed``: an interval of a
-    combined difference does not hold it; ``split``: some pair is said to change places.
+    combined difference does not hold it.
     """
 
     wrong: float
     uncovered: float
     missed: float
-    split: float
 
 
 def simulate(shape: NoiseShape, design: Design, studies: int) -> RankingRates:
     """What became of many rankings."""
-    judged = [_judged(ranking, design.truth) for ranking in _rankings(shape, design, studies)]
+    judged = [
+        _judged(_combine(runs, design), design.truth) for runs in _runs(shape, design, studies)
+    ]
     return RankingRates(*(float(share) for share in np.mean(judged, axis=0)))
 
 
-def _rankings(shape: NoiseShape, design: Design, studies: int) -> Iterator[Ranking]:
-    workloads, configurations = design.effects.shape
+def places_change(design: Design, studies: int) -> float:
+    """The share of studies in which some pair is said to change places."""
+    found = [
+        rank(runs, [1.0] * len(runs), _rule(design)).interactions
+        for runs in _runs(NoiseShape.NORMAL, design, studies)
+    ]
+    return float(np.mean(list(map(bool, found))))
+
+
+def _rule(design: Design) -> Rule:
+    return replace(design.rule, comparisons=(design.effects.shape[1] - 1) * len(design.effects))
+
+
+def _combine(runs: Sequence[BlockedRuns], design: Design) -> PairwiseOrder:
+    """The combined order; without the orders on each of several workloads, which take long."""
+    rule, shares = _rule(design), np.full(len(runs), 1 / len(runs))
+    return (
+        rank(runs, shares, rule).combined if len(runs) == 1 else combine_orders(runs, shares, rule)
+    )
+
+
+def _runs(shape: NoiseShape, design: Design, studies: int) -> Iterator[list[BlockedRuns]]:
     draw = np.random.default_rng([SEED, 6, list(NoiseShape).index(shape)])
-    rule = replace(design.rule, comparisons=(configurations - 1) * workloads)
+    rule, count = _rule(design), design.effects.shape[1]
     figures = [
-        stopped(log_figures(shape, draw, studies, rule.max_blocks, configurations) + own, rule)
+        stopped(log_figures(shape, draw, studies, rule.max_blocks, count) + own, rule)
         for own in design.effects
     ]
     for each in zip(*figures, strict=True):
-        yield rank([BlockedRuns(own) for own in each], [1.0] * workloads, rule)
+        yield [BlockedRuns(own) for own in each]
 
 
 def stopped(figures: Array, rule: Rule) -> Array:
@@ -85,46 +107,50 @@ def stopped(figures: Array, rule: Rule) -> Array:
     return np.where(block < last[:, None, :], figures, np.nan)
 
 
-@dataclass(frozen=True)
-class GateRates:
-    """Shares of studies with any wrong rank, and with any wrong word, on any workload."""
+def simulate_gate(design: Design, studies: int) -> tuple[float, float]:
+    """Shares of studies with any wrong rank, and with any wrong final verdict, on any workload.
 
-    ranks: float
-    words: float
+    Many studies at once, as `rank` orders one.
+    """
+    draw, rule = np.random.default_rng([SEED, 7]), _rule(design)
+    workloads, count = design.effects.shape
+    pairs = list(combinations(range(count), 2))
+    others = replace(rule, comparisons=workloads * (count - 1) * (count - 2))
+    ranks, words = np.zeros((2, studies), dtype=bool)
+    for effects in design.effects:
+        figures = log_figures(NoiseShape.NORMAL, draw, studies, rule.max_blocks, count) + effects
+        ends = np.full((count, studies), rule.max_blocks)
+        differs = np.zeros((count, studies), dtype=bool)
+        for own, other in pairs:
+            true = round(float(effects[other] - effects[own]), 12)
+            found = carry_out(figures[:, :, other] - figures[:, :, own], others if own else rule)
+            counted = found.blocks <= np.minimum(ends[own], ends[other])
+            if own == 0:
+                ends[other] = found.blocks
+                differs[other] = np.isin(found.verdicts, [str(Verdict.BETTER), str(Verdict.WORSE)])
+            else:
+                counted &= differs[own] | differs[other]
+            better, worse, equal = (
+                counted & (found.verdicts == str(word))
+                for word in (Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT)
+            )
+            ranks |= (better & (true <= 0)) | (worse & (true >= 0))
+            words |= equal & (abs(true) >= rule.delta - 1e-12)
+    return float(ranks.mean()), float((ranks | words).mean())
 
 
-def simulate_gate(effects: Sequence[float], workloads: int, rule: Rule, studies: int) -> GateRates:
-    """How often the orders on each workload are wrong, with those of the baseline's verdicts."""
-    design = Design.uniform(effects, workloads, rule)
-    true = design.truth[:, None] - design.truth[None, :]
-    false = {
-        Verdict.EQUIVALENT: abs(true) >= rule.delta,
-        Verdict.NOT_WORSE: true <= -rule.delta,
-        Verdict.NOT_BETTER: true >= rule.delta,
-    }
-    wrong = []
-    for ranking in _rankings(NoiseShape.NORMAL, design, studies):
-        words = [order.verdicts for order in ranking.by_workload]
-        ranks = any(((own == str(Verdict.BETTER)) & (true <= 0)).any() for own in words)
-        others = any(
-            ((own == str(v)) & is_false).any() for own in words for v, is_false in false.items()
-        )
-        wrong.append((ranks, ranks or others))
-    return GateRates(*map(float, np.mean(wrong, axis=0)))
-
-
-def _judged(ranking: Ranking, truth: Array) -> tuple[bool, bool, bool, bool]:
-    pairs = ranking.combined.pairs
+def _judged(order: PairwiseOrder, truth: Array) -> tuple[bool, bool, bool]:
+    pairs = order.pairs
     true = truth[:, None] - truth[None, :]
-    wrong = ((ranking.combined.verdicts == str(Verdict.BETTER)) & (true <= 0)).any()
+    wrong = ((order.verdicts == str(Verdict.BETTER)) & (true <= 0)).any()
     missed = ((pairs.low > true) | (pairs.high < true)).any()
-    return bool(wrong), _uncovered(ranking, true), bool(missed), bool(ranking.interactions)
+    return bool(wrong), _uncovered(order, true), bool(missed)
 
 
-def _uncovered(ranking: Ranking, true: NDArray[np.float64]) -> bool:
+def _uncovered(order: PairwiseOrder, true: NDArray[np.float64]) -> bool:
     """Equals may be put in any order, so all of the ranks that they share have to be in."""
     first, last = 1 + (true < 0).sum(axis=1), len(true) - (true > 0).sum(axis=1)
     return any(
         ranks.best > low or ranks.worst < high
-        for ranks, low, high in zip(ranking.combined.ranks, first, last, strict=True)
+        for ranks, low, high in zip(order.ranks, first, last, strict=True)
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from iostudy.analysis.verdict import Rule
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NoiseShape
-from tests.calibration.unequal_slow import Inequality, find_winners
+from tests.calibration.unequal_slow import Inequality, find_winners, find_winners_by_feeling
 
 TRIALS = Rule(margin=1e-6, risk=0.05, min_blocks=5, max_blocks=30)
 WINDOWS = Rule(margin=1e-6, risk=0.05, min_blocks=10, max_blocks=96)
-STUDIES, EXAMINED = 10_000, 500
+STUDIES, EXAMINED, FELT_STUDIES = 2_000, 200, 400
 SHARES = {"all": 1.0, "half": 0.5, "none": 0.0}
 """Shares of the slow noise in the second configuration."""
 
@@ -40,4 +40,16 @@ def unequal_slow_rates() -> list[Row]:
     return rows
 
 
-TABLES = (unequal_slow_rates,)
+def felt_unequally() -> list[Row]:
+    """False winners where one feels slow noise more strongly, in one study and in six sessions."""
+    rows: list[Row] = [
+        ("felt by the other", "one study", "of these flagged", "ratio reported", "six sessions")
+    ]
+    for times in (1.0, 1.1, 1.2):
+        found = find_winners_by_feeling(times, TRIALS, FELT_STUDIES, sessions=6, most=EXAMINED)
+        rates = (percent(found.study), percent(found.flagged))
+        rows.append((f"{times:g} times", *rates, f"{found.ratio:.2f}", percent(found.sessions)))
+    return rows
+
+
+TABLES = (unequal_slow_rates, felt_unequally)

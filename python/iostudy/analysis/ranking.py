@@ -183,7 +183,7 @@ def rank(workloads: Sequence[BlockedRuns], weights: Sequence[float], rule: Rule)
     analysed = [runs.first(rule.boundaries.last_look(len(runs.figures))) for runs in workloads]
     alone = tuple(_order_on_workload(runs, len(analysed), rule) for runs in analysed)
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-    combined = alone[0] if len(alone) == 1 else _combined_order(analysed, shares, rule)
+    combined = alone[0] if len(alone) == 1 else combine_orders(analysed, shares, rule)
     return Ranking(combined, alone, _qualitative_interactions([order.verdicts for order in alone]))
 
 
@@ -209,8 +209,11 @@ def _order_on_workload(runs: BlockedRuns, workloads: int, rule: Rule) -> Pairwis
     return PairwiseOrder(_estimate_pairs(count, compare_pair), verdicts)
 
 
-def _combined_order(workloads: Sequence[BlockedRuns], shares: Array, rule: Rule) -> PairwiseOrder:
-    """The combined order over all workloads, of which each pair has the one level a*."""
+def combine_orders(workloads: Sequence[BlockedRuns], shares: Array, rule: Rule) -> PairwiseOrder:
+    """Return the combined order over several workloads, whose ``shares`` sum to 1.
+
+    All pairs have the one level a*.
+    """
     count = workloads[0].figures.shape[1]
     pair_rule = replace(rule, comparisons=_pair_count(count) * len(workloads))
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iostudy.analysis.distributions import beta_cdf, normal_cdf, t_cdf
+from iostudy.analysis.distributions import beta_cdf, normal_cdf, t_cdf, t_quantile
 
 Array = NDArray[np.float64]
 
@@ -27,6 +27,9 @@ _MIN_FOR_SKEW = 8
 _MIN_FOR_RANKS = 10
 """From here on the beta approximation is as accurate as Bartels's tables."""
 
+_INTERVAL_LEVEL = 0.05
+_LARGEST_SLOPE = 2.0
+"""The slope of a baseline that feels no slow noise at all."""
 _ROUNDING = 1e-13
 """Relative rounding error: about 1e-16 of a log figure, slightly more of a sum of many."""
 
@@ -98,6 +101,50 @@ def flag_pairs(baseline: ArrayLike, other: ArrayLike, shared: FamilyOfTests) -> 
         Flag.UNEQUAL_VARIANCES: _unequal_variances_p_value(first, second),
     }
     return tuple(flag for flag, p in p_values.items() if p < shared.level)
+
+
+@dataclass(frozen=True)
+class SlowNoiseRatio:
+    """How strongly a configuration feels slow noise: 1.2 is 1.2 times as much as the baseline.
+
+    ``low`` and ``high`` are the ends of a 95 % interval.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def measure_slow_noise(baseline: ArrayLike, other: ArrayLike) -> SlowNoiseRatio | None:
+    """Compare how two configurations feel slow noise, by finite log figures in common blocks.
+
+    The level of a block is the mean of both log figures, and the slow noise at a block that of the
+    blocks before and after it. Noise of single runs is in neither difference nor level of other
+    blocks, so it causes no bias. With b the slope of the difference over the level, by this
+    instrument, the ratio is (1 + b/2) / (1 - b/2). None for few blocks, or without slow noise.
+    """
+    first, second = (np.asarray(figures, dtype=np.float64) for figures in (baseline, other))
+    if len(first) < _MIN_FOR_RANKS:
+        return None
+    level = (first + second) / 2
+    near, own, difference = (
+        _clear_rounding(each - each.mean(), first)
+        for each in ((level[:-2] + level[2:]) / 2, level[1:-1], (second - first)[1:-1])
+    )
+    shared, squares, freedom = float(near @ own), float(near @ near), len(near) - 2
+    if shared <= 0:
+        return None
+    slope = float(near @ difference) / squares
+    residuals = difference - slope * near
+    error = math.sqrt(float(residuals @ residuals) / freedom / squares)
+    quantile = -float(t_quantile(freedom, _INTERVAL_LEVEL / 2))
+    slopes = (slope + sign * quantile * error for sign in (0, -1, 1))
+    ratios = (_ratio_of_slope(each * squares / shared) for each in slopes)
+    return SlowNoiseRatio(*ratios)
+
+
+def _ratio_of_slope(slope: float) -> float:
+    return math.inf if slope >= _LARGEST_SLOPE else max(0.0, (2 + slope) / (2 - slope))
 
 
 def _remove_trend(values: Array, groups: NDArray[np.generic]) -> tuple[float, Array]:

@@ -50,7 +50,10 @@ class NodeStudy:
 
 @dataclass(frozen=True)
 class NodeEffect:
-    """Mean and standard deviation of a node's log values, one of each of its ``blocks`` blocks."""
+    """A node's log values, one of each of its ``blocks`` blocks: typical value and deviation.
+
+    The deviation is NaN for a single block, and after a failed run.
+    """
 
     node: str
     mean: float
@@ -242,7 +245,7 @@ def _class_differences(
 
 def _variances(nodes: Sequence[NodeEffect]) -> list[float]:
     """Variances of the means, by the common noise of a block."""
-    known = [each for each in nodes if each.blocks > 1]
+    known = [each for each in nodes if math.isfinite(each.sd)]
     squares = math.fsum((each.blocks - 1) * each.sd**2 for each in known)
     common = squares / max(1, sum(each.blocks - 1 for each in known))
     return [max(common, _LEAST_SD**2) / each.blocks for each in nodes]
@@ -301,7 +304,6 @@ def _node_effects(node: NodeStudy) -> Iterator[tuple[tuple[str, str], NodeEffect
             yield (workload.label, study.baseline.label), effect
     for result in compare_configurations(study, node.rows):
         found = result.comparison
-        # A failed run has no mean.
-        if found.blocks == 1 or math.isfinite(found.sd):
+        if math.isfinite(found.estimate):
             effect = NodeEffect(node.node, found.estimate, found.sd, found.blocks)
             yield (result.workload, result.configuration), effect

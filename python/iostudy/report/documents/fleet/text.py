@@ -18,6 +18,7 @@ from iostudy.report.formatting import (
     format_signed_change,
     join_words,
 )
+from iostudy.report.topics.verdicts.values import Result
 
 _MOST_NAMED = 3
 """More nodes than these are counted."""
@@ -98,8 +99,9 @@ def explain_caveats(nodes: Sequence[NodeReport], repeated: Sequence[str]) -> Ite
     """Explain what limits the conclusions."""
     if repeated:
         yield (
-            f"Several folders have the host name {join_words(repeated)}. If they are one host, "
-            "they are no independent nodes, and all intervals are too narrow."
+            f"Several folders have the host name {join_words(repeated)}. Sessions of one host show "
+            "what holds at other hours of this host, and not on other hosts. If they ran at the "
+            "same time, all intervals are too narrow."
         )
     if len(nodes) < _FEW_NODES:
         yield (
@@ -111,12 +113,24 @@ def explain_caveats(nodes: Sequence[NodeReport], repeated: Sequence[str]) -> Ite
     for node in nodes:
         for label, reason in node.left_out.items():
             yield f"{node.node} has no {label}: {reason}"
+        for workload in node.workloads:
+            for result in workload.results:
+                if not result.baseline and result.blocks and _is_infinite(result):
+                    yield (
+                        f"Most runs of {result.configuration} or of the baseline failed on "
+                        f"{node.node} ({workload.workload}). They are not pooled."
+                    )
     flagged = [node.node for node in nodes if _is_flagged(node)]
     if flagged:
         yield (
             f"Violated assumptions are flagged in the reports of {_name_nodes(flagged)}. "
             "Their figures are pooled."
         )
+
+
+def _is_infinite(result: Result) -> bool:
+    """Whether most pairs have a failed run: the figure is then 0, or its change unknown."""
+    return result.change is None or result.change <= -1
 
 
 def _is_flagged(node: NodeReport) -> bool:

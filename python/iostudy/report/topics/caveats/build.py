@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from iostudy.analysis.series import FamilyOfTests, Flag, flag_figures, flag_pairs
+from iostudy.analysis.paired import Array
+from iostudy.analysis.series import (
+    FamilyOfTests,
+    Flag,
+    flag_figures,
+    flag_pairs,
+    measure_slow_noise,
+)
 from iostudy.ledger.rows import MeasuredRow
+from iostudy.report.finite import finite
 from iostudy.report.topics.covariates.build import CovariateValues, count_tests
 from iostudy.report.topics.covariates.values import CovariateReport
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.verdicts.values import Result, SlowNoiseReport
 from iostudy.report.values import WorkloadReport
 from iostudy.results.comparisons import BlockFigures, collect_figures
 from iostudy.study.model import Study
@@ -102,4 +111,16 @@ def _flagged(
         return result
     common = sorted(base.keys() & own.keys())
     first, second = (np.log([each[block] for block in common]) for each in (base, own))
-    return result.model_copy(update={"flags": flag_pairs(first, second, shared)})
+    return result.model_copy(
+        update={
+            "flags": flag_pairs(first, second, shared),
+            "slow_noise": _build_slow_noise(first, second),
+        }
+    )
+
+
+def _build_slow_noise(first: Array, second: Array) -> SlowNoiseReport | None:
+    found = measure_slow_noise(first, second)
+    if found is None or not math.isfinite(found.low):
+        return None
+    return SlowNoiseReport(ratio=finite(found.value), low=found.low, high=finite(found.high))

@@ -8,20 +8,23 @@ from iostudy.analysis.series import LEVEL, Flag
 from iostudy.report.formatting import format_count
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
+from iostudy.report.topics.verdicts.values import SlowNoiseReport
 from iostudy.report.values import Report
 from iostudy.units import format_percent
 
 _MEANINGS = {
     Flag.DRIFT: (
-        "the figures rise or fall over the study under all configurations. Verdicts hold, because "
-        "the trials of a block share the drift. The means are those of a moving level: do not "
-        "compare them with other studies. Check whether the device fills up, heats up, or was "
-        "still warming up."
+        "the figures rise or fall over the study under all configurations. Verdicts hold if all "
+        "feel the drift equally, because the trials of a block share it. The means are those of a "
+        "moving level: do not compare them with other studies. Check whether the device fills up, "
+        "heats up, or was still warming up."
     ),
     Flag.AUTOCORRELATION: (
         "neighbouring trials are correlated, for example through another load or the state of the "
-        "device. Verdicts hold, because the order within each block is random. A comparison with "
-        "another study has no pairs and is not valid. Reduce the load of the host if possible."
+        "device. Verdicts hold if all configurations feel this slow noise equally. Otherwise they "
+        "hold for the time of the study. Reduce the load of the host if possible. Or run the study "
+        "in six or more sessions at other hours, each with its own --out, and pool them: "
+        "iostudy fleet report DIR..."
     ),
     Flag.DRIFTING_DIFFERENCE: (
         "the difference grows or shrinks from block to block. The verdict is the average over "
@@ -30,8 +33,9 @@ _MEANINGS = {
     ),
     Flag.AUTOCORRELATED_DIFFERENCES: (
         "the differences of neighbouring blocks are correlated. The effective number of blocks is "
-        "smaller, and the interval is too narrow. Repeat the study in six or more sessions at "
-        "other hours, and compare their means, before relying on the verdict."
+        "smaller, and the interval is too narrow. Before relying on the verdict, run the study in "
+        "six or more sessions at other hours, each with its own --out, and pool them: "
+        "iostudy fleet report DIR..."
     ),
     Flag.SKEWED_DIFFERENCES: (
         "a few blocks differ far more than the others, in one direction. With few blocks, the "
@@ -91,9 +95,19 @@ def _flagged(report: Report) -> Iterator[tuple[str, str, str]]:
     for workload in report.workloads:
         for flag in workload.flags:
             yield workload.label, "all", str(flag)
+        slow = not {Flag.DRIFT, Flag.AUTOCORRELATION}.isdisjoint(workload.flags)
         for result in workload.results:
+            if slow and result.slow_noise:
+                yield workload.label, result.configuration, _feels(result.slow_noise)
             for flag in result.flags:
                 yield workload.label, result.configuration, str(flag)
+
+
+def _feels(slow_noise: SlowNoiseReport) -> str:
+    """Say how strongly a configuration feels slow noise."""
+    low, *others = slow_noise.low, slow_noise.ratio, slow_noise.high
+    ratio, high = ("∞" if each is None else f"{each:.2f}" for each in others)
+    return f"feels slow noise {ratio} [{low:.2f}, {high}] times as strongly as the baseline"
 
 
 def _known() -> str:

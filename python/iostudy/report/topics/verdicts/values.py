@@ -35,6 +35,17 @@ class SlowRunsReport(Value):
     """Upper bound of the share of slow runs, at a confidence of 1 minus the study's risk."""
 
 
+class SlowNoiseReport(Value):
+    """How strongly a configuration feels the slow noise of the machine; 1 is as the baseline."""
+
+    ratio: FiniteFloat | None
+    """Ratio to the baseline; null if the baseline seems to feel none."""
+    low: FiniteFloat
+    """Lower end of its 95 % interval."""
+    high: FiniteFloat | None
+    """Upper end; null if the baseline may feel none."""
+
+
 class Result(Value):
     """Comparison of a configuration with the baseline on one workload.
 
@@ -77,6 +88,8 @@ class Result(Value):
     """Whether it is shown not to be worse by the margin, at the level of the study's goal."""
     guarded: bool = False
     """Whether it has shown all that the goal wants of it: not to be worse by the margin."""
+    slow_noise: SlowNoiseReport | None = None
+    """How strongly it feels slow noise; null for few blocks, and without such noise."""
     flags: tuple[Flag, ...] = ()
     """Violated assumptions of the verdict, found in the paired log-ratios."""
 
