@@ -22,8 +22,8 @@ _MEANINGS = {
     Flag.AUTOCORRELATION: (
         "neighbouring trials are correlated, for example through another load or the state of the "
         "device. Verdicts hold if all configurations feel this slow noise equally. Otherwise they "
-        "hold for the time of the study. Reduce the load of the host if possible. Or run the study "
-        "in six or more sessions at other hours, each with its own --out, and pool them: "
+        "hold for the time of the study. Reduce the load of the host if possible. Or repeat the "
+        "study in six or more sessions at other hours, each with its own --out, and pool them: "
         "iostudy fleet report DIR..."
     ),
     Flag.DRIFTING_DIFFERENCE: (
@@ -33,8 +33,8 @@ _MEANINGS = {
     ),
     Flag.AUTOCORRELATED_DIFFERENCES: (
         "the differences of neighbouring blocks are correlated. The effective number of blocks is "
-        "smaller, and the interval is too narrow. Before relying on the verdict, run the study in "
-        "six or more sessions at other hours, each with its own --out, and pool them: "
+        "smaller, and the interval is too narrow. Before relying on the verdict, repeat the study "
+        "in six or more sessions at other hours, each with its own --out, and pool them: "
         "iostudy fleet report DIR..."
     ),
     Flag.SKEWED_DIFFERENCES: (
