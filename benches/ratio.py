@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from iostudy.analysis.paired import log_ratios, mean_interval
+from iostudy.analysis.paired import PairedRuns, mean_interval
 
 _RISK = 0.05
 
@@ -17,7 +17,7 @@ def format_ratio(peer: str, peers: Sequence[float], ours: Sequence[float], goal:
     as far as these rounds can show.
     """
     ratio = statistics.geometric_mean(ours) / statistics.geometric_mean(peers)
-    changes = log_ratios(peers, ours, higher_is_better=True)
+    changes = PairedRuns.from_figures(peers, ours, higher_is_better=True).differences
     low, high = (1 + end for end in mean_interval(changes, _RISK).as_fractions())
     interval = f"{ratio:.3f} [{low:.3f}, {high:.3f}] to {peer}"
     return f"{interval:36}  {_judge(low, high, goal)}"

@@ -6,27 +6,36 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from iostudy.analysis.paired import UNKNOWN, Interval, as_fraction, log_ratios, mean_interval
+from iostudy.analysis.paired import UNKNOWN, Interval, PairedRuns, as_fraction, mean_interval
 
 ratio_lists = st.lists(st.floats(-1, 1), min_size=2, max_size=30)
 
 
 def test_positive_is_better_whichever_way_the_figure_points():
-    assert log_ratios([100.0], [110.0], higher_is_better=True) == pytest.approx(math.log(1.1))
-    assert log_ratios([100.0], [110.0], higher_is_better=False) == pytest.approx(-math.log(1.1))
+    for higher_is_better, sign in ((True, 1), (False, -1)):
+        runs = PairedRuns.from_figures([100.0], [110.0], higher_is_better=higher_is_better)
+        assert runs.differences == pytest.approx(sign * math.log(1.1))
+
+
+def test_a_failed_run_is_worse_than_any_and_two_in_a_block_are_left_out():
+    for higher_is_better in (True, False):
+        figures = [1.0, math.nan, math.nan], [math.nan, 1.0, math.nan]
+        runs = PairedRuns.from_figures(*figures, higher_is_better=higher_is_better)
+        assert runs.differences.tolist() == [-math.inf, math.inf]
+        assert runs.lost == 1
 
 
 def test_unequal_lengths_are_refused():
     with pytest.raises(ValueError, match="2 baseline figures cannot pair with 1"):
-        log_ratios([1.0, 2.0], [1.0], higher_is_better=True)
+        PairedRuns.from_figures([1.0, 2.0], [1.0], higher_is_better=True)
 
 
-@pytest.mark.parametrize("figure", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("figure", [0.0, -1.0, math.inf])
 def test_an_unusable_figure_is_named(figure: float):
     with pytest.raises(ValueError, match=r"other\[1\] is .*, not a positive finite figure"):
-        log_ratios([1.0, 1.0], [1.0, figure], higher_is_better=True)
+        PairedRuns.from_figures([1.0, 1.0], [1.0, figure], higher_is_better=True)
     with pytest.raises(ValueError, match=r"baseline\[0\]"):
-        log_ratios([figure, 1.0], [1.0, 1.0], higher_is_better=True)
+        PairedRuns.from_figures([figure, 1.0], [1.0, 1.0], higher_is_better=True)
 
 
 @given(ratio_lists, st.floats(0.001, 0.5))

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from iostudy.analysis import unpaired
-from iostudy.analysis.paired import UNKNOWN, Array
+from iostudy.analysis.paired import UNKNOWN, Array, PairedRuns
 from iostudy.analysis.unpaired import EffectComparison, difference_interval
-from iostudy.analysis.verdict import PairedRuns, Rule, Verdict
+from iostudy.analysis.verdict import Rule, Verdict
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 draw = np.random.default_rng(2)

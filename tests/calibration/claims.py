@@ -8,17 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.paired import Flags, PairedRuns
 from iostudy.analysis.slow_runs import bound_share, is_slow
 from iostudy.analysis.unpaired import combine_rules, compare_effects, difference_interval
-from iostudy.analysis.verdict import (
-    Flags,
-    PairedRuns,
-    Rule,
-    Verdict,
-    decide,
-    has_rare_slow_runs,
-    is_balanced,
-)
+from iostudy.analysis.verdict import Rule, Verdict, decide, has_rare_slow_runs, is_balanced
 from tests.calibration.simulation import SEED, Array, Outcomes, carry_out
 
 RULE = Rule(margin=0.05, risk=0.05, min_blocks=5, max_blocks=30)
@@ -130,12 +123,12 @@ def ever_wrong(blocks: tuple[int, int], risk: float, studies: int) -> tuple[floa
 
 def _crossed(ratios: Array, rule: Rule) -> Flags:
     """Whether any analysis finds a difference, without a stop for futility."""
-    from iostudy.analysis.verdict import _exceeds, _level
+    from iostudy.analysis.verdict import _level, exceeds
 
     found = np.zeros(len(ratios), dtype=bool)
     for count in rule.boundaries.looks:
         own, level = ratios[:, :count], _level(rule, count, sided=False)
-        found |= _exceeds(own, 0.0, level, rule) | _exceeds(-own, 0.0, level, rule)
+        found |= exceeds(own, 0.0, level, rule) | exceeds(-own, 0.0, level, rule)
     return found
 
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import signal
 
 from iostudy.analysis.boundaries import AnalysisMethod
-from iostudy.analysis.verdict import Flags, Rule, Verdict, decide
+from iostudy.analysis.paired import Flags
+from iostudy.analysis.verdict import Rule, Verdict, decide
 
 SEED = 20240611
 NOISE = 0.06

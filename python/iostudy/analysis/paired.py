@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from iostudy.analysis.distributions import t_quantile
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -47,28 +48,62 @@ def as_fraction(log_ratio: float) -> float:
         return float(np.expm1(log_ratio))
 
 
-def log_ratios(
-    baseline: Sequence[float], other: Sequence[float], *, higher_is_better: bool
-) -> Array:
-    """Return s * ln(other / baseline) for every block; positive is better.
+@dataclass(frozen=True)
+class PairedRuns:
+    """s ln y of two configurations in their common blocks; -inf is a failed run.
 
-    Raises ValueError for unequal lengths, and for a figure that is not a positive finite number.
-    The message names the index of that figure.
+    ``after`` says in which blocks the other ran after the baseline; None where a block has no one
+    order, as with windows. A block in which both failed is left out, and counts as ``lost``.
     """
-    if len(baseline) != len(other):
-        raise ValueError(f"{len(baseline)} baseline figures cannot pair with {len(other)} others")
-    difference = logarithms("other", other) - logarithms("baseline", baseline)
-    return difference if higher_is_better else -difference
+
+    baseline: Array
+    other: Array
+    after: Flags | None = None
+    lost: int = 0
+
+    @classmethod
+    def from_figures(
+        cls,
+        baseline: Sequence[float],
+        other: Sequence[float],
+        *,
+        higher_is_better: bool,
+        after: Sequence[bool] | None = None,
+    ) -> PairedRuns:
+        """Pair figures block by block. NaN is a failed run.
+
+        Raises ValueError for unequal lengths, and for a figure that is not positive and finite. The
+        message names the index of that figure.
+        """
+        if len(baseline) != len(other):
+            count = f"{len(baseline)} baseline figures"
+            raise ValueError(f"{count} cannot pair with {len(other)} others")
+        x, y = _performance("baseline", baseline), _performance("other", other)
+        if not higher_is_better:
+            x, y = (np.where(np.isneginf(own), own, -own) for own in (x, y))
+        kept = ~(np.isneginf(x) & np.isneginf(y))
+        order = None if after is None else np.asarray(after, dtype=bool)[kept]
+        return cls(x[kept], y[kept], order, int((~kept).sum()))
+
+    @property
+    def differences(self) -> Array:
+        """The paired log-ratios, positive where the other is better."""
+        return self.other - self.baseline
+
+    def first(self, count: int) -> PairedRuns:
+        """Return the first blocks."""
+        order = None if self.after is None else self.after[:count]
+        return PairedRuns(self.baseline[:count], self.other[:count], order)
 
 
-def logarithms(name: str, figures: Sequence[float]) -> Array:
-    """Return the natural logarithms; ValueError for a figure that is not positive and finite."""
+def _performance(name: str, figures: Sequence[float]) -> Array:
     values = np.asarray(figures, dtype=np.float64)
-    unusable = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    failed = np.isnan(values)
+    unusable = np.flatnonzero(~(failed | (np.isfinite(values) & (values > 0))))
     if unusable.size:
         index = int(unusable[0])
         raise ValueError(f"{name}[{index}] is {values[index]}, not a positive finite figure")
-    return np.asarray(np.log(values))
+    return np.where(failed, -np.inf, np.log(np.where(failed, 1.0, values)))
 
 
 def mean_interval(ratios: Array, alpha: float) -> Interval:

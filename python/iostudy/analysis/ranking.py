@@ -31,8 +31,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.verdict import (
-    PairedRuns,
     Rule,
     Verdict,
     classify_intervals,

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from iostudy.analysis.distributions import t_quantile
-from iostudy.analysis.paired import UNKNOWN, Array, Interval
+from iostudy.analysis.paired import UNKNOWN, Array, Interval, PairedRuns
 from iostudy.analysis.verdict import (
     EstimatedDifference,
-    PairedRuns,
     Rule,
     Verdict,
     classify_intervals,

@@ -23,14 +23,13 @@ from iostudy.analysis.futility import FUTILITY, predictive_probability
 from iostudy.analysis.paired import (
     UNKNOWN,
     Array,
+    Flags,
     Interval,
+    PairedRuns,
     as_fraction,
-    logarithms,
     t_bounds,
 )
 from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs, is_slow, most_slow_runs
-
-Flags = NDArray[np.bool_]
 
 POWER = 0.8
 MIN_ORDERS = 2
@@ -172,9 +171,9 @@ class Comparison(EstimatedDifference):
     that of the log-ratios; NaN with fewer than two, and after a failed run. ``blocks_needed`` is
     the total number of blocks that would probably decide an inconclusive comparison, more than
     ``max_blocks`` for a futile one; None where no standard deviation is known. ``fragile``:
-    Student's t leads to another verdict. ``futile``: the rest of the blocks would hardly add a
-    verdict, so that the comparison ends. ``is_not_worse`` is the one-sided result, whatever the
-    verdict. ``slow`` and ``baseline_slow`` are the slow runs of both.
+    Student's t does not give the final verdict. ``futile``: the rest of the blocks would hardly
+    add a verdict, so that the comparison ends. ``is_not_worse`` is the one-sided result, whatever
+    the verdict. ``slow`` and ``baseline_slow`` are the slow runs of both.
     """
 
     blocks: int
@@ -190,58 +189,6 @@ class Comparison(EstimatedDifference):
     def is_open(self) -> bool:
         """Whether further blocks may still decide it; after the last one it stays as it is."""
         return not (self.verdict.is_final or self.futile)
-
-
-@dataclass(frozen=True)
-class PairedRuns:
-    """s ln y of two configurations in their common blocks; -inf is a failed run.
-
-    ``after`` says in which blocks the other ran after the baseline; None where a block has no one
-    order, as with windows. A block in which both failed is left out, and counts as ``lost``.
-    """
-
-    baseline: Array
-    other: Array
-    after: Flags | None = None
-    lost: int = 0
-
-    @classmethod
-    def from_figures(
-        cls,
-        baseline: Sequence[float],
-        other: Sequence[float],
-        *,
-        higher_is_better: bool,
-        after: Sequence[bool] | None = None,
-    ) -> PairedRuns:
-        """Pair figures block by block. NaN is a failed run.
-
-        Raises ValueError for unequal lengths, and for a figure that is not positive and finite.
-        """
-        if len(baseline) != len(other):
-            count = f"{len(baseline)} baseline figures"
-            raise ValueError(f"{count} cannot pair with {len(other)} others")
-        x, y = _performance("baseline", baseline), _performance("other", other)
-        if not higher_is_better:
-            x, y = (np.where(np.isneginf(own), own, -own) for own in (x, y))
-        kept = ~(np.isneginf(x) & np.isneginf(y))
-        order = None if after is None else np.asarray(after, dtype=bool)[kept]
-        return cls(x[kept], y[kept], order, int((~kept).sum()))
-
-    @property
-    def differences(self) -> Array:
-        """The paired log-ratios, positive where the other is better."""
-        return self.other - self.baseline
-
-    def first(self, count: int) -> PairedRuns:
-        """Return the first blocks."""
-        order = None if self.after is None else self.after[:count]
-        return PairedRuns(self.baseline[:count], self.other[:count], order)
-
-
-def _performance(name: str, figures: Sequence[float]) -> Array:
-    known = [1.0 if math.isnan(figure) else figure for figure in figures]
-    return np.where(np.isnan(figures), -np.inf, logarithms(name, known))
 
 
 def compare(
@@ -301,7 +248,9 @@ def _compare(
     interval = Interval(float(ended.low[0]), float(ended.high[0]))
     used = ratios[:count]
     sd = float(np.std(used, ddof=1)) if count > 1 and np.isfinite(used).all() else math.nan
-    open_ = not verdict.is_final
+    # A futile comparison needs more blocks than the study has.
+    at_least = 1 + (rule.max_blocks if futile else count)
+    is_known = verdict.is_final or math.isnan(sd)
     return Comparison(
         blocks=count,
         estimate=estimate(used, rule),
@@ -309,9 +258,7 @@ def _compare(
         interval=interval,
         verdict=verdict,
         by_margin=exceeds_margin(verdict, interval, rule.delta),
-        blocks_needed=_blocks_needed(rule.max_blocks if futile else count, sd, rule)
-        if open_
-        else None,
+        blocks_needed=None if is_known else rule.required_blocks(sd, at_least=at_least),
         fragile=_is_fragile(used, verdict, rule),
         futile=futile,
         is_not_worse=bool(ended.not_worse[0]),
@@ -385,12 +332,12 @@ def decide(
         may_speak = np.ones(len(open_), dtype=bool) if ready is None else ready[open_, count - 1]
         near = may_speak if rare is None else may_speak & rare[open_, count - 1]
         for side, signed in enumerate((own, -own)):
-            inside = near & _exceeds(signed, -rule.delta, _level(rule, count, sided=True), rule)
+            inside = near & exceeds(signed, -rule.delta, _level(rule, count, sided=True), rule)
             sides[side, open_] = np.where(
                 inside & (sides[side, open_] == 0), count, sides[side, open_]
             )
         level = _level(rule, count, sided=False)
-        apart = [may_speak & _exceeds(signed, 0.0, level, rule) for signed in (own, -own)]
+        apart = [may_speak & exceeds(signed, 0.0, level, rule) for signed in (own, -own)]
         words[open_] = _choose_words(sides[:, open_] > 0, apart, one_sided=rule.by_scores)
         blocks[open_] = count
         futile[open_] = _is_futile(own, words[open_], rule)
@@ -422,7 +369,7 @@ def _level(rule: Rule, count: int, *, sided: bool) -> float:
     return float(level(count))
 
 
-def _exceeds(ratios: Array, limit: float, level: float, rule: Rule) -> Flags:
+def exceeds(ratios: Array, limit: float, level: float, rule: Rule) -> Flags:
     """Whether the typical difference of each study is above the limit, at a two-sided level."""
     limit += rule.bias
     if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
@@ -505,43 +452,26 @@ def _is_futile(ratios: Array, words: NDArray[np.str_], rule: Rule) -> Flags:
 
 
 def _is_fragile(ratios: Array, verdict: Verdict, rule: Rule) -> bool:
-    """Whether Student's t leads to another verdict; normal scores, if t decided.
+    """Whether Student's t does not give a final verdict; normal scores, if t decided.
 
     A comparison stops as soon as its interval barely suffices. At the same level the other test
-    would barely fail in 40 % of normal samples. A decided comparison therefore has the levels of a
-    single analysis.
+    would barely fail in 40 % of normal samples. It therefore has the levels of a single analysis.
     """
-    count = len(ratios)
-    if count < rule.min_blocks or (rule.by_scores and not np.isfinite(ratios).all()):
+    if not np.isfinite(ratios).all():
         return False
-    levels = _level(rule, count, sided=False), _level(rule, count, sided=True)
-    if verdict is not Verdict.INCONCLUSIVE and rule.method is not AnalysisMethod.CONSTANT_LEVEL:
-        levels = rule.share, 2 * rule.share
     other = AnalysisMethod.ERROR_SPENDING if rule.by_scores else AnalysisMethod.NORMAL_SCORES
-    opposed = replace(rule, method=other)
-    if opposed.by_scores and not normal_scores.is_attainable(count, levels[0]):
-        return False
-    pair = ratios[None], -ratios[None]
-    inside = np.array([_exceeds(own, -rule.delta, levels[1], opposed) for own in pair])
-    apart = [_exceeds(own, 0.0, levels[0], opposed) for own in pair]
-    return _contradicts(verdict, inside[:, 0], [bool(own[0]) for own in apart])
-
-
-def _contradicts(verdict: Verdict, inside: Flags, apart: Sequence[bool]) -> bool:
-    """Whether the tests of another method do not give the verdict."""
+    level = 2 * rule.share if verdict is Verdict.EQUIVALENT else rule.share
+    ends = interval_ends(ratios[None], level, replace(rule, method=other))
+    low, high = (float(end[0]) for end in ends)
     match verdict:
-        case Verdict.EQUIVALENT:
-            return not inside.all()
         case Verdict.BETTER:
-            return not apart[0]
+            return low <= 0
         case Verdict.WORSE:
-            return not apart[1]
-        case Verdict.NOT_WORSE:
-            return not inside[0]
-        case Verdict.NOT_BETTER:
-            return not inside[1]
-        case Verdict.INCONCLUSIVE:
-            return bool(any(apart) or inside.all())
+            return high >= 0
+        case Verdict.EQUIVALENT:
+            return max(-low, high) >= rule.delta
+        case _:
+            return False
 
 
 def deciding_interval(ratios: Array, rule: Rule) -> Interval:
@@ -553,7 +483,7 @@ def deciding_interval(ratios: Array, rule: Rule) -> Interval:
     if count < 2:
         return UNKNOWN
     pair, level = (ratios[None], -ratios[None]), _level(rule, count, sided=True)
-    inside = np.array([_exceeds(own, -rule.delta, level, rule) for own in pair])
+    inside = np.array([exceeds(own, -rule.delta, level, rule) for own in pair])
     apart = [np.zeros(1, dtype=bool)] * 2
     words = _choose_words(inside, apart, one_sided=rule.by_scores)
     low, high = _shown_bounds(pair[0], np.array([count]), words, inside * count, rule)
@@ -587,8 +517,3 @@ def exceeds_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
             return interval.high < -delta
         case _:
             return False
-
-
-def _blocks_needed(count: int, sd: float, rule: Rule) -> int | None:
-    """The blocks that find a difference of the margin; at least one more than ``count``."""
-    return None if math.isnan(sd) else rule.required_blocks(sd, at_least=count + 1)

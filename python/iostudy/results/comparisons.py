@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.switchback.window_plan import BOUND_SHARE
-from iostudy.analysis.verdict import Comparison, PairedRuns, Rule, Verdict, compare_runs
+from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare_runs
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
 from iostudy.study.model import Study, WorkloadRequest

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from iostudy.analysis.paired import Interval, as_fraction, log_ratios
+from iostudy.analysis.paired import Interval, PairedRuns, as_fraction
 from iostudy.analysis.verdict import Rule, deciding_interval, estimate
 
 Values = Mapping[int, float]
@@ -39,7 +39,7 @@ def compare_means(base: Values, own: Values, rule: Rule) -> PairedMeans | None:
     ours, theirs = ([values[block] for block in common] for values in (own, base))
     if not all(math.isfinite(value) and value > 0 for value in (*ours, *theirs)):
         return PairedMeans(len(common), math.fsum(ours) / len(ours))
-    ratios = log_ratios(theirs, ours, higher_is_better=True)
+    ratios = PairedRuns.from_figures(theirs, ours, higher_is_better=True).differences
     return PairedMeans(
         blocks=len(common),
         mean=math.exp(math.fsum(map(math.log, ours)) / len(ours)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from iostudy.analysis.paired import Interval, as_fraction, log_ratios, mean_interval
+from iostudy.analysis.paired import Interval, PairedRuns, as_fraction, mean_interval
 from iostudy.analysis.switchback.confirmation import (
     CONFIDENCE,
     Agreement,
@@ -87,11 +87,11 @@ def _confirm(
     windows = result.comparison
     if len(common) < 2 or windows.blocks < 2:
         return None
-    ratios = log_ratios(
+    ratios = PairedRuns.from_figures(
         [base[block] for block in common],
         [other[block] for block in common],
         higher_is_better=windows.higher_is_better,
-    )
+    ).differences
     agreement = measure_agreement(
         PairedMean(float(ratios.mean()), float(ratios.std(ddof=1)), len(ratios)),
         PairedMean(windows.estimate, windows.sd, windows.blocks),
