@@ -7,7 +7,7 @@ scratch disk, because some examples fill a disk. A job that names a device gets 
 its place, because some examples overwrite devices. Fio alone runs in namespaces of its own: without
 network, with a ``/dev`` that has no other disk, and with no other folder to write to; its ``/tmp``
 is on the scratch disk. A job that is still running after ``--seconds`` counts as one that runs.
-Rows go to stderr as soon as they are known.
+Rows go to stderr as soon as they are known; the counts are written to docs/fio.md.
 """
 
 from __future__ import annotations
@@ -27,11 +27,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
+from tests.calibration.rows import Row, markdown
+from tests.calibration.table import placed
+
 from benches.scratch import scratch_folder
 from iostudy.errors import IostudyError
 from iostudy.workloads.external.fio import FIO, FioOptions
 from iostudy.workloads.workload import Place, TargetPaths
 
+PAGE = Path(__file__).parents[1] / "docs/fio.md"
 SHORT = {"size": "16m", "runtime": "2"}
 REMEDIES = {"directory": ".", "filename": "data"}
 _LAYOUT_SECONDS = 30
@@ -188,34 +192,20 @@ def describe(outcome: Outcome) -> tuple[str, ...]:
     return (outcome.name, *(text if text == _RAN else cause(text) for text in ended))
 
 
-def table(outcomes: list[Outcome]) -> Iterator[str]:
-    """Counts, differences between fio and iostudy, and reasons, as Markdown."""
-    total = len(outcomes)
-    yield f"| of {total} examples | run |"
-    yield "|---|---|"
-    for name in ("fio", "iostudy", "overridden"):
-        yield f"| {name} | {sum(getattr(each, name) == _RAN for each in outcomes)} |"
-    yield ""
-    yield "| reason | fio alone | iostudy | with the override |"
-    yield "|---|---|---|---|"
-    ways = ("fio", "iostudy", "overridden")
-    causes = {
-        way: Counter(cause(text) for each in outcomes if (text := getattr(each, way)) != _RAN)
-        for way in ways
-    }
-    for reason in sorted({reason for each in causes.values() for reason in each}):
-        yield f"| {reason} | {' | '.join(str(causes[way][reason]) for way in ways)} |"
-    yield ""
-    yield "| job file | fio alone | iostudy | with the override |"
-    yield "|---|---|---|---|"
-    for each in outcomes:
-        name, *ended = describe(each)
-        if len(set(ended)) > 1:
-            yield f"| {' | '.join([name, *ended])} |"
+def count(outcomes: list[Outcome]) -> list[Row]:
+    """The job files that run in each way, and the reasons of the others."""
+    _, *ways = zip(*map(describe, outcomes), strict=True)
+    counts = [Counter(way) for way in ways]
+    reasons = sorted({reason for each in counts for reason in each} - {_RAN})
+    heads = (f"of {len(outcomes)} job files", "fio alone", "iostudy", "iostudy with overrides")
+    return [
+        heads,
+        *((each, *(str(way[each] or "") for way in counts)) for each in (_RAN, *reasons)),
+    ]
 
 
 def main() -> None:
-    """Parse the command line, run all job files, print the table."""
+    """Parse the command line, run all job files, write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--work", type=Path, default=Path("/var/tmp"), help="not below /tmp")
@@ -225,7 +215,8 @@ def main() -> None:
     if shutil.which("fio") is None or shutil.which("unshare") is None:
         sys.exit("install fio and util-linux first")
     files = sorted(given.folder.absolute().glob("*.fio"))
-    print(*table(try_jobs(files, given.work, given.jobs, given.seconds)), sep="\n")
+    counts = markdown(count(try_jobs(files, given.work, given.jobs, given.seconds)))
+    PAGE.write_text(placed(PAGE.read_text(), "fio_examples", counts))
 
 
 if __name__ == "__main__":

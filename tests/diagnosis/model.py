@@ -516,6 +516,7 @@ def draw_models(draw: random.Random) -> Iterator[Model]:
         yield replace(base, other_threads=others, counted=is_counted)
         base = machine()
         yield replace(base, cpu_ms=near(1.0), hogs=max(1, round(near(base.cores))))
+        yield replace(base, cpu_ms=near(0.5), sleep_ms=near(1.5), hogs=base.cores)
         yield replace(
             machine(),
             journal=draw.uniform(0.2, 1.0),

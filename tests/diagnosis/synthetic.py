@@ -594,6 +594,23 @@ SITUATIONS = (
         context=make_context(concurrency=1),
     ),
     Situation(
+        "the same while other processes compute on all cores",
+        Bottleneck.UNCLEAR,
+        {DISK: disk(reads=41, wait_ms=0.08, util=0.4)},
+        machine=cpu(97) | {"cpu_some": 90.0, "%core": 99.0, "foreign_%cpu": 390.0},
+        workload=waiting(1, 0.15) | {"%cpu": 1.0, "waiting": 0.005},
+        foreign=(_STRESS,),
+        context=make_context(concurrency=1),
+    ),
+    Situation(
+        "the same by a program of unknown concurrency",
+        Bottleneck.UNCLEAR,
+        {DISK: disk(reads=41, wait_ms=0.08, util=0.4)},
+        machine=cpu(97) | {"cpu_some": 90.0, "%core": 99.0, "foreign_%cpu": 390.0},
+        workload=waiting(1, 0.15) | {"%cpu": 1.0, "waiting": 0.005},
+        foreign=(_STRESS,),
+    ),
+    Situation(
         "a writer that is paused now and then, while the kernel writes its pages back",
         Bottleneck.UNCLEAR,
         {DISK: disk(writes=360, wait_ms=1.8, util=18, kb=400)},

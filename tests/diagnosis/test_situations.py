@@ -31,7 +31,7 @@ from iostudy.diagnosis.thresholds import (
     SHORT_RUN_SECONDS,
     UTILIZATION,
 )
-from iostudy.telemetry.summary import TelemetrySummary
+from iostudy.telemetry.summary import Submitter, TelemetrySummary
 from tests.diagnosis.synthetic import (
     DISK,
     FIRST_TOUCH,
@@ -68,6 +68,21 @@ def check(situation: Situation, summary: TelemetrySummary) -> None:
     assert confident_limits(diagnosis) - {situation.limit} <= situation.consequences, (
         diagnosis.further_sentences
     )
+
+
+def test_others_on_its_disk_are_not_blamed_for_the_pauses_of_a_program():
+    """It reads for a fifth of the time; its concurrency is unknown."""
+    reading = Situation(
+        "a program that reads now and then from a disk with platters that others keep busy",
+        Bottleneck.DEVICE,
+        {DISK: disk(reads=5, writes=95, wait_ms=40, util=99)},
+        workload=waiting(1, 0.01) | {"waiting": 0.2, "read_kB": 2000.0, "written_kB": 0.0},
+        submitters=(Submitter(DISK, "dd", 77, 38_000.0),),
+        context=make_context(rotational=True),
+    )
+    assert confident_limits(diagnose(reading.summary, reading.context)) == set()
+    busy = replace(reading, workload={**reading.workload, "waiting": 0.99})
+    assert Bottleneck.FOREIGN in confident_limits(diagnose(busy.summary, busy.context))
 
 
 def test_every_limit_has_a_situation():

@@ -104,6 +104,45 @@ S390X = (
 )
 
 
+DMI = "sys/class/dmi/id"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"proc/sysinfo": "LPAR Name: A\nVM00 Control Program: KVM/Linux       \n"}, "KVM/Linux"),
+        ({"proc/sysinfo": "VM00 Name: L1\nVM00 Control Program: z/VM    7.3.0\n"}, "z/VM    7.3.0"),
+        ({"proc/sysinfo": "Manufacturer: IBM\nLPAR Name: A\n"}, None),
+        ({f"{DMI}/sys_vendor": "QEMU\n", f"{DMI}/product_name": "virt\n"}, "QEMU virt"),
+        (
+            {f"{DMI}/sys_vendor": "Amazon EC2\n", f"{DMI}/product_name": "m7g.large\n"},
+            "Amazon EC2 m7g.large",
+        ),
+        ({f"{DMI}/sys_vendor": "Amazon EC2\n", f"{DMI}/product_name": "m7g.metal\n"}, None),
+        ({f"{DMI}/sys_vendor": "Ampere\n", f"{DMI}/product_name": "Mt. Jade\n"}, None),
+        (
+            {"proc/device-tree/hypervisor/compatible": "xen,xen-4.17\0xen,xen\0"},
+            "xen,xen-4.17 xen,xen",
+        ),
+        ({"proc/device-tree/compatible": "linux,dummy-virt\0"}, "linux,dummy-virt"),
+        ({"proc/device-tree/compatible": "raspberrypi,4-model-b\0brcm,bcm2711\0"}, None),
+        ({}, None),
+    ],
+)
+def test_virtual_machines_without_flags_of_x86(
+    tmp_path: Path, files: dict[str, str], expected: str | None
+) -> None:
+    write(tmp_path / "proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd\n")
+    for name, text in files.items():
+        write(tmp_path / name, text)
+    assert host.detect_virtualisation(tmp_path) == expected
+
+
+def test_firmware_says_nothing_on_x86_without_the_flag(root: Path) -> None:
+    write(root / "proc/cpuinfo", "flags\t\t: fpu lm\n")
+    assert host.detect_virtualisation(root) is None
+
+
 # Forms of the kernel's arch/*/kernel (show_cpuinfo); s390x and POWER as machines print them.
 @pytest.mark.parametrize(
     ("cpuinfo", "model", "count"),

@@ -49,6 +49,41 @@ def test_every_member_has_the_part_that_was_done(root, before, after, part, acti
     assert found == [(name, f"{action} of md0", part * MEMBER_KB) for name in ("sda", "sdb")]
 
 
+MDSTAT = """\
+Personalities : [raid1]
+md1 : active raid1 sdd[1] sdc[0]
+      1046528 blocks super 1.2 [2/2] [UU]
+      [=>...................]  check =  9.0% (90/1000) finish=1.4min speed=11050K/sec
+
+md0 : active raid1 sdb[1] sda[0]
+      1046528 blocks super 1.2 [2/2] [UU]
+      [=>...................]  check =  0.0% ({done}/1000) finish=1.4min speed=11050K/sec
+      bitmap: 1/1 pages [4KB], 65536KB chunk
+
+unused devices: <none>
+"""
+
+
+def test_a_short_trial_sees_the_current_position(root):
+    """The kernel brings sync_completed up to date every 10 s."""
+    set_state(root, "check", "0 / 1000")
+    write(root / "proc/mdstat", MDSTAT.format(done=0))
+    watch = ResyncWatch.begin(["md0"], root)
+    write(root / "proc/mdstat", MDSTAT.format(done=25))
+    assert [each.kB for each in watch.end()] == [pytest.approx(0.025 * MEMBER_KB)] * 2
+
+
+@pytest.mark.parametrize("slot", ["none", "journal"])
+def test_an_idle_spare_and_a_journal_have_none(root, slot):
+    stack_on(root, "md0", "sdc")
+    set_state(root, *IDLE)
+    watch = ResyncWatch.begin(["md0"], root)
+    for name, place in (("sda", "0"), ("sdb", "1"), ("sdc", slot)):
+        write(root / f"sys/class/block/md0/md/dev-{name}/slot", f"{place}\n")
+    set_state(root, "check", "500 / 1000")
+    assert [each.device for each in watch.end()] == ["sda", "sdb"]
+
+
 def test_an_idle_array_moves_nothing(root):
     set_state(root, *IDLE)
     assert ResyncWatch.begin(["md0"], root).end() == ()

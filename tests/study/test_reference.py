@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from iostudy.study import library, reference
-from iostudy.study.parser import load
+from iostudy.study import reference
 from iostudy.study.reference import Publication
 from iostudy.study.requests import build_request
 from iostudy.workloads import catalog
@@ -148,21 +147,3 @@ def test_figures_of_the_modelled_program_are_references_of_a_workload():
     assert (create.is_of(real), create.is_by_hadoop(real)) == (False, True)
     named = build_request("hadoop.nnthroughput", real.options, label="nnthroughput")
     assert (create.is_of(named), create.is_by_hadoop(named)) == (True, False)
-
-
-@pytest.mark.parametrize("study", library.names())
-def test_a_study_that_promises_published_figures_next_to_its_own_has_counterparts(
-    study: str,
-) -> None:
-    text = library.find_study(study).read_text()
-    if "figures next to yours" not in " ".join(text.replace("#", "").split()):
-        return
-    made = load(library.find_study(study))
-    published = reference.get(made.reference or "")
-    labels = {own.label for own in made.configurations()}
-    assert any(
-        {figure.configuration, published.counterparts.get(figure.configuration)} & labels
-        and (figure.is_of(workload) or figure.is_by_hadoop(workload))
-        for figure in published.figures
-        for workload in made.workloads
-    )

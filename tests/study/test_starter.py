@@ -36,8 +36,13 @@ def test_without_root_an_option_of_the_workload_varies() -> None:
     assert written("nnbench", HERE, user)["factors"] == {"workload.threads": [1, 4]}
 
 
-def test_without_a_queue_and_an_option_a_setting_of_the_host_varies() -> None:
-    assert written("command", HERE, HOST)["factors"] == {"vm.dirty_ratio": [20, 40]}
+def test_a_setting_of_write_back_varies_only_where_a_workload_writes_and_has_no_option() -> None:
+    names = [each for each in catalog.names() if not catalog.get(each).only_simulated]
+    proposed = {each: written(each, HERE, HOST)["factors"] for each in names}
+    memory = {"vm.dirty_ratio": [20, 40]}
+    assert {each for each in names if proposed[each] == memory} == {"hadoop.teragen", "mix"}
+    for reader in ("hadoop.wordcount", "hadoop.teravalidate"):
+        assert proposed[reader] == {"workload.reduces": [1, 4]}
 
 
 def test_a_job_of_fio_varies_a_parameter_and_no_write_back_for_its_reads() -> None:

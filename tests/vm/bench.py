@@ -24,11 +24,11 @@ def limited_by(
 
 
 @contextmanager
-def slow(machine: Machine, disk: str, per_second: int) -> Iterator[None]:
-    """The virtual disk serves so many requests a second."""
-    others = dict.fromkeys(("bps", "bps_rd", "bps_wr", "iops_rd", "iops_wr"), 0)
-    machine.qmp("block_set_io_throttle", id=disk, iops=per_second, **others)
+def slow(machine: Machine, disk: str, **per_second: int) -> Iterator[None]:
+    """The virtual disk serves so many requests (``iops``) or bytes (``bps``) a second."""
+    unlimited = dict.fromkeys(("bps", "bps_rd", "bps_wr", "iops", "iops_rd", "iops_wr"), 0)
+    machine.qmp("block_set_io_throttle", id=disk, **unlimited | per_second)
     try:
         yield
     finally:
-        machine.qmp("block_set_io_throttle", id=disk, iops=0, **others)
+        machine.qmp("block_set_io_throttle", id=disk, **unlimited)

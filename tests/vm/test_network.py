@@ -166,7 +166,7 @@ def test_server_with_a_slow_disk(machine: Machine) -> None:
         """
     )
     try:
-        with slow(machine, "server-0", 40):
+        with slow(machine, "server-0", iops=40):
             assert limited_by(machine, "/mnt/slow", WRITES)[:1] == [("nfs", "/mnt/slow")]
     finally:
         machine.shell("umount /mnt/slow; exportfs -u 127.0.0.1:/srv/slow; umount /srv/slow")

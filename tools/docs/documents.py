@@ -21,6 +21,7 @@ from tools.docs import (
     attack_surface,
     completion_index,
     doctor_page,
+    field_reports,
     man_pages,
     settings_page,
     workloads_page,
@@ -30,6 +31,8 @@ ROOT = Path(__file__).parents[2]
 
 DOCUMENTS: Mapping[str, Callable[[], str]] = {
     "docs/doctor.md": doctor_page.page,
+    "docs/field-reports/index.md": field_reports.write_index,
+    **field_reports.write_pages(),
     "docs/security.md": attack_surface.write_page,
     "docs/settings.md": settings_page.page,
     "docs/workloads.md": workloads_page.page,

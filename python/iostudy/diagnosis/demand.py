@@ -6,6 +6,7 @@ voluntarily is on a CPU, waits for one, or waits for a device.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from iostudy.diagnosis.context import DiagnosisContext
@@ -18,7 +19,8 @@ class Demand:
     """The mean numbers of the workload's operations in each state.
 
     ``running`` operations are ``on_cpu``, ``throttled`` by a quota, or wait for a CPU; ``waiting``
-    ones wait for the target; ``concurrency`` is all that it has under way.
+    ones wait for the target; ``concurrency`` is all that it has under way, pauses included, and at
+    least one. ``operations`` are those with a thread of their own: asynchronous requests share one.
     """
 
     on_cpu: float
@@ -26,6 +28,7 @@ class Demand:
     running: float
     waiting: float
     concurrency: float
+    operations: float
 
     @property
     def cpu_share(self) -> float:
@@ -40,11 +43,10 @@ class Demand:
     @property
     def waiting_share(self) -> float:
         """The share of all that it has under way (0 to 1) that waited for the target."""
-        return min(1.0, self.waiting / self.concurrency) if self.concurrency else 0.0
+        return min(1.0, self.waiting / self.concurrency)
 
     def _share(self, part: float) -> float:
-        under_way = self.running + self.waiting
-        return part / under_way if under_way else 0.0
+        return part / max(self.operations, self.running + self.waiting)
 
 
 def compute_demand(summary: TelemetrySummary, context: DiagnosisContext) -> Demand | None:
@@ -59,6 +61,7 @@ def compute_demand(summary: TelemetrySummary, context: DiagnosisContext) -> Dema
         return None
     running, waiting = summary.workload["running"], summary.workload["waiting"]
     concurrency = context.concurrency or running + waiting
+    threads = summary.workload.get("threads", math.inf)
     queued = count_queued_requests(summary, context)
     if context.spins:
         running = min(running, max(0.0, concurrency - queued))
@@ -68,7 +71,8 @@ def compute_demand(summary: TelemetrySummary, context: DiagnosisContext) -> Dema
         throttled=running * summary.machine.get("%quota", 0.0) / 100,
         running=running,
         waiting=max(waiting, asynchronous),
-        concurrency=concurrency,
+        concurrency=max(1.0, concurrency),
+        operations=max(1.0, min(context.concurrency or 1, threads)),
     )
 
 

@@ -16,6 +16,15 @@ from iostudy.host.mounts import Mount
 from iostudy.visible import visible
 
 _BALLOON, _REPORTING = "0x0005", 5
+_CONTROL_PROGRAM = r"^VM00 Control Program:\s*(.*\S)"
+"""The hypervisor directly below a guest of s390x (the kernel's arch/s390/kernel/sysinfo.c)."""
+_VIRTUAL_FIRMWARE = re.compile(
+    r"\b(QEMU|KVM|KubeVirt|OpenStack|VMware|VirtualBox|Xen|Parallels|BHYVE|Virtual Machine|vServer"
+    r"|Apple Virtualization|Google Compute Engine|Amazon EC2(?! \S+\.metal))\b"
+)
+"""DMI names that hypervisors give their machines; some clouds rent bare metal as well."""
+_MODELLED_MACHINES = {"linux,dummy-virt", "qemu,pseries"}
+"""Machines of QEMU by the ``compatible`` of their device tree."""
 
 
 def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, Any]:
@@ -72,13 +81,33 @@ def parse_memory_bytes(text: str) -> int | None:
 
 
 def detect_virtualisation(root: Path = ROOT) -> str | None:
-    """Return the firmware's name of a virtual machine; None on bare metal."""
+    """Return the name of a virtual machine by its firmware or hypervisor; None on bare metal.
+
+    An x86 processor says whether it is virtual (CPUID). Elsewhere texts of the hypervisor say it:
+    ``VM00`` of ``/proc/sysinfo`` on s390x, the device tree and DMI on ARM.
+    """
     dmi = root / "sys/class/dmi/id"
     names = (read_text(dmi / name) for name in ("sys_vendor", "product_name"))
+    firmware = " ".join(filter(None, names))
     flags = re.search(r"^flags\s*:(.*)$", read_attribute(root / "proc/cpuinfo") or "", re.MULTILINE)
-    if flags is None or "hypervisor" not in flags[1].split():
-        return None
-    return " ".join(filter(None, names)) or "a virtual machine of unknown make"
+    if flags is not None:
+        is_virtual = "hypervisor" in flags[1].split()
+        return (firmware or "a virtual machine of unknown make") if is_virtual else None
+    control = re.search(_CONTROL_PROGRAM, read_text(root / "proc/sysinfo") or "", re.MULTILINE)
+    if control is not None:
+        return control[1]
+    if _VIRTUAL_FIRMWARE.search(firmware):
+        return firmware
+    return _read_device_tree_hypervisor(root / "proc/device-tree")
+
+
+def _read_device_tree_hypervisor(tree: Path) -> str | None:
+    """Return the hypervisor's node, or a machine that exists as a model only."""
+    node, machine = (
+        (read_attribute(tree / name) or "").rstrip("\0").replace("\0", " ")
+        for name in ("hypervisor/compatible", "compatible")
+    )
+    return visible(node or machine) if node or machine in _MODELLED_MACHINES else None
 
 
 def detect_free_page_reporting(root: Path = ROOT) -> bool:

@@ -2,6 +2,8 @@
 
 Source: Documentation/admin-guide/md.rst, "MD devices in sysfs"; the attributes are the same from
 Linux 2.6.32 to 6.x, but for ``sync_action`` reading ``recover`` early on when it cannot begin.
+``sync_completed`` advances every 10 s or by a sixteenth (``md_do_sync`` in drivers/md/md.c);
+``/proc/mdstat`` has the current position.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from iostudy.host.files import ROOT, read_attribute, read_number
 _NO_BITMAP = "none"
 _AUXILIARY = {"journal", "spare", "write_mostly", "faulty"}
 """States of a member (md/dev-XXX/state)."""
+_INACTIVE = {"none", "journal"}
+"""Slots of a member without a place in the array (md/dev-XXX/slot)."""
 _PROGRESS = re.compile(r"(\d+) / (\d+)")
+_LISTED_PROGRESS = re.compile(r"= *[\d.]+% \((\d+)/(\d+)\)")
 
 
 class SyncAction(StrEnum):
@@ -53,7 +58,8 @@ class RaidArray:
     md.rst does not know. ``missing`` counts the absent members. ``progress`` is the completed
     fraction, None if nothing is under way or has begun. ``bitmap`` is None if the array has none.
     ``auxiliary`` are the members that hold no share of the data or serve no reads while others
-    can: journal, spare, write-mostly, faulty.
+    can: journal, spare, write-mostly, faulty. ``inactive`` are those without a place in the array:
+    journal, idle spare, faulty.
     """
 
     level: str
@@ -63,6 +69,7 @@ class RaidArray:
     progress: float | None
     bitmap: WriteBitmap | None
     auxiliary: tuple[str, ...] = ()
+    inactive: tuple[str, ...] = ()
 
 
 def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
@@ -76,16 +83,17 @@ def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
         members=parse_count(read_attribute(folder / "raid_disks")),
         missing=parse_count(read_attribute(folder / "degraded")),
         action=parse_action(read_attribute(folder / "sync_action")),
-        progress=parse_progress(read_attribute(folder / "sync_completed") or ""),
+        progress=_read_progress(name, root),
         bitmap=_read_bitmap(folder / "bitmap"),
-        auxiliary=tuple(_find_auxiliary(folder)),
+        auxiliary=tuple(_find_members(folder, "state", _AUXILIARY)),
+        inactive=tuple(_find_members(folder, "slot", _INACTIVE)),
     )
 
 
-def _find_auxiliary(folder: Path) -> Iterator[str]:
+def _find_members(folder: Path, attribute: str, words: set[str]) -> Iterator[str]:
+    """Find the members whose attribute has one of these words."""
     for member in sorted(folder.glob("dev-*")):
-        states = (read_attribute(member / "state") or "").strip().split(",")
-        if _AUXILIARY & set(states):
+        if words & set((read_attribute(member / attribute) or "").strip().split(",")):
             yield member.name.removeprefix("dev-")
 
 
@@ -110,7 +118,20 @@ def parse_count(text: str | None) -> int:
 
 def parse_progress(text: str) -> float | None:
     """Return the completed fraction of ``1234 / 97653`` (sectors), None without numbers."""
-    match = _PROGRESS.fullmatch(text.strip())
+    return _divide(_PROGRESS.fullmatch(text.strip()))
+
+
+def _read_progress(name: str, root: Path) -> float | None:
+    """Return the progress by ``/proc/mdstat``, or else by ``md/sync_completed``."""
+    arrays = re.split(r"^(?=\S)", read_attribute(root / "proc/mdstat") or "", flags=re.MULTILINE)
+    listed = next((each for each in arrays if each.startswith(f"{name} :")), "")
+    if match := _LISTED_PROGRESS.search(listed):
+        return _divide(match)
+    folder = root / "sys/class/block" / name / "md"
+    return parse_progress(read_attribute(folder / "sync_completed") or "")
+
+
+def _divide(match: re.Match[str] | None) -> float | None:
     if match is None or int(match[2]) == 0:
         return None
     return min(1.0, int(match[1]) / int(match[2]))

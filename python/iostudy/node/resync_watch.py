@@ -41,7 +41,7 @@ class ResyncWatch:
 def describe_sync_io(
     device: BlockDevice, before: RaidArray, now: RaidArray, root: Path
 ) -> Iterator[Submitter]:
-    """Return the kB that background work moved on each member: the part of it that was done.
+    """Return the kB that background work moved on each active member: the part that was done.
 
     Work that ended in between was done to its end. Work that began and ended in between is missed.
     """
@@ -52,6 +52,7 @@ def describe_sync_io(
         return
     is_done = now.action is None or not now.action.moves_data
     part = (1.0 if is_done else now.progress or 0.0) - (before.progress or 0.0)
-    for member in devices.read_present_devices(device.slaves, root):
+    active = [name for name in device.slaves if name not in now.inactive]
+    for member in devices.read_present_devices(active, root):
         moved_kb = part * member.size_bytes / KIB
         yield Submitter(member.name, f"{action} of {device.name}", None, max(0.0, moved_kb))

@@ -21,11 +21,18 @@ _OPTION_LEVELS: Mapping[str, list[Any] | dict[str, Any]] = {
     "record_size": ["1MiB", "64KiB"],
     "threads": [1, 4],
     "fsync": [True, False],
+    "reduces": [1, 4],
+    "bytes_to_write": [0, "64KiB"],
     "jobs": [1, 4],
     "override": {"4k": {"bs": "4k"}, "64k": {"bs": "64k"}},
+    "run": {
+        "1M": "dd if=/dev/zero of={target}/zeros bs=1M count=64 conv=fsync",
+        "64k": "dd if=/dev/zero of={target}/zeros bs=64k count=1024 conv=fsync",
+    },
 }
 """Options of workloads that make a first factor, in the order of preference."""
 _MEMORY_FACTOR = "vm.dirty_ratio"
+"""For the rest, which write through the page cache."""
 _MEMORY_LEVELS = (20, 40)
 
 

@@ -33,7 +33,7 @@ def find_low_concurrency(summary: TelemetrySummary, context: DiagnosisContext) -
     if any(own.stores for own in context.serial):
         return  # the rule `serial_resource` judges those waits
     demand = compute_demand(summary, context)
-    if demand is None or not demand.concurrency or summary.machine.get("%throttled", 0.0) >= PAUSED:
+    if demand is None or summary.machine.get("%throttled", 0.0) >= PAUSED:
         return
     inside = min(count_queued_requests(summary, context), demand.waiting)
     share = min(100.0, 100 * inside / demand.concurrency)

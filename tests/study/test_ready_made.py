@@ -1,0 +1,70 @@
+"""Ready-made studies are as their comments and the documentation describe them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tools.docs.field_reports import list_own_figures
+
+from iostudy.study import library
+from iostudy.study.parser import load
+
+DOCS = Path(__file__).parents[2] / "docs"
+VALUES = {"six": 6, "seven": 7, "eight": 8, "nine": 9, "twelve": 12, "fifteen": 15}
+
+
+def comments(name: str) -> str:
+    lines = library.find_study(name).read_text().splitlines()
+    return " ".join(line.strip(" #") for line in lines if line.lstrip().startswith("#"))
+
+
+def counted(pattern: str) -> list[tuple[str, int]]:
+    """The studies whose comments have a number word before the pattern, and the number."""
+    found = ((name, re.search(rf"(\w+) {pattern}", comments(name))) for name in library.names())
+    return [
+        (name, VALUES[match[1].lower()]) for name, match in found if match and match[1] != "Many"
+    ]
+
+
+@pytest.mark.parametrize(("name", "number"), counted("comparisons share the risk"))
+def test_a_comment_counts_the_comparisons(name: str, number: int) -> None:
+    assert load(library.find_study(name)).comparisons == number
+
+
+@pytest.mark.parametrize(("name", "number"), counted("runs of a Plackett-Burman design and their"))
+def test_a_comment_counts_the_runs_of_a_design_without_mirror_images(
+    name: str, number: int
+) -> None:
+    study = load(library.find_study(name))
+    assert study.design is not None
+    assert len(study.design.runs(study.factors)) == 2 * number
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_a_study_that_promises_published_figures_beside_its_own_has_some(name: str) -> None:
+    if re.search(r"(figures|curves) (are )?next to yours", comments(name)):
+        assert list_own_figures(load(library.find_study(name)))
+
+
+def test_the_table_of_studies_names_the_report_of_each() -> None:
+    rows = re.findall(r"^\| `([^`]+)`.*? \| (R\d)? ?\| ", (DOCS / "studies.md").read_text(), re.M)
+    assert {name for name, _ in rows} <= set(library.names())
+    for name, report in rows:
+        assert load(library.find_study(name)).reference in (None, report), name
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
+def test_a_page_runs_studies_that_exist(page: Path) -> None:
+    commands = re.findall(r"^    iostudy (?:run|simulate) ([\w-]+)(?= |$)", page.read_text(), re.M)
+    assert set(commands) <= set(library.names())
+
+
+def test_the_page_of_r3_has_the_configurations_of_its_study() -> None:
+    study = load(library.find_study("raid10-or-not"))
+    page = (DOCS / "field-reports/shared-home.md").read_text()
+    table = re.findall(r"^\| ([^|]+) \| [^|]*\? ?\|$|^\| (R3 \([^|]+\)) \|", page, re.M)
+    assert [first or second for first, second in table] == [
+        each.label for each in study.configurations()
+    ]
