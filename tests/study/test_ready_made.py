@@ -43,7 +43,7 @@ def test_a_comment_counts_the_runs_of_a_design_without_mirror_images(
 
 
 @pytest.mark.parametrize("name", library.names())
-def test_a_study_that_promises_published_figures_beside_its_own_has_some(name: str) -> None:
+def test_a_study_that_promises_published_figures_next_to_its_own_has_some(name: str) -> None:
     if re.search(r"(figures|curves) (are )?next to yours", comments(name)):
         assert list_own_figures(load(library.find_study(name)))
 

@@ -38,7 +38,7 @@ def write_pages() -> dict[str, partial[str]]:
 
 
 def list_own_figures(study: Study) -> list[str]:
-    """List the published figures that stand beside the study's own, with their configurations."""
+    """List the published figures that stand next to the study's own, with their configurations."""
     published = reference.get(study.reference or "")
     offered = {"block.scheduler": _SCHEDULERS}
     labels = {own.label for own in study.with_offered(offered).configurations()}
@@ -100,7 +100,7 @@ def _format_studies() -> str:
         for name, study in studies
         if study.reference and (figures := list_own_figures(study))
     ]
-    return _table(("study", "report", "published figures beside its own"), rows)
+    return _table(("study", "report", "published figures next to its own"), rows)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
