@@ -76,6 +76,14 @@ def test_only_running_processes_outside_the_workload_are_submitters(proc) -> Non
     assert found.title == "fio, process 200"
 
 
+def test_a_name_of_any_bytes_is_displayed(proc) -> None:
+    """prctl(2), PR_SET_NAME, takes them."""
+    status = proc / "200/status"
+    status.write_bytes(status.read_bytes().replace(b"fio", b"\xff\x1b[1m"))
+    (found,) = find_foreign_submitters([("loop1", 200, 1024)], {100}, proc=proc)
+    assert found.title.isprintable()
+
+
 def open_file(proc, pid, number, mount, path):
     for folder in ("fd", "fdinfo"):
         (proc / str(pid) / folder).mkdir(exist_ok=True)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.host.files import read_text
 from iostudy.host.mounts import Mount, parse_mount_id, read_mounts
 from iostudy.telemetry.summary import Submitter
 from iostudy.units import KIB
@@ -81,12 +82,13 @@ def _ancestry(process: _Process | None, proc: Path) -> Iterator[_Process]:
 
 
 def _read_process(proc: Path, thread: int) -> _Process | None:
-    """Return the process of a thread, None if it has ended."""
-    try:
-        status = dict(_STATUS.findall((proc / str(thread) / "status").read_text()))
-        pid = int(status["Tgid"])
-        if pid != thread:
-            return _read_process(proc, pid)
-    except (FileNotFoundError, ProcessLookupError):
+    """Return the process of a thread, None if it has ended. A process may have any name."""
+    if (text := read_text(proc / str(thread) / "status")) is None:
         return None
-    return _Process(pid, int(status["PPid"]), status["Name"])
+    status = dict(_STATUS.findall(text))
+    pid = int(status["Tgid"])
+    return (
+        _read_process(proc, pid)
+        if pid != thread
+        else _Process(pid, int(status["PPid"]), status["Name"])
+    )

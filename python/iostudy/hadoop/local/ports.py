@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from iostudy.errors import ClusterError
+from iostudy.host.files import read_text
 
 LOOPBACK = "127.0.0.1"
 
@@ -80,8 +81,8 @@ def _holder(port: int) -> str:
     for process in Path("/proc").glob("[0-9]*"):
         # It may end while it is looked at.
         with suppress(FileNotFoundError):
-            if _opened(process) & wanted:
-                return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
+            if _opened(process) & wanted and (name := read_text(process / "comm")):
+                return f"{name} (pid {process.name})"
     return ""
 
 

@@ -240,7 +240,7 @@ def _may_raise() -> bool:
 
 
 def _status() -> Mapping[str, str]:
-    lines = (ROOT / "proc/self/status").read_text().splitlines()
+    lines = (read_attribute(ROOT / "proc/self/status") or "").splitlines()
     return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 
