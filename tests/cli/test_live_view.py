@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -119,6 +121,18 @@ def test_trials_show_the_interval_the_verdict_and_the_blocks(tmp_path, monkeypat
     assert "measuring: the interval is interim, not final; against none" in measuring
     assert re.search(r"^bfq +◀.* -\d+\.\d % \[.*\] ▼ worse +\d$", final, re.MULTILINE)
     assert re.search(r"-3 % +0 +\+3 %", final)
+
+
+def test_the_tutorial_shows_its_study_as_it_runs(tmp_path, monkeypatch):
+    page = Path("docs/tutorial.md").read_text()
+    (example,) = re.findall(r"^```yaml\n(question:.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (shown,) = re.findall(r"^A terminal shows the study.*\n\n((?: {4}.*\n)+)", page, re.MULTILINE)
+    first, *lines = textwrap.dedent(shown).splitlines()
+    text = example.replace("target: .", "target: /tmp").replace("direct: true", "direct: false")
+    node = FakeNode(noise=0.02, effects={"64KiB": -0.1})
+    _, frames = show(tmp_path, monkeypatch, text, node)
+    assert "\n".join(lines) in "\n".join(frames)
+    assert first.startswith("trials; at most ")
 
 
 def test_interim_intervals_are_labelled_until_every_verdict(tmp_path, monkeypatch):

@@ -40,9 +40,9 @@ from tests.fixtures_tracefs import mounted_tracefs
 from tests.telemetry.emulated import BEGUN, Program, filled_disk, io
 
 CORES = os.cpu_count() or 1
-SECONDS = 2.0
+SECONDS = 4.0
 _JOBS = 8
-_CAP = 150
+_CAP = 60
 """Operations a second: few enough for the disk below, whatever else is on this machine."""
 _EARLIER_PAGES = 1500
 """Dirty pages apart from each other: about as many requests as a drive serves in a trial."""

@@ -36,7 +36,7 @@ from tests.telemetry.emulated import (
 )
 
 CORES = os.cpu_count() or 1
-BYSTANDER_TRIALS = 40
+BYSTANDER_TRIALS = 32
 """Of each kind. A promise of 95 % needs 59 right ones; on a busy host fewer than half have high
 confidence."""
 PAGE = Path(__file__).parents[2] / "docs/telemetry.md"

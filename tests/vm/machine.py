@@ -30,7 +30,7 @@ GIB = 1 << 30
 TO_BOOT = ("virtio_pci", "virtio_console", "virtio_scsi", "sd_mod", "9pnet_virtio", "9p", "overlay")
 SHARED = "security_model=none,readonly=on,multidevs=remap"
 BOOT_SECONDS = 600
-COMMAND_SECONDS = 300
+COMMAND_SECONDS = 600
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pytest
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import namespace, processes
-from iostudy.hadoop.local import confinement, persistence
+from iostudy.hadoop.local import confinement, namespace_holder, persistence
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.namespace import HOLDER, Address, Namespace
 from iostudy.own_folder import new_identity
@@ -38,6 +38,12 @@ def planned(tmp_path):
 def run(confined, *command):
     inside = (*confinement.wrap(confined, confined.temporary), *command)
     return subprocess.run(inside, capture_output=True, text=True, check=False)
+
+
+def test_a_mount_below_a_path_of_any_character_is_no_other_disk():
+    """Any user may mount by FUSE there; what is kept is not unmounted."""
+    line = "23 44 0:39 / /home/a\u2028b rw,relatime - fuse.ext4 of\u2028any rw"
+    namespace_holder._unmount_disk(line, [Path("/home/a\u2028b/cluster")])
 
 
 def test_a_command_has_no_right_but_to_its_folders(planned):

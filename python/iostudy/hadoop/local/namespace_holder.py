@@ -116,14 +116,20 @@ def _write_sysctls(host: Mapping[Path, bytes]) -> None:
 def _unmount_disks(needed: Sequence[Path]) -> None:
     """Unmount disks and FUSE mounts that hold no directory of the system or of the cluster."""
     kept = [*needed, *map(Path, _SYSTEM)]
-    for line in reversed(os.fsdecode(Path("/proc/self/mountinfo").read_bytes()).splitlines()):
-        fields, _, filesystem = line.partition(" - ")
-        point = Path(re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), fields.split()[4]))
-        type_, source = filesystem.split()[:2]
-        is_disk = source.startswith("/dev/") or type_.startswith("fuse")
-        near = any(path.is_relative_to(point) or point.is_relative_to(path) for path in kept)
-        if is_disk and not near and _libc.umount2(os.fsencode(point), _DETACH):
-            raise _error(f"umount2(2) of {point}")
+    # Any user may mount by FUSE, and the kernel only escapes newlines: a path may hold U+2028.
+    for line in reversed(Path("/proc/self/mountinfo").read_bytes().rstrip(b"\n").split(b"\n")):
+        _unmount_disk(os.fsdecode(line), kept)
+
+
+def _unmount_disk(line: str, kept: Sequence[Path]) -> None:
+    """Unmount the disk of a line of mountinfo, unless it holds or is below a kept path."""
+    fields, _, filesystem = line.partition(" - ")
+    point = Path(re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), fields.split(" ")[4]))
+    type_, source = filesystem.split(" ")[:2]
+    is_disk = source.startswith("/dev/") or type_.startswith("fuse")
+    near = any(path.is_relative_to(point) or point.is_relative_to(path) for path in kept)
+    if is_disk and not near and _libc.umount2(os.fsencode(point), _DETACH):
+        raise _error(f"umount2(2) of {point}")
 
 
 def _expose(paths: Sequence[Path]) -> None:

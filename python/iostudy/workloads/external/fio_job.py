@@ -315,7 +315,7 @@ def _sections(debug: str) -> list[tuple[str, list[Parameter], list[Parameter]]]:
     """Return the sections: name, parameters, and those of the engine with its defaults."""
     sections: list[tuple[str, list[Parameter], list[Parameter]]] = []
     parameters: list[Parameter] = []
-    for line in debug.splitlines():
+    for line in debug.split("\n"):
         if found := _SECTION.fullmatch(line):
             sections.append((found[1], parameters := [], []))
         elif _DEFAULTS.fullmatch(line) and sections:

@@ -27,14 +27,14 @@ def rewrite(text: str, folder: Path, override: Mapping[str, str]) -> str:
 
     ``folder`` is that of the job file, from which its includes are found.
     """
-    lines = _with_includes(text.splitlines(), folder, _MAX_INCLUDES)
+    lines = _with_includes(text.split("\n"), folder, _MAX_INCLUDES)
     return "".join(f"{_carried(line)}\n" for line in _overridden(lines, override))
 
 
 def count_parameters(text: str) -> list[int]:
     """Return the number of parameters of each section."""
     counts: list[int] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if _is_header(line):
             counts.append(0)
         elif _statement(line):
@@ -85,7 +85,7 @@ def _with_includes(lines: list[str], folder: Path, depth: int) -> Iterator[str]:
         keyword, _, path = _statement(line).partition(" ")
         included = folder / path.strip()
         if keyword == "include" and depth and included.is_file():
-            found = included.read_text(errors="replace").splitlines()
+            found = included.read_text(errors="replace").split("\n")
             if not any(map(_is_header, found)):
                 yield from _with_includes(found, included.parent, depth - 1)
                 continue
