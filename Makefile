@@ -29,11 +29,12 @@ TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe
 
 # Tests of the host wait more than they compute: two workers a processor.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
-ALL_TESTS := set-up check-rust,check-python test-rust,test-python calibrate crash attack diagnose hadoop hdfs-test systems fleet \
-	fleet-kills vm
+ALL_TESTS := set-up check-rust,check-python test-rust,test-python property-tests calibrate crash attack diagnose hadoop \
+	hdfs-test systems fleet fleet-kills vm
 
-.PHONY: quickstart set-up test test-rust test-python all-tests unit check check-rust check-python docs bench calibrate crash attack diagnose \
-	hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site format lock clean help
+.PHONY: quickstart set-up test test-rust test-python all-tests unit property-tests check check-rust check-python docs \
+	bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site \
+	format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -55,6 +56,9 @@ all-tests: ## every target of tests, one after another; a table of counts and ti
 
 unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser or child process, in parallel
 	$(BIN)/pytest -m unit -n auto --dist worksteal
+
+property-tests: $(VENV)/.dev $(VENV)/.built ## the property tests, with forty times as many examples
+	$(BIN)/pytest -m "unit and hypothesis" --hypothesis-profile many -n auto --dist worksteal
 
 check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target check-rust check-python

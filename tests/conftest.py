@@ -17,11 +17,13 @@ sys.dont_write_bytecode = False
 
 from hypothesis import HealthCheck, settings  # noqa: E402 - compiled by pytest
 
-# How long an example takes says how much else the machine does.
+# How long an example takes says how much else the machine does. Each run draws other examples, so
+# few are enough for a run; `make property-tests` draws many.
 settings.register_profile(
-    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "few", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("any-machine")
+settings.register_profile("many", settings.get_profile("few"), max_examples=1000)
+settings.load_profile("few")
 
 # The JVMs of the tests live for seconds: what their second compiler gains comes too late for them.
 os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"

@@ -5,7 +5,7 @@ from math import comb, prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis.design import (
@@ -37,7 +37,6 @@ def starts_plain_and_never_repeats(runs: Runs) -> bool:
     return not runs[0].any() and len(np.unique(runs, axis=0)) == len(runs)
 
 
-@settings(max_examples=40)
 @given(number=factors, fold_over=st.booleans())
 def test_plackett_burman_is_orthogonal_and_small(*, number: int, fold_over: bool):
     runs = plackett_burman(number, fold_over=fold_over)
@@ -55,7 +54,6 @@ def test_plackett_burman_takes_as_many_runs_as_its_tables(number: int, runs: int
     assert len(plackett_burman(number, fold_over=False)) == runs
 
 
-@settings(max_examples=20)
 @given(number=st.integers(3, 14))
 def test_fold_over_frees_main_effects_of_two_factor_interactions(number: int):
     alone, folded = (plackett_burman(number, fold_over=fold_over) for fold_over in (False, True))
@@ -78,7 +76,6 @@ def shortest_word(runs: Runs) -> int:
     return 99
 
 
-@settings(max_examples=30)
 @given(number=st.integers(3, 9), resolution=st.integers(3, 5))
 def test_a_fraction_has_the_requested_resolution(number: int, resolution: int):
     runs = fractional_factorial(number, resolution)
@@ -96,7 +93,6 @@ def test_the_smallest_fraction_is_taken():
     assert len(fractional_factorial(7, 4)) == 16
 
 
-@settings(max_examples=30)
 @given(levels=st.lists(st.integers(2, 4), min_size=2, max_size=4))
 def test_a_full_design_holds_every_combination_and_aliases_nothing(levels: list[int]):
     runs = full_factorial(levels)
@@ -143,7 +139,6 @@ def _by_factors(alias: Alias) -> tuple[int, tuple[int, ...]]:
     return alias.effect.parts[0][0], tuple(factor for factor, _ in alias.interaction.parts)
 
 
-@settings(max_examples=30)
 @given(
     levels=st.lists(st.integers(2, 4), min_size=2, max_size=4),
     effects=st.lists(st.floats(-1, 1), min_size=16, max_size=16),

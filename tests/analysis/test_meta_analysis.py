@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -81,7 +81,6 @@ def test_less_spread_than_noise_is_no_difference_between_nodes() -> None:
 effects = st.lists(st.tuples(st.floats(-1, 1), st.floats(1e-6, 1)), min_size=2, max_size=12)
 
 
-@settings(max_examples=20)
 @given(effects, st.floats(-2, 2))
 def test_shifting_all_effects_shifts_all_intervals(
     data: list[tuple[float, float]], shift: float

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -84,7 +84,6 @@ def test_without_any_spread_the_answer_is_certain():
     assert equal.p == 1.0
 
 
-@settings(max_examples=100)
 @given(single=st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_the_textbook_procedure_where_one_look_is_all(single: list[float]):
     rule = replace(ONE_LOOK, comparisons=len(single))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -112,7 +112,6 @@ def test_nnbench_itself_begins_with_nothing(place):
         workload.run(place)
 
 
-@settings(max_examples=20)
 @given(
     threads=st.integers(1, 3),
     count=st.integers(1, 30),

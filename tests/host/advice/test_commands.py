@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.errors import StudyError
@@ -141,7 +141,6 @@ def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
 
 
 @given(st.binary(min_size=1).filter(lambda data: b"\0" not in data))
-@settings(max_examples=30)
 def test_quoted_bytes_are_one_printable_shell_word(data: bytes) -> None:
     command = commands.format_command(["printf", "%s", os.fsdecode(data)])
     assert command.isprintable()
