@@ -227,8 +227,21 @@ def build_report(
     place: str = "DIR",
     **parts: Any,
 ) -> Report:
-    """The report of a study with these trials; ``parts`` as of RecordedStudy."""
-    return build.build_report(RecordedStudy(place, of, row, tuple(trials), **parts))
+    """The report of a study with these trials; ``parts`` as of RecordedStudy.
+
+    Reports are values, and each costs a quarter of a second: tests share those of equal studies.
+    """
+    recorded = RecordedStudy(place, of, row, tuple(trials), **parts)
+    if parts:
+        return build.build_report(recorded)
+    key = repr(recorded)
+    if key not in _REPORTS:
+        _REPORTS[key] = build.build_report(recorded)
+    return _REPORTS[key]
+
+
+_REPORTS: dict[str, Report] = {}
+"""Text of a recorded study -> its report."""
 
 
 def report(**options: object) -> Report:

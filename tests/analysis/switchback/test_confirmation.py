@@ -54,11 +54,13 @@ def test_a_difference_of_the_margin_rarely_agrees(sd, bias):
     assert rate(ConfirmationOutcome.AGREE, bias, sd) <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 2000)
 
 
+@pytest.mark.usefixtures("without_forecast")
 def test_outcomes_are_found():
     assert rate(ConfirmationOutcome.AGREE, 0.0, 0.01) >= 0.9
     assert rate(ConfirmationOutcome.DISAGREE, 0.25, 0.05) >= 0.9
 
 
+@pytest.mark.usefixtures("without_forecast")
 def test_intervals_cover_the_difference_of_unequal_variances():
     draw, covered = np.random.default_rng(2), 0
     for _ in range(2000):
