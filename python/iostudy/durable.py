@@ -52,15 +52,25 @@ def write_whole(
 ) -> None:
     """Replace a file atomically and durably: a reader sees the old or the new content.
 
-    The file gets mode and owner of the file ``like``, else it is readable by everyone. Without
-    ``follow_parent`` its directory must not be a link. OSError as it comes; then ``path`` is as it
-    was.
+    The file gets mode, owner and extended attributes (SELinux label, access control list) of the
+    file ``like``, else it is readable by everyone. Without ``follow_parent`` its directory must not
+    be a link. OSError as it comes; then ``path`` is as it was.
     """
-    model = like.stat() if like else None
-    with _open_replacement(path, follow_parent=follow_parent) as file:
+    with _open_directory(path.parent, follow=follow_parent) as directory:
+        replace_in(directory, path.name, content, like)
+
+
+def replace_in(
+    directory: int, name: str, content: bytes, like: Path | int | None, temporary: str = ""
+) -> None:
+    """Replace a file of an open directory as `write_whole` does; ``like`` may be a descriptor.
+
+    A caller who removes what a crash leaves gives the temporary name.
+    """
+    with _open_replacement(directory, name, temporary=temporary) as file:
         file.write(content)
-        _make_durable(file, model)
-    fsync_directory(path.parent)
+        _make_durable(file, like)
+    os.fsync(directory)
 
 
 @contextmanager
@@ -70,10 +80,11 @@ def open_new(path: Path) -> Iterator[BinaryIO]:
     An exception in the context, and the end of this process, leave nothing. FileExistsError at the
     end if the name is taken then.
     """
-    with _open_replacement(path, replace=False) as file:
-        yield file
-        _make_durable(file, None)
-    fsync_directory(path.parent)
+    with _open_directory(path.parent, follow=True) as directory:
+        with _open_replacement(directory, path.name, replace=False) as file:
+            yield file
+            _make_durable(file, None)
+        os.fsync(directory)
 
 
 def replace_whole(path: Path, content: bytes) -> None:
@@ -81,22 +92,43 @@ def replace_whole(path: Path, content: bytes) -> None:
 
     An fsync would make a measured disk write and flush its cache each time.
     """
-    with _open_replacement(path) as file:
+    with (
+        _open_directory(path.parent, follow=True) as directory,
+        _open_replacement(directory, path.name) as file,
+    ):
         file.write(content)
         os.fchmod(file.fileno(), _WORLD_READABLE)
 
 
-def _make_durable(file: BinaryIO, model: os.stat_result | None) -> None:
-    os.fchmod(file.fileno(), stat.S_IMODE(model.st_mode) if model else _WORLD_READABLE)
-    if model:
-        os.fchown(file.fileno(), model.st_uid, model.st_gid)
+def _make_durable(file: BinaryIO, like: Path | int | None) -> None:
+    if like is None:
+        os.fchmod(file.fileno(), _WORLD_READABLE)
+    else:
+        _copy_metadata(like, file.fileno())
     file.flush()
     os.fsync(file.fileno())
 
 
+def _copy_metadata(model: Path | int, descriptor: int) -> None:
+    status = os.stat(model)  # noqa: PTH116 - of a path, or of a descriptor
+    os.fchown(descriptor, status.st_uid, status.st_gid)  # clears set-user-ID: before the mode
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+    for attribute in _list_attributes(model):
+        os.setxattr(descriptor, attribute, os.getxattr(model, attribute))
+
+
+def _list_attributes(model: Path | int) -> list[str]:
+    try:
+        return os.listxattr(model)
+    except OSError as error:
+        if error.errno == errno.EOPNOTSUPP:
+            return []
+        raise
+
+
 @contextmanager
 def _open_replacement(
-    path: Path, *, follow_parent: bool = True, replace: bool = True
+    directory: int, name: str, *, replace: bool = True, temporary: str = ""
 ) -> Iterator[BinaryIO]:
     """Open a file without a name, which takes the name at the end, or vanishes with this process.
 
@@ -105,26 +137,25 @@ def _open_replacement(
     another has a name of its own between two system calls. Without ``replace``, FileExistsError if
     the name is taken.
     """
-    with _open_directory(path.parent, follow=follow_parent) as directory:
-        temporary = f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}"
-        descriptor, is_named = _open_new(directory, temporary)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                yield file
-                file.flush()
-                own = temporary if is_named else f"/proc/self/fd/{file.fileno()}"
-                if not replace:
-                    os.link(own, path.name, src_dir_fd=directory, dst_dir_fd=directory)
-                    return
-                if not is_named:
-                    os.link(own, temporary, dst_dir_fd=directory)
-                is_named = True
-                os.replace(temporary, path.name, src_dir_fd=directory, dst_dir_fd=directory)
-                is_named = False
-        finally:
-            if is_named:
-                with suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=directory)
+    temporary = temporary or f".{name}.{secrets.token_hex(_RANDOM_BYTES)}"
+    descriptor, is_named = _open_new(directory, temporary)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            own = temporary if is_named else f"/proc/self/fd/{file.fileno()}"
+            if not replace:
+                os.link(own, name, src_dir_fd=directory, dst_dir_fd=directory)
+                return
+            if not is_named:
+                os.link(own, temporary, dst_dir_fd=directory)
+            is_named = True
+            os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+            is_named = False
+    finally:
+        if is_named:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=directory)
 
 
 def _open_new(directory: int, name: str) -> tuple[int, bool]:

@@ -54,6 +54,20 @@ def find_weakness(path: Path, *, shared: bool = False) -> str:
     return weakness
 
 
+def require_safe_program(path: Path) -> None:
+    """UnsafePathError if another user could replace the program, or a link to it."""
+    for _ in range(MAX_LINKS):
+        status = path.lstat()
+        weakness = find_weakness(path.parent) or _owner_weakness(path, status)
+        if not weakness and stat.S_ISLNK(status.st_mode):
+            path = path.parent / path.readlink()
+            continue
+        if weakness := weakness or _mode_weakness(path, status, path):
+            raise unsafe(path, weakness)
+        return
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+
+
 def is_private(path: Path) -> bool:
     """Return whether no other user but root can enter a folder above ``path``, which has no links.
 
@@ -88,6 +102,28 @@ def open_directory(path: Path | str, *, dir_fd: int | None = None) -> Iterator[i
     """A descriptor of a directory; OSError if ``path`` is a link or no directory."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, dir_fd=dir_fd)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def open_real_directory(path: Path) -> Iterator[int]:
+    """A descriptor of a directory of which no part is a link now; OSError if one is.
+
+    Another user to whom a part belongs can so lead root into no folder of a third.
+    """
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    current = os.open("/", flags)
+    try:
+        for part in path.parts[1:]:
+            below = os.open(part, flags, dir_fd=current)
+            os.close(current)
+            current = below
+        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=current)
+    finally:
+        os.close(current)
     try:
         yield descriptor
     finally:

@@ -11,7 +11,6 @@ import pytest
 
 from iostudy.settings import catalog, kinds
 from iostudy.settings.definitions.bdi import BdiDefinition
-from iostudy.settings.definitions.cpu import CpuDefinition
 from iostudy.settings.definitions.filesystem import FilesystemSettingDefinition
 from iostudy.settings.definitions.hadoop import HadoopDefinition
 from iostudy.settings.definitions.hdfs_mount import HdfsMountDefinition
@@ -63,7 +62,7 @@ def test_every_kind_there_is_gets_killed() -> None:
         VolumeSettingDefinition,
         HdfsMountDefinition,
     }
-    not_on_every_host = {CpuDefinition, BdiDefinition}  # of the same make as sysctls
+    not_on_every_host = {BdiDefinition}  # of the same make as sysctls
     for kind in kinds.SETTINGS:
         definitions = {
             definition for definition in tried if issubclass(definition, kind.definition)

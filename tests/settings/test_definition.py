@@ -13,8 +13,21 @@ def test_values_of_the_host_are_valid_levels() -> None:
 
 def test_the_catalogue() -> None:
     assert catalog.names()[:3] == ("block.scheduler", "block.read_ahead_kb", "block.nr_requests")
-    with pytest.raises(KeyError):
-        catalog.get("block.nonesuch")
+    for name in (
+        "block.schedular",
+        "block.none.such.thing",
+        "nonesuch",
+        "/etc/passwd",
+        "/sys/../etc",
+    ):
+        with pytest.raises(KeyError):
+            catalog.get(name)
+
+
+def test_any_attribute_of_a_queue_and_any_file_of_the_kernel_is_a_setting() -> None:
+    assert catalog.get("block.io_poll").undocumented
+    assert str(catalog.get("block.bfq.timeout_async").condition) == "block.scheduler is bfq"
+    assert catalog.get("/sys/kernel/mm/ksm/run").name == "/sys/kernel/mm/ksm/run"
 
 
 @pytest.mark.parametrize("name", catalog.names())

@@ -79,7 +79,7 @@ def test_other_names_are_no_sysctls() -> None:
     with pytest.raises(KeyError):
         catalog.get("dirty_ratio")
     with pytest.raises(KeyError):
-        catalog.get("block.nonesuch")
+        catalog.get("block.schedular")
 
 
 def test_a_sysctl_is_a_setting_by_its_key() -> None:

@@ -87,7 +87,6 @@ ROWS = (
             "fleet/deployment/slurm.py",
             "node/simulated_host.py",
             "persist/install.py",
-            "settings/commands.py",
             "workloads/root/file.py",
         ),
         "this user: mkdtemp(3) makes it exclusively",
@@ -108,7 +107,13 @@ ROWS = (
         Kind.DESERIALIZER,
         "YAML without tags and anchors, with bounds",
         ("study/guarded_yaml.py", "study/source.py", "drives/drive_file.py"),
-        "the author of a study or drive file",
+        "the author of a study or drive file, or of a file of settings.d",
+    ),
+    Row(
+        Kind.DESERIALIZER,
+        "YAML of the settings that come with iostudy",
+        ("settings/declarations.py",),
+        "nobody: a file of the package",
     ),
     Row(
         Kind.DESERIALIZER,
@@ -169,14 +174,14 @@ ROWS = (
     ),
     Row(
         Kind.CHILD,
-        "tools of the system from `PATH`, and the watchdog",
+        "tools of the system from `PATH`, commands of declared settings, and the watchdog",
         (
             "settings/commands.py",
-            "settings/mount_keeper.py",
+            "settings/command_keeper.py",
             "settings/server_process.py",
             "settings/transaction/watchdog.py",
         ),
-        "the owner of `PATH`",
+        "the owner of `PATH`; the author of a study or of a file of settings.d",
     ),
     Row(
         Kind.CHILD,

@@ -5,23 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 from iostudy.settings import catalog
 from iostudy.settings.definition import SettingDefinition
 
-_HEAD = """# Settings
-
-Every setting that a study can vary, `iostudy get` can read and `iostudy set` can change. iostudy
-journals each change before it begins, and restores it afterwards, also after a crash. It refuses
-settings that it cannot restore. `as-found` is a level of every setting except those of a new file
-system: iostudy does not write it. `iostudy settings` lists the names, `iostudy settings WORD`
-describes the settings that contain the word.
-
-iostudy reads each value back after the write. It refuses a value that the kernel rounds or limits,
-and the error shows the actual value.
-
-*Switchable* settings take effect on a running workload with open files within seconds. The line
-names what outlives a switch, or why the setting cannot be switched."""
+_HEAD = Path(__file__).with_name("settings_head.md").read_text("utf-8").rstrip()
 
 _KINDS = {
     "block": (
@@ -30,7 +19,9 @@ _KINDS = {
             "Attributes of a device's queue, below `/sys/block/DEVICE/queue`. The name of a "
             "tunable includes its scheduler. A tunable is applied after its scheduler, and exists "
             "only while the scheduler is active. mq-deadline and `timeout_sync` of bfq round "
-            "milliseconds to kernel ticks: use multiples of 20, which suit any kernel."
+            "milliseconds to kernel ticks: use multiples of 20, which suit any kernel. Any other "
+            "attribute is a setting too, such as `block.io_poll`: iostudy first writes its current "
+            "value, to prove that the kernel accepts it."
         ),
     ),
     "bdi": (
@@ -47,6 +38,35 @@ _KINDS = {
             "the current value, to prove that the kernel accepts it. iostudy refuses keys that "
             "trigger an action (`vm.drop_caches`), that are irreversible "
             "(`kernel.modules_disabled`), and that reset others (`net.ipv4.ip_forward`)."
+        ),
+    ),
+    "zfs": (
+        "ZFS",
+        (
+            "Properties of the dataset that is mounted at the target or at `on`. An inherited "
+            "property is inherited again afterwards."
+        ),
+    ),
+    "ata": ("Write caches of drives", "Each by the program of its bus, hdparm, sdparm or nvme."),
+    "scsi": ("SCSI drives", "By sdparm."),
+    "nvme": ("NVMe drives", "By nvme-cli."),
+    "iocost": (
+        "The cgroup controller iocost",
+        "For each disk below the target or `on`; the root group of cgroup v2 has the files.",
+    ),
+    "md": ("Arrays of md", "For the array that the file system sits on."),
+    "nfs": ("NFS mounts", "Options that hold from the mount on: each level is a new mount."),
+    "tuned": ("TuneD", "Profiles as levels."),
+    "zswap": ("Compressed swap", "Below `/sys/module/zswap/parameters`."),
+    "sched": (
+        "The CPU scheduler",
+        "Below `/sys/kernel/debug/sched`; kernels before 5.13 have sysctls `kernel.sched_*`.",
+    ),
+    "slice": (
+        "Control groups of the system",
+        (
+            "Of `system.slice`, which holds the services of systemd. Other groups are paths: "
+            "`/sys/fs/cgroup/user.slice/cpu.weight` is a factor."
         ),
     ),
     "thp": ("Transparent huge pages", "Below `/sys/kernel/mm/transparent_hugepage`."),

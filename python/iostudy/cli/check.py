@@ -29,6 +29,11 @@ from iostudy.node.expected import (
 from iostudy.node.level_warnings import find_level_warnings
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
+from iostudy.settings.definitions.declared import (
+    DeclaredDefinition,
+    TextFileDefinition,
+    command_text,
+)
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Factor, FactorKind
@@ -57,6 +62,8 @@ from iostudy.workloads.option_text import format_options
 
 _DRIVE_PARTS = "a process, a FUSE mount, a loop device and a mount"
 _ONE_DISK = "a loop device and a mount"
+_PROGRAM = "command"
+"""The workload whose program iostudy does not know."""
 _USUAL_SHARE = 0.9
 
 
@@ -273,9 +280,28 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
     cautions = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_unchanged(f)]
     return [
-        *(("changes", change) for change in changes or ["nothing but files of its own"]),
+        *(("changes", change) for change in changes or [_nothing(study)]),
+        *_describe_commands(settings),
+        *(("not restored", f"what {own} changes by itself") for own in _programs(study)),
         *(("caution", f"{name}: {caution}") for name, caution in cautions if caution),
     ]
+
+
+def _programs(study: Study) -> list[str]:
+    """Return the workloads whose programs may change anything."""
+    return [f"the program of {own.label}" for own in study.workloads if own.name == _PROGRAM]
+
+
+def _nothing(study: Study) -> str:
+    return "nothing by iostudy itself" if _programs(study) else "nothing but files of its own"
+
+
+def _describe_commands(factors: Sequence[Factor]) -> list[tuple[str, str]]:
+    """List the files and commands of settings that the study or the user has declared."""
+    definitions = [catalog.get(factor.name) for factor in factors]
+    own = [d for d in definitions if isinstance(d, DeclaredDefinition) and d.undocumented]
+    files = [("edits", each.file) for each in own if isinstance(each, TextFileDefinition)]
+    return [*files, *(("runs", command_text(each)) for one in own for each in one.commands)]
 
 
 def _is_unchanged(factor: Factor) -> bool:

@@ -21,6 +21,7 @@ from iostudy.persist.formats import KEPT_KINDS, NOT_INSTALLED, Format, plan
 from iostudy.persist.install import install as write
 from iostudy.persist.plan import Artifact, PersistencePlan
 from iostudy.persist.request import DiskMatch, PersistRequest
+from iostudy.study.declared_settings import declare_files
 from iostudy.visible import visible
 
 Folder = Annotated[
@@ -90,6 +91,7 @@ def persist(
         raise _usage("to install on this host", *NOT_INSTALLED[form])
     if out is not None and form not in NOT_INSTALLED:
         raise _usage("to write files into a folder", "--out", f"give --format {_names_of_out()}")
+    declare_files()
     choice = replace(
         _choice(folder, label, on or []), match=match, present=places.read_present_disks()
     )

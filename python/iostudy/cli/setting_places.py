@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.settings import catalog
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX
+from iostudy.study.declared_settings import HOW_TO_DECLARE, declare_files
 from iostudy.study.names import require_known
 
 HERE = "."
@@ -29,7 +31,8 @@ On = Annotated[
 
 
 def find_definition(name: str) -> SettingDefinition:
-    """Return the setting of that name; UsageError if it is unknown."""
+    """Return the setting of that name, also of a file; UsageError if it is unknown."""
+    declare_files()
     try:
         return catalog.get(name)
     except KeyError:
@@ -40,8 +43,11 @@ def find_definition(name: str) -> SettingDefinition:
             ) from None
         if "/" in name:
             remedy = f"name the setting, and the place with --on {name}"
+            if Path(name).is_file():
+                line = f"my.setting: {{file: {name}, key: KEY}}"
+                remedy = f"for a key of the file, declare under `settings:` {line}"
             raise usage_error("a setting", f"{name} is a path", remedy) from None
-        see = "`iostudy settings` lists them all"
+        see = f"`iostudy settings` lists them all; {HOW_TO_DECLARE}"
         require_known("setting", name, catalog.names(), where="the command line", see=see)
         raise
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from iostudy.cli.console import print_json, print_line, print_list, print_table,
 from iostudy.cli.setting_places import find_definition
 from iostudy.settings import catalog
 from iostudy.settings.definition import SettingDefinition
+from iostudy.study.declared_settings import declare_files
 
 
 def settings(
@@ -19,7 +21,7 @@ def settings(
         list[str] | None,
         typer.Argument(
             metavar="[WORD]...",
-            help="Names of settings or parts of them, such as block.bfq or dirty.",
+            help="Names of settings, parts of them or words of their text, such as block.bfq.",
             show_default="a line for each",
         ),
     ] = None,
@@ -29,6 +31,7 @@ def settings(
 
     A description has unit, range, default, documentation and source.
     """
+    declare_files()
     names = dict.fromkeys(each for word in words or [""] for each in _match_names(word))
     definitions = [find_definition(name) for name in names]
     if json:
@@ -42,21 +45,28 @@ def settings(
         else:
             print_list([_summarize(definition) for definition in group])
     if not words:
-        say("`iostudy settings WORD` describes those that have the word in their names")
+        say("`iostudy settings WORD` describes those with the word in name or text")
 
 
 def _match_names(word: str) -> tuple[str, ...]:
     """Return the name that equals the word, else names that start with it, else contain it.
 
-    Otherwise return the word: an undocumented sysctl, or a name to be refused.
+    Else those whose documentation contains it. Otherwise return the word: a setting without
+    documentation, or a name to be refused.
     """
     names, begin = catalog.names(), f"{word.removesuffix('.')}."
     found = (
         tuple(name for name in names if name == word)
         or tuple(name for name in names if name.startswith(begin))
         or tuple(name for name in names if word in name)
+        or tuple(name for name in names if _documents(catalog.get(name), word))
     )
     return found or (word,)
+
+
+def _documents(definition: SettingDefinition, word: str) -> bool:
+    text = f"{definition.documentation} {definition.source}"
+    return re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE) is not None
 
 
 def _summarize(definition: SettingDefinition) -> tuple[str, str]:

@@ -86,7 +86,7 @@ def build_role(
 def _files(kept: Sequence[PersistedSetting], choice: PersistRequest) -> Iterator[_File]:
     disks = [s for s in kept if s.name.startswith("block.")]
     sysctls = {s.attribute: s.value for s in kept if s.name.startswith("sysctl.")}
-    attributes = {tmpfiles.PATHS[s.name]: s.value for s in kept if s.name in tmpfiles.PATHS}
+    attributes = {path: s.value for s in kept if (path := tmpfiles.find_path(s.name))}
     lines = [limits.line_of(s).split() for s in kept if s.name.startswith("limit.")]
     if disks:
         yield _udev_file(disks, choice)

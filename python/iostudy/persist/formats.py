@@ -11,9 +11,10 @@ from typing import assert_never
 
 from iostudy.host.files import ROOT
 from iostudy.persist import ansible as role
-from iostudy.persist import fstab, hadoop, limits, sysctl, tmpfiles, tuned, udev
+from iostudy.persist import declared, fstab, hadoop, limits, sysctl, tmpfiles, tuned, udev
 from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, add_provenance, merge_plans
 from iostudy.persist.request import DiskMatch, PersistedSetting, PersistRequest
+from iostudy.persist.tmpfiles import ATTRIBUTE
 
 
 class Format(StrEnum):
@@ -36,11 +37,11 @@ NOT_INSTALLED = {
 
 KEPT_KINDS = {
     Format.UDEV: "block.*",
-    Format.SYSCTL: "sysctl.*, thp.* and cpu.*",
+    Format.SYSCTL: "sysctl.* and files of /sys, such as thp.*",
     Format.FSTAB: "mount.*",
     Format.LIMITS: "limit.*",
-    Format.TUNED: "block.*, sysctl.*, thp.* and cpu.*",
-    Format.ANSIBLE: "block.*, sysctl.*, thp.*, cpu.*, mount.* and limit.*",
+    Format.TUNED: "block.*, sysctl.* and files of /sys, such as thp.*",
+    Format.ANSIBLE: "block.*, sysctl.*, files of /sys such as thp.*, mount.* and limit.*",
     Format.HADOOP: "hadoop.*",
 }
 """The settings that each format can keep."""
@@ -53,7 +54,7 @@ Planner = Callable[[Sequence[PersistedSetting], PersistRequest, Path], Persisten
 
 @dataclass(frozen=True)
 class _Native:
-    """Format for settings of some kinds; a kind is the first part of a setting's name."""
+    """Format for settings of some kinds: the first part of a name, or ATTRIBUTE."""
 
     form: Format
     kinds: tuple[str, ...]
@@ -73,7 +74,7 @@ _FILES = (
     ),
     _Native(
         Format.SYSCTL,
-        ("thp", "cpu"),
+        (ATTRIBUTE,),
         lambda kept, own, root: tmpfiles.plan(kept, own.origin, root),
     ),
     _Native(Format.LIMITS, ("limit",), lambda kept, own, root: limits.plan(kept, own.origin, root)),
@@ -209,11 +210,13 @@ def _exclude_unsupported(kept: Iterable[PersistedSetting]) -> PersistencePlan:
     lost = (setting for setting in kept if _kind(setting) not in _FORM)
     return PersistencePlan(
         unsupported=tuple(
-            UnsupportedSetting(k.text, *_UNSUPPORTED_KINDS.get(_kind(k), _UNKNOWN)) for k in lost
+            declared.explain(k)
+            or UnsupportedSetting(k.text, *_UNSUPPORTED_KINDS.get(_kind(k), _UNKNOWN))
+            for k in lost
         )
     )
 
 
 def _kind(setting: PersistedSetting) -> str:
-    kind = setting.name.partition(".")[0]
+    kind = ATTRIBUTE if tmpfiles.find_path(setting.name) else setting.name.partition(".")[0]
     return _HDFS_MOUNT if setting.name.startswith(f"{_HDFS_MOUNT}.") else kind

@@ -16,20 +16,26 @@ from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
 from iostudy.persist.plan import Activation, Expected, PersistencePlan, format_heading
 from iostudy.persist.request import PersistedSetting
+from iostudy.settings import catalog
+from iostudy.settings.definitions.declared import AttributeDefinition, Place
 
 FILE = Path("/etc/tmpfiles.d/iostudy.conf")
-_THP = "/sys/kernel/mm/transparent_hugepage"
-PATHS = {
-    "thp.enabled": f"{_THP}/enabled",
-    "thp.defrag": f"{_THP}/defrag",
-    "cpu.governor": "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
-}
-"""Setting -> the file, or files, that it is."""
+ATTRIBUTE = "attribute"
+"""Kind of the settings that are files of the host below /sys or /proc, whatever their names."""
+
+
+def find_path(name: str) -> str:
+    """Return the file, or the pattern of the files, that a setting of the host is; else nothing."""
+    definition = catalog.find(name)
+    if isinstance(definition, AttributeDefinition) and definition.place is Place.HOST:
+        return definition.attributes[0]
+    return ""
 
 
 def text(kept: Iterable[PersistedSetting], origin: str) -> str:
     """Return the content of the file."""
-    return format_heading(origin) + "".join(f"w {PATHS[k.name]} - - - - {k.value}\n" for k in kept)
+    lines = (f"w {find_path(k.name)} - - - - {k.value}\n" for k in kept)
+    return format_heading(origin) + "".join(lines)
 
 
 def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
@@ -42,7 +48,7 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
         return result
     active = Activation(("systemd-tmpfiles", "--create", str(FILE)))
     expected = tuple(
-        Expected(path, k.value) for k in left for path in _matching(PATHS[k.name], root)
+        Expected(path, k.value) for k in left for path in _matching(find_path(k.name), root)
     )
     file = dropins.build_artifact(FILE, text(left, origin), root, (active,), expected)
     return result + PersistencePlan(artifacts=(file,))
@@ -57,7 +63,7 @@ def _find_existing(
     setting: PersistedSetting, others: Sequence[Assignment]
 ) -> tuple[ExistingLine, ...]:
     """Find other writers of all of the files, or of some of them with another value."""
-    own = PATHS[setting.name]
+    own = find_path(setting.name)
     about = (
         line
         for line in others

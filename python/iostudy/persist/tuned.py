@@ -1,7 +1,7 @@
 """TuneD profile that includes the active profile.
 
-Source: tuned.conf(5), tuned-adm(8); the plug-ins sysctl, vm, cpu and disk (module docstrings of
-TuneD 2.20). A device is found by ``devices_udev_regex`` over the lines KEY=VALUE of its udev
+Source: tuned.conf(5), tuned-adm(8); the plug-ins sysctl, sysfs, vm, cpu and disk (module docstrings
+of TuneD 2.20). A device is found by ``devices_udev_regex`` over the lines KEY=VALUE of its udev
 properties; a section of lower ``priority`` takes its devices before those of the included profile.
 """
 
@@ -15,6 +15,7 @@ from iostudy.host.files import ROOT
 from iostudy.persist import dropins
 from iostudy.persist.plan import Activation, PersistencePlan, UnsupportedSetting, format_heading
 from iostudy.persist.request import InventoryDisk, PersistedSetting
+from iostudy.persist.tmpfiles import ATTRIBUTE, find_path
 
 PROFILE = "iostudy"
 _FOLDER = Path("/etc/tuned")
@@ -31,8 +32,8 @@ _OPTIONS = {
     "cpu.governor": ("cpu", "governor"),
 }
 """Setting -> section and option; sysctls and disks have rules of their own."""
-KINDS = ("block", "sysctl", "thp", "cpu")
-"""Prefixes of the settings that a profile can hold."""
+KINDS = ("block", "sysctl", ATTRIBUTE)
+"""Kinds of the settings that a profile can hold."""
 _DISK_SETTINGS = {"block.scheduler": "elevator", "block.read_ahead_kb": "readahead"}
 _BUSES = ("scsi", "nvme", "virtio", "xen")
 """Buses of the disks that TuneD 2.20 tunes (plugin_disk.py, _device_is_supported)."""
@@ -80,7 +81,9 @@ def _section(setting: PersistedSetting) -> dict[str, list[str]]:
         start = ["type=disk", "priority=-1", f"devices_udev_regex={_regex(setting.disk)}"]
         option = f"{_DISK_SETTINGS[setting.name]}={setting.value}"
         return {f"iostudy_{setting.disk.name}": [*start, option]}
-    section, option = _OPTIONS.get(setting.name, ("sysctl", setting.attribute))
+    file = find_path(setting.name)
+    other = ("sysfs", file) if file else ("sysctl", setting.attribute)
+    section, option = _OPTIONS.get(setting.name, other)
     return {section: [f"{option}={setting.value}"]}
 
 
@@ -88,7 +91,7 @@ def _reason(setting: PersistedSetting) -> str:
     """Return why a profile cannot hold the setting; empty if it can."""
     if _SPECIAL.search(setting.value) or _SPECIAL.search(setting.attribute):
         return "it has a character that means something else in a profile"
-    if setting.name in _OPTIONS or setting.name.startswith("sysctl."):
+    if find_path(setting.name) or setting.name.startswith("sysctl."):
         return ""
     if setting.name not in _DISK_SETTINGS:
         return "TuneD has no option for it that matches a device by identity instead of name"

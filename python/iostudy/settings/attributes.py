@@ -9,7 +9,7 @@ and also restores what the kernel changed with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Protocol, Self, TypeVar
 
@@ -21,6 +21,9 @@ from iostudy.settings.restored_value import RestoredValue
 
 READ_ONLY_REMEDY = "it cannot be written in this container: run on the host itself"
 """Remedy for EROFS."""
+
+_proven: set[tuple[Attributes, str, str]] = set()
+"""Values of attributes that this process has written as they are."""
 
 _CHANGED_MEANWHILE = "another process has changed it since, so iostudy left it unchanged"
 
@@ -111,19 +114,29 @@ class AttributeSetting:
 S = TypeVar("S", bound=AttributeSetting)
 
 
-def prepare_changes(wanted: Mapping[S, str]) -> tuple[AttributeChange, ...]:
+def prepare_changes(
+    wanted: Mapping[S, str], make: type[AttributeChange] | None = None
+) -> tuple[AttributeChange, ...]:
     """Prepare one change per owner for all requested values; reads the current ones."""
     by_owner: dict[Attributes, dict[S, str]] = {}
     for setting, value in wanted.items():
         by_owner.setdefault(setting.owner, {})[setting] = value
     return tuple(
-        AttributeChange.prepare(
-            owner,
-            {setting.attribute: value for setting, value in values.items()},
-            {setting.definition.name: value for setting, value in values.items()},
-        )
+        _prepare_change(make or AttributeChange, owner, values)
         for owner, values in by_owner.items()
     )
+
+
+def _prepare_change(
+    make: type[AttributeChange], owner: Attributes, wanted: Mapping[S, str]
+) -> AttributeChange:
+    change = make.prepare(
+        owner,
+        {setting.attribute: value for setting, value in wanted.items()},
+        {setting.definition.name: value for setting, value in wanted.items()},
+    )
+    unproven = tuple(s.attribute for s in wanted if s.definition.undocumented)
+    return replace(change, unproven=unproven)
 
 
 @dataclass(frozen=True)
@@ -132,18 +145,24 @@ class AttributeChange:
 
     ``before`` includes attributes affected by side effects. It lacks attributes that the change
     itself creates, such as tunables of a new scheduler. ``settings`` are the requested names and
-    values, for `iostudy persist`.
+    values, for `iostudy persist`. ``unproven`` attributes are first written as they are: no
+    description says whether their values can be written.
     """
 
     owner: Attributes
     before: Mapping[str, str]
     after: Mapping[str, str]
     settings: Mapping[str, str] = field(default_factory=dict)
+    unproven: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
         """Kind of the owner."""
         return self.owner.kind
+
+    @property
+    def _refused_by(self) -> str:
+        return "the kernel"
 
     @classmethod
     def prepare(
@@ -172,9 +191,11 @@ class AttributeChange:
         ValueError for invalid names or values.
         """
         before, after, settings = (record[part] for part in ("before", "after", "settings"))
-        for name, value in (*before.items(), *after.items(), *settings.items()):
+        for name, value in (*before.items(), *after.items()):
             if name.startswith("/") or ".." in name.split("/") or not isinstance(value, str):
                 raise ValueError(f"no attribute and value: {name!r}, {value!r}")
+        if not all(isinstance(value, str) for value in settings.values()):
+            raise ValueError(f"no settings and values: {settings!r}")
         return cls(find(record["owner"]), before, after, settings)
 
     def record(self) -> Record:
@@ -204,6 +225,8 @@ class AttributeChange:
 
         A later undo would mistake a rounded value for a change of another process.
         """
+        for attribute in self.unproven:
+            self._prove(attribute, self.before[attribute])
         try:
             for attribute in self.owner.write_order(self.after):
                 self._set(attribute, self.after[attribute])
@@ -242,6 +265,27 @@ class AttributeChange:
     def _describe_attribute(self, attribute: str) -> str:
         return f"{_setting_name(attribute, self.settings)} of {self.owner.name}"
 
+    def _prove(self, attribute: str, value: str) -> None:
+        """Write a value as it is, once for this process; SettingError if it does not stay."""
+        if (self.owner, attribute, value) in _proven:
+            return
+        try:
+            self._set(attribute, value)
+            self._verify(attribute, value)
+        except SettingError as error:
+            self.undo(ConflictPolicy.OVERWRITE)
+            raise SettingError(
+                f"a way back for {attribute} of {self.owner.name} before it is changed",
+                found=f"written as it is, {value!r}: {error.found}",
+                where=self.owner.location(attribute),
+                remedy="leave it out: its old value could not be restored",
+            ) from error
+        _proven.add((self.owner, attribute, value))
+
+    def _is_same(self, one: str | None, other: str | None) -> bool:
+        """Return whether two values of an attribute are the same."""
+        return one == other
+
     def _set(self, attribute: str, value: str) -> None:
         try:
             self.owner.write(attribute, value)
@@ -250,14 +294,14 @@ class AttributeChange:
             offers = f"; it offers {', '.join(offered)}" if offered else ""
             raise SettingError(
                 f"to set {self._describe_attribute(attribute)} to {value}",
-                found=f"the kernel refused ({error.strerror}){offers}",
+                found=f"{self._refused_by} refused ({error.strerror}){offers}",
                 where=self.owner.location(attribute),
                 remedy=self.owner.remedy(error, attribute, value),
             ) from error
 
     def _verify(self, attribute: str, value: str) -> None:
         found = self.owner.read(attribute)
-        if found != value:
+        if not self._is_same(found, value):
             raise SettingError(
                 f"to set {self._describe_attribute(attribute)} to {value}",
                 found=f"the actual value is {found}",
@@ -275,16 +319,16 @@ class AttributeChange:
         done, trouble = [], {}
         for name in attributes:
             found, original = self.owner.read(name), self.before[name]
-            if found == original:
+            if self._is_same(found, original):
                 continue
             try:
                 self.owner.write(name, original)
             except OSError as error:
-                trouble[name] = f"the kernel refused to restore it ({error.strerror})"
+                trouble[name] = f"{self._refused_by} refused to restore it ({error.strerror})"
             else:
                 done.append(RestoredValue(self._describe_attribute(name), found, original))
-        lost = [name for name in attributes if self.owner.read(name) != self.before[name]]
-        return tuple(done), dict.fromkeys(lost, "the kernel did not keep it") | trouble
+        lost = [n for n in attributes if not self._is_same(self.owner.read(n), self.before[n])]
+        return tuple(done), dict.fromkeys(lost, "the old value was not kept") | trouble
 
     def _find_conflicts(self) -> set[str]:
         """Return the attributes that another process has changed since.
@@ -294,7 +338,11 @@ class AttributeChange:
         """
         now = {name: self.owner.read(name) for name in self.before}
         own = self.written
-        conflicts = {n for n, v in now.items() if v not in (self.before[n], *own.get(n, ()))}
+        conflicts = {
+            name
+            for name, value in now.items()
+            if not any(self._is_same(value, v) for v in (self.before[name], *own.get(name, ())))
+        }
         own_side_effects = self._affected_by(own.keys() - conflicts)
         conflicts -= own_side_effects
         return conflicts | self._affected_by(conflicts)
@@ -315,8 +363,12 @@ class AttributeChange:
             "to restore " + ", ".join(f"{names[name]} {self.before[name]}" for name in trouble),
             found="; ".join(now),
             where=self.owner.name,
-            remedy=decide if is_conflict else "see dmesg; write it again",
+            remedy=decide if is_conflict else self._by_hand(trouble),
         )
+
+    def _by_hand(self, attributes: Iterable[str]) -> str:
+        """Return what a person can do to restore these attributes."""
+        return "see dmesg; write it again"
 
 
 def _saved_attributes(owner: Attributes, after: Mapping[str, str]) -> tuple[str, ...]:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
 
 from iostudy.settings.definition import SettingDefinition
 from iostudy.settings.definitions import (
     bdi,
     cgroup,
-    cpu,
     filesystem,
     hadoop,
     hdfs,
     hdfs_mount,
     limit,
     mapreduce,
-    memory,
     mount,
     queue,
     schedulers,
     sysctl,
     volume,
 )
-from iostudy.settings.sysctl_keys import FOLDERS
+from iostudy.settings.definitions.declared import AttributeDefinition
+from iostudy.settings.sysctl_keys import FOLDERS, path_key
 
 # One line for each kind, in the order they are shown.
 _ALL: dict[str, SettingDefinition] = {
@@ -32,8 +35,6 @@ _ALL: dict[str, SettingDefinition] = {
         *schedulers.DEFINITIONS,
         *bdi.DEFINITIONS,
         *sysctl.DEFINITIONS,
-        *memory.DEFINITIONS,
-        *cpu.DEFINITIONS,
         *mount.DEFINITIONS,
         *hdfs_mount.DEFINITIONS,
         *limit.DEFINITIONS,
@@ -46,19 +47,65 @@ _ALL: dict[str, SettingDefinition] = {
     )
 }
 
+_SHIPPED = Path(__file__).parent / "definitions" / "declared.yaml"
+_PROC_SYS = "/proc/sys/"
+
+_declared: dict[str, SettingDefinition] = {}
+"""Definitions that the study, the user or the host has declared; of one name the last one."""
+
+
+@cache
+def _shipped() -> Mapping[str, SettingDefinition]:
+    # Imported here: YAML and pydantic take a tenth of a second to load.
+    from iostudy.settings.declarations import read_shipped
+
+    return read_shipped(_SHIPPED)
+
 
 def names() -> tuple[str, ...]:
     """Return all documented names, in display order.
 
-    Any other sysctl or Hadoop property is a setting as well.
+    Any other sysctl, attribute of a queue, Hadoop property or file of the kernel is a setting too.
     """
-    return tuple(_ALL)
+    return tuple(dict.fromkeys((*_ALL, *_shipped(), *_declared)))
+
+
+def is_reserved(name: str) -> bool:
+    """Return whether no declaration may give the name another meaning."""
+    kind = name.partition(".")[0]
+    return kind in FOLDERS or kind in {each.partition(".")[0] for each in _ALL}
+
+
+def declare(definitions: Mapping[str, SettingDefinition]) -> None:
+    """Add definitions for this process, in the place of others of the same names.
+
+    A process reads one study, or reports several: their settings are only named then.
+    """
+    _declared.update(definitions)
 
 
 def full_name(name: str) -> str:
-    """Return the name with the prefix of its kind: ``vm.swappiness`` is a sysctl's key."""
+    """Return the name that the setting has here.
+
+    ``vm.swappiness`` is a sysctl's key, and a path of a kernel file may have a name as well.
+    """
+    if name.startswith("/"):
+        if name.startswith(_PROC_SYS):
+            return f"{sysctl.PREFIX}{path_key(name.removeprefix(_PROC_SYS))}"
+        known = find_attribute(name)
+        return known.name if known else name
     folder = re.split(r"[./]", name, maxsplit=1)[0]
     return f"{sysctl.PREFIX}{name}" if folder in FOLDERS else name
+
+
+def find_attribute(path: str) -> AttributeDefinition | None:
+    """Return the definition that comes with iostudy for a file of the kernel, or None."""
+    for definition in _shipped().values():
+        if isinstance(definition, AttributeDefinition) and any(
+            fnmatchcase(path, pattern) for pattern in definition.attributes
+        ):
+            return definition
+    return None
 
 
 def get(name: str) -> SettingDefinition:
@@ -67,5 +114,35 @@ def get(name: str) -> SettingDefinition:
     A sysctl's key alone is a name of it.
     """
     name = full_name(name)
-    demand = hadoop.define_property if name.startswith(hadoop.PREFIX) else sysctl.define_key
-    return _ALL.get(name) or demand(name)
+    known = _ALL.get(name) or _declared.get(name)
+    if known:
+        return known
+    for prefix, define in _ON_DEMAND.items():
+        if name.startswith(prefix):
+            return define(name)
+    return _shipped()[name]
+
+
+def find(name: str) -> SettingDefinition | None:
+    """Return the definition of a name, None if it is unknown now."""
+    try:
+        return get(name)
+    except KeyError:
+        return None
+
+
+def _define_path(name: str) -> SettingDefinition:
+    from iostudy.settings.declarations import Declaration
+
+    try:
+        return Declaration.model_validate({"attribute": name}).define(name, undocumented=True)
+    except ValueError as error:
+        raise KeyError(name) from error
+
+
+_ON_DEMAND = {
+    hadoop.PREFIX: hadoop.define_property,
+    sysctl.PREFIX: sysctl.define_key,
+    queue.PREFIX: queue.define_attribute,
+    "/": _define_path,
+}

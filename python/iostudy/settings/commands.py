@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from iostudy.errors import TargetError
@@ -32,7 +33,10 @@ _PACKAGES = {
 SEARCH_PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
 """The user's ``PATH`` and the folders of system tools."""
 
-_KEEPER = Path(__file__).parent / "mount_keeper.py"
+MAX_OUTPUT_BYTES = 1 << 16
+"""Most that a kept command may print."""
+
+_KEEPER = Path(__file__).parent / "command_keeper.py"
 
 
 class CommandError(Exception):
@@ -62,33 +66,48 @@ def format_complaint(error: CommandError) -> str:
     return str(error).partition("\nUsage:")[0]
 
 
-def run_mount(*arguments: str) -> None:
-    """Run mount(8); CommandError with its message if it failed.
+def run_kept(
+    *command: str,
+    seconds: float = 0,
+    text: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Run a command in ``/`` with a text as its input; return its output.
 
-    It may leave a server of the file system behind, which must not have the lock on the journal. So
-    a keeper between both holds the lock until mount(8) ends, also after this process was killed. An
-    exception in this process ends mount(8), and is raised when that has ended.
+    CommandError if it fails, prints over 64 KiB, or does not end within ``seconds`` (0: no limit);
+    then its processes are killed. It may leave a server behind, which must not have the lock on the
+    journal: a keeper holds the lock until the command ends, also after this process was killed. An
+    exception in this process ends the command, and is raised when that has ended.
     """
-    with tempfile.TemporaryFile() as messages:
-        keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_KEEPER), "mount", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=messages,
-            close_fds=False,
-            start_new_session=True,
-            env=_environment(),
-        )
+    limits = (f"{seconds:g}", str(MAX_OUTPUT_BYTES))
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", str(_KEEPER), *limits, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        close_fds=False,
+        start_new_session=True,
+        cwd="/",
+        env=_environment() if environment is None else {**environment},
+    ) as keeper:
         try:
-            status = keeper.wait()
+            answer, _ = keeper.communicate(text.encode(errors="surrogateescape"))
         except BaseException:
             keeper.terminate()
             keeper.wait()
             raise
-        if status:
-            messages.seek(0)
-            message = messages.read().decode(errors="surrogateescape").strip()
-            raise CommandError(message or "mount failed without a message")
+    if not answer:
+        raise CommandError(f"the process that ran {command[0]} was killed")
+    done = json.loads(answer)
+    if done["status"] != 0:
+        ended = done["problem"] or f"it ended with {done['status']}"
+        raise CommandError(": ".join(filter(None, (ended, done["messages"].strip()))))
+    return str(done["output"])
+
+
+def run_mount(*arguments: str) -> None:
+    """Run mount(8), which may leave a server; CommandError with its message if it failed."""
+    run_kept("mount", *arguments)
 
 
 def run(*command: str) -> str:

@@ -133,8 +133,9 @@ class SettingDefinition:
     """Name, unit, range, documentation and source of a setting, independent of any place.
 
     ``caution`` describes effects on others on the host. ``switching`` is the effect of a change
-    under a running workload. Each kind of setting adds the fields that
-    locate the setting on a host.
+    under a running workload. An ``undocumented`` setting is first written as it is, to prove that
+    its old value can be written. Each kind of setting adds the fields that locate the setting on a
+    host.
     """
 
     name: str
@@ -148,6 +149,7 @@ class SettingDefinition:
     cost: Cost = Cost.CHEAP
     condition: SettingCondition | None = None
     caution: str = ""
+    undocumented: bool = False
 
     @property
     def allowed(self) -> str:

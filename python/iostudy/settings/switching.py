@@ -54,7 +54,7 @@ class SwitchedAttributes(AttributeChange):
         for level in levels:
             AttributeChange.from_record(find, {**record, "after": level})
         base = AttributeChange.from_record(find, record)
-        return cls(base.owner, base.before, base.after, base.settings, levels)
+        return cls(base.owner, base.before, base.after, base.settings, levels=levels)
 
     def record(self) -> Record:
         """Return the record of the change to the first level, with all levels."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
+from iostudy.study import declared_settings
 from iostudy.study.combinations import Factor
 from iostudy.study.cross_check import cross_check, factors_path
 from iostudy.study.design_check import check_other_keys
@@ -48,10 +50,15 @@ def parse(text: str, *, where: str, name: str) -> Study:
     collector = ProblemCollector(read(text, where), where)
     file = collector.open_section((), StudyFile, collector.source.values)
     assert file is not None  # `read` gives a mapping
+    declared = declared_settings.declare_files()
+    declared_settings.declare(file.settings or {})
     study = _study(collector, file, text, name)
     cross_check(collector, study)
     collector.finish()
-    return study
+    fallback = study.fallback.factors if study.fallback else ()
+    used = [factor.name for factor in (*study.factors, *fallback)]
+    text = declared_settings.embed(text, collector.source, used, declared)
+    return replace(study, text=text)
 
 
 def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -> Study:

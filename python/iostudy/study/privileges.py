@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from iostudy.errors import UsageError
 from iostudy.settings import catalog
 from iostudy.settings.definition import Reach
+from iostudy.settings.definitions.declared import CommandDefinition, TextFileDefinition
 from iostudy.settings.definitions.limit import Bound, LimitSettingDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
@@ -14,6 +15,7 @@ from iostudy.study.model import Study
 from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import DirectoriesTarget, DiskTarget, is_made
 
+_MAYBE_OWN = (CommandDefinition, TextFileDefinition)
 TRACE = "trace block requests"
 """As `list_root_requirements` says it."""
 
@@ -70,13 +72,14 @@ def needs_root_to_change(factor: Factor) -> bool:
     """Whether it is a setting that is not only read, and that only root may set and restore.
 
     Every user may move a soft limit below the hard one: setrlimit(2). The preflight finds a level
-    beyond that. A cluster is its user's own, or obeys any.
+    beyond that. A cluster is its user's own, or obeys any. A command or a text file may be the
+    user's own, too.
     """
     if factor.kind is not FactorKind.SETTING:
         return False
     definition = catalog.get(factor.name)
     if isinstance(definition, LimitSettingDefinition) and definition.bound is Bound.SOFT:
         return False
-    if definition.reach is Reach.CLUSTER:
+    if definition.reach is Reach.CLUSTER or isinstance(definition, _MAYBE_OWN):
         return False
     return {level.value for level in factor.levels} != {AS_FOUND}

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, WithJ
 
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.study import reference
+from iostudy.study.declared_settings import Declarations
 from iostudy.study.design import DesignValue
 from iostudy.study.fields import (
     SCALAR,
@@ -105,6 +106,11 @@ class StudyFile(OpenSection):
     each is the baseline."""
     search: SearchSection | None = None
     """In the place of factors: ranges to search for the best values."""
+    settings: Declarations = Field(
+        {}, examples=[{"thp.defrag": {"attribute": "/sys/kernel/mm/transparent_hugepage/defrag"}}]
+    )
+    """Settings that iostudy does not know, by names for factors: a pair of commands (read and
+    write), a key of a text file (file and key), or an attribute of /sys or /proc."""
     configurations: Annotated[Entries, _NAMED_VALUES] = Field(
         {}, examples=[{"both": {"block.scheduler": "bfq", "workload.direct": True}}]
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -14,7 +16,7 @@ from iostudy.settings.definition import (
     Switching,
     UnseenResponse,
 )
-from iostudy.settings.values import Choice, Integer
+from iostudy.settings.values import Choice, Integer, TextLine
 
 _SYSFS_BLOCK = "Documentation/ABI/stable/sysfs-block"
 
@@ -40,6 +42,8 @@ class QueueSettingDefinition(SettingDefinition):
     layer: Layer = Layer.QUEUE
     reach: Reach = Reach.DEVICE
 
+
+PREFIX = "block."
 
 CFQ_2_6_32 = "cfq-2.6.32"
 """A scheduler that no kernel has under that name: it is simulated."""
@@ -242,3 +246,50 @@ DEFINITIONS = (
     IOSTATS,
     ADD_RANDOM,
 )
+
+_OTHERS = frozenset(
+    {
+        "async_depth",
+        "discard_max_bytes",
+        "io_poll",
+        "io_poll_delay",
+        "io_timeout",
+        "iostats_passthrough",
+        "stable_writes",
+        "throttle_sample_time",
+        "write_zeroes_max_bytes",
+    }
+)
+"""Attributes of kernels that iostudy does not describe: no misspelt others."""
+_ATTRIBUTE = re.compile(r"block\.(?:([a-z0-9-]+)\.)?([a-z0-9_]+)", re.ASCII)
+_SIMILAR = 0.8
+
+
+def define_attribute(name: str) -> QueueSettingDefinition:
+    """Define any attribute of a queue, or tunable of a scheduler; KeyError for what can be none.
+
+    KeyError also for a name that resembles a described one, which is more likely meant.
+    """
+    match = _ATTRIBUTE.fullmatch(name)
+    known = [each.attribute for each in DEFINITIONS]
+    if match is None or (match[1] and match[1] not in SCHEDULER.choices):
+        raise KeyError(name)
+    scheduler, attribute = match.groups()
+    is_similar = difflib.get_close_matches(attribute, known, n=1, cutoff=_SIMILAR)
+    if attribute not in _OTHERS and is_similar:
+        raise KeyError(name)
+    return QueueSettingDefinition(
+        name=name,
+        attribute=f"iosched/{attribute}" if scheduler else attribute,
+        layer=Layer.SCHEDULING if scheduler else Layer.QUEUE,
+        default="as the kernel or the driver sets it",
+        documentation=(
+            "An attribute of a queue without a definition in iostudy. iostudy first writes its "
+            "current value, to verify that the kernel accepts it. Side effects are unknown."
+        ),
+        source=_SYSFS_BLOCK,
+        values=TextLine("1"),
+        switching=Switching("its effect on a running workload is unknown"),
+        condition=SettingCondition(SCHEDULER.name, (scheduler,)) if scheduler else None,
+        undocumented=True,
+    )

@@ -46,14 +46,12 @@ class SysctlDefinition(SettingDefinition):
     """A setting that is a file below ``/proc/sys``.
 
     ``in_use`` is the key that counts how much of it is taken now, which a new value must leave room
-    for. ``replaced_by`` is what kernels have that have not this key. An ``undocumented`` one is
-    first written as it is, to prove that the kernel takes it back.
+    for. ``replaced_by`` is what kernels have that have not this key.
     """
 
     key: str
     in_use: str = ""
     replaced_by: str = ""
-    undocumented: bool = False
     reach: Reach = Reach.HOST
     switching: Switching = _SWITCHING
     caution: str = _WHOLE_HOST

@@ -20,19 +20,21 @@ from iostudy.settings.clusters.hdfs_folder import HdfsFolder
 from iostudy.settings.clusters.hdfs_mount import HdfsMount
 from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.settings.kinds import (
+    attribute_file,
     bdi,
     cgroup,
-    cpu,
+    command,
     filesystem,
     hadoop,
     hdfs_mount,
     limit,
-    memory,
     mount,
     queue,
     sysctl,
+    text_file,
     volume,
 )
+from iostudy.settings.kinds.declared import DeclaredChange
 from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.drive import ModelledDrive
@@ -47,9 +49,8 @@ from iostudy.settings.work_folder import WorkFolder
 SETTINGS: tuple[SettingKind[Any, Any], ...] = (
     queue.KIND,
     bdi.KIND,
-    memory.KIND,  # before sysctl.KIND: it moves vm.min_free_kbytes
+    attribute_file.KIND,  # before sysctl.KIND: huge pages move vm.min_free_kbytes
     sysctl.KIND,
-    cpu.KIND,
     mount.KIND,
     hdfs_mount.KIND,
     limit.KIND,
@@ -57,18 +58,23 @@ SETTINGS: tuple[SettingKind[Any, Any], ...] = (
     filesystem.KIND,
     volume.KIND,
     hadoop.KIND,
+    command.KIND,
+    text_file.KIND,
 )
 
 _OWNERS: dict[str, Callable[[Record], Attributes]] = {
     queue.Queue.kind: queue.Queue.from_record,
     bdi.BackingDevice.kind: bdi.BackingDevice.from_record,
     sysctl.Sysctls.kind: sysctl.Sysctls.from_record,
-    memory.HugePages.kind: memory.HugePages.from_record,
-    cpu.CpuPolicies.kind: cpu.CpuPolicies.from_record,
     MountFlags.kind: MountFlags.from_record,
     FileSystemOptions.kind: FileSystemOptions.from_record,
     hdfs_mount.HdfsMountSettings.kind: hdfs_mount.HdfsMountSettings.from_record,
     limit.Limits.kind: limit.Limits.from_record,
+}
+
+_DECLARED = {
+    each.kind: each.from_record
+    for each in (attribute_file.AttributeFiles, command.CommandOwner, text_file.TextFile)
 }
 
 _CHANGES: dict[str, Callable[[Record], Change]] = {
@@ -145,6 +151,8 @@ def _by_owner(changes: Sequence[Change]) -> dict[Attributes, AttributeChange]:
 def rebuild_change(kind: str, record: Record) -> Change:
     """Rebuild the change of a journal entry; RestoreError for another version."""
     try:
+        if kind in _DECLARED:
+            return DeclaredChange.from_record(_DECLARED[kind], record)
         if kind in _OWNERS:
             change = SwitchedAttributes if "levels" in record else AttributeChange
             return change.from_record(_OWNERS[kind], record)

@@ -75,7 +75,7 @@ class BackingDevice(HostFiles):
 
 def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:
     """Bind the setting to the mount of ``place``; TargetError if it has none."""
-    mount = _mount(place)
+    mount = mount_of(place)
     name = _name(mount, place)
     attribute = f"{_BDI}/{name}/{definition.attribute}"
     if name is None or not (ROOT / attribute).is_file():
@@ -91,7 +91,8 @@ def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:
 KIND = SettingKind(BdiDefinition, bind, attributes.prepare_changes)
 
 
-def _mount(place: str) -> Mount:
+def mount_of(place: str) -> Mount:
+    """Return the mount of a path; TargetError if there is no such path."""
     try:
         return mounts.find_mount(Path(place))
     except OSError as error:

@@ -188,14 +188,15 @@ def _devices(layer: Layer, place: str) -> tuple[BlockDevice, ...]:
         case Layer.SCHEDULING:
             return stack.scheduling_devices(place)
         case Layer.QUEUE:
-            return _request_queues(place)
+            return request_queues(place)
         case Layer.TOP:
             return stack.top_devices(place)
         case _:
             assert_never(layer)
 
 
-def _request_queues(place: str) -> tuple[BlockDevice, ...]:
+def request_queues(place: str) -> tuple[BlockDevice, ...]:
+    """The devices whose queues schedule requests below ``place``, else the lowest ones."""
     try:
         return stack.scheduling_devices(place)
     except TargetError:

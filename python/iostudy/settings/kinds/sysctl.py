@@ -21,7 +21,7 @@ from typing import ClassVar
 from iostudy.errors import SettingError, TargetError
 from iostudy.host.files import ROOT
 from iostudy.settings.attributes import AttributeChange, Attributes, AttributeSetting
-from iostudy.settings.change import ConflictPolicy, SettingKind
+from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.sysctl import SysctlDefinition
 from iostudy.settings.identity import boot_id
 from iostudy.settings.kinds.host_files import HostFiles
@@ -94,35 +94,6 @@ class Sysctls(HostFiles):
 
 
 @dataclass(frozen=True)
-class ProvenChange(AttributeChange):
-    """A change that first rewrites the current values of the ``unproven`` attributes.
-
-    No description says whether the kernel accepts these values. It is undone like any other.
-    """
-
-    unproven: tuple[str, ...] = ()
-
-    def apply(self) -> None:
-        """Prove, then write and read back; SettingError, with all restored, if either fails."""
-        for attribute in self.unproven:
-            self._prove(attribute, self.before[attribute])
-        super().apply()
-
-    def _prove(self, attribute: str, value: str) -> None:
-        try:
-            self._set(attribute, value)
-            self._verify(attribute, value)
-        except SettingError as error:
-            self.undo(ConflictPolicy.OVERWRITE)
-            raise SettingError(
-                f"a way back for {attribute} of {self.owner.name} before it is changed",
-                found=f"written as it is, {value!r}: {error.found}",
-                where=self.owner.location(attribute),
-                remedy="leave it out: the kernel would not take the old value back",
-            ) from error
-
-
-@dataclass(frozen=True)
 class SysctlSetting(AttributeSetting):
     """A sysctl of this host."""
 
@@ -153,9 +124,9 @@ def changes(wanted: Mapping[SysctlSetting, str]) -> tuple[AttributeChange, ...]:
         _refuse_below_use(setting, value)
     (owner,) = {setting.owner for setting in wanted}
     names = {setting.definition.name: value for setting, value in wanted.items()}
-    change = ProvenChange.prepare(owner, _cleared(owner, keys) | keys, names)
-    unproven = tuple(s.attribute for s in wanted if s.definition.undocumented)
-    return (replace(change, unproven=unproven),)
+    unproven = [s.attribute for s in wanted if s.definition.undocumented]
+    change = AttributeChange.prepare(owner, _cleared(owner, keys) | keys, names)
+    return (replace(change, unproven=tuple(unproven)),)
 
 
 KIND = SettingKind(SysctlDefinition, bind, changes)

@@ -1,0 +1,221 @@
+"""Settings that are files of the kernel below /sys or /proc, and last until the next boot.
+
+Of several names with the chosen one in brackets (``always [madvise] never``), or in parentheses as
+the scheduler's debugfs has it, the chosen one is the value.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy.errors import TargetError
+from iostudy.host.files import NOT_HERE, ROOT, decode, write_attribute
+from iostudy.settings import catalog
+from iostudy.settings.attributes import READ_ONLY_REMEDY, AttributeSetting
+from iostudy.settings.change import SettingKind
+from iostudy.settings.definitions.declared import AttributeDefinition
+from iostudy.settings.identity import boot_id
+from iostudy.settings.kinds.declared import (
+    MAX_VALUE_BYTES,
+    DeclaredOwner,
+    Location,
+    Runner,
+    ValueForm,
+    cannot_read,
+    locate,
+    prepare_changes,
+)
+from iostudy.settings.sysctl_keys import path_key
+
+MAX_FILES = 10_000
+"""Files of a pattern that are examined."""
+
+_TREES = ("sys", "proc")
+_QUEUE = re.compile(r"/block/([^/]+)/queue/(.+)")
+_PROCESS = re.compile(r"proc/(?:\d+|self|thread-self)/.*")
+
+
+@dataclass(frozen=True)
+class AttributeFiles(DeclaredOwner):
+    """Files of the kernel, each an attribute by its path without the first slash."""
+
+    kind: ClassVar[str] = "attribute-files"
+    refused_by: ClassVar[str] = "the kernel"
+
+    boot: str
+    resets: tuple[tuple[str, tuple[str, ...]], ...]
+    offered: str
+
+    @property
+    def side_effects(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
+        """The files that each file resets."""
+        return dict(self.resets)
+
+    def absence_reason(self) -> str | None:
+        """Return the reason after a reboot, or if its device is gone."""
+        return super().absence_reason() if self.boot == boot_id() else "the host has been rebooted"
+
+    def write_order(self, attributes: Iterable[str]) -> list[str]:
+        """Return those that reset others first."""
+        return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Files of the glob that can be read and written."""
+        both = stat.S_IRUSR | stat.S_IWUSR
+        paths = (p for p in sorted(ROOT.glob(pattern)) if p.stat().st_mode & both == both)
+        return tuple(str(path.relative_to(ROOT)) for path in paths)
+
+    def read(self, attribute: str) -> str | None:
+        """The line, or its chosen word; None where it is not there. SettingError for others."""
+        try:
+            text = _read(ROOT / attribute)
+            return self.form.convert(_chosen_word(text.split()) or text, self.runner)
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in NOT_HERE:
+                return None
+            remedy = "run as root; a setting is one line of text"
+            raise cannot_read(attribute, self.location(attribute), error, remedy) from error
+
+    def write(self, attribute: str, value: str) -> None:
+        """Write one value, with the newline that echo(1) adds."""
+        write_attribute(ROOT / attribute, f"{value}\n")
+
+    def available_values(self, attribute: str) -> tuple[str, ...]:
+        """Return the words around the chosen one, or those of the file that lists them."""
+        path = ROOT / attribute
+        try:
+            words = _read(path.with_name(self.offered) if self.offered else path).split()
+        except OSError:
+            return ()
+        return tuple(w.strip("[]()") for w in words) if self.offered or _chosen_word(words) else ()
+
+    def location(self, attribute: str) -> str:
+        """The file."""
+        return str(ROOT / attribute)
+
+    def remedy(self, error: OSError, attribute: str, value: str) -> str:
+        """Root, the host instead of a container, or another value."""
+        if isinstance(error, PermissionError):
+            return "run as root"
+        if error.errno == errno.EROFS:
+            return READ_ONLY_REMEDY
+        return "choose a value that this kernel takes"
+
+    def by_hand(self, attribute: str, value: str) -> str:
+        """The command that writes it."""
+        return f"echo '{value}' > {self.location(attribute)}"
+
+
+@dataclass(frozen=True)
+class AttributeFileSetting(AttributeSetting):
+    """A file of the kernel; one of several has the last folder with a number in its label."""
+
+    several: bool = False
+
+    @property
+    def label(self) -> str:
+        """``cpu.governor@policy0`` for one of several files."""
+        if not self.several:
+            return super().label
+        folders = [part for part in Path(self.attribute).parts[:-1] if part[-1].isdigit()]
+        return f"{self.definition.name}@{folders[-1] if folders else self.attribute}"
+
+
+def bind(definition: AttributeDefinition, place: str) -> tuple[AttributeFileSetting, ...]:
+    """Return the setting of every file; TargetError if there is none, or if it is another kind."""
+    located = locate(definition.place, place)
+    files = {each: _find(definition, each) for each in located}
+    return tuple(
+        _bind(definition, where, file, several=len(found) > 1 or "*" in definition.attributes[0])
+        for where, found in files.items()
+        for file in found
+    )
+
+
+def _bind(
+    definition: AttributeDefinition, where: Location, file: str, *, several: bool
+) -> AttributeFileSetting:
+    runner = Runner.of(definition)
+    known = definition if definition.resets else catalog.find_attribute(f"/{file}")
+    resets = known.resets if known else ()
+    normalise = runner.resolve(definition.normalise, definition.name)
+    owner = AttributeFiles(
+        where.name,
+        runner,
+        ValueForm(definition.equals, normalise),
+        where.device,
+        boot_id(),
+        ((file, tuple(_below_root(file, each) for each in resets)),) if resets else (),
+        definition.offered,
+    )
+    return AttributeFileSetting(definition, owner, file, several)
+
+
+def _below_root(file: str, pattern: str) -> str:
+    """Return a pattern below the root; a relative one begins in the folder of the file."""
+    return pattern[1:] if pattern.startswith("/") else str(Path(file).parent / pattern)
+
+
+def _find(definition: AttributeDefinition, where: Location) -> tuple[str, ...]:
+    patterns = where.fill(definition.attributes)
+    for pattern in patterns:
+        paths = islice(ROOT.glob(pattern[1:]), MAX_FILES)
+        if found := sorted(path for path in paths if path.is_file()):
+            # Several CPUs may have links to the policy that they share.
+            return tuple(dict.fromkeys(_require_attribute(definition, path) for path in found))
+    raise TargetError(
+        f"the file of {definition.name}",
+        found="this kernel, device or driver has none",
+        where=", ".join(str(ROOT / pattern[1:]) for pattern in patterns),
+        remedy="leave it out; some files come with a kernel module, or for root alone",
+    )
+
+
+def _require_attribute(definition: AttributeDefinition, path: Path) -> str:
+    """Return its path without the first slash; TargetError if it is no attribute of the kernel."""
+    real = path.resolve().relative_to(ROOT.resolve())
+    better = ""
+    if queue := _QUEUE.search(f"/{real}"):
+        better = f"write block.{queue[2].replace('iosched/', 'SCHEDULER.')} with `on: {queue[1]}`"
+    elif real.is_relative_to("proc/sys"):
+        better = f"write sysctl.{path_key(str(real.relative_to('proc/sys')))}"
+    elif real.parts[0] not in _TREES or _PROCESS.fullmatch(str(real)):
+        better = "name a file of the kernel; for others there are commands and keys of text files"
+    if better and definition.undocumented:
+        raise TargetError(
+            f"a file of {' or '.join(f'/{tree}' for tree in _TREES)} without a setting of its own",
+            found=f"it is /{real}",
+            where=str(path),
+            remedy=better,
+        )
+    return str(real)
+
+
+KIND = SettingKind(AttributeDefinition, bind, prepare_changes)
+
+
+def _chosen_word(words: Sequence[str]) -> str:
+    """Return the one word in brackets, or in parentheses among words; empty without one.
+
+    ``1000 (system)`` is a number with a remark.
+    """
+    pairs = ("[]",) if any(word.isdecimal() for word in words) else ("[]", "()")
+    chosen = [word[1:-1] for word in words if word[0] + word[-1] in pairs]
+    return chosen[0] if len(chosen) == 1 else ""
+
+
+def _read(path: Path) -> str:
+    """Return the text without waiting for more, as kmsg and trace pipes would."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        return decode(os.read(descriptor, MAX_VALUE_BYTES + 1))
+    finally:
+        os.close(descriptor)
