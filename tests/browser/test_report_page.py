@@ -7,8 +7,9 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,19 @@ from tests.report.factory import (
     rows,
     study,
     study_row,
-    two_factors,
 )
-from tests.report.parted import cells, parted_report
+from tests.report.factory import (
+    two_factors as build_two_factors,
+)
+from tests.report.parted import cells
+from tests.report.parted import parted_report as build_parted_report
 from tests.report.topics.test_screening import report as screening_report
 from tests.report.topics.test_screening import screening_study
 
 pytestmark = pytest.mark.browser
+
+two_factors = cache(build_two_factors)
+parted_report = cache(build_parted_report)
 
 FLAGS = (
     "--no-sandbox",
@@ -85,11 +92,13 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+@cache
 def full_report() -> Report:
     experiment = study()
     return build_report(experiment, study_row(experiment), disturbed(outlying(rows(experiment))))
 
 
+@cache
 def hostile_report() -> Report:
     """Hostile strings wherever a string of others can come in."""
     experiment = study(factor("block.scheduler", "none", HOSTILE), question=HOSTILE, text=HOSTILE)
@@ -161,13 +170,15 @@ def test_charts_are_written_in_the_ink_of_the_page(full: tuple[Page, PageLog], s
     assert label.evaluate("(text) => getComputedStyle(text).fill") == ink
 
 
-@pytest.mark.parametrize(
-    "shown", [full_report(), hostile_report(), report(blocks=0), parted_report()]
-)
+def empty_report() -> Report:
+    return report(blocks=0)
+
+
+@pytest.mark.parametrize("make", [full_report, hostile_report, empty_report, parted_report])
 def test_the_page_does_not_scroll_sideways_on_a_phone(
-    browser: Browser, tmp_path: Path, shown: Report
+    browser: Browser, tmp_path: Path, make: Callable[[], Report]
 ) -> None:
-    page, _ = opened(browser, shown, tmp_path, width=360)
+    page, _ = opened(browser, make(), tmp_path, width=360)
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.close()
@@ -360,24 +371,33 @@ def test_the_trials_can_be_had_as_csv(browser: Browser, tmp_path: Path) -> None:
     assert got[0]["settings.block.scheduler@loop0"] == report.trials[0].configuration
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", '=1,"a"\n=2'])
-def test_no_text_in_the_csv_is_a_formula(browser: Browser, tmp_path: Path, text: str) -> None:
+def test_no_text_in_the_csv_is_a_formula(browser: Browser, tmp_path: Path) -> None:
     experiment = study()
-    trials = [replace(row, reason=text, counts=False) for row in rows(experiment, blocks=2)]
-    trials[0] = replace(trials[0], settings={text: "x"}, figures={"aggregate": -5.0})
-    first, *_ = trials_csv(
-        browser, build_report(experiment, study_row(experiment), trials), tmp_path
-    )
-    assert first["reason"] == f"'{text}"
-    assert first["value"] == "-5"
+    texts = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", '=1,"a"\n=2']
+    trials = [
+        replace(row, reason=text, counts=False, settings={text: "x"}, figures={"aggregate": -5.0})
+        for row, text in zip(rows(experiment, blocks=6), texts, strict=False)
+    ]
+    found = trials_csv(browser, build_report(experiment, study_row(experiment), trials), tmp_path)
+    assert [row["reason"] for row in found] == [f"'{text}" for text in texts]
+    assert {row["value"] for row in found} == {"-5"}
 
 
-@pytest.mark.parametrize("report", [full_report(), parted_report(), hostile_report()])
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
+@pytest.mark.parametrize(
+    ("make", "width", "scheme"),
+    [
+        (full_report, 1280, "light"),
+        (full_report, 1280, "dark"),
+        (full_report, 360, "light"),
+        (parted_report, 1280, "light"),  # the shades of its cells depend on the scheme
+        (parted_report, 1280, "dark"),
+        (hostile_report, 360, "light"),
+    ],
+)
 def test_axe_finds_nothing_serious(
-    browser: Browser, tmp_path: Path, report: Report, width: int, scheme: str
+    browser: Browser, tmp_path: Path, make: Callable[[], Report], width: int, scheme: str
 ) -> None:
-    page, _ = opened(browser, report, tmp_path, width, color_scheme=scheme, bypass_csp=True)
+    page, _ = opened(browser, make(), tmp_path, width, color_scheme=scheme, bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     # One example of what each rule finds right: to describe them all takes most of the time.
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response
@@ -413,7 +433,7 @@ def test_folded_sections_are_printed_unless_they_are_long(browser: Browser, tmp_
 def test_latencies_are_drawn_and_the_cells_of_a_matrix_are_shaded(
     browser: Browser, tmp_path: Path
 ) -> None:
-    page, log = opened(browser, parted_report(cells(["write", "read"])), tmp_path)
+    page, log = opened(browser, build_parted_report(cells(["write", "read"])), tmp_path)
     assert log.errors == []
     for number in (1, 2, 3):
         chart = page.locator(f"#latency-1-{number}")
