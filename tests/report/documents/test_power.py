@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from importlib import resources
+from typing import Protocol
 
 import pytest
 
@@ -43,18 +45,41 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
 """
 
 
-def estimate(folder, *, budget=None, seed=3, text=TEXT, **node) -> PowerReport:
-    folder.mkdir(exist_ok=True)
-    study = read(text)
-    same = read(build_aa_study(study, str(folder), 10))
-    assignment = prepare_session(same, folder, root=True, resume=False)
-    assignment.execute(FakeNode(seed=seed, **node), root=True, seed=1, listeners=[])
-    with open_ledger(folder) as ledger:
-        return build_power(study, AaMeasurement(same, ledger.rows(), str(folder)), budget)
+class Estimate(Protocol):
+    def __call__(
+        self,
+        *,
+        noise: float,
+        budget: float | None = None,
+        text: str = TEXT,
+        effect: float = 0.0,
+    ) -> PowerReport: ...
 
 
-def test_the_noise_is_that_of_pairs_and_what_follows_is_by_the_rule_of_the_study(tmp_path):
-    found = estimate(tmp_path, noise=0.04)
+@pytest.fixture(scope="module")
+def estimate(tmp_path_factory: pytest.TempPathFactory) -> Estimate:
+    """The report on an A/A study; tests share those that differ by the budget only."""
+
+    @cache
+    def measure(text: str, noise: float, effect: float) -> AaMeasurement:
+        folder = tmp_path_factory.mktemp("power")
+        same = read(build_aa_study(read(text), "A/A", 10))
+        assignment = prepare_session(same, folder, root=True, resume=False)
+        node = FakeNode(seed=3, noise=noise, effects={AGAIN: effect})
+        assignment.execute(node, root=True, seed=1, listeners=[])
+        with open_ledger(folder) as ledger:
+            return AaMeasurement(same, ledger.rows(), str(folder))
+
+    def build(
+        *, noise: float, budget: float | None = None, text: str = TEXT, effect: float = 0.0
+    ) -> PowerReport:
+        return build_power(read(text), measure(text, noise, effect), budget)
+
+    return build
+
+
+def test_the_noise_is_that_of_pairs_and_what_follows_is_by_the_rule_of_the_study(estimate):
+    found = estimate(noise=0.04)
     assert found.comparisons == 4
     for each in found.workloads:
         # Two trials of 4 % each; ten blocks know it to -31 % and +83 %.
@@ -65,8 +90,8 @@ def test_the_noise_is_that_of_pairs_and_what_follows_is_by_the_rule_of_the_study
         assert "will probably stay inconclusive in 30 blocks" in each.noise.sentence
 
 
-def test_times_are_of_the_study_and_not_of_the_a_a(tmp_path):
-    found = estimate(tmp_path, noise=0.01)
+def test_times_are_of_the_study_and_not_of_the_a_a(estimate):
+    found = estimate(noise=0.01)
     # A trial of the fake node takes a second; the study has three configurations.
     assert [each.trial_seconds for each in found.workloads] == [1.0, 1.0]
     assert [each.block_seconds for each in found.workloads] == [3.0, 3.0]
@@ -75,25 +100,25 @@ def test_times_are_of_the_study_and_not_of_the_a_a(tmp_path):
     assert re.search(r"blocks, about [0-9.]+ s ", enough)
 
 
-def test_power_of_a_search_is_that_of_its_confirmation(tmp_path):
-    found = estimate(tmp_path, text=SEARCH, noise=0.01)
+def test_power_of_a_search_is_that_of_its_confirmation(estimate):
+    found = estimate(text=SEARCH, noise=0.01)
     assert (found.configurations, found.comparisons) == (2, 2)
     assert (found.fewest_seconds, found.most_seconds) == (20.0, 120.0)
     assert "the search before it takes 120 trials" in found.sentences[0]
 
 
-def test_an_effect_of_a_screening_has_a_share_of_the_noise_of_two_runs(tmp_path):
+def test_an_effect_of_a_screening_has_a_share_of_the_noise_of_two_runs(estimate):
     factors = "factors: {block.scheduler: [none, bfq], mount.atime: [relatime, noatime]}\n"
     both = TEXT.replace("factors: {block.scheduler: [none, kyber, bfq]}\n", factors)
-    pairs = estimate(tmp_path / "pairs", text=both, noise=0.04)
-    effects = estimate(tmp_path / "effects", text=f"{both}design: full\n", noise=0.04)
+    pairs = estimate(text=both, noise=0.04)
+    effects = estimate(text=f"{both}design: full\n", noise=0.04)
     for pair, effect in zip(pairs.workloads, effects.workloads, strict=True):
         assert effect.noise.sd == pytest.approx(pair.noise.sd * 0.5**0.5)
         assert effect.noise.reachable < pair.noise.reachable
 
 
-def test_a_budget_reaches_what_its_blocks_do(tmp_path):
-    less, more = (estimate(tmp_path / str(s), noise=0.04, budget=s) for s in (60.0, 600.0))
+def test_a_budget_reaches_what_its_blocks_do(estimate):
+    less, more = (estimate(noise=0.04, budget=s) for s in (60.0, 600.0))
     assert (less.budget.blocks, more.budget.blocks) == (10, 100)
     for small, large in zip(less.workloads, more.workloads, strict=True):
         assert large.budget_reachable < large.noise.reachable < small.budget_reachable
@@ -101,21 +126,21 @@ def test_a_budget_reaches_what_its_blocks_do(tmp_path):
     assert any("blocks: [5, 100]" in sentence for sentence in more.sentences)
 
 
-def test_a_budget_that_is_too_small_says_so(tmp_path):
-    found = estimate(tmp_path, noise=0.04, budget=20.0)
+def test_a_budget_that_is_too_small_says_so(estimate):
+    found = estimate(noise=0.04, budget=20.0)
     assert not found.budget.enough
     assert all(each.budget_reachable is None for each in found.workloads)
     assert any("fewer than the minimum of 5" in sentence for sentence in found.sentences)
 
 
-def test_false_winner_is_reported(tmp_path):
-    assert "found no difference" in estimate(tmp_path / "clean", noise=0.02).sentences[-1]
-    found = estimate(tmp_path / "false", noise=0.02, effects={AGAIN: -0.2})
+def test_false_winner_is_reported(estimate):
+    assert "found no difference" in estimate(noise=0.02).sentences[-1]
+    found = estimate(noise=0.02, effect=-0.2)
     assert "found a difference on dfsio-" in found.sentences[-1]
 
 
-def test_excessive_noise_is_reported_without_infeasible_numbers(tmp_path):
-    found = estimate(tmp_path, noise=3.0)
+def test_excessive_noise_is_reported_without_infeasible_numbers(estimate):
+    found = estimate(noise=3.0)
     shown = build_power_table(found)
     assert isinstance(shown, TextTable)
     cells = " ".join(cell for row in shown.rows for cell in row)
@@ -123,9 +148,9 @@ def test_excessive_noise_is_reported_without_infeasible_numbers(tmp_path):
     assert "too large to detect" in found.sentences[0]
 
 
-def test_the_document_has_the_form_of_the_committed_schema(tmp_path):
+def test_the_document_has_the_form_of_the_committed_schema(estimate):
     committed = resources.files("iostudy.report").joinpath("power.schema.json").read_text("utf-8")
     assert committed == json_.format_schema(PowerReport), "write format_schema(PowerReport) there"
-    document = estimate(tmp_path, noise=0.04, budget=600.0).model_dump(mode="json")
+    document = estimate(noise=0.04, budget=600.0).model_dump(mode="json")
     assert_conforms(json.loads(json.dumps(document)), json_.build_schema(PowerReport))
     assert next(iter(document.items())) == ("schema", "iostudy.power/1")
