@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 
 import pytest
 
@@ -78,8 +77,3 @@ def test_pilot_and_windows_count_as_measuring(tmp_path):
     assert document.measuring_seconds == own.measuring_seconds == pytest.approx(3 * seconds)
     assert own.pilot.window_seconds == 0.5
     assert [verdict.workload for verdict in document.verdicts] == [WORKLOAD] * 2
-
-
-def test_the_committed_schema_is_the_one_that_the_values_give():
-    committed = resources.files("iostudy.cli").joinpath("run.schema.json").read_text("utf-8")
-    assert committed == json_.format_schema(StudyRunReport), "run `make docs`"

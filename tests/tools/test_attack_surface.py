@@ -9,7 +9,6 @@ from tools.docs.attack_surface_rows import ROWS
 
 def test_every_file_has_a_row() -> None:
     assert all(row.reach and row.what for row in ROWS)
-    assert attack_surface.write_page() == (attack_surface.ROOT / "docs/security.md").read_text()
 
 
 def test_a_new_file_and_a_needless_row_are_errors(

@@ -1,19 +1,14 @@
-"""Generated pages and schemas are current, and the schemas describe every field."""
+"""Generated schemas describe every field; `make check` compares the files with them."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tools.docs.documents import DOCUMENTS, ROOT
+from tools.docs.documents import DOCUMENTS
 
 SCHEMAS = [path for path in DOCUMENTS if path.endswith("schema.json")]
 STUDY_FILE = "python/iostudy/study/study.schema.json"
-
-
-@pytest.mark.parametrize("path", DOCUMENTS)
-def test_generated_pages_are_current(path):
-    assert (ROOT / path).read_text("utf-8") == DOCUMENTS[path](), "`make docs` writes it"
 
 
 def models(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from importlib import resources
 from typing import Protocol
 
 import pytest
@@ -148,9 +147,7 @@ def test_excessive_noise_is_reported_without_infeasible_numbers(estimate):
     assert "too large to detect" in found.sentences[0]
 
 
-def test_the_document_has_the_form_of_the_committed_schema(estimate):
-    committed = resources.files("iostudy.report").joinpath("power.schema.json").read_text("utf-8")
-    assert committed == json_.format_schema(PowerReport), "write format_schema(PowerReport) there"
+def test_the_document_has_the_form_of_its_schema(estimate):
     document = estimate(noise=0.04, budget=600.0).model_dump(mode="json")
     assert_conforms(json.loads(json.dumps(document)), json_.build_schema(PowerReport))
     assert next(iter(document.items())) == ("schema", "iostudy.power/1")

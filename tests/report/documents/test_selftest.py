@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -71,12 +70,7 @@ def test_the_table_has_a_line_for_each(tmp_path):
     ]
 
 
-def test_the_document_has_the_form_of_the_committed_schema(tmp_path):
-    name = "selftest.schema.json"
-    committed = resources.files("iostudy.report").joinpath(name).read_text("utf-8")
-    assert committed == json_.format_schema(SelftestReport), (
-        "write format_schema(SelftestReport) there"
-    )
+def test_the_document_has_the_form_of_its_schema(tmp_path):
     document = run_selftest(tmp_path).model_dump(mode="json")
     assert_conforms(json.loads(json.dumps(document)), json_.build_schema(SelftestReport))
     assert next(iter(document.items())) == ("schema", "iostudy.selftest/1")
