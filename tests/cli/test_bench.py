@@ -14,7 +14,6 @@ from hypothesis import given
 from pydantic import Field
 from rich.console import Console
 
-from iostudy.cli.bars import BAR_LETTERS, format_bars
 from iostudy.cli.bench.json_output import build_document
 from iostudy.cli.bench.options import parse_options
 from iostudy.cli.bench.progress import ProgressLine, show_progress
@@ -24,6 +23,7 @@ from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.evidence import Evidence
 from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
+from iostudy.report.bars import BAR_LETTERS, format_bars
 from iostudy.report.documents.bench import BenchReport
 from iostudy.report.render import json_
 from iostudy.telemetry.block_requests import BlockRequests, Requests

@@ -23,7 +23,7 @@ workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
 
 def refused(program, text: str, words: str) -> None:
     program.write(text)
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -33,7 +33,7 @@ def refused(program, text: str, words: str) -> None:
 
 def test_valid_study_is_summarized(program):
     program.write(OPTIONS)
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr
     output = " ".join(done.stdout.split())
     assert "blocks 5 to 30 of each workload; a block is a trial under each of the 2 conf" in output
@@ -47,14 +47,16 @@ def test_valid_study_is_summarized(program):
 
 def test_fixed_length_study_has_no_range_of_blocks(program):
     program.write(OPTIONS + "decide: {blocks: [3, 3]}\n")
-    output = " ".join(program("check", "study.yaml").stdout.split())
+    output = " ".join(program("check", "study.yaml", "--full").stdout.split())
     assert "blocks 3 of each workload;" in output
     assert "trials 6 space 1.00 MiB" in output
 
 
 def test_declared_weights_are_printed(program):
     program.write(OPTIONS + "decide: {weights: {dfsio-read: 2.5}}\n")
-    assert "weight dfsio-read: 2.5" in " ".join(program("check", "study.yaml").stdout.split())
+    assert "weight dfsio-read: 2.5" in " ".join(
+        program("check", "study.yaml", "--full").stdout.split()
+    )
 
 
 SWITCHED = """\
@@ -69,11 +71,11 @@ decide: {mode: MODE}
 @pytest.mark.child
 def test_study_of_windows_says_what_it_compares_and_how_it_changes_settings(program):
     program.write(SWITCHED.replace("MODE", "auto"))
-    output = " ".join(program("check", "study.yaml").stdout.split())
+    output = " ".join(program("check", "study.yaml", "--full").stdout.split())
     assert "compares windows of one run of each workload (switchback)" in output
     assert "block.scheduler of the target, for each window of a run, and restored after" in output
     program.write(SWITCHED.replace("MODE", "trials"))
-    output = " ".join(program("check", "study.yaml").stdout.split())
+    output = " ".join(program("check", "study.yaml", "--full").stdout.split())
     assert "for each window" not in output
     assert "block.scheduler of the target, for each trial, and restored after it" in output
 
@@ -81,7 +83,7 @@ def test_study_of_windows_says_what_it_compares_and_how_it_changes_settings(prog
 def test_load_is_printed_once_and_trials_are_counted_per_level(program):
     loaded = OPTIONS.replace("files: 1, ", "") + "load: {workload.files: [1, 3]}\n"
     program.write(loaded + "decide: {blocks: [3, 3]}\n")
-    output = " ".join(program("check", "study.yaml").stdout.split())
+    output = " ".join(program("check", "study.yaml", "--full").stdout.split())
     assert "workload dfsio-read: size=1MiB, and defaults load files of 1, 3;" in output
     assert "blocks 3 of each workload at each load;" in output
     assert "trials 12 space 3.00 MiB of files at most written 12.0 MiB in all" in output
@@ -97,7 +99,7 @@ factors: {{workload.record_size: [1MiB, 64KiB]}}
 workloads: [{{io: {io}}}, {{command: {{run: "true"}}}}, {{mix: {mixed}}}]
 decide: {{blocks: [3, 3]}}
 """)
-    output = " ".join(program("check", "study.yaml").stdout.split())
+    output = " ".join(program("check", "study.yaml", "--full").stdout.split())
     assert "time 1 min 30 s, if the storage moves 500 MiB/s; no estimate for" in output
     assert "no estimate for command, mix" in output
     assert "timed: io with size=1MiB, duration=10s, ramp=5s, and defaults" in output
@@ -108,7 +110,7 @@ def test_named_configurations_are_printed(program):
     program.write(
         OPTIONS + "configurations: {usual: {}, small ones: {workload.record_size: 64KiB}}\n"
     )
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr
     lines = [line.partition(" ") for line in done.stdout.splitlines()]
     configurations = [rest.strip() for word, _, rest in lines if word == "configuration"]
@@ -164,7 +166,7 @@ def test_a_scratch_device_that_somebody_uses(program):
 @pytest.mark.root
 def test_offered_levels_are_shown(program):
     program.write(study().replace("[none, bfq]", "offered"))
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr
     assert "none, mq-deadline" in done.stdout
 
@@ -173,7 +175,7 @@ def test_offered_levels_are_shown(program):
 def test_file_systems_that_are_made_anew_are_counted(program):
     factors = "{filesystem.type: [ext4, ext2, ext3], block.scheduler: [none, bfq]}"
     program.write(study().replace("{block.scheduler: [none, bfq]}", factors))
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr
     output = " ".join(done.stdout.split())
     assert "3 beforehand, then 15 to 18: each is recreated in every block" in output
@@ -205,13 +207,13 @@ workloads: [dfsio-write]
 design: {kind: plackett-burman, fold_over: false}
 """
     program.write(text)
-    output = program("check", "study.yaml").stdout
+    output = program("check", "study.yaml", "--full").stdout
     assert "plackett-burman without fold-over: 4 runs" in output
     assert "direct=true with workload.record_size with workload.files" in output
     assert "direct=false, record_size=1MiB, files=2" in output
     assert "baseline" not in output
     program.write(text.replace("fold_over: false", "fold_over: true"))
-    assert "8 runs; no effect is aliased" in program("check", "study.yaml").stdout
+    assert "8 runs; no effect is aliased" in program("check", "study.yaml", "--full").stdout
 
 
 WARNED = """\
@@ -277,7 +279,7 @@ SCRIPT = '{command: {shell: true, run: "true\\ntrue", limit: 5s}}'
 def test_a_sysctl_that_the_kernel_lacks_is_refused_on_every_target(program, target):
     text = OPTIONS.replace("workload.record_size: [1MiB, 64KiB]", "vm.swapiness: [10, 60]")
     program.write(re.sub("target: .*", f"target: {target}", text))
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 2
     assert "this kernel has none of that name" in done.stderr
 
@@ -285,7 +287,7 @@ def test_a_sysctl_that_the_kernel_lacks_is_refused_on_every_target(program, targ
 def test_levels_of_several_parts_and_scripts_are_readable(program):
     text = OPTIONS.replace("workload.record_size: [1MiB, 64KiB]", ENVIRONMENTS)
     program.write(text.replace("{dfsio-read: {files: 1, size: 1MiB}}", SCRIPT))
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "workload.environment old, new" in lines
@@ -315,7 +317,7 @@ def test_data_of_a_block_are_written_once_and_those_of_a_trial_each_time(
 ):
     text = OPTIONS.replace("dfsio-read: {files: 1, size: 1MiB}", workload)
     program.write(text + "decide: {blocks: [5, 5]}\n")
-    output = " ".join(program("check", "study.yaml").stdout.split())
+    output = " ".join(program("check", "study.yaml", "--full").stdout.split())
     assert f"space {peak} of files at most written {written} in all" in output
 
 
@@ -336,12 +338,12 @@ def test_a_sysctl_is_a_setting_by_its_key(program):
     configurations = "configurations: {a: {}, b: {vm.swappiness: 60}}\n"
     text = OPTIONS.replace("workload.record_size: [1MiB, 64KiB]", "vm.swappiness: [10, 60]")
     program.write(text + configurations)
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr
     assert "sysctl.vm.swappiness of the whole host" in " ".join(done.stdout.split())
     both = "vm.swappiness: [10, 60], sysctl.vm.swappiness: [10, 60]"
     program.write(text.replace("vm.swappiness: [10, 60]", both))
-    assert "the factor occurs twice" in program("check", "study.yaml").stderr
+    assert "the factor occurs twice" in program("check", "study.yaml", "--full").stderr
 
 
 @pytest.mark.parametrize("place", ["no/such.yaml", "none.yaml"])

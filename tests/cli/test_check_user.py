@@ -19,7 +19,7 @@ def checked(tmp_path, monkeypatch):
 
     def check(text: str) -> str:
         (tmp_path / "study.yaml").write_text(study(text))
-        done = CliRunner().invoke(app, ["check", "study.yaml"])
+        done = CliRunner().invoke(app, ["check", "study.yaml", "--full"])
         assert done.exit_code == 0, done.output
         return " ".join(done.output.split())
 

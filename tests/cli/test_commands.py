@@ -20,7 +20,7 @@ decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
 
 @pytest.mark.process
 def test_check_prints_the_plan_and_changes_nothing(program):
-    done = program("check", "quickstart")
+    done = program("check", "quickstart", "--full")
     assert done.returncode == 0, done.stderr
     assert "loop-back disk of 2GiB" in done.stdout or "without" in done.stdout
     assert "block.scheduler" in done.stdout
@@ -41,7 +41,10 @@ def test_study_reports_its_results_in_every_format(program):
     assert document == json.loads((program.out / "report.json").read_text())
     assert document["method"]["seed"] == 7
     whole = program("report", "out").stdout
-    assert whole.startswith(done.stdout)  # which is the verdicts alone
+    sentence = "".join(json.loads(program("run", "out", "--resume", "--json").stdout)["answer"])
+    assert whole.startswith(sentence[:60])
+    assert len(done.stdout.splitlines()) <= 24
+    assert len(whole) > len(done.stdout)
     assert "latency" in whole
     assert "<html" in program("report", "out", "--format", "html").stdout
     assert "| verdict |" in program("report", "out", "--format", "markdown").stdout
@@ -89,7 +92,11 @@ def test_verdict_sets_the_exit_code_only_on_request(program):
 @pytest.mark.process
 def test_bench_prints_figures_with_units(program):
     options = ["-o", "files=1", "-o", "size=1MiB"]
-    done = program("bench", "dfsio-write", *options)
+    screen = program("bench", "dfsio-write", *options)
+    assert "aggregate " in screen.stdout
+    assert len(screen.stdout.splitlines()) <= 24
+    assert all(len(line) <= 80 for line in screen.stdout.splitlines())
+    done = program("bench", "dfsio-write", *options, "--full")
     assert done.returncode == 0, done.stderr
     assert "MiB/s" in done.stdout
     assert re.search(r"bytes +1\.00 +MiB ", done.stdout)
@@ -129,11 +136,11 @@ def test_off_a_terminal_nothing_is_folded(program, command):
 
 def test_escape_sequences_of_study_files_are_escaped(program):
     program.write(WITHOUT_ROOT.replace("Which?", '"\\e[31mWhich?"').replace("64KiB", '"\\e[5m"'))
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 2
     assert r"level \x1b[5m: not a size" in done.stderr
     program.write(WITHOUT_ROOT.replace("Which?", '"\\e[31mWhich?"'))
-    assert r"\x1b[31mWhich?" in program("check", "study.yaml").stdout
+    assert r"\x1b[31mWhich?" in program("check", "study.yaml", "--full").stdout
 
 
 @pytest.mark.process

@@ -43,7 +43,7 @@ def test_report_and_plan_name_the_mounts(program: Program) -> None:
         mounted(memory, "-t", "tmpfs", "tmpfs"),
         sshfs_mounted(served, program.folder / "data"),
     ):
-        plan = program("check", "study.yaml").stdout
+        plan = program("check", "study.yaml", "--full").stdout
         assert f"tmpfs of tmpfs at {memory} (memory): rw" in plan
         assert "warning" not in plan
         assert "(network): rw" in plan
@@ -83,6 +83,6 @@ def test_files_on_a_dead_mount_are_removed_once_it_is_back(program: Program) -> 
 @pytest.mark.process
 def test_a_missing_directory_is_refused(program: Program) -> None:
     write_study(program, "[3, 3]")
-    found = program("check", "study.yaml")
+    found = program("check", "study.yaml", "--full")
     assert found.returncode == 2
     assert "it does not exist" in found.stderr

@@ -94,7 +94,7 @@ def test_questions_have_defaults(program, monkeypatch):
     done = program("init")
     assert done.returncode == 0, done.stderr
     assert len(questions) == 2
-    assert program("check", "study.yaml").returncode == 0
+    assert program("check", "study.yaml", "--full").returncode == 0
 
 
 @pytest.mark.child

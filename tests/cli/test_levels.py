@@ -29,7 +29,7 @@ def pair() -> Iterator[tuple[str, str]]:
 def settings_by_configuration(program, factors: str) -> dict[str, list[dict[str, str]]]:
     """Run it; the settings of each trial, by the label of its configuration."""
     program.write(factors + REST)
-    assert program("check", "study.yaml").returncode == 0
+    assert program("check", "study.yaml", "--full").returncode == 0
     done = program.run_study()
     assert done.returncode == 0, done.stderr
     assert program.residue() == []
@@ -70,7 +70,7 @@ def test_one_level_on_two_other_devices(program, pair):
     program.write(
         f"factors:\n  block.scheduler: {{levels: [none, bfq], on: [{', '.join(pair)}]}}\n" + REST
     )
-    output = program("check", "study.yaml").stdout
+    output = program("check", "study.yaml", "--full").stdout
     assert f"block.scheduler of {pair[0]}, {pair[1]}, for each trial" in output
     done = program.run_study()
     assert done.returncode == 0, done.stderr
@@ -115,7 +115,7 @@ def test_missing_level_fails_before_the_first_trial(program, loop, command, on, 
     name, _, levels = factor.partition(": ")
     place = on.replace("LOOP", loop)
     program.write(f"factors:\n  {name}: {{levels: {levels}, on: {place}}}\n" + REST)
-    done = program("check", "study.yaml") if command == "check" else program.run_study()
+    done = program("check", "study.yaml", "--full") if command == "check" else program.run_study()
     assert done.returncode in (2, 3)
     assert words in done.stderr
     assert "remedy: " in done.stderr

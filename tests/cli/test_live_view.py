@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.cli import bars, console, progress
+from iostudy.cli import console, progress
 from iostudy.cli.comparison_lines import ComparisonTable
 from iostudy.cli.host_condition import HostCondition
 from iostudy.cli.live_view import LiveView
@@ -21,6 +21,7 @@ from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
 from iostudy.execution.switchback.confirmation import BLOCKS as CONFIRMED
 from iostudy.node.fake import Disturbance, FakeNode
+from iostudy.report import bars
 from iostudy.results.comparisons import compare_configurations
 from iostudy.study.parser import parse
 from iostudy.telemetry.summary import TelemetrySummary

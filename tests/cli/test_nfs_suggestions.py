@@ -72,7 +72,7 @@ def test_other_studies_have_no_suggestion(name):
 @pytest.mark.child
 def test_check_prints_the_suggestion(program, monkeypatch):
     monkeypatch.setattr(check, "read_mounts", lambda: parse_mountinfo(MOUNTS))
-    done = program("check", "edit-log")
+    done = program("check", "edit-log", "--full")
     assert done.returncode == 0, done.stderr
     assert '`1 NFS disk: "/mnt/journal"`' in " ".join(done.stdout.split())
     assert not Path("/mnt/journal").exists()

@@ -34,7 +34,7 @@ def test_killed_search_is_resumed_confirmed_and_kept(program):
     before = read_search(program.out).candidates
     early = program("persist", "out")
     assert (early.returncode, "has no confirmation yet" in early.stderr) == (2, True)
-    done = program.run_study("--resume")
+    done = program.run_study("--resume", "--full")
     assert done.returncode == 0, done.stderr
     found = read_search(program.out)
     assert found.candidates[: len(before)] == before
@@ -77,7 +77,7 @@ def test_search_killed_before_its_confirmation_leaves_nothing_and_is_resumed(pro
 
 def test_check_prints_space_budget_and_confirmation(program):
     program.write(SEARCH)
-    output = " ".join(program("check", "study.yaml").stdout.split())
+    output = " ".join(program("check", "study.yaml", "--full").stdout.split())
     assert "workload.record_size 64KiB, 1MiB; default 4KiB" in output
     assert "space 4 points, and the default" in output
     assert "tried first known: workload.record_size=1MiB, block.read_ahead_kb=256" in output

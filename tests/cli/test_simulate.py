@@ -80,7 +80,7 @@ def test_a_study_of_this_host_is_not_simulated(program: Program):
 
 
 def test_the_plan_changes_nothing(program: Program, study: str):
-    done = program("check", study)
+    done = program("check", study, "--full")
     assert done.returncode == 0, done.stderr
     assert "host, scheduler and drive are simulated" in done.stdout
 
@@ -135,5 +135,5 @@ def test_a_trace_is_replayed_under_each_scheduler(program: Program):
 )
 def test_a_trace_is_refused_where_it_cannot_run(program: Program, text: str, message: str):
     program.write(text)
-    done = program("check", "study.yaml")
+    done = program("check", "study.yaml", "--full")
     assert (done.returncode, message in done.stderr) == (2, True), done.stderr

@@ -28,7 +28,7 @@ BLOCKS, WRITTEN_BYTES = 3, 4 << 20
 
 def test_every_trial_is_traced_and_the_report_pools_them(tracing: Path, program: Program) -> None:
     program.write(ON_DISK)
-    checked = program("check", "study.yaml")
+    checked = program("check", "study.yaml", "--full")
     assert checked.returncode == 0, checked.stderr
     assert "every request of the disks is traced" in checked.stdout
     done = program.run_study()
@@ -63,7 +63,7 @@ def test_every_trial_is_traced_and_the_report_pools_them(tracing: Path, program:
 
 def test_target_without_a_disk_fails_before_the_run(tracing: Path, program: Program) -> None:
     program.write(STUDY.replace("TARGET", "/dev/shm"))
-    for done in (program("check", "study.yaml"), program.run_study()):
+    for done in (program("check", "study.yaml", "--full"), program.run_study()):
         assert done.returncode == 2
         assert "no block device below the target" in done.stderr
 
@@ -73,7 +73,7 @@ def test_without_tracefs_no_scratch_disk_is_created(
 ) -> None:
     monkeypatch.setattr(tracefs, "find_tracefs", lambda: None)
     program.write(ON_DISK)
-    for done in (program("check", "study.yaml"), program.run_study()):
+    for done in (program("check", "study.yaml", "--full"), program.run_study()):
         assert done.returncode == 2
         assert "mount -t tracefs nodev /sys/kernel/tracing; or measure without them" in done.stderr
     assert program.residue() == []

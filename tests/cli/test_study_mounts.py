@@ -40,7 +40,7 @@ def write_study(program: Program, port: int, blocks: str) -> tuple[Path, Path, P
 def test_it_mounts_and_unmounts_what_it_compares(program: Program) -> None:
     with sftp_server() as port:
         memory, served, data = write_study(program, port, "[3, 3]")
-        plan = program("check", "study.yaml")
+        plan = program("check", "study.yaml", "--full")
         assert plan.returncode == 0, plan.stderr
         assert f"own is mounted at {memory}, unmounted at the end" in plan.stdout
         assert f"own, tmpfs, size=64M,noatime, which the study mounts at {memory}" in plan.stdout

@@ -223,5 +223,5 @@ def test_a_load_of_nodes_is_refused_by_one_host_and_by_too_few_nodes(hosts: Host
         assert "iostudy fleet run --design together" in done.stderr
     assert not hosts.controller.out.exists()
     assert not (hosts.controller.folder / "results").exists()
-    checked = hosts.controller("check", "study.yaml")
+    checked = hosts.controller("check", "study.yaml", "--full")
     assert (checked.returncode, "nodes of 1, 3" in checked.stdout) == (0, True)

@@ -48,7 +48,7 @@ def iostudy_files(point: Path) -> list[str]:
 
 def test_hdfs_is_compared_with_a_local_directory(mounts: Mounts) -> None:
     point = write_study(mounts, events=3)
-    plan = mounts.program("check", "study.yaml")
+    plan = mounts.program("check", "study.yaml", "--full")
     assert plan.returncode == 0, plan.stderr
     assert f"at {point} (network)" in plan.stdout
     done = mounts.program.run_study()

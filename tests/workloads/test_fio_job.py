@@ -36,7 +36,7 @@ def read(tmp_path):
     def read_text(text, **override):
         path = tmp_path / "test.fio"
         path.write_text(text)
-        return fio_job.read(path, override)
+        return fio_job.read(str(path), override)
 
     return read_text
 

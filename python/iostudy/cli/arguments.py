@@ -9,7 +9,13 @@ import typer
 
 from iostudy.folders import UNSAFE_FOLDERS_OPTION
 
-StudyName = Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")]
+StudyName = Annotated[
+    str,
+    typer.Argument(
+        help="A study file, the name of a ready-made study, an output folder with its study, or - "
+        "for stdin."
+    ),
+]
 Yes = Annotated[
     bool, typer.Option("--yes", help="Destroy the data on a scratch device without asking.")
 ]
@@ -23,6 +29,10 @@ UnsafeFolders = Annotated[
         UNSAFE_FOLDERS_OPTION,
         help="Also write into folders that other users could redirect to other files.",
     ),
+]
+Wait = Annotated[
+    str,
+    typer.Option(metavar="TIME", help="Wait for another study on the same devices, such as 10min."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 StudyOut = Annotated[

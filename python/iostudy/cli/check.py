@@ -7,39 +7,39 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import assert_never
+from typing import Annotated
+
+import typer
 
 from iostudy.analysis.verdict import MIN_ORDERS
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName, UnsafeFolders
 from iostudy.cli.check_json import build_document
-from iostudy.cli.check_mounts import describe_change, describe_mounts
+from iostudy.cli.check_mounts import describe_mounts
 from iostudy.cli.check_search import describe_effort, describe_space
 from iostudy.cli.console import print_json, print_line, print_table
 from iostudy.cli.expected_time import format_expected_time, format_range
+from iostudy.cli.plan_lines import (
+    describe_cautions,
+    describe_changes,
+    describe_plan,
+    describe_volume,
+    wrap_plan,
+)
+from iostudy.cli.study_argument import load_study
 from iostudy.host.mounts import read_mounts
 from iostudy.node.clusters import needs_restarts
-from iostudy.node.data_volume import estimate_volume
 from iostudy.node.expected import (
     check_block_latency,
+    check_locks,
     check_target,
     require_programs,
     with_expected_levels,
 )
 from iostudy.node.level_warnings import find_level_warnings
-from iostudy.settings import catalog
-from iostudy.settings.definition import Cost, Reach
-from iostudy.settings.definitions.declared import (
-    DeclaredDefinition,
-    TextFileDefinition,
-    command_text,
-)
-from iostudy.settings.values import AS_FOUND
-from iostudy.study import library
-from iostudy.study.combinations import Factor, FactorKind
+from iostudy.study.combinations import Factor
 from iostudy.study.design import Design
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.parser import load
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.sections import DecisionMode, Validity
@@ -47,29 +47,21 @@ from iostudy.study.simulated import is_simulated
 from iostudy.study.switchback import describe_mode, uses_switchback
 from iostudy.study.targets import (
     DirectoriesTarget,
-    DirectoryTarget,
-    DriveTarget,
-    HdfsTarget,
-    LoopbackTarget,
     ScratchTarget,
     SimulatedTarget,
 )
-from iostudy.study.volume_target import VolumeTarget
 from iostudy.telemetry.rate import DEFAULT_HZ
-from iostudy.units import format_percent, format_rounded_size, format_seconds
+from iostudy.units import format_percent, format_seconds
 from iostudy.workloads import catalog as workload_catalog
 from iostudy.workloads.option_text import format_options
 
-_DRIVE_PARTS = "a process, a FUSE mount, a loop device and a mount"
-_ONE_DISK = "a loop device and a mount"
-_PROGRAM = "command"
-"""The workload whose program iostudy does not know."""
 _USUAL_SHARE = 0.9
 
 
 def check(
     study: StudyName,
     unsafe_folders: UnsafeFolders = False,
+    full: Annotated[bool, typer.Option("--full", help="Print the whole plan.")] = False,
     json: Json = False,
 ) -> None:
     """Validate a study; print its plan, changes and time.
@@ -77,11 +69,12 @@ def check(
     The command changes nothing. Warnings name levels that this host lacks, ignores or changes.
     """
     root = os.geteuid() == 0
-    planned = with_expected_levels(apply_fallback(load(library.find_study(study)), root=root))
+    planned = with_expected_levels(apply_fallback(load_study(study), root=root))
     require_programs(planned)
     if root or not isinstance(planned.target, ScratchTarget):
         # Only root can see whether a device is free; the table below reports that root is needed.
         check_target(planned, Path(), unsafe_folders=unsafe_folders)
+        check_locks(planned)
     if root:
         check_block_latency(planned)
     warnings = _find_level_warnings(planned)
@@ -90,21 +83,26 @@ def check(
     if json:
         print_json(build_document(planned, notes, warnings, needs))
         return
-    print_line(planned.question)
-    for warning in warnings:
-        print_line(f"warning: {warning}")
-    for note in notes:
-        print_line(f"note: {note}")
+    remarks = (*(f"warning: {own}" for own in warnings), *(f"note: {own}" for own in notes))
     lacking = [("needs root", f"to {need}") for need in needs]
-    print_table(
-        ("", ""),
-        [
-            *_describe_study(planned),
-            *_describe_changes(planned),
-            *lacking,
-            *_describe_effort(planned),
-        ],
-    )
+    print_line(planned.question)
+    if full:
+        for remark in remarks:
+            print_line(remark)
+        effort = _describe_effort(planned)
+        print_table(
+            ("", ""),
+            [
+                *_describe_study(planned),
+                *describe_changes(planned),
+                *describe_cautions(planned),
+                *lacking,
+                *effort,
+            ],
+        )
+        return
+    for line in wrap_plan([*describe_plan(planned), *lacking], remarks):
+        print_line(line)
 
 
 def _find_level_warnings(study: Study) -> tuple[str, ...]:
@@ -252,87 +250,6 @@ def _shorten(value: str) -> str:
     return value if lines <= 1 else f"(script of {lines} lines)"
 
 
-def _describe_changes(study: Study) -> list[tuple[str, str]]:
-    if is_simulated(study):
-        return [("changes", "nothing: host, scheduler and drive are simulated")]
-    settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
-    switched = uses_switchback(study)
-    changes = [_describe_change(factor, switched=switched) for factor in settings]
-    match study.target:
-        case LoopbackTarget(further_disks=further_disks):
-            many = f"{1 + len(further_disks)} loop devices and mounts"
-            changes.append(f"{many if further_disks else _ONE_DISK}, removed at the end")
-        case DriveTarget(models=models):
-            each = f"{_DRIVE_PARTS} for each of {len(models)} modelled drives"
-            changes.append(f"{each if len(models) > 1 else _DRIVE_PARTS}, removed at the end")
-        case VolumeTarget(devices=destroyed):
-            changes += [f"ALL DATA ON {device} ARE DESTROYED" for device in destroyed]
-            changes.append(f"{study.target.describe()}, removed at the end")
-        case ScratchTarget(device):
-            changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
-        case HdfsTarget(uri):
-            changes.append(f"a folder in {uri}, removed at the end")
-        case DirectoriesTarget(mounts=mounts):
-            changes += map(describe_change, mounts.values())
-        case DirectoryTarget() | SimulatedTarget():
-            pass
-    if study.starts_hadoop:
-        changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
-    cautions = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_unchanged(f)]
-    return [
-        *(("changes", change) for change in changes or [_nothing(study)]),
-        *_describe_commands(settings),
-        *(("not restored", f"what {own} changes by itself") for own in _programs(study)),
-        *(("caution", f"{name}: {caution}") for name, caution in cautions if caution),
-    ]
-
-
-def _programs(study: Study) -> list[str]:
-    """Return the workloads whose programs may change anything."""
-    return [f"the program of {own.label}" for own in study.workloads if own.name == _PROGRAM]
-
-
-def _nothing(study: Study) -> str:
-    return "nothing by iostudy itself" if _programs(study) else "nothing but files of its own"
-
-
-def _describe_commands(factors: Sequence[Factor]) -> list[tuple[str, str]]:
-    """List the files and commands of settings that the study or the user has declared."""
-    definitions = [catalog.get(factor.name) for factor in factors]
-    own = [d for d in definitions if isinstance(d, DeclaredDefinition) and d.undocumented]
-    files = [("edits", each.file) for each in own if isinstance(each, TextFileDefinition)]
-    return [*files, *(("runs", command_text(each)) for one in own for each in one.commands)]
-
-
-def _is_unchanged(factor: Factor) -> bool:
-    return {level.value for level in factor.levels} == {AS_FOUND}
-
-
-def _describe_change(factor: Factor, *, switched: bool) -> str:
-    """Describe where, how and how often a factor changes a setting."""
-    definition = catalog.get(factor.name)
-    place = "the target" if definition.reach.needs_place else definition.reach
-    only = f" while {factor.condition}" if factor.condition else ""
-    where = f"{factor.name} of {', '.join(factor.on) or place}{only}"
-    if _is_unchanged(factor):
-        return f"{where}: unchanged, and read in each trial"
-    if switched:
-        return f"{where}, for each window of a run, and restored after the run"
-    match definition.cost:
-        case Cost.CHEAP if definition.reach is Reach.CLUSTER:
-            return f"{factor.name}, given to the jobs of each trial"
-        case Cost.CHEAP:
-            return f"{where}, for each trial, and restored after it"
-        case Cost.REMOUNT:
-            return f"{where}, by a remount for each trial, and restored after it"
-        case Cost.RESTART:
-            return f"{where}, by a restart of its daemons before each trial"
-        case Cost.FORMAT:
-            return f"{where}, by a new file system, as rarely as the plan allows"
-        case unreachable:
-            assert_never(unreachable)
-
-
 def _describe_effort(study: Study) -> list[tuple[str, str]]:
     if study.awaiting_offer():
         return [("effort", "known once the host reports the levels that it offers")]
@@ -378,21 +295,8 @@ def _describe_orders(blocks: int) -> list[tuple[str, str]]:
 
 def _describe_cost(study: Study, blocks: tuple[int, int]) -> list[tuple[str, str]]:
     """Describe what the blocks take of the storage and of time."""
-    own = (*_describe_volume(study, blocks), *_describe_formats(study), *_describe_restarts(study))
+    own = (*describe_volume(study, blocks), *_describe_formats(study), *_describe_restarts(study))
     return [*own, ("time", format_expected_time(study, blocks))]
-
-
-def _describe_volume(study: Study, blocks: Sequence[int]) -> list[tuple[str, str]]:
-    """Describe the space of the files at one time, and the data written in all blocks."""
-    volume = estimate_volume(study)
-    unknown = f"not known for {', '.join(volume.unknown)}" if volume.unknown else ""
-    peak = f"{format_rounded_size(volume.peak_bytes)} of files at most" if volume.peak_bytes else ""
-    total = format_range(format_rounded_size(number * volume.block_bytes) for number in blocks)
-    written = f"{total} in all" if volume.block_bytes else ""
-    return [
-        ("space", peak or "unknown before the run"),
-        ("written", "; ".join(filter(None, (written, unknown))) or "nothing"),
-    ]
 
 
 def _describe_windows(study: Study) -> list[tuple[str, str]]:

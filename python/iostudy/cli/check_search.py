@@ -42,7 +42,7 @@ def describe_effort(study: Study, search: Search) -> list[tuple[str, str]]:
     confirmed = format_expected_time(study, [2 * number for number in blocks])
     return [
         ("budget", f"{search.budget}, valid ones only; {round_}"),
-        ("time", _describe_time(study, search)),
+        ("time", describe_time(study, search)),
         (
             "confirmation",
             f"{numbers} trials of default and winner in fresh blocks, if a candidate leads",
@@ -93,7 +93,8 @@ def _describe_size(search: Search) -> str:
     )
 
 
-def _describe_time(study: Study, search: Search) -> str:
+def describe_time(study: Study, search: Search) -> str:
+    """Describe the time of the search without its confirmation."""
     match search.budget:
         case TrialBudget(trials):
             return format_expected_time(study, [trials / len(study.workloads)])

@@ -61,12 +61,31 @@ def _command(name: str, summary: str, attribute: str = "") -> CommandEntry:
 
 
 COMMANDS = (
+    CommandEntry(
+        "try",
+        "Compare commands, or values of settings, in one line.",
+        "iostudy.cli.try_study",
+        "try_study",
+        takes_command_line=True,
+    ),
     _command("init", "Write a commented study file for this host."),
     _command("check", "Validate a study; print its plan, changes and time."),
     _command("power", "Measure the baseline's noise; print what a study can detect."),
     _command("run", "Run a study; write its report and its ledger."),
     _command("simulate", "Predict the result of a study on a simulated drive."),
     _command("report", "Print the report of a study, or published figures."),
+    CommandEntry(
+        "list",
+        "List studies with their answers, the newest first.",
+        "iostudy.cli.list_studies",
+        "list_studies",
+    ),
+    CommandEntry(
+        "clean",
+        "Remove output folders without a finished trial.",
+        "iostudy.cli.list_studies",
+        "clean",
+    ),
     _command("compare", "Compare two studies, of two days or two hosts."),
     _command("fleet", "Run one study on several nodes; pool the results.", "app"),
     _command("persist", "Keep settings permanently: print the files, or install them."),

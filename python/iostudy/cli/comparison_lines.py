@@ -9,11 +9,11 @@ from itertools import groupby
 from rich.cells import cell_len
 from rich.text import Text
 
-from iostudy.cli.bars import SHORTEST_INTERVAL_BAR, format_interval_axis, format_interval_bar
 from iostudy.execution.progress import undecided_configurations
+from iostudy.report.answer.layout import VERDICT_STYLES
+from iostudy.report.bars import SHORTEST_INTERVAL_BAR, format_interval_axis, format_interval_bar
 from iostudy.report.finite import build_span
 from iostudy.report.formatting import format_change_interval
-from iostudy.report.render.terminal import VERDICT_STYLES
 from iostudy.report.topics.verdicts.text import choose_verdict_symbol
 from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.study.model import Study

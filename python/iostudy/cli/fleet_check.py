@@ -17,10 +17,9 @@ from iostudy.cli.fleet_options import (
     Sudo,
     find_nodes,
 )
+from iostudy.cli.study_argument import load_study
 from iostudy.errors import UsageError
-from iostudy.study import library
 from iostudy.study.model import Study
-from iostudy.study.parser import load
 from iostudy.study.privileges import list_root_requirements
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def check(
 
     Every node needs the version of iostudy that this host has.
     """
-    loaded = None if study is None else load(library.find_study(study))
+    loaded = None if study is None else load_study(study)
     chosen = find_nodes(
         None if loaded is None else loaded.nodes,
         nodes=nodes,

@@ -29,13 +29,12 @@ from iostudy.cli.fleet_report import (
 from iostudy.cli.output_folder import RESULTS
 from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import EndedBySignal
+from iostudy.cli.study_argument import load_study
 from iostudy.errors import TrialError, UsageError
 from iostudy.fleet.design import Design
 from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.settings.transaction.locks import lock_output_folder
-from iostudy.study import library
 from iostudy.study.model import Study
-from iostudy.study.parser import load
 from iostudy.study.several_nodes import require_one_host, require_together
 from iostudy.study.simulated import is_simulated
 from iostudy.study.targets import destroyed_devices
@@ -93,7 +92,7 @@ def run(
     The output folder gets nodes.json, and a folder for each node or one ledger of all. A node that
     is lost does not stop the others.
     """
-    loaded = load(library.find_study(study))
+    loaded = load_study(study)
     _refuse_unpoolable(loaded, yes=yes)
     fewest = _find_fewest(loaded, design, resume=resume)
     seconds = parse_positive_time_option("--lease", lease, "60s")

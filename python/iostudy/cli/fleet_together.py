@@ -38,7 +38,7 @@ def print_if_complete(study: Study, record: FleetRecord, folder: Path) -> bool:
         root = ledger.study().root
     final = prepare_session(study, folder, root=root, resume=True).final_comparisons()
     if final is not None:
-        print_existing_report(final, folder, quiet=False)
+        print_existing_report(final, folder)
     return final is not None
 
 
@@ -64,7 +64,7 @@ def run_together(
     session = prepare_session(study, folder, root=root, resume=has_begun)
     final = session.final_comparisons()
     if final is not None:
-        print_existing_report(final, folder, quiet=False)
+        print_existing_report(final, folder)
         for line in record.list_missing():
             say(line)
         return
@@ -94,9 +94,9 @@ def _run_or_report(
     except IostudyError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the error that ended the study takes precedence
-                print_report(folder, quiet=False)
+                print_report(folder)
         raise
-    print_report(folder, quiet=False)
+    print_report(folder)
     return lost
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from iostudy.cli.console import say
 from iostudy.cli.signals import EndedBySignal
-from iostudy.errors import UsageError
+from iostudy.errors import BusyError, UsageError
 
 if TYPE_CHECKING:
     from iostudy.cli.consent import Consent
@@ -20,11 +20,18 @@ if TYPE_CHECKING:
 
 # Functions import the modules of studies, which help and usage errors do not need.
 
+T = TypeVar("T")
+
 RESULTS = Path("results")
+_TRY_EVERY_SECONDS = 1.0
 
 
-def prepare_output(study: Study, folder: Path, consent: Consent) -> Permission:
-    """Ask for consent to destroy data, make the output folder, and print the study's notes."""
+@contextmanager
+def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Permission]:
+    """Ask for consent to destroy data, make the output folder, and print the study's notes.
+
+    A folder that this makes is removed if the study does not start.
+    """
     from iostudy.cli import nfs_suggestions
     from iostudy.cli.consent import ask_permission
     from iostudy.folders import make_output_folder, require_safe_folder
@@ -35,12 +42,18 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Permission:
     require_programs(study)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     permission = ask_permission(study, consent)
+    missing = [own for own in (folder, *folder.parents) if not own.exists()]
     make_output_folder(folder, insist=consent.unsafe_folders)
     for note in (*study.notes, *nfs_suggestions.suggest_nfs(study, read_mounts())):
         say(f"note: {note}")
     if isinstance(study.target, DiskTarget):
         say(f"creating {study.describe_target()} in {folder}")
-    return permission
+    try:
+        yield permission
+    finally:
+        for path in missing:
+            with suppress(OSError):  # it holds a study
+                path.rmdir()
 
 
 @contextmanager
@@ -59,7 +72,8 @@ def _print_resume_hint(command: Sequence[str], folder: Path) -> None:
     if not (folder / FILE_NAME).exists():
         say("stopped before the first trial")
         return
-    resume = shlex.join([*command, "--resume", "--out", str(folder)])
+    named = [] if str(folder) in command else ["--out", str(folder)]
+    resume = shlex.join([*command, "--resume", *named])
     report = shlex.join(["iostudy", "report", str(folder)])
     say(f"stopped; finished trials are kept. Show them with: {report}")
     say(f"Resume with: {resume}")
@@ -93,3 +107,24 @@ def refuse_seed(seed: int | None, *, resume: bool) -> None:
             where="--seed",
             remedy="omit --seed",
         )
+
+
+def wait_for_locks(seconds: float, folder: Path, start: Callable[[], T]) -> T:
+    """Start a study; while another one keeps it from starting, try again for ``seconds``.
+
+    A study that has begun a ledger in ``folder`` meanwhile is not started again.
+    """
+    from iostudy.ledger.store import FILE_NAME
+
+    deadline, has_said = time.monotonic() + seconds, False
+    has_ledger = (folder / FILE_NAME).exists()
+    while True:
+        try:
+            return start()
+        except BusyError as error:
+            if time.monotonic() >= deadline or (folder / FILE_NAME).exists() is not has_ledger:
+                raise
+            if not has_said:
+                say(f"waiting for {error.where}: {error.found}")
+                has_said = True
+            time.sleep(_TRY_EVERY_SECONDS)

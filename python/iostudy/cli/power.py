@@ -16,12 +16,12 @@ from iostudy.cli.output_folder import (
     print_resume_hint_on_signal,
     refuse_seed,
 )
+from iostudy.cli.study_argument import load_study
 from iostudy.errors import UsageError
 from iostudy.node.expected import with_expected_levels
-from iostudy.study import library
 from iostudy.study.aa_study import build_aa_study
 from iostudy.study.model import Study
-from iostudy.study.parser import load, parse
+from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.sections import MAX_BLOCKS, MIN_BLOCKS
 from iostudy.units import parse_seconds
@@ -72,7 +72,7 @@ def power(
     """
     refuse_seed(seed, resume=resume)
     root = os.geteuid() == 0
-    loaded = _with_levels(adapt_to_user(load(library.find_study(study)), root=root))
+    loaded = _with_levels(adapt_to_user(load_study(study), root=root))
     name = f"{loaded.name}-power"
     folder = find_output_folder(name, out, resume=resume)
     text = build_aa_study(loaded, str(folder.absolute()), blocks)

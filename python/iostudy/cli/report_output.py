@@ -118,8 +118,3 @@ def print_terminal(report: Report) -> None:
 def print_document(report: Document) -> None:
     """Print a document on stdout."""
     print_renderable(terminal.render_document(report))
-
-
-def print_summary(report: Report) -> None:
-    """Print the verdicts and the answer on stdout."""
-    print_renderable(terminal.render_summary(report))

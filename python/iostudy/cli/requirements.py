@@ -17,6 +17,7 @@ from iostudy.units import MIB
 STATISTICS_COMMANDS = (
     "power",
     "run",
+    "try",
     "simulate",
     "report",
     "compare",

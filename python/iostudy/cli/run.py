@@ -6,12 +6,23 @@ import math
 import os
 import shlex
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut, UnsafeFolders, Yes
+from iostudy.cli.answer_output import AnswerForm, Full, Markdown, choose_form
+from iostudy.cli.arguments import (
+    Json,
+    Resume,
+    Seed,
+    StudyName,
+    StudyOut,
+    UnsafeFolders,
+    Wait,
+    Yes,
+)
 from iostudy.cli.ci_output import (
     VERDICT_EXIT,
     CiOutput,
@@ -26,8 +37,10 @@ from iostudy.cli.output_folder import (
     prepare_output,
     print_resume_hint_on_signal,
     refuse_seed,
+    wait_for_locks,
 )
-from iostudy.cli.quantities import parse_positive_time_option
+from iostudy.cli.quantities import parse_positive_time_option, parse_time_option
+from iostudy.cli.study_argument import find_own_folder, load_study
 from iostudy.errors import IostudyError, TrialError, UsageError
 
 if TYPE_CHECKING:
@@ -50,10 +63,13 @@ def run(
             help="Begin no block after this time, such as 2h or 90min; --resume continues.",
         ),
     ] = None,
+    wait: Wait = "0s",
     seed: Seed = None,
     fail_on: FailOnOption = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    full: Full = False,
+    markdown: Markdown = False,
     json: Json = False,
 ) -> None:
     """Run a study; write its report and its ledger.
@@ -61,23 +77,34 @@ def run(
     The output folder gets report.html, report.md, report.json and the ledger.
     """
     from iostudy.cli.consent import Consent
-    from iostudy.study import library
-    from iostudy.study.parser import load
 
     seconds = (
         math.inf if max_time is None else parse_positive_time_option("--max-time", max_time, "2h")
     )
+    wait_seconds = parse_time_option("--wait", wait, "10min")
+    form = choose_form(full=full, markdown=markdown, json=json)
     ci = build_ci_output(fail_on, junit, summary, insist=unsafe_folders)
     refuse_seed(seed, resume=resume)
-    loaded = load(library.find_study(study))
+    loaded = load_study(study)
     _require_this_host(loaded)
     _say_one_host(study, loaded)
-    folder = find_output_folder(loaded.name, out, resume=resume)
+    folder = find_output_folder(
+        loaded.name, out or find_own_folder(study, resume=resume), resume=resume
+    )
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
-    with print_resume_hint_on_signal(["iostudy", "run", study, *consent.resume_options()], folder):
+    with print_resume_hint_on_signal(
+        ["iostudy", "run", str(folder), *consent.resume_options()], folder
+    ):
         try:
             verdicts = _run(
-                loaded, folder, consent, resume=resume, seed=seed, seconds=seconds, json=json
+                loaded,
+                folder,
+                consent,
+                resume=resume,
+                seed=seed,
+                seconds=seconds,
+                form=form,
+                wait_seconds=wait_seconds,
             )
         except TrialError as error:
             with suppress(IostudyError):  # the error that ended the study takes precedence
@@ -123,12 +150,13 @@ def _write_ci_files(ci: CiOutput, folder: Path) -> None:
     if not ci.has_files:
         return
     from iostudy.cli.report_output import read_report
+    from iostudy.report.answer.build import build_answer
     from iostudy.report.render import markdown
     from iostudy.report.verdict_cases import list_report_cases
 
     report = read_report(folder)
     cases = tuple(list_report_cases(report))
-    ci.write(report.name, cases, lambda: markdown.render_summary(report))
+    ci.write(report.name, cases, lambda: markdown.render_answer(build_answer(report, folder)))
 
 
 def _run(
@@ -139,20 +167,36 @@ def _run(
     resume: bool,
     seed: int | None,
     seconds: float,
-    json: bool,
+    form: AnswerForm,
+    wait_seconds: float,
 ) -> set[str]:
     # Imported here: statistics and charts take most of a second to load.
+    from iostudy.cli.plan_lines import describe_plan, wrap_plan
     from iostudy.cli.study_runner import find_completed, print_existing_report, run_study
     from iostudy.execution.session import prepare_session
     from iostudy.execution.time_limit import TimeLimit
     from iostudy.folders import require_safe_folder
 
-    limit = TimeLimit.start(seconds)
     root = os.geteuid() == 0
     assignment = prepare_session(study, folder, root=root, resume=resume)
     final = find_completed(assignment, root=root)
     if final is not None:
         require_safe_folder(folder, insist=consent.unsafe_folders)
-        return print_existing_report(final, folder, quiet=json)
-    permission = prepare_output(assignment.study, folder, consent)
-    return run_study(assignment, permission, root=root, seed=seed, limit=limit, quiet=json)
+        return print_existing_report(final, folder, form=form)
+    with prepare_output(assignment.study, folder, consent) as permission:
+        if not resume:
+            for line in wrap_plan(describe_plan(assignment.study)):
+                say(line)
+        return wait_for_locks(
+            wait_seconds,
+            folder,
+            partial(
+                run_study,
+                assignment,
+                permission,
+                root=root,
+                seed=seed,
+                limit=TimeLimit.start(seconds),
+                form=form,
+            ),
+        )

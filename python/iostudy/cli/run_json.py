@@ -10,12 +10,13 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.cli.console import print_json
 from iostudy.cli.report_output import read_report
+from iostudy.report.answer.build import build_answer
 from iostudy.report.base import Value
 from iostudy.report.topics.covariates.values import GivenUpWorkloadReport
 from iostudy.report.topics.screening.values import EffectReport
 from iostudy.report.topics.switchback.values import SwitchbackReport
 from iostudy.report.topics.verdicts.values import Result
-from iostudy.report.values import Report, State
+from iostudy.report.values import Report, State, Step
 
 RUN_PHASE = "run"
 """Phase of a trial in which its workload runs."""
@@ -71,6 +72,14 @@ class StudyRunReport(Value):
     """Exit code of the command."""
     state: State
     """``complete`` if every comparison has a verdict or has used all its blocks."""
+    question: str
+    """Question of the study."""
+    answer: str
+    """The answer in a sentence."""
+    reasons: tuple[str, ...]
+    """Why comparisons have no verdict; empty if all have one."""
+    next_steps: tuple[Step, ...]
+    """The next steps, in order."""
     baseline: str
     """Label of the baseline."""
     verdicts: tuple[WorkloadVerdict, ...]
@@ -93,12 +102,17 @@ def print_run(folder: Path, exit_code: int) -> None:
 
 def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunReport:
     """The document of a report."""
+    answer = build_answer(report, folder)
     workloads = tuple(_build_time(report, own.label) for own in report.workloads)
     return StudyRunReport(
         study=report.name,
         folder=str(folder.absolute()),
         exit_code=exit_code,
         state=report.state,
+        question=answer.question,
+        answer=answer.sentence,
+        reasons=tuple(answer.reasons),
+        next_steps=tuple(answer.next_steps),
         baseline=report.baseline,
         verdicts=tuple(_list_verdicts(report)),
         effects=report.screening.effects if report.screening else (),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from iostudy.cli.answer_output import Full, Markdown, choose_form
 from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut
 from iostudy.cli.output_folder import (
     find_output_folder,
     print_resume_hint_on_signal,
     refuse_seed,
 )
+from iostudy.cli.study_argument import find_own_folder, load_study
 from iostudy.errors import UsageError
 
 
@@ -16,6 +18,8 @@ def simulate(
     out: StudyOut = None,
     resume: Resume = False,
     seed: Seed = None,
+    full: Full = False,
+    markdown: Markdown = False,
     json: Json = False,
 ) -> None:
     """Predict the result of a study on a simulated drive.
@@ -28,12 +32,11 @@ def simulate(
     from iostudy.execution.session import prepare_session
     from iostudy.folders import make_output_folder
     from iostudy.node.permission import Permission
-    from iostudy.study import library
-    from iostudy.study.parser import load
     from iostudy.study.simulated import is_simulated
 
+    form = choose_form(full=full, markdown=markdown, json=json)
     refuse_seed(seed, resume=resume)
-    loaded = load(library.find_study(study))
+    loaded = load_study(study)
     if not is_simulated(loaded):
         raise UsageError(
             "a study with a simulated target",
@@ -41,15 +44,17 @@ def simulate(
             where=loaded.name,
             remedy="add simulated: true to target: {drive: ...}, or measure it with `iostudy run`",
         )
-    folder = find_output_folder(loaded.name, out, resume=resume)
+    folder = find_output_folder(
+        loaded.name, out or find_own_folder(study, resume=resume), resume=resume
+    )
     make_output_folder(folder, insist=False)
     # Root or not makes no difference, so that another user can resume.
     session = prepare_session(loaded, folder, root=True, resume=resume)
     with print_resume_hint_on_signal(["iostudy", "simulate", study], folder):
         final = find_completed(session, root=True)
         if final is not None:
-            print_existing_report(final, folder, quiet=json)
+            print_existing_report(final, folder, form=form)
         else:
-            run_study(session, Permission(), root=True, seed=seed, quiet=json)
+            run_study(session, Permission(), root=True, seed=seed, form=form)
     if json:
         print_run(folder, 0)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
+from iostudy.cli.answer_output import AnswerForm, print_answer
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import say
 from iostudy.cli.output_folder import prepare_output
 from iostudy.cli.progress import show_progress
-from iostudy.cli.report_output import print_summary, write_report
+from iostudy.cli.report_output import write_report
 from iostudy.cli.watchdog import start_or_warn
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, TrialError
@@ -33,6 +35,7 @@ from iostudy.node.simulated import SimulatedNode
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
+from iostudy.study.plan import draw_seed
 from iostudy.study.requests import list_directories
 from iostudy.study.several_nodes import require_one_host
 from iostudy.study.targets import SimulatedTarget
@@ -49,11 +52,11 @@ def run_study(
     root: bool,
     seed: int | None,
     limit: TimeLimit = NO_LIMIT,
-    quiet: bool = False,
+    form: AnswerForm = AnswerForm.SCREEN,
 ) -> set[str]:
-    """Run the study, print its report unless ``quiet``, and return its verdicts.
+    """Run the study, print its answer, and return its verdicts.
 
-    If a trial fails permanently, the report is printed before TrialError is raised.
+    If a trial fails permanently, the answer is printed before TrialError is raised.
     """
     folder = assignment.folder
     try:
@@ -61,9 +64,9 @@ def run_study(
     except TrialError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the error that ended the study takes precedence
-                print_report(folder, quiet=quiet)
+                print_report(folder, form=form)
         raise
-    return _print_verdicts(final, folder, quiet=quiet)
+    return _print_verdicts(final, folder, form=form)
 
 
 def run_and_write_report(
@@ -78,8 +81,8 @@ def run_and_write_report(
     assignment = prepare_session(study, folder, root=root, resume=resume)
     final = assignment.final_comparisons()
     if final is None:
-        permission = prepare_output(assignment.study, folder, consent)
-        final = run_remaining(assignment, permission, root=root, seed=seed)
+        with prepare_output(assignment.study, folder, consent) as permission:
+            final = run_remaining(assignment, permission, root=root, seed=seed)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
     for own in read_given_up_workloads(folder):
@@ -113,6 +116,25 @@ def run_remaining(
             with suppress(IostudyError):  # the error that ended the study takes precedence
                 write_report(folder)
         raise
+
+
+def rehearse(study: Study, folder: Path, permission: Permission, seconds: float) -> float:
+    """Run the first workload once under each configuration, unrecorded; return seconds of a block.
+
+    The time of configurations for which ``seconds`` leave none is taken to be that of the others.
+    """
+    configurations, request = study.configurations(), study.workloads[0]
+    with lock_output_folder(folder), build_local_node(study, folder, permission) as node:
+        for error in node.preflight(study.workloads, configurations).values():
+            raise error
+        with node.block(request, draw_seed()) as session:
+            began, elapsed, done = time.monotonic(), 0.0, 0
+            for configuration in configurations:
+                session.trial(configuration)
+                elapsed, done = time.monotonic() - began, done + 1
+                if elapsed > seconds:
+                    break
+    return elapsed / done * len(configurations) * len(study.workloads)
 
 
 def find_completed(assignment: StudySession, *, root: bool) -> tuple[ComparisonResult, ...] | None:
@@ -198,11 +220,11 @@ def _cluster_request(study: Study, folder: Path) -> ClusterRequest | None:
 
 
 def print_existing_report(
-    final: Sequence[ComparisonResult], folder: Path, *, quiet: bool
+    final: Sequence[ComparisonResult], folder: Path, *, form: AnswerForm = AnswerForm.SCREEN
 ) -> set[str]:
-    """Write the report of a finished study, print it unless ``quiet``; return its verdicts."""
-    say(f"the study in {folder} is complete; this is its report")
-    return _print_verdicts(final, folder, quiet=quiet)
+    """Write the report of a finished study, print its answer, and return its verdicts."""
+    say(f"the study in {folder} is complete; this is its answer")
+    return _print_verdicts(final, folder, form=form)
 
 
 def _incomplete(own: GivenUpWorkload, folder: Path) -> TrialError:
@@ -215,15 +237,13 @@ def _incomplete(own: GivenUpWorkload, folder: Path) -> TrialError:
     )
 
 
-def _print_verdicts(final: Sequence[ComparisonResult], folder: Path, *, quiet: bool) -> set[str]:
-    print_report(folder, quiet=quiet)
+def _print_verdicts(
+    final: Sequence[ComparisonResult], folder: Path, *, form: AnswerForm
+) -> set[str]:
+    print_report(folder, form=form)
     return {result.comparison.verdict.value for result in exclude_bounds(final)}
 
 
-def print_report(folder: Path, *, quiet: bool) -> None:
-    """Write the report of a folder; print it unless ``quiet``, and where it is."""
-    report = write_report(folder)
-    if not quiet:
-        print_summary(report)
-    again = shlex.join(["iostudy", "report", str(folder)])
-    say(f"report: {folder / 'report.html'}; `{again}` prints it in full")
+def print_report(folder: Path, *, form: AnswerForm = AnswerForm.SCREEN) -> None:
+    """Write the report of a folder, and print the answer."""
+    print_answer(write_report(folder), folder, form)

@@ -18,7 +18,7 @@ from iostudy.node.free_space import (
     require_space,
     smallest_free_space,
 )
-from iostudy.node.levels import Levels
+from iostudy.node.levels import Levels, lock_places
 from iostudy.node.study_mounts import prepare_mounts, requested_mounts
 from iostudy.node.volume_members import prepare_members
 from iostudy.safe_path import ROOT_UID
@@ -101,6 +101,13 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> None:
             _check_setting(study, factor)
     if not study.awaiting_offer():
         require_space(study.workloads, study.configurations(), space, spec)
+
+
+def check_locks(study: Study) -> None:
+    """Raise BusyError while another study uses the target, or what the factors change."""
+    own = () if is_made(study.target) or is_simulated(study) else target_paths(study.target)
+    with lock_places(own, study.factors):
+        return
 
 
 def require_programs(study: Study) -> None:

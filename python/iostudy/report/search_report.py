@@ -15,7 +15,6 @@ from iostudy.report.topics.verdicts.method import describe_search_method, list_r
 from iostudy.report.topics.verdicts.names import quote_label
 from iostudy.report.topics.verdicts.next_steps import suggest_resume
 from iostudy.report.values import Report, State, Step
-from iostudy.study import library
 from iostudy.units import format_seconds
 
 RESUME_HINT = "--resume continues it."
@@ -76,8 +75,7 @@ def _step(found: SearchResult, folder: str) -> Step:
     """Return the step before a confirmation: resume the search."""
     if found.outcome is not None and found.outcome.winner is None:
         return Step(text="Keep the default.")
-    file = library.command_argument(found.study.name, found.row.text)
-    return suggest_resume("Resume until the winner is confirmed", found.study, file, folder)
+    return suggest_resume("Resume until the winner is confirmed", found.study, folder)
 
 
 def _answer(found: SearchResult, confirmed: RecordedStudy | None) -> Iterator[str]:

@@ -8,6 +8,7 @@ from iostudy.errors import TargetError
 from iostudy.study.names import require_known
 
 FOLDER = Path(__file__).parent.parent / "studies"
+STDIN = Path("/dev/stdin")
 
 
 def names() -> tuple[str, ...]:
@@ -23,12 +24,12 @@ def command_argument(name: str, text: str) -> str:
 
 
 def find_study(study: str) -> Path:
-    """The file of a study given by path, or by the name of a ready-made one.
+    """The file of a study given by path, or by the name of a ready-made one; ``-`` is stdin.
 
-    UsageError if there is neither.
+    Pipes are files too, as those of process substitution. UsageError if there is neither.
     """
-    path = Path(study)
-    if path.is_file():
+    path = STDIN if study == "-" else Path(study)
+    if path.exists() and not path.is_dir():
         return path
     ready = names()
     see = f"give the path of a study file, or one of the ready-made: {', '.join(ready)}"

@@ -156,5 +156,10 @@ def _fallback(
 
 
 def _name_of(path: Path) -> str:
-    """The file's name made fit for a folder's: ``My study!.yaml`` -> ``My-study``."""
+    """The file's name made fit for a folder's: ``My study!.yaml`` -> ``My-study``.
+
+    That of a pipe says nothing.
+    """
+    if not path.is_file():
+        return "study"
     return re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "study"

@@ -11,6 +11,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
+from ruamel.yaml.scalarstring import LiteralScalarString
 
 from iostudy import units
 from iostudy.errors import Problem, StudyError
@@ -87,6 +88,12 @@ def write(values: Mapping[str, Any]) -> str:
     yaml.default_flow_style = None
     yaml.dump(values, text)
     return text.getvalue()
+
+
+def block_text(text: str) -> str:
+    """A text of several lines that `write` shows as such."""
+    shown: str = LiteralScalarString(text)
+    return shown
 
 
 def plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.report.answer.build import build_answer
 from iostudy.report.render import junit, markdown
 from iostudy.report.verdict_cases import VerdictCase, list_report_cases, select_cases
 from tests.report import factory
@@ -45,8 +46,8 @@ def test_every_comparison_of_a_report_is_a_case():
 
 def test_the_summary_has_the_answer_and_the_verdicts():
     report = factory.report()
-    text = markdown.render_summary(report)
+    text = markdown.render_answer(build_answer(report, None))
     assert report.headline in text
-    assert all(f"### {workload.label}\n" in text for workload in report.workloads)
-    assert text.index(report.headline) < text.index("| worse") < text.index("### Combined ranking")
+    assert all(f"| {workload.label}: scheduler |" in text for workload in report.workloads)
+    assert text.index(report.headline) < text.index("| worse")
     assert "Inventory" not in text

@@ -121,7 +121,7 @@ def test_too_few_blocks_for_the_imbalance_test_are_reported():
 def test_every_form_has_the_shares_and_the_imbalance():
     report = disturbed(more_under("bfq", random.Random(2)))
     screen = Console(file=io.StringIO(), width=300)
-    screen.print(terminal.render_summary(report))
+    screen.print(terminal.render(report))
     page = html.render(report)
     for text in (screen.file.getvalue(), markdown.render(report), page):
         assert "Covariates" in text
@@ -165,7 +165,7 @@ def test_a_workload_given_up_is_in_every_form():
     trials = rows(STUDY, blocks=3)
     report = build_report(STUDY, study_row(STUDY), trials, given_up=given_up)
     screen = Console(file=io.StringIO(), width=300)
-    screen.print(terminal.render_summary(report))
+    screen.print(terminal.render(report))
     for text in (screen.file.getvalue(), markdown.render(report), html.render(report)):
         assert "given up in block 4: none of 10 attempts counts" in text
         assert "the last: bfq: the hypervisor took" in text

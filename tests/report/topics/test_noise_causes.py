@@ -21,7 +21,7 @@ REPORT = build_report(STUDY, study_row(STUDY), build_rows(steal, 1))
 
 def in_terminal(report):
     screen = Console(file=io.StringIO(), width=300)
-    screen.print(terminal.render_summary(report))
+    screen.print(terminal.render(report))
     return screen.file.getvalue()
 
 

@@ -41,7 +41,7 @@ def report_of(of: Study, **options: object) -> Report:
 
 def shown(of: Report, width: int = 100) -> str:
     console = Console(file=io.StringIO(), width=width)
-    console.print(terminal.render_summary(of))
+    console.print(terminal.render(of))
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 

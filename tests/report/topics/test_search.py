@@ -183,7 +183,7 @@ def test_a_candidate_without_the_parameter_is_not_in_its_chart() -> None:
 def test_every_form_of_the_report_has_it() -> None:
     report = of(search())
     console = Console(file=io.StringIO(), width=120)
-    console.print(terminal.render_summary(report))
+    console.print(terminal.render(report))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     for text in (shown, markdown.render(report), html.render(report)):
         assert "read_ahead_kb" in text

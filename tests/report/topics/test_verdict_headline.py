@@ -142,10 +142,7 @@ def test_a_verdict_that_another_test_does_not_give_is_fragile() -> None:
         for each in own.results
     ]
     text = build_headline([own.model_copy(update={"results": tuple(fragile)})], TOPIC, ["kyber"])
-    assert (
-        text
-        == "kyber is better than “none”: by 8.0 % [6.0, 10.0] on write; 1 of 2 verdicts is fragile."
-    )
+    assert text == "kyber is better than “none”: by 8.0 % [6.0, 10.0]; 1 of 2 verdicts is fragile."
 
 
 def test_many_workloads_are_counted() -> None:
@@ -172,7 +169,7 @@ def test_nothing_differs() -> None:
 
 def test_nothing_is_better() -> None:
     assert said({"write": {"kyber": SAME, "bfq": WORSE}}) == (
-        "No scheduler is shown to be better, and bfq is worse than “none”."
+        "No scheduler is shown to be better, and bfq is worse than “none”: by 12.0 % [9.0, 15.0]."
     )
     assert said({"write": {"bfq": WORSE}, "read": {"bfq": SAME}}) == (
         "bfq is worse than “none”: by 12.0 % [9.0, 15.0] on write."
@@ -184,8 +181,8 @@ def test_undecided_headline_names_the_required_blocks() -> None:
         "All comparisons with “none” are inconclusive after 20 blocks: about 55 blocks are needed."
     )
     assert said({"write": {"kyber": OPEN, "bfq": WORSE}}) == (
-        "No scheduler is shown to be better, and bfq is worse than “none”; 1 of 2 comparisons is "
-        "inconclusive: about 55 blocks are needed."
+        "No scheduler is shown to be better, and bfq is worse than “none”: by 12.0 % [9.0, 15.0]; "
+        "1 of 2 comparisons is inconclusive: about 55 blocks are needed."
     )
     assert said({"write": {"kyber": OPEN}, "read": {"kyber": SAME}}).startswith(
         "No scheduler is shown to differ from “none”; 1 of 2 comparisons is inconclusive"

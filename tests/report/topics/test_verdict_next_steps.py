@@ -10,7 +10,6 @@ import pytest
 from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
 from iostudy.report.values import Step
 from iostudy.results.comparisons import compare_configurations
-from iostudy.study.library import find_study
 from iostudy.study.requests import build_request
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.switchback import uses_switchback
@@ -56,12 +55,18 @@ def test_no_value_reaches_a_shell() -> None:
 
 
 def test_next_step_after_a_loop_back_study_names_the_real_disk() -> None:
-    first, see, keep = steps_for(study(), effects=KYBER)
-    assert "replace DEVICE" in first.text
-    assert see.command == "iostudy persist results/a --on DEVICE"
+    (only,) = steps_for(study(), effects=KYBER)
+    assert only.text.endswith("as root: iostudy persist results/a --on DISK --install")
+    assert not only.command  # which would fail before a disk is named
     experiment = study(factor("sysctl.vm.dirty_ratio", "20", "5"))
     see, keep = steps_for(experiment, effects={("dfsio-write", "5"): 0.2})
     assert "--on" not in see.command + keep.command
+
+
+def test_options_of_new_file_systems_are_in_no_file() -> None:
+    experiment = study(factor("filesystem.type", "ext4", "xfs"))
+    (only,) = steps_for(experiment, effects={("dfsio-write", "xfs"): 0.2})
+    assert only.text == "Make the file system anew with filesystem.type = xfs: no file keeps it."
 
 
 def test_options_of_a_winner_are_left_to_the_users_own_programs() -> None:
@@ -78,16 +83,9 @@ def test_options_shared_with_the_baseline_are_omitted() -> None:
     assert only.text.startswith("Set direct to false in your own programs")
 
 
-def test_a_ready_made_study_is_resumed_by_its_name() -> None:
-    text = find_study("schedulers").read_text(encoding="utf-8")
-    for own, named in ((text, "schedulers"), (f"{text}# changed", "schedulers.yaml")):
-        (only,) = steps_for(blocks=8, noise=0.08, text=own)
-        assert only.command == f"iostudy run {named} --resume --out results/a"
-
-
 def test_open_study_is_resumed() -> None:
     (only,) = steps_for(blocks=6, noise=0.05)
-    assert only.command == "iostudy run schedulers.yaml --resume --out results/a"
+    assert only.command == "iostudy run results/a --resume"
 
 
 def test_equivalent_configurations_need_no_change() -> None:

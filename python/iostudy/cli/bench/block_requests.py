@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.cli.bars import format_bars
 from iostudy.cli.console import print_line, print_table
+from iostudy.report.bars import format_bars
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.units import KIB, format_significant
 from iostudy.workloads.native.latency import percentiles_us

@@ -13,7 +13,7 @@ from iostudy.cli.bench.json_output import build_document
 from iostudy.cli.bench.options import parse_options
 from iostudy.cli.bench.place import BenchPlace, find_place
 from iostudy.cli.bench.progress import show_progress
-from iostudy.cli.bench.view import print_result
+from iostudy.cli.bench.view import print_result, print_screen
 from iostudy.cli.console import print_json, say
 from iostudy.cli.watchdog import start_or_warn
 from iostudy.diagnosis.bottleneck import Diagnosis
@@ -66,6 +66,7 @@ def bench(
         ),
     ] = False,
     unsafe_folders: UnsafeFolders = False,
+    full: Annotated[bool, typer.Option("--full", help="Print every figure.")] = False,
     json: Json = False,
 ) -> None:
     """Run one workload once and print its figures.
@@ -84,8 +85,10 @@ def bench(
     result, limited = _run_trial(trial_request, place, permission, block_latency=block_latency)
     if json:
         print_json(build_document(definition, options, result, limited).model_dump(mode="json"))
-    else:
+    elif full:
         print_result(definition, options, result, limited)
+    else:
+        print_screen(definition, options, result, limited)
 
 
 def _describe(options: BaseModel) -> str:

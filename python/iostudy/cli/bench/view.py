@@ -1,22 +1,64 @@
-"""Terminal output of ``bench``: figures, latencies, parts, telemetry, bottleneck and notes."""
+"""Terminal output of ``bench``: one screen, or all figures, latencies, parts and telemetry."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from iostudy.cli.bars import format_bars
 from iostudy.cli.bench.block_requests import print_block_requests
 from iostudy.cli.console import print_line, print_numbers, print_table, say
+from iostudy.cli.plan_lines import COLUMNS
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
+from iostudy.report.bars import format_bars
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.measurements.matrix import build_matrices
 from iostudy.units import format_reading, format_significant
 from iostudy.workloads.definition import Figure, WorkloadDefinition
-from iostudy.workloads.measurement import Histogram, Part
+from iostudy.workloads.measurement import BYTES, Histogram, Part
 from iostudy.workloads.native.latency import percentiles_us
+
+_MOST_LINES = 22
+_METERS = (
+    ("%util", "busy {:.0f} %"),
+    ("aqu-sz", "queue {:.1f}"),
+    ("r_await", "read wait {:.2f} ms"),
+    ("w_await", "write wait {:.2f} ms"),
+)
+"""iostat's figures on the screen."""
+_NEXT = "one run has no error bounds: `iostudy try` compares; --full has every figure"
+
+
+def print_screen(
+    definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
+) -> None:
+    """Main figures, latencies, the first device and the bottleneck; notes on stderr."""
+    readings = [
+        f"{figure.name} {format_reading(value, figure.unit)}"
+        for figure, value in _pair_figures(definition.figures(options), result.figures)
+        if figure.name != BYTES
+    ]
+    lines = [*_wrap("; ".join(readings))]
+    for operation, histogram in result.latencies.items():
+        if histogram:
+            own = percentiles_us(histogram)
+            shown = ", ".join(f"{name} {format_significant(own[name])}" for name in own)
+            lines += _wrap(f"{operation} latency, us: {shown}")
+    for device in result.devices[:1]:
+        telemetry = result.telemetry.summary.devices.get(device, {})
+        known = [text.format(telemetry[name]) for name, text in _METERS if name in telemetry]
+        lines += _wrap(f"{device}: {', '.join(known)}")
+    for sentence in limited.sentences:
+        lines += _wrap(f"{sentence}.")
+    for line in lines[:_MOST_LINES]:
+        print_line(line)
+    print_line(_NEXT)
+
+
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(text, COLUMNS, break_on_hyphens=False)
 
 
 def print_result(
@@ -51,7 +93,7 @@ def print_result(
         print_line(f"{sentence}.")
     for note in (*result.notes, *(requests.notes() if requests else ())):
         say(f"note: {note}")
-    say("this is one run without error bounds; `iostudy run` compares configurations")
+    say("this is one run without error bounds; `iostudy try` compares configurations")
 
 
 def _pair_figures(

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from iostudy.report.answer.values import Answer, AnswerTable
 from iostudy.report.formatting import (
     describe_trial,
     format_against,
@@ -64,17 +65,28 @@ def render(report: Report) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def render_summary(report: Report) -> str:
-    """The answer and the verdicts, as the summary of a step in continuous integration."""
+def render_answer(answer: Answer) -> str:
+    """The answer for an issue, a pull request, or a step in continuous integration."""
+    steps = (f"{_text(step.text)}{_command(step.command)}" for step in answer.next_steps)
     parts = (
-        f"## {_text(report.question)}",
-        f"**{_text(report.headline)}**",
-        _list(*report.answer),
-        *(f"### {_text(each.label)}\n\n{_verdicts(each, report)}" for each in report.workloads),
-        *(_section(section, "###") for section in registry.build_summary_sections(report)),
-        _origin(report),
+        f"## {_text(answer.question)}",
+        f"**{_text(answer.sentence)}**",
+        *(_answer_table(table, answer) for table in answer.tables),
+        f"Why: {_text('; '.join(answer.reasons))}." if answer.reasons else "",
+        _numbered(steps),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _answer_table(table: AnswerTable, answer: Answer) -> str:
+    figure, baseline = table.figure, table.results[0].configuration
+    heads = (
+        f"{table.workload}: {answer.noun}",
+        f"{figure.name}, {figure.unit}",
+        format_against(baseline),
+        "verdict",
+    )
+    return _table(heads, [_verdict_row(result)[:4] for result in table.results], "lrrl")
 
 
 def render_document(document: Document) -> str:

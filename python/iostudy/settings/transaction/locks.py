@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -156,10 +158,23 @@ def _held(descriptor: int, path: Path, name: str) -> Iterator[None]:
             holder = one_line(decode(read_at_most(descriptor, _MOST_BYTES)))
             raise _busy(name, holder or "another iostudy", path)
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, os.fsencode(f"process {os.getpid()} ({command_line()})"), 0)
+        os.pwrite(descriptor, os.fsencode(_describe_this_process()), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _describe_this_process() -> str:
+    """Return command line, process, user and time: what others see while they wait."""
+    since = time.strftime("%H:%M on %d %b")
+    return f"`{command_line()}` (process {os.getpid()} of {_user_name()}, since {since})"
+
+
+def _user_name() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return f"user {os.geteuid()}"
 
 
 def _refuse_where_root_holds(path: Path, name: str) -> None:
@@ -180,7 +195,7 @@ def _busy(name: str, holder: str, path: Path) -> BusyError:
         f"{name} for this command alone",
         found=f"{holder} is at work on it",
         where=str(path),
-        remedy="wait until it has ended, or end it",
+        remedy="wait until it has ended, as `iostudy run STUDY --wait 10min` does, or use others",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import time
@@ -12,9 +13,11 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from iostudy.errors import UsageError, WorkloadStoppedError
+from iostudy.safe_path import ROOT_UID
 from iostudy.units import format_rounded_size
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.external import device_windows, program
+from iostudy.workloads.external.account import find_account, is_replaced
 from iostudy.workloads.external.assignments import (
     format_assignments,
     parse_assignments,
@@ -35,6 +38,8 @@ _UNSTEADY = (
     "until it is stopped"
 )
 _PLACEHOLDERS = {"{target}": "IOSTUDY_TARGET", "{seed}": "IOSTUDY_SEED"}
+_REFUSE_ROOT = frozenset({"initdb", "pg_ctl", "postgres"})
+"""Programs that refuse to run as root."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -94,6 +99,16 @@ class CommandOptions(Options):
     )
     cleanup: Arguments | None = Field(
         None, description="program that runs after the trials of a block, also after a failure"
+    )
+    user: str | None = Field(
+        None,
+        max_length=32,
+        description="the user that runs all of them if iostudy runs as root, such as postgres; it "
+        "owns the trial's folder",
+    )
+    warmup: Annotated[int, Field(ge=0, le=1000)] = Field(
+        default=0,
+        description="unmeasured runs before every trial, each after prepare",
     )
     figures: dict[str, Extract] = Field(
         default={},
@@ -198,7 +213,8 @@ class Command(Workload):
         return self.options.reads
 
     def check(self) -> None:
-        """UsageError names a program or a working directory that is not there."""
+        """UsageError names a program, a user or a working directory that is not there."""
+        self._require_user()
         directory = Path(self.options.directory)
         if directory.is_absolute() and not directory.is_dir():
             raise UsageError(
@@ -213,6 +229,20 @@ class Command(Workload):
                 made = self._program(given, Place(Path(), 0))
                 made.require_installed("install it, or give its whole path")
         self._require_made_program(directory)
+
+    def _require_user(self) -> None:
+        """UsageError for a missing user, and for programs that refuse root."""
+        if find_account(self.options.user) is not None or os.geteuid() != ROOT_UID:
+            return
+        given = (self.options.run, self.options.setup, self.options.prepare)
+        words = {word for own in given if own for word in re.findall(r"[\w-]+", str(own))}
+        if refusing := sorted(words & _REFUSE_ROOT):
+            raise UsageError(
+                f"a user other than root for {' and '.join(refusing)}",
+                found="root, which they refuse",
+                where="user of the command",
+                remedy="add user: postgres, or run iostudy as that user",
+            )
 
     def _require_made_program(self, directory: Path) -> None:
         """UsageError if nothing can make the relative path of the program before it runs."""
@@ -244,13 +274,18 @@ class Command(Workload):
 
     def prepare(self, place: Place) -> None:
         """Run setup, if there is one."""
+        self._give(place)
         self._unmeasured(self.options.setup, place, place.tick)
 
     def reset(self, place: Place) -> None:
-        """Run prepare, if there is one; in an empty folder, where no setup has put anything."""
-        if self.options.setup is None:
-            empty(place.directory)
-        self._unmeasured(self.options.prepare, place, place.tick)
+        """Run warmup and prepare; in an empty folder, where no setup has put anything."""
+        self._give(place)
+        for is_warmup in (*(True,) * self.options.warmup, False):
+            if self.options.setup is None:
+                empty(place.directory)
+            self._unmeasured(self.options.prepare, place, place.tick)
+            if is_warmup:
+                self._unmeasured(self.options.run, place, place.tick)
 
     def run(self, place: Place) -> Measurement:
         """Run the program once. WorkloadError unless it ends with 0 and prints every figure."""
@@ -259,7 +294,14 @@ class Command(Workload):
         ended = program.run(self._program(self.options.run, place), place.tick)
         ended.require_success()
         declared = {n: each.reading(n, ended) for n, each in self.options.figures.items()}
-        return Measurement({**declared, **_resources(ended)}, notes=_notes(ended))
+        notes = (*self._user_notes(), *_notes(ended))
+        return Measurement({**declared, **_resources(ended)}, notes=notes)
+
+    def _user_notes(self) -> tuple[str, ...]:
+        """Say that the programs ran as another user than the study names."""
+        if not is_replaced(self.options.user):
+            return ()
+        return (f"without root the commands ran as the user of iostudy, not {self.options.user}",)
 
     def _run_for_duration(self, place: Place) -> Measurement:
         """One window of the steady run."""
@@ -292,6 +334,11 @@ class Command(Workload):
         finally:
             empty(place.directory)
 
+    def _give(self, place: Place) -> None:
+        """Give the folder to the user that runs the program."""
+        if (account := find_account(self.options.user)) is not None:
+            account.give(place.directory)
+
     def _unmeasured(self, given: str | tuple[str, ...] | None, place: Place, tick: Tick) -> None:
         if given is not None:
             program.run(self._program(given, place), tick).require_success()
@@ -308,6 +355,7 @@ class Command(Workload):
             directory=place.directory / _filled(self.options.directory, values),
             limit_seconds=self.options.limit,
             environment={**self.options.environment, **variables},
+            account=find_account(self.options.user),
         )
 
 

@@ -65,8 +65,8 @@ class FioOptions(Options):
 
     job: str = Field(
         min_length=1,
-        description="path of a job file, relative to the working directory of iostudy; or the "
-        "name of a bundled one, such as random-read.fio",
+        description="path of a job file, relative to the working directory of iostudy; the name of "
+        "a bundled one, such as random-read.fio; or the text of a job file, in several lines",
     )
     override: Override = Field(
         {},
@@ -163,7 +163,7 @@ class Fio(Workload):
 
     @cached_property
     def _job(self) -> JobFile:
-        return fio_job.read(fio_job.find_job_file(self.options.job), self.options.override)
+        return fio_job.read(self.options.job, self.options.override)
 
     def _make_directories(self, place: Place) -> None:
         job = self._job

@@ -266,13 +266,19 @@ def find_job_file(job: str) -> Path:
     return path.absolute()
 
 
-def read(path: Path, override: Mapping[str, str]) -> JobFile:
-    """Let fio parse a job file, with overrides in every job.
+def read(job: str, override: Mapping[str, str]) -> JobFile:
+    """Let fio parse a job file, given by its path or as its text, with overrides in every job.
 
     UsageError with fio's message if fio rejects it.
     """
+    if "\n" in job:
+        return _parse(Path("job").absolute(), job, override)
+    path = find_job_file(job)
     _require_file(path)
-    own = path.read_text(encoding="utf-8", errors="replace")
+    return _parse(path, path.read_text(encoding="utf-8", errors="replace"), override)
+
+
+def _parse(path: Path, own: str, override: Mapping[str, str]) -> JobFile:
     text = fio_text.rewrite(own, path.parent, override)
     arguments = ("fio", "--parse-only", "--debug=parse", "-")
     parsing = Program(arguments, path.parent, _PARSING_SECONDS, input=text)

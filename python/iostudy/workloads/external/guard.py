@@ -68,6 +68,7 @@ def _serve(control: int, reaper_ended: int) -> None:
             stdin=_input(request["input"], request["opened"]),
             start_new_session=True,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - the guard has one thread
+            **request["account"],
         )
     except OSError as error:
         _report(control, errno=error.errno, strerror=error.strerror, filename=error.filename)

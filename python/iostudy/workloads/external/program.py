@@ -23,6 +23,7 @@ from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB, format_seconds
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.external import guard
+from iostudy.workloads.external.account import Account
 from iostudy.workloads.tick import Tick, continue_run
 
 KEPT_BYTES = 32 * MIB
@@ -46,7 +47,7 @@ class Program:
 
     ``environment`` is put over iostudy's own; ``input`` is what it reads from its standard input.
     With ``opened`` the standard input is that file or folder instead: the program then reaches by
-    `STDIN` what it could not open by its path.
+    `STDIN` what it could not open by its path. ``account`` is the user that it runs as.
     """
 
     arguments: tuple[str, ...]
@@ -55,6 +56,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     input: str = ""
     opened: Path | None = None
+    account: Account | None = None
 
     def __str__(self) -> str:
         given = f" <<< {shlex.quote(self.input)}" if self.input else ""
@@ -80,11 +82,20 @@ class Program:
             "environment": self._environment(),
             "input": self.input,
             "opened": str(self.opened or ""),
+            "account": self._account(),
         }
         return json.dumps(request).encode() + b"\n"
 
+    def _account(self) -> dict[str, Any]:
+        """Return the arguments of Popen that change the user."""
+        own = self.account
+        if own is None:
+            return {}
+        return {"user": own.uid, "group": own.gid, "extra_groups": own.groups}
+
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, **self.environment}
+        login = self.account.environment if self.account else {}
+        return {**os.environ, **login, **self.environment}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
 from iostudy.results.change_text import is_ratio
 
+_ELAPSED = "exec_time"
 _MOST_NAMED = 3
 """More workloads or configurations than these are counted."""
 
@@ -96,7 +97,9 @@ def build_headline(
     if not whole.comparisons:
         alone = f"{whole.baseline} was measured alone"
         return f"{alone}: there is no other {topic.noun} to compare it with."
-    if candidates:
+    if time := _elapsed_time(whole, workloads):
+        said = time
+    elif candidates:
         said = _won(whole, candidates[0])
     elif better := whole.with_verdict(Verdict.BETTER):
         said = _divided(whole, better)
@@ -139,6 +142,20 @@ def _choices(workload: WorkloadReport) -> tuple[Result, ...]:
     return tuple(result for result in workload.results[1:] if not result.bound)
 
 
+def _elapsed_time(whole: _Whole, workloads: Sequence[WorkloadReport]) -> str:
+    """``./new takes 24 % less time than ./old [21, 26]``; empty unless one pair differs in time."""
+    if len(whole.comparisons) != 1 or workloads[0].figure.name != _ELAPSED:
+        return ""
+    (result,) = whole.comparisons
+    differs = result.verdict in (Verdict.BETTER, Verdict.WORSE)
+    if not differs or result.change is None or is_ratio(result.change):
+        return ""
+    size, _, interval = format_change_size(result).partition(" [")
+    less = "less" if result.change < 0 else "more"
+    name = whole.topic.name(result.configuration)
+    return f"{name} takes {size} {less} time than {whole.baseline} [{interval}"
+
+
 def _won(whole: _Whole, winner: str) -> str:
     """``kyber is better than none: by 8.5 % [4.8, 12.3] on writes, and no worse ...``.
 
@@ -159,6 +176,8 @@ def _won(whole: _Whole, winner: str) -> str:
 def _describe_gains(own: dict[str, Result], better: Sequence[str]) -> str:
     if len(better) > _MOST_NAMED:
         return f"on {len(better)} of {len(own)} workloads"
+    if len(own) == 1:
+        return _size(own[better[0]])
     return join_words([f"{_size(own[name])} on {name}" for name in better])
 
 
@@ -212,10 +231,14 @@ def _only_worse(whole: _Whole, worse: Sequence[str]) -> str:
     noun, verb = whole.topic.noun, "is" if len(worse) == 1 else "are"
     who = f"{_several(worse, whole)} {verb} worse than {whole.baseline}"
     if len(whole.by_configuration) == 1:
-        own = whole.by_configuration[worse[0]]
-        places = [name for name, result in own.items() if result.verdict is Verdict.WORSE]
-        return f"{who}: {_describe_gains(own, places)}{_still_open(whole)}"
-    return f"no {noun} is shown to be better, and {who}{_still_open(whole)}"
+        return f"{who}: {_describe_losses(whole, worse[0])}{_still_open(whole)}"
+    sizes = f": {_describe_losses(whole, worse[0])}" if len(worse) == 1 else ""
+    return f"no {noun} is shown to be better, and {who}{sizes}{_still_open(whole)}"
+
+
+def _describe_losses(whole: _Whole, label: str) -> str:
+    own = whole.by_configuration[label]
+    return _describe_gains(own, [n for n, r in own.items() if r.verdict is Verdict.WORSE])
 
 
 def _none_differs(whole: _Whole) -> str:

@@ -6,6 +6,8 @@ from iostudy.study.combinations import find_labelling_factors
 from iostudy.study.labels import short_names
 from iostudy.study.model import Study
 
+SELF_NAMED = ("workload.run", "workload.job")
+"""Factors whose levels name themselves: commands and job files."""
 _WORDS = ("none", "all", "on", "off", "true", "false")
 """Labels that read as ordinary words of a sentence."""
 
@@ -13,12 +15,15 @@ _WORDS = ("none", "all", "on", "off", "true", "false")
 def find_single_factor(study: Study) -> str:
     """Return the short name of the factor if labels have only its level.
 
-    Empty if the study file names its configurations, or if several factors label them.
+    Empty if the study file names its configurations, if several factors label them, or if the
+    levels name themselves.
     """
     if study.chosen or study.design is not None or study.search is not None:
         return ""
     names = find_labelling_factors(study.factors)
-    return short_names(names)[names[0]] if len(names) == 1 else ""
+    if len(names) != 1 or names[0] in SELF_NAMED:
+        return ""
+    return short_names(names)[names[0]]
 
 
 def name_configuration(label: str, factor: str) -> str:

@@ -10,14 +10,16 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.studies import NODES
 from iostudy.report.formatting import format_blocks_needed, is_feasible_extension
-from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration
+from iostudy.report.topics.verdicts.names import SELF_NAMED, find_single_factor, name_configuration
 from iostudy.report.values import Step
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.results.recommendation import is_undecided, recommend
 from iostudy.settings import catalog
+from iostudy.settings.definition import Cost
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Configuration
+from iostudy.study.factors import OPTION_PREFIX
 from iostudy.study.model import Study
 from iostudy.study.simulated import is_simulated, name_command
 from iostudy.study.switchback import uses_switchback
@@ -44,8 +46,10 @@ def suggest_next_steps(
     file = library.command_argument(study.name, row.text)
     of_nodes = NODES in row.circumstances
     if any(is_undecided(study, result) for result in exclude_bounds(compared)):
-        resume = _suggest_resume_on_nodes if of_nodes else suggest_resume
-        return (resume("Resume until every comparison has a verdict", study, file, folder),)
+        text = "Resume until every comparison has a verdict"
+        if of_nodes:
+            return (_suggest_resume_on_nodes(text, file, folder),)
+        return (suggest_resume(text, study, folder),)
     label = recommend(study, compared)
     if is_simulated(study):
         return (_MEASURE,)
@@ -59,14 +63,13 @@ def suggest_next_steps(
     return tuple(_without_winner(study, others, folder, of_nodes=of_nodes))
 
 
-def suggest_resume(text: str, study: Study, file: str, folder: str) -> Step:
-    """Return the step that resumes a study, named as a command takes it, in its output folder."""
-    command = ["iostudy", name_command(study), file, "--resume", "--out", folder]
+def suggest_resume(text: str, study: Study, folder: str) -> Step:
+    """Return the step that resumes the study of an output folder."""
+    command = ["iostudy", name_command(study), folder, "--resume"]
     return Step(text=f"{text}:", command=shlex.join(command))
 
 
-def _suggest_resume_on_nodes(text: str, study: Study, file: str, folder: str) -> Step:
-    del study
+def _suggest_resume_on_nodes(text: str, file: str, folder: str) -> Step:
     command = ["iostudy", "fleet", "run", file, "--design", "together", "--resume"]
     return Step(
         text=f"{text}, with the options that name the nodes:",
@@ -85,20 +88,30 @@ def _keep_on_nodes(own: Configuration) -> Iterator[Step]:
 
 def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
     """Return the step that keeps the winner's host settings, and lists the rest."""
-    kept = [name for name, value in own.settings.items() if value != AS_FOUND]
+    varied = {name: value for name, value in own.settings.items() if value != AS_FOUND}
+    made = [name for name in varied if catalog.get(name).cost is Cost.FORMAT]
+    kept = [name for name in varied if name not in made]
+    for name in made:
+        yield Step(
+            text=f"Make the file system anew with {name} = {varied[name]}: no file keeps it."
+        )
     if kept:
         command = ["iostudy", "persist", folder]
         if is_made(study.target) and any(map(_needs_place, kept)):
-            command += ["--on", "DEVICE"]
+            command += ["--on", "DISK", "--install"]
             yield Step(
-                text="The study ran on a loop device: replace DEVICE with the target disk or "
-                "mount point."
+                text="The study ran on a loop device. Keep the winner on another disk or mount "
+                f"point, as root: {shlex.join(command)}"
             )
-        yield Step(text="Show what would be persisted, and where:", command=shlex.join(command))
-        install = shlex.join([*command, "--install"])
-        yield Step(text="Persist it, as root:", command=install)
+        else:
+            install = shlex.join([*command, "--install"])
+            yield Step(text="Show what would be persisted, and where:", command=shlex.join(command))
+            yield Step(text="Persist it, as root:", command=install)
     for name, value in own.options.items():
         if study.baseline.options.get(name) == value:
+            continue
+        if f"{OPTION_PREFIX}{name}" in SELF_NAMED:
+            yield Step(text=f"Use {own.label}.")
             continue
         yield Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
 

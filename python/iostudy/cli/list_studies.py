@@ -1,0 +1,160 @@
+"""``iostudy list`` and ``iostudy clean``: studies of a folder, and removal of failed ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from iostudy.cli.console import print_line, say
+from iostudy.cli.output_folder import RESULTS
+from iostudy.errors import IostudyError, UsageError
+from iostudy.folders import OUTPUT_LOCK
+from iostudy.safe_path import read_regular
+from iostudy.units import MIB
+
+_REPORT = "report.json"
+_LARGEST_REPORT = 64 * MIB
+_QUESTION, _INDENT = 66, " " * 13
+_LEDGER = "ledger."
+_OWN_NAMES = frozenset(("report.html", "report.md", _REPORT, "telemetry", "samples", "hadoop"))
+"""Names that iostudy gives in an output folder."""
+
+Folder = Annotated[Path, typer.Argument(metavar="[FOLDER]", help="A folder with output folders.")]
+
+
+@dataclass(frozen=True)
+class _ListedStudy:
+    """A study in its output folder; ``answer`` is empty without a finished trial."""
+
+    folder: Path
+    started_at: float
+    question: str
+    answer: str
+    complete: bool
+
+
+def list_studies(folder: Folder = RESULTS) -> None:
+    """List studies with their answers, the newest first."""
+    found = sorted(_find_studies(folder), key=lambda own: -own.started_at)
+    for own in found:
+        when = time.strftime("%d %b %H:%M", time.localtime(own.started_at))
+        print_line(f"{when} {textwrap.shorten(own.question, _QUESTION, placeholder=' ...')}")
+        state = "" if own.complete else " (not complete)"
+        answer = own.answer or "no finished trial"
+        for line in textwrap.wrap(answer + state, _QUESTION, max_lines=2, placeholder=" ..."):
+            print_line(_INDENT + line)
+        print_line(_INDENT + str(own.folder))
+    if not found:
+        say(f"there is no study in {folder}")
+
+
+def clean(
+    folder: Folder = RESULTS,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove them without asking.")] = False,
+) -> None:
+    """Remove output folders without a finished trial.
+
+    Folders with a finished trial, or with files that iostudy does not make, stay.
+    """
+    from iostudy.folders import require_safe_folder
+
+    require_safe_folder(folder, insist=False)
+    failed = [path for path in _subfolders(folder) if _is_disposable(path)]
+    for path in failed:
+        print_line(str(path))
+    if not failed:
+        say(f"there is no folder without a finished trial in {folder}")
+        return
+    if not yes and not typer.confirm(f"Remove {len(failed)} folders?", err=True):
+        raise UsageError(
+            "consent to remove folders", found="none", where=str(folder), remedy="give --yes"
+        )
+    for path in failed:
+        _remove(path)
+
+
+def _find_studies(folder: Path) -> Iterator[_ListedStudy]:
+    for path in _subfolders(folder):
+        if not any(path.iterdir()):
+            continue
+        try:
+            yield _read_study(path)
+        except IostudyError as error:
+            say(f"{path}: {error.found}")
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    except OSError as error:
+        raise UsageError(
+            "a folder with studies",
+            found=error.strerror or str(error),
+            where=str(folder),
+            remedy="name the folder that contains the output folders",
+        ) from error
+
+
+def _read_study(path: Path) -> _ListedStudy:
+    """Read the report's answer, or without a report the question from the ledger."""
+    try:
+        report: dict[str, Any] = json.loads(read_regular(path / _REPORT, _LARGEST_REPORT))
+        return _ListedStudy(
+            path,
+            float(report["started_at"]),
+            str(report["question"]),
+            str(report["headline"]),
+            report["state"] == "complete",
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return _read_ledger(path)
+
+
+def _read_ledger(path: Path) -> _ListedStudy:
+    from iostudy.ledger.studies import open_ledger, recorded_study
+
+    with open_ledger(path) as ledger:
+        row = ledger.study()
+        return _ListedStudy(path, row.started_at, recorded_study(row).question, "", complete=False)
+
+
+def _is_disposable(path: Path) -> bool:
+    """Whether a folder is empty, or has a ledger of iostudy without a finished trial."""
+    from iostudy.ledger.rows import TrialStatus
+    from iostudy.ledger.store import FILE_NAME
+    from iostudy.ledger.studies import open_ledger
+    from iostudy.ledger.windows import WindowRecord
+
+    names = {own.name for own in path.iterdir()}
+    if not names:
+        return True
+    if FILE_NAME not in names or not all(map(_is_own, names)):
+        return False
+    try:
+        with open_ledger(path) as ledger:
+            finished = any(row.status is TrialStatus.FINISHED for row in ledger.rows())
+            return not finished and not WindowRecord(ledger).rows().windows
+    except IostudyError as error:
+        say(f"{path} stays: {error.found}")
+        return False
+
+
+def _is_own(name: str) -> bool:
+    return name in _OWN_NAMES or name.startswith(_LEDGER)
+
+
+def _remove(path: Path) -> None:
+    """Remove the folder unless a study runs in it; a folder that is no longer disposable stays."""
+    from iostudy.settings.transaction.locks import lock_output_folder
+
+    with lock_output_folder(path):
+        if all(own.name == OUTPUT_LOCK for own in path.iterdir()) or _is_disposable(path):
+            shutil.rmtree(path)

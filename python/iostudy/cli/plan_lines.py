@@ -1,0 +1,219 @@
+"""Plan of a study in a few lines: what it changes, writes, takes and decides."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from iostudy.cli.check_mounts import describe_change
+from iostudy.cli.check_search import describe_time
+from iostudy.cli.expected_time import format_expected_time, format_range
+from iostudy.node.data_volume import estimate_volume
+from iostudy.settings import catalog
+from iostudy.settings.definition import Cost, Reach
+from iostudy.settings.definitions.declared import (
+    DeclaredDefinition,
+    TextFileDefinition,
+    command_text,
+)
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.combinations import Factor, FactorKind
+from iostudy.study.model import Study
+from iostudy.study.simulated import is_simulated
+from iostudy.study.switchback import uses_switchback
+from iostudy.study.targets import (
+    DirectoriesTarget,
+    DirectoryTarget,
+    DriveTarget,
+    HdfsTarget,
+    LoopbackTarget,
+    ScratchTarget,
+    SimulatedTarget,
+)
+from iostudy.study.volume_target import VolumeTarget
+from iostudy.units import format_percent, format_rounded_size, format_seconds
+
+COLUMNS = 80
+TIME = "will take"
+_HEAD = 14
+_MOST_REMARKS = 3
+_LONGEST = 2
+"""Most lines of an entry, and most entries of one kind."""
+_DRIVE_PARTS = "a process, a FUSE mount, a loop device and a mount"
+_ONE_DISK = "a loop device and a mount"
+_PROGRAM = "command"
+"""The workload whose program iostudy does not know."""
+
+
+def describe_plan(study: Study) -> list[tuple[str, str]]:
+    """Describe what a person has to know before the study starts."""
+    found = describe_changes(study)
+    changes = [("will change", text) for head, text in found if head == "changes"]
+    return [
+        *changes[:_LONGEST],
+        *(
+            [("", f"and {len(changes) - _LONGEST} more; --full lists them")]
+            if len(changes) > _LONGEST
+            else []
+        ),
+        *describe_cautions(study)[:1],
+        ("will write", _describe_writes(study)),
+        (TIME, _describe_time(study)),
+        ("decides", _describe_decision(study)),
+        *[entry for entry in found if entry[0] != "changes"][: 2 * _LONGEST],
+    ]
+
+
+def wrap_plan(entries: Sequence[tuple[str, str]], remarks: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the lines of at most 80 columns; remarks beyond the first few are counted."""
+    for remark in remarks[:_MOST_REMARKS]:
+        yield from textwrap.wrap(remark, COLUMNS, max_lines=_LONGEST, placeholder=" ...")
+    if len(remarks) > _MOST_REMARKS:
+        yield f"and {len(remarks) - _MOST_REMARKS} more remarks; --full prints them"
+    for head, text in entries:
+        yield from textwrap.wrap(
+            text,
+            COLUMNS,
+            initial_indent=f"{head:{_HEAD}}",
+            subsequent_indent=" " * _HEAD,
+            max_lines=_LONGEST,
+            placeholder=" ...",
+            break_on_hyphens=False,
+        )
+
+
+def _describe_writes(study: Study) -> str:
+    if study.awaiting_offer() or study.search is not None:
+        return f"files on {study.describe_target()}, removed at the end"
+    blocks = study.decide.min_blocks, study.decide.max_blocks
+    (_, space), (_, written) = describe_volume(study, blocks)
+    if not estimate_volume(study).peak_bytes:
+        space = "files of its own"
+    known = "" if estimate_volume(study).unknown else f"; {written}"
+    return f"{study.describe_target()}: {space}, removed at the end{known}"
+
+
+def _describe_time(study: Study) -> str:
+    """Time, blocks and configurations."""
+    if study.awaiting_offer():
+        return "known once the host reports the levels that it offers"
+    if study.search is not None:
+        return f"{study.search.budget} and a confirmation: {describe_time(study, study.search)}"
+    if uses_switchback(study):
+        return f"at most {format_seconds(study.decide.time)} of windows for each workload"
+    blocks = study.decide.min_blocks, study.decide.max_blocks
+    configurations, workloads = len(study.configurations()), len(study.workloads)
+    each = f"{format_range(map(str, blocks))} blocks of {configurations} trials"
+    of_each = f"{each} of each of {workloads} workloads" if workloads > 1 else each
+    time = format_expected_time(study, blocks)
+    return f"{of_each}: {time}" if time else of_each
+
+
+def _describe_decision(study: Study) -> str:
+    decide = study.decide
+    figures = dict.fromkeys(request.figure.name for request in study.workloads)
+    return (
+        f"{', '.join(figures)}; differences below {format_percent(decide.margin)} count as none; "
+        f"{format_percent(decide.risk)} risk of any wrong verdict"
+    )
+
+
+def describe_changes(study: Study) -> list[tuple[str, str]]:
+    """Describe every setting that varies, and every disk and mount that is made."""
+    if is_simulated(study):
+        return [("changes", "nothing: host, scheduler and drive are simulated")]
+    settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
+    switched = uses_switchback(study)
+    changes = [_describe_change(factor, switched=switched) for factor in settings]
+    match study.target:
+        case LoopbackTarget(further_disks=further_disks):
+            many = f"{1 + len(further_disks)} loop devices and mounts"
+            changes.append(f"{many if further_disks else _ONE_DISK}, removed at the end")
+        case DriveTarget(models=models):
+            each = f"{_DRIVE_PARTS} for each of {len(models)} modelled drives"
+            changes.append(f"{each if len(models) > 1 else _DRIVE_PARTS}, removed at the end")
+        case VolumeTarget(devices=destroyed):
+            changes += [f"ALL DATA ON {device} ARE DESTROYED" for device in destroyed]
+            changes.append(f"{study.target.describe()}, removed at the end")
+        case ScratchTarget(device):
+            changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
+        case HdfsTarget(uri):
+            changes.append(f"a folder in {uri}, removed at the end")
+        case DirectoriesTarget(mounts=mounts):
+            changes += map(describe_change, mounts.values())
+        case DirectoryTarget() | SimulatedTarget():
+            pass
+    if study.starts_hadoop:
+        changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
+    return [
+        *(("changes", change) for change in changes or [_nothing(study)]),
+        *_describe_commands(settings),
+        *(("not restored", f"what {own} changes by itself") for own in _programs(study)),
+    ]
+
+
+def _programs(study: Study) -> list[str]:
+    """Return the workloads whose programs may change anything."""
+    return [f"the program of {own.label}" for own in study.workloads if own.name == _PROGRAM]
+
+
+def _nothing(study: Study) -> str:
+    return "nothing by iostudy itself" if _programs(study) else "nothing but files of its own"
+
+
+def _describe_commands(factors: Sequence[Factor]) -> list[tuple[str, str]]:
+    """List the files and commands of settings that the study or the user has declared."""
+    definitions = [catalog.get(factor.name) for factor in factors]
+    own = [d for d in definitions if isinstance(d, DeclaredDefinition) and d.undocumented]
+    files = [("edits", each.file) for each in own if isinstance(each, TextFileDefinition)]
+    return [*files, *(("runs", command_text(each)) for one in own for each in one.commands)]
+
+
+def describe_cautions(study: Study) -> list[tuple[str, str]]:
+    """Describe what the changes of settings may do to others."""
+    settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
+    found = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_unchanged(f)]
+    return [("caution", f"{name}: {caution}") for name, caution in found if caution]
+
+
+def _is_unchanged(factor: Factor) -> bool:
+    return {level.value for level in factor.levels} == {AS_FOUND}
+
+
+def _describe_change(factor: Factor, *, switched: bool) -> str:
+    """Describe where, how and how often a factor changes a setting."""
+    definition = catalog.get(factor.name)
+    place = "the target" if definition.reach.needs_place else definition.reach
+    only = f" while {factor.condition}" if factor.condition else ""
+    where = f"{factor.name} of {', '.join(factor.on) or place}{only}"
+    if _is_unchanged(factor):
+        return f"{where}: unchanged, and read in each trial"
+    if switched:
+        return f"{where}, for each window of a run, and restored after the run"
+    match definition.cost:
+        case Cost.CHEAP if definition.reach is Reach.CLUSTER:
+            return f"{factor.name}, given to the jobs of each trial"
+        case Cost.CHEAP:
+            return f"{where}, for each trial, and restored after it"
+        case Cost.REMOUNT:
+            return f"{where}, by a remount for each trial, and restored after it"
+        case Cost.RESTART:
+            return f"{where}, by a restart of its daemons before each trial"
+        case Cost.FORMAT:
+            return f"{where}, by a new file system, as rarely as the plan allows"
+        case unreachable:
+            assert_never(unreachable)
+
+
+def describe_volume(study: Study, blocks: Sequence[int]) -> list[tuple[str, str]]:
+    """Describe the space of the files at one time, and the data written in all blocks."""
+    volume = estimate_volume(study)
+    unknown = f"not known for {', '.join(volume.unknown)}" if volume.unknown else ""
+    peak = f"{format_rounded_size(volume.peak_bytes)} of files at most" if volume.peak_bytes else ""
+    total = format_range(format_rounded_size(number * volume.block_bytes) for number in blocks)
+    written = f"{total} in all" if volume.block_bytes else ""
+    return [
+        ("space", peak or "unknown before the run"),
+        ("written", "; ".join(filter(None, (written, unknown))) or "nothing"),
+    ]

@@ -1,0 +1,1 @@
+"""Answer of a study on one screen: its value, and its renderers."""

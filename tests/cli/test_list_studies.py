@@ -1,0 +1,30 @@
+"""Tests of ``list`` and ``clean``."""
+
+from __future__ import annotations
+
+from tests.cli.program import Program
+
+
+def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:
+    done = program("try", "true", "sleep 0.05", "--max-time", "5s", "--out", "results/good")
+    assert done.returncode == 0, done.stderr
+    results = program.folder / "results"
+    (results / "empty").mkdir()
+    (results / "other").mkdir()
+    (results / "other" / "mine.txt").write_text("")
+    listed = program("list")
+    assert listed.returncode == 0, listed.stderr
+    assert "Does it matter whether sleep 0.05 or true runs?" in listed.stdout
+    assert "results/good" in listed.stdout
+    assert "results/empty" not in listed.stdout
+    refused = program("clean")
+    assert refused.returncode != 0
+    cleaned = program("clean", "--yes")
+    assert cleaned.stdout.split() == ["results/empty"]
+    assert sorted(path.name for path in results.iterdir()) == ["good", "other"]
+
+
+def test_a_missing_folder_is_named(program: Program) -> None:
+    done = program("list", "none")
+    assert done.returncode == 2
+    assert "none" in done.stderr

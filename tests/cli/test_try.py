@@ -1,0 +1,152 @@
+"""Tests of ``try``, from the command line to the restored host."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from iostudy.report.answer.layout import COLUMNS, LINES
+from tests.cli.program import Program
+
+DIRTY = Path("/proc/sys/vm/dirty_ratio")
+
+
+def script(program: Program, name: str, text: str) -> None:
+    path = program.folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def require_one_screen(text: str) -> None:
+    lines = text.splitlines()
+    assert len(lines) <= LINES, text
+    assert all(len(line) <= COLUMNS or line.startswith("report  ") for line in lines), text
+
+
+def test_two_commands_get_an_answer_of_one_screen(program: Program) -> None:
+    script(program, "old", "sleep 0.3; echo x > left")
+    script(program, "new", "sleep 0.1; test ! -e left")
+    done = program("try", "./old", "./new", "--max-time", "60s", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    require_one_screen(done.stdout)
+    assert "./new takes" in done.stdout
+    assert "less time than ./old" in done.stdout
+    assert "▲ better" in done.stdout
+    assert "will take" in done.stderr
+    assert "not restored" in done.stderr
+    assert "out/report.html" in done.stdout
+    assert not list(program.folder.glob("iostudy-work-*"))
+
+
+def test_the_study_of_a_line_can_be_printed_and_run(program: Program) -> None:
+    printed = program("try", "true", "sleep 0.05", "--print")
+    assert printed.returncode == 0, printed.stderr
+    assert not (program.folder / "results").exists()
+    program.write(printed.stdout.replace("[5, 30]", "[5, 8]"))
+    done = program.run_study("--markdown")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("## Does it matter whether sleep 0.05 or true runs?")
+    again = program("run", "out", "--resume", "--json")
+    document = json.loads(again.stdout)
+    assert document["question"] == "Does it matter whether sleep 0.05 or true runs?"
+    assert document["answer"]
+    assert document["verdicts"][0]["configuration"] == "sleep 0.05"
+
+
+def test_a_figure_of_the_output_decides(program: Program) -> None:
+    script(program, "bench.sh", 'echo "write_p99: $LEVEL.$$"')
+    done = program(
+        "try",
+        *("--vary", "workload.environment=[LEVEL=1, LEVEL=3]"),
+        *("--figure", "write_p99", "--margin", "10%", "--out", "out", "--json"),
+        *("--", "./bench.sh"),
+    )
+    assert done.returncode == 0, done.stderr
+    (verdict,) = json.loads(done.stdout)["verdicts"]
+    assert verdict["verdict"] == "worse"
+
+
+@pytest.mark.root
+@pytest.mark.exclusive("host")
+def test_a_setting_of_the_host_is_restored(program: Program) -> None:
+    before = DIRTY.read_text()
+    script(program, "bench.sh", f'echo "write_p99: $(cat {DIRTY})"')
+    values = "20,5" if before.strip() != "5" else "5,20"
+    done = program(
+        "try",
+        *("--vary", f"vm.dirty_ratio={values}", "--figure", "write_p99", "--out", "out"),
+        *("--", "./bench.sh"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "better" in done.stdout
+    require_one_screen(done.stdout)
+    assert "will change   sysctl.vm.dirty_ratio" in done.stderr
+    assert DIRTY.read_text() == before
+
+
+@pytest.mark.root
+def test_a_fio_command_under_two_schedulers(program: Program) -> None:
+    done = program(
+        "try",
+        *("--vary", "block.scheduler=none,mq-deadline", "--on", "{loopback: {size: 64MiB}}"),
+        *("--max-time", "20s", "--out", "out"),
+        *("--", "fio", "--name=reader", "--rw=randread", "--size=8m", "--runtime=200ms"),
+        *("--time_based", "--output-format=json"),
+    )
+    assert done.returncode == 0, done.stderr
+    require_one_screen(done.stdout)
+    assert "reader" in done.stdout
+    assert "mq-deadline" in done.stdout
+
+
+@pytest.mark.process
+def test_a_study_comes_from_a_pipe(program: Program) -> None:
+    study = program("try", "true", "sleep 0.05", "--print").stdout.replace("30", "8")
+    (program.folder / "pipe.yaml").write_text(study)
+    import subprocess
+    import sys
+
+    command = f"{sys.executable} -m iostudy run <(cat pipe.yaml) --out out --json"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=program.folder,
+        env=program.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["study"] == "study"
+    checked = subprocess.run(
+        [sys.executable, "-m", "iostudy", "check", "-"],
+        input=study,
+        cwd=program.folder,
+        env=program.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("command", ["./missing", "false"])
+def test_a_command_that_fails_leaves_no_folder(program: Program, command: str) -> None:
+    done = program("try", "true", command, "--max-time", "5s")
+    assert done.returncode in (2, 3), done.stderr
+    assert not (program.folder / "results").exists()
+
+
+@pytest.mark.root
+def test_commands_run_as_another_user(program: Program) -> None:
+    program.folder.chmod(0o755)
+    for parent in program.folder.parents[:-1]:
+        if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
+            pytest.skip(f"{parent} is closed to other users")
+    done = program(
+        "try",
+        *("--user", "nobody", "--out", "out", "--json", "--max-time", "20s"),
+        *("sh -c 'touch own; test $(id -un) = nobody'", "sh -c 'touch own; sleep 0.1'"),
+    )
+    assert done.returncode == 0, done.stderr

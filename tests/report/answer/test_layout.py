@@ -1,0 +1,158 @@
+"""Tests of the answer's value and of its layout on one screen."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from iostudy.analysis.series import Flag
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.answer.build import build_answer
+from iostudy.report.answer.layout import COLUMNS, LINES, lay_out
+from iostudy.report.answer.values import Answer, AnswerTable
+from iostudy.report.base import FigureDescription, Span
+from iostudy.report.render import markdown, terminal
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import State, Step
+from tests.report.factory import report, two_factors
+
+FORBIDDEN = re.compile("covariate|foreign|futile|washout")
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=60)
+FRACTION = st.floats(-0.9, 30, allow_nan=False)
+COMMAND = "iostudy run results/x --resume"
+
+
+def is_free(line: str) -> bool:
+    """Whether a line is a command or a path, which is never folded."""
+    return line.startswith(("  $ ", "report  "))
+
+
+@st.composite
+def results(draw: st.DrawFn, *, baseline: bool) -> Result:
+    if baseline:
+        value = draw(st.floats(1e-9, 1e12))
+        return Result(configuration=draw(TEXT), baseline=True, blocks=9, value=value)
+    low, change, high = sorted(draw(st.lists(FRACTION, min_size=3, max_size=3)))
+    return Result(
+        configuration=draw(TEXT),
+        baseline=False,
+        blocks=draw(st.integers(0, 1000)),
+        value=draw(st.none() | st.floats(1e-9, 1e12)),
+        change=change,
+        interval=Span(low=low, high=high),
+        verdict=draw(st.sampled_from(Verdict)),
+        fragile=draw(st.booleans()),
+        flags=draw(st.sampled_from([(), (Flag.DRIFT,)])),
+    )
+
+
+@st.composite
+def tables(draw: st.DrawFn, configurations: int) -> AnswerTable:
+    own = [draw(results(baseline=place == 0)) for place in range(configurations)]
+    unit = draw(st.sampled_from(["MiB/s", "op/s", "s", "as printed"]))
+    figure = FigureDescription(name="f", unit=unit, documentation="", higher_is_better=True)
+    return AnswerTable(draw(TEXT), figure, own)
+
+
+@st.composite
+def answers(draw: st.DrawFn, most: int = 4, workloads: int = 3) -> Answer:
+    count = draw(st.integers(1, most))
+    steps = st.builds(Step, text=st.text(max_size=300), command=st.sampled_from(["", COMMAND]))
+    return Answer(
+        question=draw(st.text(min_size=1, max_size=300)),
+        sentence=draw(st.text(min_size=1, max_size=600)),
+        noun="scheduler",
+        state=draw(st.sampled_from(State)),
+        is_decided=draw(st.booleans()),
+        seconds=draw(st.floats(0, 1e6)),
+        margin=draw(st.floats(0.001, 0.9)),
+        tables=[draw(tables(count)) for _ in range(draw(st.integers(1, workloads)))],
+        reasons=draw(st.lists(st.text(max_size=200), max_size=4)),
+        next_steps=draw(st.lists(steps, max_size=4)),
+        report="results/x/report.html",
+    )
+
+
+@settings(max_examples=60, phases=[Phase.explicit, Phase.generate])
+@given(answers())
+def test_four_configurations_and_three_workloads_fit_one_screen(answer: Answer) -> None:
+    lines = lay_out(answer)
+    assert len(lines) <= LINES
+    assert all(line.cell_len <= COLUMNS or is_free(line.plain) for line in lines)
+    assert lines[-1].plain == "report  results/x/report.html"
+    shown = "\n".join(line.plain for line in lines)
+    for table in answer.tables:
+        for result in table.results[1:]:
+            assert result.verdict is not None
+            assert not result.blocks or result.verdict in shown
+
+
+@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
+@given(answers(most=9, workloads=6), st.integers(60, 200))
+def test_any_answer_fits_one_screen(answer: Answer, width: int) -> None:
+    lines = lay_out(answer, width)
+    assert len(lines) <= LINES
+    assert all(line.cell_len <= min(width, COLUMNS) or is_free(line.plain) for line in lines)
+
+
+@pytest.mark.parametrize("found", [report(blocks=6), report(blocks=20), two_factors()])
+def test_real_reports_in_plain_words(found) -> None:  # type: ignore[no-untyped-def]
+    answer = build_answer(found, Path("results/x"))
+    text = "\n".join(line.plain for line in lay_out(answer))
+    assert not FORBIDDEN.search(text)
+    assert "…" not in text
+    for workload in found.workloads:
+        for result in workload.results:
+            assert result.configuration in text
+
+
+def test_an_open_answer_says_why_and_how_to_continue() -> None:
+    answer = build_answer(report(blocks=6), Path("results/x"))
+    assert not answer.is_decided
+    text = "\n".join(line.plain for line in lay_out(answer))
+    assert "why: pairs of runs of dfsio-write vary by" in text
+    assert "--resume" in text
+
+
+def test_a_decided_answer_gives_no_reason() -> None:
+    answer = build_answer(report(blocks=20), Path("results/x"))
+    assert answer.is_decided
+    assert not answer.reasons
+
+
+def test_commands_name_the_folder_as_the_user_did(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(tmp_path)
+    found = report(blocks=6)
+    command = f"iostudy run {tmp_path}/x --resume"
+    found = found.model_copy(update={"next_steps": (Step(text="Resume:", command=command),)})
+    answer = build_answer(found, Path("x"))
+    assert answer.next_steps[0].command == "iostudy run x --resume"
+
+
+def test_the_same_answer_as_markdown() -> None:
+    answer = build_answer(report(blocks=20), Path("results/x"))
+    text = markdown.render_answer(answer)
+    assert text.count("| none |") == len(answer.tables)
+    assert "▲ better" not in text
+    assert answer.tables[0].results[1].configuration in text
+
+
+def test_colour_only_repeats_what_is_written(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    shown = {}
+    for colour in (True, False):
+        file = io.StringIO()
+        console = Console(
+            file=file, width=80, force_terminal=colour, color_system="standard" if colour else None
+        )
+        console.print(terminal.render_answer(build_answer(report(blocks=20), None)))
+        shown[colour] = file.getvalue()
+    assert "\x1b[31m" in shown[True]
+    assert "▼ worse" in shown[False]
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown[True]) == shown[False]

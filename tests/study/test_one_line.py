@@ -1,0 +1,147 @@
+"""Tests of study files that command lines of ``try`` stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iostudy.errors import UsageError
+from iostudy.study.model import Study
+from iostudy.study.one_line import OneLine, build_study_text
+from iostudy.study.parser import parse
+from iostudy.workloads.external.command import CommandOptions
+from iostudy.workloads.external.fio import FioOptions
+
+
+def studied(folder: Path, **line: Any) -> Study:
+    text = build_study_text(OneLine(folder, **line), (5, 12))
+    return parse(text, where="try", name="try")
+
+
+def test_commands_are_levels_of_one_workload(tmp_path: Path) -> None:
+    (tmp_path / "new").write_text("")
+    study = studied(tmp_path, commands=("true -v", "./new 'a b'"))
+    (factor,) = study.factors
+    assert [level.label for level in factor.levels] == ["true -v", "./new 'a b'"]
+    assert factor.levels[1].value == f"{tmp_path}/new 'a b'"
+    assert study.workloads[0].figure.name == "exec_time"
+    assert study.decide.blocks == (5, 12)
+    assert study.decide.margin == study.decide.risk == 0.05
+
+
+def test_a_long_command_has_a_short_label(tmp_path: Path) -> None:
+    study = studied(tmp_path, commands=("true " + "a" * 100, "true " + "b" * 100, "true"))
+    labels = [level.label for level in study.factors[0].levels]
+    assert [label[:2] for label in labels] == ["1:", "2:", "3:"]
+    assert max(map(len, labels)) <= 60
+
+
+def test_values_of_a_setting_are_crossed(tmp_path: Path) -> None:
+    varied = ("vm.dirty_ratio=20,5", "workload.reads=[true, false]")
+    study = studied(tmp_path, command=("true",), varied=varied, margin="10%")
+    assert [f.name for f in study.factors] == ["sysctl.vm.dirty_ratio", "workload.reads"]
+    assert len(study.configurations()) == 4
+    assert study.decide.margin == 0.1
+
+
+def test_a_target_is_a_directory_or_a_mapping(tmp_path: Path) -> None:
+    commands = ("true", "false")
+    assert studied(tmp_path, commands=commands, on="data").describe_target() == f"{tmp_path}/data"
+    disk = studied(tmp_path, commands=commands, on="{loopback: {size: 64MiB}}")
+    assert disk.describe_target() == "a loop-back disk of 64MiB with ext4"
+
+
+def test_figures_are_found_in_the_output(tmp_path: Path) -> None:
+    figures = ("write_p99=p99: ([0-9.]+)", "iops=json:result.iops")
+    study = studied(tmp_path, commands=("true", "false"), figures=figures, unit="ms")
+    options = study.workloads[0].options
+    assert isinstance(options, CommandOptions)
+    p99, iops = options.figures.values()
+    assert (p99.regex, p99.unit, p99.higher_is_better) == ("p99: ([0-9.]+)", "ms", False)
+    assert (iops.jmespath, iops.higher_is_better) == ("result.iops", True)
+    assert study.workloads[0].figure.name == "write_p99"
+
+
+def test_direction_of_a_figure_is_never_guessed(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--better"):
+        studied(tmp_path, commands=("true", "false"), figures=("score",))
+    study = studied(tmp_path, commands=("true", "false"), figures=("score",), better="higher")
+    assert study.workloads[0].figure.higher_is_better
+
+
+@pytest.mark.parametrize("name", ["exec_time", "user_time", "peak_rss"])
+def test_figures_of_every_command_need_no_pattern(tmp_path: Path, name: str) -> None:
+    study = studied(tmp_path, commands=("true", "false"), figures=(name,))
+    assert study.workloads[0].figure.name == name
+
+
+def test_what_hyperfine_users_expect(tmp_path: Path) -> None:
+    study = studied(
+        tmp_path, commands=("true", "false"), warmup=2, prepare="touch a", cleanup="rm a"
+    )
+    options = study.workloads[0].options
+    assert isinstance(options, CommandOptions)
+    assert options.warmup == 2
+    assert (options.prepare, options.cleanup) == (("touch", "a"), ("rm", "a"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--rw=randread", "--name=a", "--size=8m", "--output-format=json"),
+        ("--name", "a", "--rw", "randread", "--size=8m"),
+    ],
+)
+def test_jobs_of_fio_by_name(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    study = studied(tmp_path, command=("fio", *arguments), varied=("block.scheduler=none,bfq",))
+    (request,) = study.workloads
+    assert isinstance(request.options, FioOptions)
+    assert "rw=randread\n" in request.options.job
+    assert "output" not in request.options.job
+    assert (request.label, request.figure.name) == ("a", "bandwidth")
+
+
+def test_a_job_file_of_fio_with_overrides(tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[a]\nrw=read\nsize=1m\n")
+    command = ("fio", "job.fio", "--iodepth=8")
+    varied = ("block.scheduler=none,bfq",)
+    figures = ("read_latency_p99",)
+    study = studied(tmp_path, command=command, varied=varied, figures=figures)
+    (request,) = study.workloads
+    assert isinstance(request.options, FioOptions)
+    assert request.options.job == str(tmp_path / "job.fio")
+    assert request.options.override == {"iodepth": "8"}
+    assert request.figure.name == "read_latency_p99"
+
+
+def test_two_job_files_of_fio_are_compared(tmp_path: Path) -> None:
+    for name in ("a.fio", "b.fio"):
+        (tmp_path / name).write_text("[a]\nrw=read\nsize=1m\n")
+    study = studied(tmp_path, commands=("fio a.fio", "fio b.fio"))
+    assert [factor.name for factor in study.factors] == ["workload.job"]
+    assert study.workloads[0].figure.name == "bandwidth"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {},
+        {"commands": ("true",)},
+        {"command": ("true",)},
+        {"commands": ("true", "false"), "command": ("true",)},
+        {"command": ("true",), "varied": ("vm.dirty_ratio",)},
+        {"commands": ("true", "'")},
+        {"commands": ("true", "")},
+        {"command": ("fio", "no.fio"), "varied": ("vm.swappiness=1,2",)},
+        {"command": ("fio", "--name=a", "--client=x"), "varied": ("vm.swappiness=1,2",)},
+        {"command": ("true",), "varied": ("vm.swappiness=1,2",), "read": "cat x", "write": "y {}"},
+        {"command": ("true",), "varied": ("a.b=1,2",), "read": "cat x"},
+        {"commands": ("fio a.fio --bs=4k", "fio a.fio")},
+    ],
+)
+def test_a_line_that_is_no_study(tmp_path: Path, line: dict[str, Any]) -> None:
+    (tmp_path / "a.fio").write_text("[a]\n")
+    with pytest.raises(UsageError):
+        build_study_text(OneLine(tmp_path, **line), (5, 12))
