@@ -47,7 +47,6 @@ reload) cp {folder}/app.conf loaded.$$ && mv loaded.$$ loaded ;;
 esac
 """
 CONFIGURATION = b"# an application\r\nother = 1\nkey\t=  old  # as it was"
-LONGEST_SECONDS = 2.5
 
 
 def make(folder: Path) -> None:
@@ -93,6 +92,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--moments", type=int, default=10)
     parser.add_argument("--start", type=int, default=1)
+    parser.add_argument("--longest", type=float, default=2.5, help="seconds before a kill")
     arguments = parser.parse_args()
     folder, draw = arguments.folder, random.Random(arguments.start)
     fakes, outputs = folder / "fakes", folder / "out"
@@ -102,7 +102,7 @@ def main() -> None:
     for number in range(arguments.moments):
         out = outputs / str(number // 5)
         out.mkdir(parents=True, exist_ok=True)
-        fork(lambda out=out: run(fakes, out), kill_after_seconds=draw.uniform(0, LONGEST_SECONDS))
+        fork(lambda out=out: run(fakes, out), kill_after_seconds=draw.uniform(0, arguments.longest))
         hits += {**state(fakes), "journals": []} != before
         assert fork(rescue)
         after = state(fakes)

@@ -12,12 +12,16 @@ import typer
 from iostudy.cli import doctor_json
 from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_command, print_json, print_line, print_table, print_tree
+from iostudy.cli.get import read_settings
+from iostudy.cli.setting_places import HERE
 from iostudy.cli.stack_tree import build_trees
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, DoctorFinding
 from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import evaluate_rules
 from iostudy.host.inventory import collect_inventory
+from iostudy.settings import catalog
+from iostudy.study.declared_settings import declare_files
 
 
 def doctor(
@@ -45,6 +49,7 @@ def doctor(
     for certainty in Certainty:
         _print_group(certainty, [f for f in findings if f.certainty is certainty])
     _print_refused(facts)
+    _print_declared()
 
 
 def heading(certainty: Certainty) -> str:
@@ -67,6 +72,19 @@ def _print_group(certainty: Certainty, findings: Sequence[DoctorFinding]) -> Non
     print_line(heading(certainty), style="bold")
     for _, same in groupby(findings, key=lambda finding: finding.id):
         _print_rule(list(same))
+
+
+def _print_declared() -> None:
+    """Print the settings that files of the host and the user declare, with their values."""
+    names = declare_files()
+    if not names:
+        return
+    found, refused = read_settings([catalog.get(name) for name in names], [HERE])
+    print_line()
+    print_line("Settings of settings.d", style="bold")
+    print_table(("", ""), [(label, value) for label, (value, _) in found.items()])
+    for error in refused:
+        print_line(f"{error.wanted}: {error.found}")
 
 
 def _print_rule(findings: Sequence[DoctorFinding]) -> None:

@@ -28,7 +28,7 @@ def get(
     on stderr, and set the exit code.
     """
     definitions = [find_definition(name) for name in names]
-    found, refused = _read(definitions, places_for(definitions, on))
+    found, refused = read_settings(definitions, places_for(definitions, on))
     if json:
         print_json({label: {"value": v, "offered": list(o)} for label, (v, o) in found.items()})
     elif found:
@@ -40,7 +40,7 @@ def get(
         raise typer.Exit(max(error.exit_code for error in refused))
 
 
-def _read(
+def read_settings(
     definitions: Sequence[SettingDefinition], where: Sequence[str]
 ) -> tuple[dict[str, tuple[str, tuple[str, ...]]], list[IostudyError]]:
     """Value and offer of what can be read, by label, and why the rest cannot."""

@@ -33,7 +33,7 @@ HOW_TO_DECLARE = (
     "{file: PATH, key: KEY} or {attribute: PATH}"
 )
 
-_OTHERS = ("workload", "fleet", "directory")
+RESERVED = ("workload", "fleet", "directory")
 """First parts of the names of factors that are no settings."""
 
 
@@ -41,7 +41,7 @@ def _name(value: Any) -> str:
     name = scalar_text(value)
     if not NAME.fullmatch(name):
         raise ValueError("a name has two or more parts of a-z, 0-9 and _, such as zfs.recordsize")
-    if name.partition(".")[0] in _OTHERS or catalog.is_reserved(name):
+    if name.partition(".")[0] in RESERVED or catalog.is_reserved(name):
         raise ValueError(f"names that begin so belong to iostudy; write my_{name}")
     return name
 
@@ -67,7 +67,7 @@ def _few(given: Mapping[str, Declaration]) -> Mapping[str, Declaration]:
 
 Declarations = Annotated[
     dict[
-        Annotated[str, BeforeValidator(_name), WithJsonSchema({"pattern": NAME.pattern})],
+        Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string"})],
         Annotated[Declaration, BeforeValidator(_plain)],
     ],
     AfterValidator(_few),
@@ -101,7 +101,7 @@ def declare_files() -> Mapping[str, Any]:
         collector.finish()
         assert file is not None  # `read` gives a mapping
         declare(file.settings)
-        found |= source.plain(content.values[KEY])
+        found |= _plain(content.values[KEY])
     return found
 
 

@@ -13,11 +13,15 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from iostudy.settings import catalog as settings
+from iostudy.settings.declarations import NAME
 from iostudy.settings.definition import Cost, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX as HADOOP
+from iostudy.settings.definitions.queue import OTHERS
+from iostudy.settings.definitions.queue import PREFIX as QUEUE
 from iostudy.settings.definitions.sysctl import PREFIX as SYSCTL
 from iostudy.settings.values import AS_FOUND, Integer
 from iostudy.study.combinations import DIRECTORY_FACTOR
+from iostudy.study.declared_settings import RESERVED
 from iostudy.study.factors import MAX_LEVELS, OFFERED, OPTION_PREFIX
 from iostudy.study.fields import CATALOG, SCALAR
 from iostudy.study.search_section import SCALES
@@ -35,7 +39,8 @@ _PLACES: Schema = {
     "NAME, or a list of these.",
     "anyOf": [SCALAR, {"type": "array", "minItems": 1, "items": SCALAR}],
 }
-_ANY_SETTING = f"^({SYSCTL}|{HADOOP})".replace(".", r"\.")
+_QUEUE = f"{QUEUE}({'|'.join(sorted(OTHERS))})$"
+_ANY_SETTING = f"^({SYSCTL}|{HADOOP}|{_QUEUE}|/sys/|/proc/)".replace(".", r"\.")
 """Names that are settings also without a description of ours."""
 _NOT_DOCUMENTATION = ("title", "default", "gt", "ge", "lt", "le", "format", CATALOG)
 """Keys of pydantic that JSON Schema lacks, or that an editor would show wrongly."""
@@ -212,8 +217,17 @@ def _by_name(names: Iterable[str], form: Callable[[Schema], Schema]) -> Schema:
         "minProperties": 1,
         "additionalProperties": False,
         "properties": {name: form(_reference(f"factor.{name}")) for name in names},
-        "patternProperties": {_ANY_SETTING: form(_reference("factor"))},
+        "patternProperties": {
+            pattern: form(_reference("factor")) for pattern in (_ANY_SETTING, _own_setting())
+        },
     }
+
+
+def _own_setting() -> str:
+    """Names that only a declaration can have: no editor takes a misspelt known name for one."""
+    known = {name.partition(".")[0] for name in settings.names() if settings.is_reserved(name)}
+    others = "|".join(sorted({*known, *RESERVED}))
+    return rf"^(?!({others})\.){NAME.pattern}$"
 
 
 def _properties(levels: Mapping[str, Schema]) -> Schema:

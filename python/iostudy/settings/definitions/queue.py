@@ -247,7 +247,7 @@ DEFINITIONS = (
     ADD_RANDOM,
 )
 
-_OTHERS = frozenset(
+OTHERS = frozenset(
     {
         "async_depth",
         "discard_max_bytes",
@@ -260,7 +260,7 @@ _OTHERS = frozenset(
         "write_zeroes_max_bytes",
     }
 )
-"""Attributes of kernels that iostudy does not describe: no misspelt others."""
+"""Attributes that kernels have and iostudy does not describe."""
 _ATTRIBUTE = re.compile(r"block\.(?:([a-z0-9-]+)\.)?([a-z0-9_]+)", re.ASCII)
 _SIMILAR = 0.8
 
@@ -276,7 +276,7 @@ def define_attribute(name: str) -> QueueSettingDefinition:
         raise KeyError(name)
     scheduler, attribute = match.groups()
     is_similar = difflib.get_close_matches(attribute, known, n=1, cutoff=_SIMILAR)
-    if attribute not in _OTHERS and is_similar:
+    if attribute not in OTHERS and is_similar:
         raise KeyError(name)
     return QueueSettingDefinition(
         name=name,
