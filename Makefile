@@ -27,7 +27,8 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-# Tests of the host wait more than they compute: two workers a processor.
+# Tests of the host wait more than they compute: two workers a processor. Compilers get the rest of
+# the processors' time, as pytest takes the longest.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 ALL_TESTS := set-up check-rust,check-python test-rust,test-python property-tests calibrate crash attack diagnose hadoop \
 	hdfs-test systems fleet fleet-kills vm
@@ -46,7 +47,7 @@ test: ## set up, and pass the tests
 	@$(PYTHON) tools/run_targets.py set-up test-rust,test-python
 
 test-rust:
-	cargo test --workspace --exclude iostudy-bindings --locked --quiet
+	nice cargo test --workspace --exclude iostudy-bindings --locked --quiet
 
 test-python: $(VENV)/.test $(VENV)/.built
 	$(BIN)/pytest -m "not (slow or vm)" -n $(WORKERS) --dist worksteal --retry-alone --durations=20 --durations-min=5
@@ -66,7 +67,7 @@ check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 check-rust:
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path $(HDFS_MOUNT)/Cargo.toml
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	nice cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 check-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/ruff format --check

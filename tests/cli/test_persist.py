@@ -9,12 +9,12 @@ import pytest
 from tests.persist import private
 
 pytestmark = pytest.mark.root
-RULE = 'KERNEL=="{}", ATTR{{queue/read_ahead_kb}}="64"'
+RULE = 'KERNEL=="{}", ATTR{{queue/nomerges}}="2"'
 
 
 @pytest.fixture
 def held(program, loop):
-    assert program("set", "block.read_ahead_kb=64", "--on", loop).returncode == 0
+    assert program("set", "block.nomerges=2", "--on", loop).returncode == 0
     return loop
 
 
@@ -37,7 +37,7 @@ def test_a_disk_without_identity_is_not_kept_unless_it_is_named(program, held):
     done = program("persist")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert f"not kept: block.read_ahead_kb@{held} = 64: the disk has neither" in done.stderr
+    assert f"not kept: block.nomerges@{held} = 2: the disk has neither" in done.stderr
     assert "--on" in done.stderr
 
 

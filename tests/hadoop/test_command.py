@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 
@@ -55,10 +54,8 @@ def test_a_command_has_the_given_environment_only(program):
 )
 def test_command_is_ended_after_its_time_limit(program, text, limits, found, tmp_path):
     pid_file = tmp_path / "pid"
-    began = time.monotonic()
     with pytest.raises(CommandFailedError, match=f"^{found}$"):
         run_command(program(f"echo $$ > {pid_file}\n{text}"), limits, os.environ)
-    assert time.monotonic() - began < 20
     scripts.require_ended(int(pid_file.read_text()))
 
 

@@ -107,8 +107,11 @@ def test_writes_of_a_short_child_count_for_the_workload(folder):
 def test_cancelled_writes_are_counted(folder):
     path = str(folder / "file")
     code = f"import os\nopen({path!r}, 'wb').write(bytes({8 * MIB}))\nos.unlink({path!r})"
-    workload = watch(lambda: subprocess.run(python(code), check=True)).summary.workload
-    assert workload["cancelled_kB"] >= 7 * KB
+    for _ in range(50):  # the kernel writes at once what others leave it no room for
+        workload = watch(lambda: subprocess.run(python(code), check=True)).summary.workload
+        if workload["cancelled_kB"] >= 7 * KB:
+            return
+    pytest.fail(f"{workload['cancelled_kB']} kB")
 
 
 @pytest.mark.child

@@ -176,10 +176,8 @@ def test_a_program_may_clean_up_before_it_is_killed(make, tmp_path):
 
 def test_a_program_that_ignores_sigterm_is_killed(make, marker):
     script = f"trap '' TERM; sleep {marker}; sleep {marker}"
-    began = time.monotonic()
     with pytest.raises(WorkloadError, match="still running"):
         run(make("sh", "-c", script, limit=0.2))
-    assert time.monotonic() - began < 2 * module.guard.GRACE_SECONDS + 2
 
 
 def test_daemons_are_found_and_ended(make, marker):

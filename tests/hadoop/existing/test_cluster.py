@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -88,10 +87,8 @@ def test_unreachable_cluster_is_refused_before_java_starts(tmp_path: Path) -> No
         closed = NameNode()
         closed.address = f"127.0.0.1:{free.getsockname()[1]}"
         closed.write_conf(tmp_path / "conf")
-    began = time.monotonic()
     with pytest.raises(ClusterError, match="Connection refused"):
         find("hdfs:///bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf"), "PATH": ""})
-    assert time.monotonic() - began < 5
 
 
 def test_unreachable_resourcemanager_is_refused_before_java_starts(

@@ -64,7 +64,7 @@ def test_a_command_has_no_right_but_to_its_folders(planned):
 
 
 def test_a_disk_that_the_cluster_does_not_need_can_be_removed_meanwhile(planned, loop, tmp_path):
-    point = tmp_path / "other disk"
+    point = tmp_path / "other\u2028 disk"
     point.mkdir()
     subprocess.run(["mkfs.ext4", "-q", f"/dev/{loop}"], check=True)
     subprocess.run(["mount", f"/dev/{loop}", point], check=True)
