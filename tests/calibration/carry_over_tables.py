@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -57,7 +58,7 @@ def confirmation_rates() -> list[Row]:
     ]
     for margins in (0.0, 0.5, 1.0, 2.0, 4.0):
         for sd in (0.01, 0.05):
-            found = _outcomes(margins * MARGIN, sd)
+            found = confirm(margins * MARGIN, sd, CONFIRMATIONS)
             rates = (found.count(each) / len(found) for each in ConfirmationOutcome)
             rows.append((f"{margins:g} margins", f"{100 * sd:g} %", *map(percent, rates)))
     return rows
@@ -87,22 +88,32 @@ def _tests(rounds: Rounds) -> tuple[CarryOverEffect | None, ...]:
     )
 
 
-def _outcomes(difference: float, sd: float) -> list[ConfirmationOutcome]:
-    """Confirmations of windows that were selected because they showed a gain."""
+def confirm(difference: float, sd: float, confirmations: int) -> list[ConfirmationOutcome]:
+    """Outcomes of confirmations of windows that showed a gain; trials differ by ``difference``."""
     draw = np.random.default_rng([SEED, round(1e6 * difference), round(1e6 * sd)])
-    ratios = _WINDOW_GAIN + _WINDOW_SD * draw.standard_normal(
-        (4 * CONFIRMATIONS, _WINDOWS.max_blocks)
-    )
-    ended = carry_out(ratios, _WINDOWS)
-    selected = np.flatnonzero(ended.verdicts == str(Verdict.BETTER))[:CONFIRMATIONS]
     return [
         measure_agreement(
             _paired(_WINDOW_GAIN + difference + sd * draw.standard_normal(_BLOCKS)),
-            _paired(ratios[own, : ended.blocks[own]]),
-            Interval(float(ended.low[own]), float(ended.high[own])),
+            windows,
+            shown,
             MARGIN,
         ).outcome
-        for own in selected
+        for windows, shown in _select_windows(confirmations)
+    ]
+
+
+@functools.cache
+def _select_windows(count: int) -> list[tuple[PairedMean, Interval]]:
+    """Studies of windows that were selected because they showed a gain."""
+    draw = np.random.default_rng([SEED, 41])
+    ratios = _WINDOW_GAIN + _WINDOW_SD * draw.standard_normal((4 * count, _WINDOWS.max_blocks))
+    ended = carry_out(ratios, _WINDOWS)
+    return [
+        (
+            _paired(ratios[own, : ended.blocks[own]]),
+            Interval(float(ended.low[own]), float(ended.high[own])),
+        )
+        for own in np.flatnonzero(ended.verdicts == str(Verdict.BETTER))[:count]
     ]
 
 

@@ -4,7 +4,11 @@ import pytest
 
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed
-from tests.calibration.unequal_slow import Inequality, find_winners
+from tests.calibration.unequal_slow import (
+    Inequality,
+    find_winners,
+    find_winners_by_feeling,
+)
 from tests.calibration.unequal_slow_tables import TRIALS, WINDOWS
 
 pytestmark = pytest.mark.campaign
@@ -26,3 +30,12 @@ def test_slow_noise_that_one_side_hardly_passes_on_exceeds_the_risk_and_is_flagg
     found = find_winners(Inequality(NoiseShape.NORMAL, 0.25, 0.5), rule, phi, 1000, most=50)
     assert found.wrong > 3 * RISK
     assert found.flagged > 0.7
+
+
+@pytest.mark.parametrize("studies", [60, pytest.param(1000, marks=pytest.mark.slow)])
+def test_sessions_remove_the_winners_of_slow_noise_that_is_felt_unequally(studies: int):
+    found = find_winners_by_feeling(1.2, TRIALS, studies, sessions=6, most=60)
+    assert found.study > 3 * RISK
+    assert found.flagged > 0.7
+    assert found.ratio == pytest.approx(1.2, abs=0.1)
+    assert found.sessions <= allowed(RISK, studies)
