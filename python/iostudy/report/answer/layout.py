@@ -22,7 +22,7 @@ from iostudy.report.topics.verdicts.text import (
 )
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import State
-from iostudy.units import format_seconds
+from iostudy.units import format_percent, format_seconds
 from iostudy.visible import visible
 
 LINES, COLUMNS = 24, 80
@@ -130,11 +130,14 @@ def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
 
 
 def _slow_runs(answer: Answer) -> Iterator[str]:
-    """Yield where runs were slow or failed, with the bound of their share."""
-    for table in answer.tables:
-        for result in table.results:
-            if result.slow and result.slow.slow:
-                yield f"{result.configuration} on {table.workload} {format_slow_runs(result)}"
+    """Yield where runs were slow or failed, and the bound of their share; that of all if none."""
+    known = [(t.workload, r, r.slow) for t in answer.tables for r in t.results if r.slow]
+    named = [each for each in known if each[2].slow]
+    for workload, result, _ in named:
+        yield f"{result.configuration} on {workload} {format_slow_runs(result)}"
+    if known and not named:
+        most = max(slow.at_most for _, _, slow in known)
+        yield f"none, at most {format_percent(most)} of any configuration's"
 
 
 def _most_important(results: Sequence[Result], most: int) -> list[Result]:
