@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
@@ -120,6 +120,7 @@ def noisy(draw: st.DrawFn, situation: Situation) -> TelemetrySummary:
 
 
 @pytest.mark.parametrize("name", BY_NAME)
+@settings(max_examples=settings.default.max_examples // 5)  # of each of many situations
 @given(st.data())
 def test_noise_does_not_make_it_another(name, data):
     check(BY_NAME[name], data.draw(noisy(BY_NAME[name])))

@@ -31,8 +31,13 @@ def described(request):
     return request.label, request.figure, request.options.model_dump(mode="json")
 
 
-@pytest.mark.parametrize("root", [True, False], ids=["root", "not-root"])
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.parametrize(
+    ("name", "root"),
+    [
+        *((name, True) for name in library.names()),
+        *((name, False) for name in ("quickstart", "hep-events", "read-ahead")),
+    ],
+)
 def test_every_ready_made_study_has_one(name, root):
     study = ready_made(name, root=root)
     found = made(study)
