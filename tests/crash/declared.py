@@ -62,11 +62,11 @@ def make(folder: Path) -> None:
     knob.chmod(0o755)
 
 
-def state(folder: Path) -> dict[str, Any]:
+def state(folder: Path, attribute: Path) -> dict[str, Any]:
     """Everything that must be as it was; a killed program of the fake may leave a file of its."""
     file = folder / "app.conf"
     return {
-        "attribute": read_attribute(ATTRIBUTE),
+        "attribute": read_attribute(attribute),
         "value": (folder / "state/value").read_text(),
         "loaded": (folder / "state/loaded").read_bytes(),
         "file": file.read_bytes(),
@@ -77,9 +77,9 @@ def state(folder: Path) -> dict[str, Any]:
     }
 
 
-def run(folder: Path, out: Path) -> None:
+def run(folder: Path, out: Path, attribute: Path) -> None:
     """Run the study from where it stopped."""
-    text = TEXT.format(folder=folder, target=out, attribute=ATTRIBUTE)
+    text = TEXT.format(folder=folder, target=out, attribute=attribute)
     study = parse(text, where="study.yaml", name="study")
     session = prepare_session(study, out, root=True, resume=(out / FILE_NAME).exists())
     with LocalNode(study.target, out, study.factors) as node:
@@ -91,6 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--moments", type=int, default=10)
+    parser.add_argument("--attribute", type=Path, default=ATTRIBUTE)
     parser.add_argument("--start", type=int, default=1)
     parser.add_argument("--longest", type=float, default=2.5, help="seconds before a kill")
     arguments = parser.parse_args()
@@ -98,14 +99,17 @@ def main() -> None:
     fakes, outputs = folder / "fakes", folder / "out"
     fakes.mkdir()
     make(fakes)
-    before, hits = state(fakes), 0
+    before, hits = state(fakes, arguments.attribute), 0
     for number in range(arguments.moments):
         out = outputs / str(number // 5)
         out.mkdir(parents=True, exist_ok=True)
-        fork(lambda out=out: run(fakes, out), kill_after_seconds=draw.uniform(0, arguments.longest))
-        hits += {**state(fakes), "journals": []} != before
+        fork(
+            lambda out=out: run(fakes, out, arguments.attribute),
+            kill_after_seconds=draw.uniform(0, arguments.longest),
+        )
+        hits += {**state(fakes, arguments.attribute), "journals": []} != before
         assert fork(rescue)
-        after = state(fakes)
+        after = state(fakes, arguments.attribute)
         assert after == before, f"moment {number}: {before} {after}"
     sys.stdout.write(f"{arguments.moments} {hits}\n")
 

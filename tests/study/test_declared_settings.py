@@ -121,7 +121,8 @@ def test_an_error_names_file_and_line(folders: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ("{knob: {attribute: /sys/x}}", "a name has two or more parts"),
+        ("{my knob: {attribute: /sys/x}}", "a name has letters, digits"),
+        ("{directory: {attribute: /sys/x}}", "belong to iostudy"),
         ("{sysctl.vm.x: {attribute: /sys/x}}", "belong to iostudy"),
         ("{vm.x: {attribute: /sys/x}}", "belong to iostudy"),
         ("{workload.x: {attribute: /sys/x}}", "belong to iostudy"),

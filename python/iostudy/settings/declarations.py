@@ -33,8 +33,8 @@ MAX_ARGUMENTS = 64
 MAX_PATH, MAX_NAME = 1024, 255
 """Bytes of a path, and of a name in it (path_resolution(7))."""
 
-NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_][a-z0-9_-]*)+", re.ASCII)
-"""Two or more parts with dots between them, as ``zfs.recordsize``."""
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_][A-Za-z0-9_-]*)*", re.ASCII)
+"""Parts with dots between them, as ``zfs.recordsize``."""
 
 _SHELLS = ("sh", "bash", "dash", "ksh", "zsh")
 _TREES = ("/sys/", "/proc/")
