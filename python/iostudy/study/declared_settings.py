@@ -40,7 +40,9 @@ RESERVED = ("workload", "fleet", "directory")
 def _name(value: Any) -> str:
     name = scalar_text(value)
     if not NAME.fullmatch(name):
-        raise ValueError("a name has letters, digits, _, - and dots between, such as zfs.recordsize")
+        raise ValueError(
+            "a name has letters, digits, _, - and dots between, such as zfs.recordsize"
+        )
     if name.partition(".")[0] in RESERVED or catalog.is_reserved(name):
         raise ValueError(f"names that begin so belong to iostudy; write my_{name}")
     return name
