@@ -18,7 +18,7 @@ from tests.calibration.response_studies import (
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import SEED
 
-STUDIES = 50
+STUDIES = 400
 SHORT_SECONDS = 45.0
 """Longest time of windows in a short study, as in ``studies/quickstart.yaml``."""
 QUIET, LOUD = Noise(0.03, 0.01), Noise()

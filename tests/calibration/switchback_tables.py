@@ -10,7 +10,7 @@ from tests.calibration.switchback import SlowShape, any_winner
 
 RULE = Rule(margin=1e-6, risk=0.05, min_blocks=10, max_blocks=96)
 FAMILY = replace(RULE, comparisons=3)
-STUDIES = 1_000
+STUDIES = 10_000
 
 
 def slow_noise_rates() -> list[Row]:

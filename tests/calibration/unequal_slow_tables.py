@@ -9,7 +9,7 @@ from tests.calibration.unequal_slow import Inequality, find_winners, find_winner
 
 TRIALS = Rule(margin=1e-6, risk=0.05, min_blocks=5, max_blocks=30)
 WINDOWS = Rule(margin=1e-6, risk=0.05, min_blocks=10, max_blocks=96)
-STUDIES, EXAMINED, FELT_STUDIES = 1_000, 200, 400
+STUDIES, EXAMINED, FELT_STUDIES = 10_000, 500, 400
 SHARES = {"all": 1.0, "half": 0.5, "none": 0.0}
 """Shares of the slow noise in the second configuration."""
 
