@@ -108,7 +108,7 @@ def test_complete_study_is_only_rendered_again(program):
     (program.out / "report.html").unlink()
     again = program.run_study("--resume", "--fail-on", "inconclusive")
     assert "creating a loop-back disk" not in again.stderr
-    assert "the study in out is complete; this is its report" in again.stderr
+    assert "the study in out is complete; this is its answer" in again.stderr
     assert (again.stdout, program.rows()) == (first.stdout, kept)
     assert (program.out / "report.html").exists()
     assert again.returncode == ("inconclusive" in first.stdout)

@@ -26,7 +26,8 @@ decide: {margin: 3%, risk: 5%, blocks: [4, 8]}
 """
 
 
-def test_killed_search_is_resumed_confirmed_and_kept(program):
+def test_a_search_that_is_killed_twice_is_resumed_confirmed_and_kept(program):
+    """In its trials, and before its confirmation."""
     program.write(SEARCH)
     process = program.start_study()
     program.wait_for_trials(process, 6)
@@ -34,16 +35,25 @@ def test_killed_search_is_resumed_confirmed_and_kept(program):
     before = read_search(program.out).candidates
     early = program("persist", "out")
     assert (early.returncode, "has no confirmation yet" in early.stderr) == (2, True)
-    done = program.run_study("--resume", "--full")
-    assert done.returncode == 0, done.stderr
-    found = read_search(program.out)
-    assert found.candidates[: len(before)] == before
-    assert found.outcome.winner is not None
-    assert f"confirming {found.outcome.winner} in fresh blocks" in done.stderr
-    assert "the verdict comes from fresh blocks" in " ".join(done.stdout.split())
-    assert program.residue() == []
 
     file = program.out / f"{CONFIRMATION}.yaml"
+    process = program.start_study("--resume")
+    while process.poll() is None and not file.exists():
+        time.sleep(0.001)
+    program.kill_without_watchdog(process)
+    assert not (program.out / CONFIRMATION / FILE_NAME).exists()
+    trials, found = program.rows(), read_search(program.out)
+    assert found.candidates[: len(before)] == before
+    assert found.outcome is not None
+    assert found.outcome.winner is not None
+    assert program.residue() == []
+
+    done = program.run_study("--resume")
+    assert done.returncode == 0, done.stderr
+    assert (program.rows(), read_search(program.out)) == (trials, found)
+    assert f"confirming {found.outcome.winner} in fresh blocks" in done.stderr
+    assert program.residue() == []
+
     own = load(file)
     assert [each.label for each in own.configurations()] == ["default", found.outcome.winner]
     assert (program.out / CONFIRMATION / "report.html").exists()
@@ -52,27 +62,11 @@ def test_killed_search_is_resumed_confirmed_and_kept(program):
     assert f"configuration {found.outcome.winner} of the study study-confirmation" in kept.stderr
 
     again = program.run_study("--resume", "--fail-on", "inconclusive")
-    assert "is complete; this is its report" in again.stderr
+    assert "is complete; this is its answer" in again.stderr
     assert again.returncode == 0
-    assert "gains" in " ".join(program("report", "out").stdout.split())
-
-
-def test_search_killed_before_its_confirmation_leaves_nothing_and_is_resumed(program):
-    program.write(SEARCH)
-    process = program.start_study()
-    file = program.out / f"{CONFIRMATION}.yaml"
-    while process.poll() is None and not file.exists():
-        time.sleep(0.001)
-    program.kill_without_watchdog(process)
-    assert not (program.out / CONFIRMATION / FILE_NAME).exists()
-    trials, outcome = program.rows(), read_search(program.out).outcome
-    assert outcome is not None
-    assert program.residue() == []
-    done = program.run_study("--resume")
-    assert done.returncode == 0, done.stderr
-    assert (program.rows(), read_search(program.out).outcome) == (trials, outcome)
-    assert (program.out / CONFIRMATION / "report.html").exists()
-    assert program.residue() == []
+    report = " ".join(program("report", "out").stdout.split())
+    assert "the verdict comes from fresh blocks" in report
+    assert "gains" in report
 
 
 def test_check_prints_space_budget_and_confirmation(program):

@@ -74,6 +74,16 @@ def name_nodes(hosts: Hosts, way: str) -> list[str]:
     return ["--nodes", "ssh:n1,n2"]
 
 
+def refuse_pickles(hosts: Hosts) -> None:
+    """On the controller and on every node, which has its variables by the fake ssh."""
+    library = hosts.folder / "library"
+    library.mkdir()
+    (library / "sitecustomize.py").write_text(WITHOUT_PICKLE)
+    hosts.controller.env["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(library), os.environ.get("PYTHONPATH")))
+    )
+
+
 @pytest.mark.parametrize(
     ("way", "design"),
     [
@@ -83,7 +93,10 @@ def name_nodes(hosts: Hosts, way: str) -> list[str]:
         ("slurm", Design.REPLICATE),
     ],
 )
-def test_nothing_is_imported_from_the_folders_of_others(hosts: Hosts, way: str, design: Design):
+def test_nothing_is_imported_from_the_folders_of_others_and_no_pickle_is_loaded(
+    hosts: Hosts, way: str, design: Design
+):
+    refuse_pickles(hosts)
     mark = hosts.folder / "imported"
     traps = make_traps(hosts.folder / "shared", mark)
     hosts.add("n1", "n2", TMPDIR=str(traps))
@@ -100,16 +113,3 @@ def test_nothing_is_imported_from_the_folders_of_others(hosts: Hosts, way: str, 
     assert not mark.exists(), mark.read_text()
     assert sorted(traps.rglob("*")) == before
     assert (traps / "precious").read_text() == "precious"
-
-
-@pytest.mark.parametrize("design", list(Design))
-def test_no_pickle_is_loaded_on_the_controller_or_a_node(hosts: Hosts, design: Design):
-    library = hosts.folder / "library"
-    library.mkdir()
-    (library / "sitecustomize.py").write_text(WITHOUT_PICKLE)
-    hosts.controller.env["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (str(library), os.environ.get("PYTHONPATH")))
-    )
-    arguments = run_arguments(hosts, hosts.add("n1", "n2"), lease="60s")
-    done = hosts.controller(*arguments, "--design", design.value)
-    assert done.returncode == 0, done.stderr
