@@ -36,6 +36,14 @@ class StorageKind(StrEnum):
         return self in (StorageKind.DEVICE, StorageKind.MEMORY)
 
 
+def names_device(filesystem: str, source: str) -> bool:
+    """Return whether the source of a mount is the device that the kernel has opened.
+
+    Every user chooses the source of a FUSE mount (``fsname`` of fusermount3).
+    """
+    return source.startswith("/dev/") and not _is_fuse(filesystem)
+
+
 def find_storage_kind(filesystem: str, source: str) -> StorageKind:
     """Return the kind of a mount.
 
@@ -46,8 +54,13 @@ def find_storage_kind(filesystem: str, source: str) -> StorageKind:
         return StorageKind.NETWORK
     if filesystem in _IN_MEMORY:
         return StorageKind.MEMORY
-    if source.startswith("/dev/"):
-        return StorageKind.DEVICE
-    if filesystem == "fuse" or filesystem.startswith("fuse."):
+    if _is_fuse(filesystem):
         return StorageKind.PROCESS
+    if names_device(filesystem, source):
+        return StorageKind.DEVICE
     return StorageKind.OTHER
+
+
+def _is_fuse(filesystem: str) -> bool:
+    """Return whether a process serves it; ``fuseblk`` is on a device that the kernel has opened."""
+    return filesystem == "fuse" or filesystem.startswith("fuse.")

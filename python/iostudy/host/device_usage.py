@@ -38,8 +38,7 @@ def is_claimed(path: Path) -> bool:
 
 def _uses(part: BlockDevice, root: Path) -> Iterator[str]:
     for mount in mounts.read_mounts(root):
-        # A file system with a number of its own (btrfs) is known by its source alone.
-        if part.number == mount.device or part.path == Path(mount.source).resolve():
+        if mount.lies_on(part.number, part.path):
             yield f"{part.name} is mounted on {mount.point}"
     if part.path in (path.resolve() for path in mounts.read_swaps(root)):
         yield f"{part.name} is swap space"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.host.files import ROOT, decode
+from iostudy.storage_kind import names_device
 
 NFS = ("nfs", "nfs4")
 """The kernel's names of NFS file systems."""
@@ -36,6 +37,19 @@ class Mount:
     filesystem: str
     source: str
     super_options: tuple[str, ...]
+
+    @property
+    def named_device(self) -> Path | None:
+        """Return the path of the device by which a file system with a number of its own is known.
+
+        That is a btrfs. None if the source names no device, or if any user could have chosen it.
+        """
+        return Path(self.source) if names_device(self.filesystem, self.source) else None
+
+    def lies_on(self, number: str, path: Path) -> bool:
+        """Return whether the file system is on the device with this number and path."""
+        named = self.named_device
+        return self.device == number or (named is not None and named.resolve() == path)
 
 
 def parse_mountinfo(data: bytes) -> tuple[Mount, ...]:

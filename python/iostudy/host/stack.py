@@ -168,8 +168,8 @@ def _scheduling(device: BlockDevice, root: Path) -> Iterator[BlockDevice]:
 def _anonymous_devices(path: Path, root: Path) -> tuple[BlockDevice, ...]:
     """Return the devices of a file system with an anonymous number, by its mount's source."""
     mount = mounts.find_mount(path)
-    source = Path(mount.source)
-    if mount.filesystem not in _WITHOUT_DEVICE and source.is_block_device():
+    source = None if mount.filesystem in _WITHOUT_DEVICE else mount.named_device
+    if source is not None and source.is_block_device():
         (device,) = _known(_number(source.stat().st_rdev), source, root)
         return btrfs_members(device, root) if mount.filesystem == "btrfs" else (device,)
     raise TargetError(

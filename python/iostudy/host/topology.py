@@ -249,19 +249,21 @@ def _directly_below(device: BlockDevice) -> tuple[str, ...]:
 
 
 def _place(mount: Mount, root: Path) -> MountEntry:
-    device = devices.read_device_by_number(mount.device, root) or _source(mount.source, root)
+    device = devices.read_device_by_number(mount.device, root) or _named_device(mount, root)
     if device is None:
         return MountEntry(mount, ())
     members = stack.btrfs_members(device, root) if mount.filesystem == "btrfs" else (device,)
     return MountEntry(mount, tuple(member.name for member in members))
 
 
-def _source(source: str, root: Path) -> BlockDevice | None:
+def _named_device(mount: Mount, root: Path) -> BlockDevice | None:
     """Return the device that a mount names, resolving links of udev."""
-    if not source.startswith("/dev/"):
+    if mount.named_device is None:
         return None
-    real = (root / source.lstrip("/")).resolve().name
-    return volumes.find_device_by_name(source, root) or volumes.find_device_by_name(real, root)
+    real = (root / mount.source.lstrip("/")).resolve().name
+    return volumes.find_device_by_name(mount.source, root) or volumes.find_device_by_name(
+        real, root
+    )
 
 
 def _is_data(place: MountEntry) -> bool:

@@ -46,10 +46,9 @@ def find_foreign_submitters(
         if process is not None and _is_foreign(process, workload, proc):
             found[device, process.pid, process.name] += size
     if private := {device for device, _, _ in found}.intersection(private_devices):
-        own = {each.id for each in mounts() if Path(each.source).name in private_devices}
-        users = {
-            pid for _, pid, _ in found if _has_open_file(proc / str(pid), own, private_devices)
-        }
+        nodes = {Path("/dev", name) for name in private_devices}
+        own = {each.id for each in mounts() if each.named_device in nodes}
+        users = {pid for _, pid, _ in found if _has_open_file(proc / str(pid), own, nodes)}
         found = Counter(
             {key: size for key, size in found.items() if key[0] not in private or key[1] in users}
         )
@@ -58,14 +57,13 @@ def find_foreign_submitters(
     )
 
 
-def _has_open_file(process: Path, mounts: Collection[int], devices: Collection[str]) -> bool:
+def _has_open_file(process: Path, mounts: Collection[int], nodes: Collection[Path]) -> bool:
     """Return whether it has a file open on one of the mounts, or one of the devices itself."""
-    nodes = {f"/dev/{name}" for name in devices}
     with suppress(FileNotFoundError, ProcessLookupError):  # it ends meanwhile
         for descriptor in (process / "fd").iterdir():
             with suppress(FileNotFoundError):  # it is closed meanwhile
-                info = (process / "fdinfo" / descriptor.name).read_text()
-                if parse_mount_id(info) in mounts or str(descriptor.readlink()) in nodes:
+                info = (process / "fdinfo" / descriptor.name).read_text("ascii")
+                if parse_mount_id(info) in mounts or descriptor.readlink() in nodes:
                     return True
     return False
 

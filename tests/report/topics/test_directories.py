@@ -72,6 +72,7 @@ def test_the_method_names_directories() -> None:
         ("beegfs", "beegfs_nodev", "network"),
         ("fuse.glusterfs", "srv:/volume", "network"),
         ("fuse.s3fs", "s3fs", "FUSE process"),
+        ("fuse.any", "/dev/sda1", "FUSE process"),
         ("overlay", "overlay", "other"),
         ("zfs", "tank/home", "other"),
     ],

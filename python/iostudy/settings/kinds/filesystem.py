@@ -86,8 +86,7 @@ def _mount(place: str) -> Mount:
         return mounts.find_mount(path)
     device = stack.find_devices(place)[0]
     for mount in mounts.read_mounts():
-        # btrfs has a number of its own; it is known by its source.
-        if mount.device == device.number or Path(mount.source).resolve() == device.path:
+        if mount.lies_on(device.number, device.path):
             return mount
     raise TargetError(
         "a mounted file system",

@@ -166,6 +166,7 @@ def _lies_on(mount: Mount, members: Mapping[str, BlockDevice]) -> bool:
     """
     if mount.device in {device.number for device in members.values()}:
         return True
-    source = Path(mount.source)
-    is_device = source.is_absolute() and source.is_block_device()
-    return is_device and not members.keys().isdisjoint(d.name for d in stack.find_devices(source))
+    source = mount.named_device
+    if source is None or not source.is_block_device():
+        return False
+    return not members.keys().isdisjoint(d.name for d in stack.find_devices(source))

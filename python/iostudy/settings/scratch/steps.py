@@ -190,12 +190,11 @@ def _mounts_of_disk(point: Path, found: ScratchIdentity) -> tuple[Mount, ...]:
     if here or not found.is_present():
         return here
     device = found.device
-    # A btrfs has a number of its own, and is known by its source.
     return tuple(
         mount
         for mount in mounts.read_mounts()
         if mount.point.name == point.name
-        and (mount.device == device.number or mount.source == f"/dev/{device.name}")
+        and mount.lies_on(device.number, Path("/dev", device.name))
     )
 
 

@@ -28,7 +28,7 @@ impl Group {
     /// Find the group for a `controller` by its version 1 name; `None` without such a hierarchy or
     /// process.
     pub(super) fn of(process: u32, controller: &str) -> Option<Self> {
-        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let mounts = fs::read("/proc/self/mountinfo").ok()?;
         let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).ok()?;
         find(&mounts, &groups, controller)
     }
@@ -46,8 +46,10 @@ impl Group {
     }
 }
 
-/// A controller has its own hierarchy, or uses that of version 2.
-fn find(mounts: &str, groups: &str, controller: &str) -> Option<Group> {
+/// A controller has its own hierarchy, or uses that of version 2. Any user may mount by FUSE on a
+/// path of any bytes.
+fn find(mounts: &[u8], groups: &str, controller: &str) -> Option<Group> {
+    let mounts = String::from_utf8_lossy(mounts);
     let v1 = |mount: &Mount<'_>| mount.is_v1_of(controller);
     let v2 = |mount: &Mount<'_>| mount.filesystem == "cgroup2";
     let mut mounted = mounts.lines().filter_map(Mount::parse);
@@ -112,13 +114,13 @@ mod tests {
 
     use super::*;
 
-    const HYBRID: &str = "\
+    const HYBRID: &[u8] = b"\
         31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
         38 31 0:35 / /sys/fs/cgroup/blk\\040io rw shared:9 master:2 - cgroup cgroup rw,cpu,blkio\n\
         41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
-    const UNIFIED: &str = "\
+    const UNIFIED: &[u8] = b"\
         26 23 0:23 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
-    const CONTAINER: &str = "\
+    const CONTAINER: &[u8] = b"\
         26 23 0:23 /docker/ab /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
 
     #[test]
@@ -150,20 +152,27 @@ mod tests {
     }
 
     #[test]
+    fn a_mount_point_of_any_bytes_hides_no_group() {
+        let foreign: &[u8] = b"50 23 0:40 / /home/\xff - rw - fuse.x cgroup2 rw\n";
+        let found = find(&[foreign, UNIFIED].concat(), "0::/a\n", "cpu").unwrap();
+        assert_eq!(found.own, Path::new("/sys/fs/cgroup/a"));
+    }
+
+    #[test]
     fn what_a_container_does_not_see_has_no_group() {
         let found = find(CONTAINER, "0::/docker/ab/job\n", "cpu").unwrap();
         assert_eq!(found.own, Path::new("/sys/fs/cgroup/job"));
         assert_eq!(find(CONTAINER, "0::/elsewhere\n", "cpu"), None);
-        assert_eq!(find("", "0::/\n", "cpu"), None);
+        assert_eq!(find(b"", "0::/\n", "cpu"), None);
         assert_eq!(Group::of(u32::MAX, "cpu"), None);
     }
 
     proptest! {
         #[test]
         fn nothing_makes_it_panic(mounts in "(.{0,30}( - )?(cgroup2)?\n?){0,3}", groups in ".{0,40}") {
-            let _ = find(&mounts, &groups, "cpu");
+            let _ = find(mounts.as_bytes(), &groups, "cpu");
             let _ = find(UNIFIED, &groups, "cpu");
-            let _ = find(&mounts, "0::/a\n", "cpu");
+            let _ = find(mounts.as_bytes(), "0::/a\n", "cpu");
         }
     }
 }
