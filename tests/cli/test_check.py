@@ -350,3 +350,27 @@ def test_a_sysctl_is_a_setting_by_its_key(program):
 def test_a_study_file_that_does_not_exist_is_an_error(program, place):
     done = program("check", place)
     assert (done.returncode, "it does not exist" in done.stderr) == (2, True)
+
+
+def test_everything_that_a_declared_setting_runs_or_edits_is_printed(program):
+    """Nothing of it is run: a hostile study shows what it would do."""
+    mark = program.folder / "mark"
+    program.write(f"""
+question: Which?
+target: .
+settings:
+  my.knob: {{read: touch {mark}, write: [touch, {mark}, '{{}}'], normalise: [touch, '{mark}', n]}}
+  my.key: {{file: /etc/hosts, key: key, after: [touch, '{mark}', after]}}
+factors: {{my.knob: [a, b], my.key: [c, d]}}
+workloads: [command: {{run: ['true']}}]
+""")
+    short = program("check", "study.yaml").stdout
+    assert "not restored  what the program of command changes by itself" in short
+    assert "and 2 more; --full lists them" in short
+    done = program("check", "study.yaml", "--full")
+    assert done.returncode == 0, done.stderr
+    output = "".join(done.stdout.split())
+    for text in (f"touch{mark}'{{}}'", f"touch{mark}n", f"touch{mark}after", "/etc/hosts"):
+        assert text in output
+    assert "notrestoredwhattheprogramofcommandchangesbyitself" in output
+    assert not mark.exists()

@@ -111,6 +111,9 @@ def main() -> None:
         assert fork(rescue)
         after = state(fakes, arguments.attribute)
         assert after == before, f"moment {number}: {before} {after}"
+    last = outputs / str((arguments.moments - 1) // 5)
+    assert fork(lambda: run(fakes, last, arguments.attribute)), "the study cannot be finished"
+    assert state(fakes, arguments.attribute) == before
     sys.stdout.write(f"{arguments.moments} {hits}\n")
 
 

@@ -50,19 +50,22 @@ def describe_plan(study: Study) -> list[tuple[str, str]]:
     """Describe what a person has to know before the study starts."""
     found = describe_changes(study)
     changes = [("will change", text) for head, text in found if head == "changes"]
+    others = [entry for entry in found if entry[0] != "changes"]
     return [
-        *changes[:_LONGEST],
-        *(
-            [("", f"and {len(changes) - _LONGEST} more; --full lists them")]
-            if len(changes) > _LONGEST
-            else []
-        ),
+        *_shorten(changes, _LONGEST),
         *describe_cautions(study)[:1],
         ("will write", _describe_writes(study)),
         (TIME, _describe_time(study)),
         ("decides", _describe_decision(study)),
-        *[entry for entry in found if entry[0] != "changes"][: 2 * _LONGEST],
+        *_shorten(others, 2 * _LONGEST),
     ]
+
+
+def _shorten(entries: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:
+    """Return the first entries, with the number of the others: none is left out silently."""
+    more = len(entries) - most
+    left = [("", f"and {more} more; --full lists them")] if more > 0 else []
+    return [*entries[:most], *left]
 
 
 def wrap_plan(entries: Sequence[tuple[str, str]], remarks: Sequence[str] = ()) -> Iterator[str]:
@@ -148,8 +151,8 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
     return [
         *(("changes", change) for change in changes or [_nothing(study)]),
-        *_describe_commands(settings),
         *(("not restored", f"what {own} changes by itself") for own in _programs(study)),
+        *_describe_commands(settings),
     ]
 
 

@@ -35,7 +35,8 @@ def explain(setting: PersistedSetting) -> UnsupportedSetting | None:
         command = command_text(definition.write)
     if not command:
         return None
-    placed = fill(command, _placeholders(setting)).replace(VALUE, shlex.quote(setting.value))
+    placed = fill(command, _placeholders(setting)).replace(f"'{VALUE}'", VALUE)
+    placed = placed.replace(VALUE, shlex.quote(setting.value))
     return UnsupportedSetting(setting.text, "a command keeps it", f"run {placed}")
 
 
