@@ -19,12 +19,13 @@ OTHER_PATHS = {
         "report.folder", "compare.first", "compare.second", "fleet.report.folders",
         "fleet.check.inventory", "fleet.run.inventory", "persist.folder", "mount.uri",
         "trace.show.file", "drives.name", "drive.up.name", "drive.down.devices",
-        "fleet.serve.folder",
+        "fleet.serve.folder", "list.folder",
     },
     "a folder that `make_output_folder` makes or `require_safe_folder` checks": {
         "power.out", "run.out", "simulate.out", "report.figures", "fleet.run.out", "persist.out",
         "selftest.target", "selftest.out", "drive.measure.out", "fleet.run.work",
         "hadoop.up.data_dir", "hadoop.up.name_dir", "bench.target", "mount.directory",
+        "clean.folder", "try.on", "try.out",
     },
 }  # fmt: skip
 """Parameters with a path that is no file to write. A new one belongs here, or is an OutputFile."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from iostudy.cli.arguments import Json
-from iostudy.cli.console import print_renderable, print_text
+from iostudy.cli.console import print_renderable, print_text, say
 from iostudy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def print_answer(report: Report, folder: Path, form: AnswerForm) -> None:
     from iostudy.report.answer.build import build_answer
     from iostudy.report.render import markdown, terminal
 
+    if form is not AnswerForm.SCREEN:
+        say(f"report: {folder / 'report.html'}")
     match form:
         case AnswerForm.SCREEN:
             print_renderable(terminal.render_answer(build_answer(report, folder)))

@@ -31,8 +31,8 @@ from iostudy.host.mounts import read_mounts
 from iostudy.node.clusters import needs_restarts
 from iostudy.node.expected import (
     check_block_latency,
-    check_locks,
     check_target,
+    find_lock_warnings,
     require_programs,
     with_expected_levels,
 )
@@ -71,13 +71,14 @@ def check(
     root = os.geteuid() == 0
     planned = with_expected_levels(apply_fallback(load_study(study), root=root))
     require_programs(planned)
+    busy: tuple[str, ...] = ()
     if root or not isinstance(planned.target, ScratchTarget):
         # Only root can see whether a device is free; the table below reports that root is needed.
         check_target(planned, Path(), unsafe_folders=unsafe_folders)
-        check_locks(planned)
+        busy = find_lock_warnings(planned)
     if root:
         check_block_latency(planned)
-    warnings = _find_level_warnings(planned)
+    warnings = (*busy, *_find_level_warnings(planned))
     notes = (*planned.notes, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
     needs = () if root else tuple(list_root_requirements(planned))
     if json:
@@ -85,8 +86,8 @@ def check(
         return
     remarks = (*(f"warning: {own}" for own in warnings), *(f"note: {own}" for own in notes))
     lacking = [("needs root", f"to {need}") for need in needs]
-    print_line(planned.question)
     if full:
+        print_line(planned.question)
         for remark in remarks:
             print_line(remark)
         effort = _describe_effort(planned)
@@ -101,7 +102,7 @@ def check(
             ],
         )
         return
-    for line in wrap_plan([*describe_plan(planned), *lacking], remarks):
+    for line in wrap_plan([*describe_plan(planned), *lacking], (planned.question, *remarks)):
         print_line(line)
 
 

@@ -37,7 +37,7 @@ from iostudy.units import format_percent, format_rounded_size, format_seconds
 COLUMNS = 80
 TIME = "will take"
 _HEAD = 14
-_MOST_REMARKS = 3
+_MOST_REMARKS = 4
 _LONGEST = 2
 """Most lines of an entry, and most entries of one kind."""
 _DRIVE_PARTS = "a process, a FUSE mount, a loop device and a mount"

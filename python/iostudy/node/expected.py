@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import assert_never
 
-from iostudy.errors import IostudyError, raise_together
+from iostudy.errors import BusyError, IostudyError, raise_together
 from iostudy.folders import require_safe_directories
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
@@ -103,11 +103,14 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> None:
         require_space(study.workloads, study.configurations(), space, spec)
 
 
-def check_locks(study: Study) -> None:
-    """Raise BusyError while another study uses the target, or what the factors change."""
+def find_lock_warnings(study: Study) -> tuple[str, ...]:
+    """Return who uses the target now, or what the factors change; empty if nobody does."""
     own = () if is_made(study.target) or is_simulated(study) else target_paths(study.target)
-    with lock_places(own, study.factors):
-        return
+    try:
+        with lock_places(own, study.factors):
+            return ()
+    except BusyError as error:
+        return (f"{error.found}: run it with --wait 10min ({error.where})",)
 
 
 def require_programs(study: Study) -> None:

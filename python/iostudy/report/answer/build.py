@@ -13,7 +13,7 @@ from iostudy.report.formatting import format_blocks_needed
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report, State, Step
 from iostudy.telemetry.covariates import Covariate
-from iostudy.units import format_percent
+from iostudy.units import format_percent, format_significant
 
 _PAGE = "report.html"
 _NOTABLE = 0.1
@@ -23,7 +23,7 @@ _EXPLAINS = 0.25
 _DISTURBANCES = {
     Covariate.FOREIGN_CPU: "other processes used {} of the CPU",
     Covariate.STEAL: "the hypervisor took {} of the CPU",
-    Covariate.FOREIGN_IO: "other processes moved {} as many bytes as the workload",
+    Covariate.FOREIGN_IO: "other processes moved {} of the workload's own bytes",
 }
 
 
@@ -89,7 +89,11 @@ def _disturbances(report: Report) -> Iterator[str]:
             if share.share is not None
         ]
         if shares and max(shares) >= _NOTABLE:
-            yield text.format(format_percent(round(max(shares), 2)))
+            yield text.format(_format_share(max(shares)))
+
+
+def _format_share(share: float) -> str:
+    return format_percent(round(share, 2)) if share <= 1 else f"{format_significant(share)} times"
 
 
 def _noise(report: Report) -> Iterator[str]:

@@ -101,7 +101,7 @@ def _question(answer: Answer, width: int) -> Text:
     question = " ".join(visible(answer.question).split())
     left = width - cell_len(question) - cell_len(status)
     if left < len(_GAP):
-        return _line(_cut(question, width))
+        return _line(_wrap(question, width, 1)[0])
     return Text.assemble(question, " " * left, (status, "dim"))
 
 
@@ -125,7 +125,7 @@ def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
     if any(result.flags or result.fragile for t in answer.tables for result in t.results):
         lines.append(_line(_FLAGGED, "dim"))
     if slow := "; ".join(_slow_runs(answer)):
-        lines.append(_line(_wrap(f"slow or failed runs: {slow}", width, 1)[0]))
+        lines += map(_line, _wrap(f"slow or failed runs: {slow}", width, 2))
     return lines
 
 
@@ -265,7 +265,8 @@ def _wrap(text: str, width: int, most: int) -> list[str]:
     lines = textwrap.wrap(visible(text), width, break_on_hyphens=False) or [""]
     if len(lines) <= most:
         return lines
-    return [*lines[: most - 1], _cut(" ".join(lines[most - 1 :]), width)]
+    rest = textwrap.shorten(" ".join(lines[most - 1 :]), width, placeholder=f" {_CUT}")
+    return [*lines[: most - 1], rest]
 
 
 def _cut(text: str, width: int) -> str:
