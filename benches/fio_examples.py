@@ -7,7 +7,7 @@ scratch disk, because some examples fill a disk. A job that names a device gets 
 its place, because some examples overwrite devices. Fio alone runs in namespaces of its own: without
 network, with a ``/dev`` that has no other disk, and with no other folder to write to; its ``/tmp``
 is on the scratch disk. A job that is still running after ``--seconds`` counts as one that runs.
-Rows go to stderr as soon as they are known; the counts are written to docs/fio.md.
+Rows go to stderr as soon as they are known; the counts go to stdout.
 """
 
 from __future__ import annotations
@@ -28,14 +28,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from tests.calibration.rows import Row, markdown
-from tests.calibration.table import placed
 
 from benches.scratch import scratch_folder
 from iostudy.errors import IostudyError
 from iostudy.workloads.external.fio import FIO, FioOptions
 from iostudy.workloads.workload import Place, TargetPaths
 
-PAGE = Path(__file__).parents[1] / "docs/fio.md"
 SHORT = {"size": "16m", "runtime": "2"}
 REMEDIES = {"directory": ".", "filename": "data"}
 _LAYOUT_SECONDS = 30
@@ -205,7 +203,7 @@ def count(outcomes: list[Outcome]) -> list[Row]:
 
 
 def main() -> None:
-    """Parse the command line, run all job files, write the table."""
+    """Parse the command line, run all job files, print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--work", type=Path, default=Path("/var/tmp"), help="not below /tmp")
@@ -215,8 +213,7 @@ def main() -> None:
     if shutil.which("fio") is None or shutil.which("unshare") is None:
         sys.exit("install fio and util-linux first")
     files = sorted(given.folder.absolute().glob("*.fio"))
-    counts = markdown(count(try_jobs(files, given.work, given.jobs, given.seconds)))
-    PAGE.write_text(placed(PAGE.read_text(), "fio_examples", counts))
+    print(markdown(count(try_jobs(files, given.work, given.jobs, given.seconds))))
 
 
 if __name__ == "__main__":
