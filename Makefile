@@ -52,7 +52,7 @@ test-rust:
 test-python: $(VENV)/.test $(VENV)/.built
 	$(BIN)/pytest -m "not (slow or vm)" -n $(WORKERS) --dist worksteal --retry-alone --durations=20 --durations-min=5
 
-all-tests: ## every target of tests, one after another; a table of counts and times at the end
+all-tests: ## every target of tests; a table of counts and times at the end
 	@$(PYTHON) tools/run_targets.py $(ALL_TESTS)
 
 unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser or child process, in parallel
