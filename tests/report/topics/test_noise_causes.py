@@ -1,32 +1,27 @@
-"""Causes of the noise in every form of the report, and in ``iostudy power``."""
+"""Causes of the noise in the report, and in ``iostudy power``."""
 
 from __future__ import annotations
 
-import io
 import json
 
 import pytest
-from rich.console import Console
 
 from iostudy.report.documents.power.build import AaMeasurement, build_power
-from iostudy.report.render import html, json_, markdown, terminal
+from iostudy.report.render import json_, markdown
 from iostudy.report.topics.noise.causes import REMEDIES
 from iostudy.report.topics.noise.section import build_noise_section
 from iostudy.results.noise_causes import NoiseCause
 from tests.report.factory import build_report, study_row
 from tests.results.synthetic_noise import STUDY, build_rows, nothing, steal
 
-REPORT = build_report(STUDY, study_row(STUDY), build_rows(steal, 1))
+
+@pytest.fixture(scope="module")
+def report():
+    return build_report(STUDY, study_row(STUDY), build_rows(steal, 1))
 
 
-def in_terminal(report):
-    screen = Console(file=io.StringIO(), width=300)
-    screen.print(terminal.render(report))
-    return screen.file.getvalue()
-
-
-def test_the_table_has_cause_share_evidence_and_remedy():
-    table = build_noise_section(REPORT).tables[1]
+def test_the_table_has_cause_share_evidence_and_remedy(report):
+    table = build_noise_section(report).tables[1]
     assert table.heads == ("workload", "cause", "share of the variance", "evidence", "remedy")
     first, rest = table.rows
     assert first[1] == "steal"
@@ -37,15 +32,12 @@ def test_the_table_has_cause_share_evidence_and_remedy():
     assert "24 trials; examined: " in rest[3]
 
 
-@pytest.mark.parametrize("render", [in_terminal, markdown.render, html.render, json_.render])
-def test_every_form_names_the_cause_and_the_remedy(render):
-    text = " ".join(render(REPORT).split())
-    assert "steal" in text
-    assert "dedicated CPUs" in text
+def test_a_report_has_the_section(report):
+    assert "dedicated CPUs" in markdown.render(report)
 
 
-def test_json_has_the_figures():
-    (own,) = json.loads(json_.render(REPORT))["noise_causes"]
+def test_json_has_the_figures(report):
+    (own,) = json.loads(json_.render(report))["noise_causes"]
     (cause,) = own["causes"]
     assert cause["cause"] == "steal"
     assert cause["interval"]["low"] < cause["share"] < cause["interval"]["high"]
