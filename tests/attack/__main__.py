@@ -10,7 +10,7 @@ import sys
 from tests import attack
 from tests.attack.campaign import AttackCount
 
-_FRAMEWORK = ("campaign", "__main__")
+_FRAMEWORK = ("campaign", "in_namespace", "__main__")
 _SHOWN_FAILURES = 5
 
 
