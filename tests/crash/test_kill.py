@@ -11,6 +11,7 @@ import pytest
 
 from iostudy.settings import catalog, kinds
 from iostudy.settings.definitions.bdi import BdiDefinition
+from iostudy.settings.definitions.declared import CommandDefinition, TextFileDefinition
 from iostudy.settings.definitions.filesystem import FilesystemSettingDefinition
 from iostudy.settings.definitions.hadoop import HadoopDefinition
 from iostudy.settings.definitions.hdfs_mount import HdfsMountDefinition
@@ -54,9 +55,11 @@ def kill(scenario: str, loop: str, folder: Path, *options: str) -> int:
 def test_every_kind_there_is_gets_killed() -> None:
     """A kind that is not among the values would never be tried."""
     tried = {type(catalog.get(name)) for name in VALUES}
-    # Made on the scratch disk; given to a cluster, killed in tests/cli; made in tests/vm; and
-    # killed in tests/hdfs_mount.
+    # Made on the scratch disk; given to a cluster, killed in tests/cli; made in tests/vm;
+    # killed in tests/hdfs_mount, and in test_declared.py.
     elsewhere = {
+        CommandDefinition,
+        TextFileDefinition,
         FilesystemSettingDefinition,
         HadoopDefinition,
         VolumeSettingDefinition,
