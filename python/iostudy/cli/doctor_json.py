@@ -55,6 +55,8 @@ class ArrayReport(Value):
     """Write-intent bitmap; null without one."""
     auxiliary: list[str]
     """Kernel names of the members that are journal, spare, write-mostly or faulty."""
+    inactive: list[str]
+    """Kernel names of the members without a place in the array, such as idle spares."""
 
 
 class DeviceReport(Value):
