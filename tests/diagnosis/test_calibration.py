@@ -34,17 +34,11 @@ def test_main_findings_keep_the_documented_promise(confidence):
     assert lower_bound(*map(int, right.split(" of "))) >= PROMISED[confidence]
 
 
-@pytest.mark.parametrize("confidence", [Confidence.MEDIUM, Confidence.LOW])
+@pytest.mark.parametrize("confidence", Confidence)
 def test_findings_with_bystanders_keep_the_documented_promise(confidence):
-    """Too few findings have high confidence for a bound of 95 %."""
-    *_, bound, promised = documented(f"all bystanders | {confidence}")
+    _, _, right, bound, promised = documented(f"all bystanders | {confidence}")
     assert float(promised) == 100 * PROMISED[confidence] <= float(bound)
-
-
-def test_no_bystander_was_blamed():
-    assert documented("others named in any finding | ")[2].startswith("0 of ")
-    right, total = documented("all bystanders | high")[2].split(" of ")
-    assert right == total
+    assert lower_bound(*map(int, right.split(" of "))) >= PROMISED[confidence]
 
 
 BUSY = Model(threads=16, service_ms=1.0, channels=2, other_runs=(1,))

@@ -49,5 +49,8 @@ def test_the_expected_bottleneck_is_found(build):
 @pytest.mark.slow
 @pytest.mark.usefixtures("state_dir")
 def test_no_bystander_is_blamed():
+    """The CPU time of others may be named with low confidence: on a busy machine they take it."""
     for trial in judge_trials(2):
-        assert not trial.blames_others, f"{trial.bystander} {trial.diagnosis.sentence}"
+        for finding in trial.diagnosis.findings:
+            is_unsure = finding.confidence is Confidence.LOW
+            assert is_unsure or finding.limit is not Bottleneck.FOREIGN, finding.sentence

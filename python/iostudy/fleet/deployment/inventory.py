@@ -226,7 +226,7 @@ def read_inventory(path: Path) -> Inventory:
     if not path.is_file() or path.stat().st_mode & 0o111:
         raise _bad_inventory(str(path), f"a folder or a program, and no {_PROGRAM}", _INSTALL)
     for folder in (path.with_name(name) for name in _VARIABLE_FOLDERS):
-        if folder.exists():
+        if folder.is_dir() and any(folder.iterdir()):
             raise _bad_inventory(str(path), f"variables in {folder}, and no {_PROGRAM}", _INSTALL)
     text = _read_text(path)
     hosts, groups = parse_text(text, path.suffix, str(path), HostVariables.model_fields)
