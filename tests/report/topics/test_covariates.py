@@ -136,7 +136,7 @@ def test_trials_without_telemetry_have_no_covariates():
 
 def test_clean_studies_are_flagged_no_more_often_than_the_level():
     """Steal and foreign CPU that change from block to block, and fall on trials by chance."""
-    studies, raised = 300, 0
+    studies, raised = 100, 0
     trials = rows(STUDY, blocks=8, noise=0.02, effects={})
     workloads = build_report(STUDY, study_row(STUDY), trials).workloads
     for number in range(studies):
