@@ -172,9 +172,12 @@ def test_what_ansible_reads_is_read_as_it_does(tmp_path: Path, name, text, host,
 @pytest.mark.usefixtures("without_ansible")
 @pytest.mark.parametrize("folder", ["group_vars", "host_vars"])
 def test_variables_in_other_files_need_ansible(tmp_path: Path, folder: str):
+    inventory = write(tmp_path, "hosts", INI)
     (tmp_path / folder).mkdir()
+    assert read_inventory(inventory).hosts
+    (tmp_path / folder / "web.yml").write_text("ansible_port: 2200\n")
     with pytest.raises(UsageError, match=f"variables in .*{folder}") as error:
-        read_inventory(write(tmp_path, "hosts", INI))
+        read_inventory(inventory)
     assert "install ansible-core" in str(error.value)
 
 
