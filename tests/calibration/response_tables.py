@@ -20,7 +20,7 @@ from tests.calibration.simulation import SEED
 
 STUDIES = 400
 SHORT_SECONDS = 45.0
-"""Longest time of windows in a short study, as in ``studies/quickstart.yaml``."""
+"""Longest time of windows in a short study."""
 QUIET, LOUD = Noise(0.03, 0.01), Noise()
 DELTA = math.log1p(MARGIN)
 CASES = {

@@ -472,8 +472,8 @@ def test_without_root_the_quickstart_runs_with_what_anybody_may_vary(anybodys_fo
         [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "not root: block.scheduler cannot be changed" in done.stderr
-    assert "direct=true, record_size=1MiB" in done.stdout
+    assert "not root: block.read_ahead_kb cannot be changed" in done.stderr
+    assert "record_size=64KiB, direct=true" in done.stdout
     assert (anybodys_folder / "out" / "report.html").stat().st_uid == 65534
 
 
