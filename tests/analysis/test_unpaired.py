@@ -29,7 +29,7 @@ def compare(
 def test_the_interval_is_welchs():
     found = compare(OURS, THEIRS)
     welch = stats.ttest_ind(THEIRS, OURS, equal_var=False)
-    low, high = welch.confidence_interval(1 - RULE.repeated_alpha)
+    low, high = welch.confidence_interval(1 - RULE.repeated_alpha(RULE.max_blocks))
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high))
     assert found.effects == pytest.approx((OURS.mean(), THEIRS.mean()))
     assert found.blocks == (8, 14)
@@ -110,7 +110,7 @@ def test_the_stricter_of_two_rules_applies():
     other = Rule(margin=0.01, risk=0.10, min_blocks=3, max_blocks=20, comparisons=9)
     both = unpaired.combine_rules(RULE, other, comparisons=4)
     assert both == Rule(margin=0.01, risk=0.05, min_blocks=3, max_blocks=30, comparisons=4)
-    assert both.repeated_alpha < RULE.repeated_alpha
+    assert both.repeated_alpha(30) < RULE.repeated_alpha(30)
 
 
 def test_the_biases_of_both_studies_widen_the_interval():

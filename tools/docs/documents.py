@@ -11,6 +11,7 @@ from iostudy.cli.doctor_json import DoctorReport
 from iostudy.cli.run_json import StudyRunReport
 from iostudy.report.documents.bench import BenchReport
 from iostudy.report.documents.comparison.values import StudyComparison
+from iostudy.report.documents.existing_runs import RunsComparison
 from iostudy.report.documents.fleet.values import FleetReport
 from iostudy.report.documents.power.values import PowerReport
 from iostudy.report.documents.selftest.values import SelftestReport
@@ -47,6 +48,7 @@ DOCUMENTS: Mapping[str, Callable[[], str]] = {
     "python/iostudy/report/comparison.schema.json": partial(json_.format_schema, StudyComparison),
     "python/iostudy/report/fleet.schema.json": partial(json_.format_schema, FleetReport),
     "python/iostudy/report/power.schema.json": partial(json_.format_schema, PowerReport),
+    "python/iostudy/report/runs.schema.json": partial(json_.format_schema, RunsComparison),
     "python/iostudy/report/selftest.schema.json": partial(json_.format_schema, SelftestReport),
     "python/iostudy/report/watched.schema.json": partial(json_.format_schema, WatchReport),
     "python/iostudy/study/study.schema.json": json_schema.render_schema,

@@ -54,6 +54,7 @@ def combine_rules(first: Rule, second: Rule, comparisons: int) -> Rule:
         max_blocks=max(first.max_blocks, second.max_blocks),
         comparisons=comparisons,
         bias=first.bias + second.bias,
+        continuation=max(first.continuation, second.continuation, key=lambda own: own.stages),
     )
 
 
@@ -85,6 +86,26 @@ def compare_effects(
     )
 
 
+def compare_samples(
+    first: Array, second: Array, *, higher_is_better: bool, rule: Rule
+) -> EstimatedDifference:
+    """Compare logarithms of runs without pairs, analysed once.
+
+    The interval is that of one analysis if ``rule`` has as many fewest as most blocks. It is
+    infinite with fewer than two runs of either side.
+    """
+    x, y = (own if higher_is_better else -own for own in (first, second))
+    interval = difference_interval(x, y, rule)
+    verdict = _classify(interval, min(len(x), len(y)), rule)
+    return EstimatedDifference(
+        estimate=_mean(y) - _mean(x),
+        interval=interval,
+        verdict=verdict,
+        by_margin=exceeds_margin(verdict, interval, rule.delta),
+        higher_is_better=higher_is_better,
+    )
+
+
 def difference_interval(first: Array, second: Array, rule: Rule) -> Interval:
     """Return Welch's interval of mean(second) - mean(first), wider by ``rule.bias``.
 
@@ -94,7 +115,7 @@ def difference_interval(first: Array, second: Array, rule: Rule) -> Interval:
     if min(map(len, samples)) < 2 or not all(np.isfinite(own).all() for own in samples):
         return UNKNOWN
     estimate = _mean(second) - _mean(first)
-    half = _half_width(samples, rule.repeated_alpha) + rule.bias
+    half = _half_width(samples, rule.repeated_alpha(max(map(len, samples)))) + rule.bias
     return Interval(estimate - half, estimate + half)
 
 

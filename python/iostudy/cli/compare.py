@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, assert_never
@@ -12,16 +13,20 @@ import typer
 from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.ci_output import (
     VERDICT_EXIT,
+    CiOutput,
     FailOnOption,
     JunitOption,
     SummaryOption,
     build_ci_output,
 )
 from iostudy.cli.console import print_text, print_utf8, say
+from iostudy.cli.quantities import parse_percent_option
 from iostudy.errors import UsageError
 
 if TYPE_CHECKING:
+    from iostudy.report.base import Value
     from iostudy.report.documents.comparison.values import StudyComparison
+    from iostudy.report.section import Document
     from iostudy.report.verdict_cases import VerdictCase
 
 
@@ -50,21 +55,57 @@ def compare(
     fail_on: FailOnOption = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    fio: Annotated[
+        bool,
+        typer.Option("--fio", help="Compare runs of fio: quoted patterns of its JSON reports."),
+    ] = False,
+    table: Annotated[
+        bool, typer.Option("--csv", help="Compare runs of two files of lines NAME,VALUE.")
+    ] = False,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --fio or --csv: a figure that gets a verdict; repeatable.",
+            show_default="bandwidth; all common names of a CSV",
+        ),
+    ] = None,
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="With --csv: the values are times.")
+    ] = False,
+    margin: Annotated[
+        str | None,
+        typer.Option(help="With --fio or --csv: the margin.", show_default="3%"),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(help="With --fio or --csv: chance of any wrong verdict.", show_default="5%"),
+    ] = None,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
-    """Compare two studies, of two days or two hosts.
+    """Compare two studies, of two days or two hosts; or two sets of runs that exist already.
 
     Verdicts compare the change of a configuration from the baseline of its own study. Figures of
-    two studies have no verdict. Every difference between their circumstances is listed.
+    two studies have no verdict. Every difference between their circumstances is listed. Runs
+    without a study are not paired, so that a change of the host between the sets counts as theirs.
     """
+    ci = build_ci_output(fail_on, junit, summary, insist=unsafe_folders)
+    if fio and table:
+        raise _unusable("--fio or --csv", "both")
+    if fio or table:
+        rule = _RunsRule(fio, tuple(figure or ()), lower_is_better, margin or "3%", risk or "5%")
+        if configuration or (fio and lower_is_better):
+            raise _unusable("options of runs", "--configuration, or --lower-is-better with --fio")
+        _compare_runs((str(first), str(second)), rule, form, ci)
+        return
+    if figure or lower_is_better or margin or risk:
+        found = "--figure, --lower-is-better, --margin or --risk"
+        raise _unusable("--fio or --csv with options of runs", found)
     # Imported here: statistics take most of a second to load.
-    from iostudy.cli.report_output import print_document, read_recorded
+    from iostudy.cli.report_output import read_recorded
     from iostudy.report.documents.comparison.build import build_comparison
     from iostudy.report.documents.comparison.document import build_comparison_document
-    from iostudy.report.render import json_, markdown
     from iostudy.report.verdict_cases import list_comparison_cases, select_cases
 
-    ci = build_ci_output(fail_on, junit, summary, insist=unsafe_folders)
     if first.resolve() == second.resolve():
         raise UsageError(
             "two studies",
@@ -73,7 +114,62 @@ def compare(
             remedy="give the folder of another study; `iostudy report` prints one study",
         )
     report = build_comparison(read_recorded(first), read_recorded(second), configuration or ())
-    document = build_comparison_document(report)
+    cases = tuple(list_comparison_cases(report))
+    _print(report, build_comparison_document(report), cases, form, ci)
+    if ci.fail_on:
+        _require_effects(report, (first, second), all_pairs=bool(configuration))
+        _exit_by_verdicts(select_cases(cases, ci.fail_on))
+
+
+@dataclass(frozen=True)
+class _RunsRule:
+    """How runs are compared that exist already; margin and risk as the command line has them."""
+
+    fio: bool
+    figures: tuple[str, ...]
+    lower_is_better: bool
+    margin: str
+    risk: str
+
+
+def _unusable(wanted: str, found: str) -> UsageError:
+    remedy = "see `iostudy compare --help`"
+    return UsageError(wanted, found=found, where="the command line", remedy=remedy)
+
+
+def _compare_runs(
+    places: tuple[str, str], rule: _RunsRule, form: ComparisonFormat, ci: CiOutput
+) -> None:
+    """Compare runs without a study: fio's reports, or a CSV."""
+    from iostudy.cli.existing_runs import read_csv_runs, read_fio_runs
+    from iostudy.report.documents.existing_runs import build_runs_comparison, build_runs_document
+    from iostudy.report.verdict_cases import list_runs_cases, select_cases
+
+    margin, risk = (
+        parse_percent_option(option, text, most)
+        for option, text, most in (("--margin", rule.margin, 1.0), ("--risk", rule.risk, 0.5))
+    )
+    differences: tuple[str, ...] = ()
+    if rule.fio:
+        figures, differences = read_fio_runs(places, rule.figures)
+    else:
+        figures = read_csv_runs(places, rule.figures, higher_is_better=not rule.lower_is_better)
+    report = build_runs_comparison(places, figures, margin, risk, differences)
+    cases = tuple(list_runs_cases(report))
+    _print(report, build_runs_document(report), cases, form, ci)
+    _exit_by_verdicts(select_cases(cases, ci.fail_on))
+
+
+def _print(
+    report: Value,
+    document: Document,
+    cases: Sequence[VerdictCase],
+    form: ComparisonFormat,
+    ci: CiOutput,
+) -> None:
+    from iostudy.cli.report_output import print_document
+    from iostudy.report.render import json_, markdown
+
     match form:
         case ComparisonFormat.JSON:
             print_utf8(json_.render(report))
@@ -83,11 +179,7 @@ def compare(
             print_document(document)
         case unreachable:
             assert_never(unreachable)
-    cases = tuple(list_comparison_cases(report))
     ci.write(document.title, cases, lambda: markdown.render_document(document))
-    if ci.fail_on:
-        _require_effects(report, (first, second), all_pairs=bool(configuration))
-        _exit_by_verdicts(select_cases(cases, ci.fail_on))
 
 
 def _exit_by_verdicts(failed: Sequence[VerdictCase]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from iostudy.errors import UsageError
-from iostudy.units import parse_seconds, parse_size
+from iostudy.units import parse_percent, parse_seconds, parse_size
 
 T = TypeVar("T")
 
@@ -24,6 +24,18 @@ def parse_positive_time_option(option: str, text: str, example: str) -> float:
 def parse_size_option(option: str, text: str, example: str) -> int:
     """Return bytes; UsageError with the example, such as ``8GiB``, if it is not a size."""
     return _parse(option, text, example, "a size", parse_size)
+
+
+def parse_percent_option(option: str, text: str, most: float) -> float:
+    """Return the fraction of a percentage; UsageError unless it is above 0 and below ``most``."""
+
+    def parse(given: str) -> float:
+        fraction = parse_percent(given)
+        if not 0 < fraction < most:
+            raise ValueError("out of range")
+        return fraction
+
+    return _parse(option, text, "5%", f"a percentage above 0% and below {most:.0%}", parse)
 
 
 def _parse_positive_seconds(text: str) -> float:

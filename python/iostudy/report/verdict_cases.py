@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.documents.comparison.values import StudyComparison
+from iostudy.report.documents.existing_runs import RunsComparison
 from iostudy.report.formatting import format_change_interval
 from iostudy.report.values import Report
 
@@ -52,6 +53,14 @@ def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
         effect = each.effect
         text = format_change_interval(effect.change, effect.interval)
         yield VerdictCase(each.workload, name, effect.verdict, f"{effect.verdict}: {text}")
+
+
+def list_runs_cases(comparison: RunsComparison) -> Iterator[VerdictCase]:
+    """The verdicts on runs that exist already."""
+    for each in comparison.compared:
+        text = format_change_interval(each.change, each.interval)
+        name = f"{comparison.second} against {comparison.first}"
+        yield VerdictCase(each.figure.name, name, each.verdict, f"{each.verdict}: {text}")
 
 
 def select_cases(cases: Iterable[VerdictCase], verdicts: Iterable[str]) -> tuple[VerdictCase, ...]:

@@ -14,7 +14,12 @@ from typing import Any
 from iostudy.units import MIB
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.measurement import Histogram, Part
-from iostudy.workloads.native.latency import histogram_readings, latency_figures, pool_histograms
+from iostudy.workloads.native.latency import (
+    PERCENTILES,
+    histogram_readings,
+    latency_figures,
+    pool_histograms,
+)
 
 _READ, _WRITE = "read", "write"
 _APART = (_READ, _WRITE, "trim")
@@ -78,6 +83,24 @@ class FioReport:
             found |= self._rates(phases, _apart(self.jobs, direction), f"{direction}_")
         for direction in (_READ, _WRITE):
             found |= _latencies(_apart(self.jobs, direction), f"{direction}_latency")
+        return found
+
+    def all_figures(self) -> dict[str, float]:
+        """Return the figures of a report whose job file is unknown.
+
+        Each group of jobs is a phase of its own. Without the histograms of json+, the percentiles
+        of a direction are those of its only job, if it has one.
+        """
+        groups = {job["groupid"] for job in self.jobs}
+        found = self.figures(range(max(groups) + 1))
+        own = {direction: _percentiles(_apart(self.jobs, direction)) for direction in _APART}
+        present = [
+            direction for direction in _APART if _sum(_apart(self.jobs, direction), "total_ios")
+        ]
+        for direction in (_READ, _WRITE):
+            found = {f"{direction}_latency_{p}": us for p, us in own[direction].items()} | found
+        if len(present) == 1:
+            found = {f"latency_{p}": us for p, us in own[present[0]].items()} | found
         return found
 
     def _rates(self, phases: Sequence[int], entries: Entries, prefix: str) -> dict[str, float]:
@@ -187,6 +210,16 @@ def _latencies(entries: Entries, prefix: str) -> dict[str, float]:
         together[upper] = together.get(upper, 0) + count
     histogram = tuple(sorted(together.items()))
     return histogram_readings(histogram, max(map(_longest_us, measured)), prefix)
+
+
+def _percentiles(entries: Entries) -> dict[str, float]:
+    """Return fio's own percentiles in microseconds, by the end of their figures' names."""
+    measured = [entry for _, entry in entries if entry["total_ios"]]
+    if len(measured) != 1:
+        return {}
+    known = measured[0]["clat_ns"].get("percentile", {})
+    found = {f"{float(share):g}": value / _NS_PER_US for share, value in known.items()}
+    return {f"p{p:g}": found[f"{p:g}"] for p in PERCENTILES if f"{p:g}" in found}
 
 
 def _part(job: Mapping[str, Any]) -> dict[str, float]:

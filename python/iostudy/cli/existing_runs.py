@@ -1,0 +1,174 @@
+"""Reads runs that exist already: fio's JSON reports, or a CSV of names and values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from iostudy.errors import UsageError
+from iostudy.report.base import FigureDescription
+from iostudy.report.documents.existing_runs import FigureRuns
+from iostudy.report.topics.measurements.build import describe_figure
+from iostudy.safe_path import read_regular
+from iostudy.units import MIB
+from iostudy.workloads.external import fio_report
+from iostudy.workloads.external.fio_report import FioReport, NoReportError
+
+_MAX_FILES, _MAX_BYTES = 10_000, 64 * MIB
+DEFAULT_FIGURE = "bandwidth"
+"""What `compare --fio` compares unless figures are named; every job of reads or writes has it."""
+
+
+def read_fio_runs(
+    patterns: tuple[str, str], names: Sequence[str]
+) -> tuple[list[FigureRuns], tuple[str, ...]]:
+    """Read the reports that match both patterns; return figures and differing parameters.
+
+    UsageError for a file that is no report, and for a figure that a run lacks.
+    """
+    reports = tuple([(path, _read_report(path)) for path in _find(own)] for own in patterns)
+    found = [
+        _fio_figure(name, [_values(side, name) for side in reports])
+        for name in names or (DEFAULT_FIGURE,)
+    ]
+    first, second = (_parameters(report for _, report in side) for side in reports)
+    differences = tuple(
+        f"{name}: {first.get(name, 'none')} and {second.get(name, 'none')}"
+        for name in sorted({*first, *second})
+        if first.get(name) != second.get(name)
+    )
+    return found, differences
+
+
+def _find(pattern: str) -> list[Path]:
+    top = Path(pattern).anchor
+    paths = sorted(Path(top).glob(pattern.removeprefix(top) or "."))[: _MAX_FILES + 1]
+    if not paths or len(paths) > _MAX_FILES:
+        raise UsageError(
+            "reports of fio --output-format=json or json+, by a pattern such as 'before/*.json'",
+            found="no such file" if not paths else f"more than {_MAX_FILES} files",
+            where=pattern,
+            remedy="quote the pattern, so that the shell does not expand it",
+        )
+    return paths
+
+
+def _read_report(path: Path) -> FioReport:
+    try:
+        report = fio_report.parse(_read(path))
+    except NoReportError as error:
+        raise UsageError(
+            "a report of fio --output-format=json or json+",
+            found=str(error),
+            where=str(path),
+            remedy="write it with `fio --output-format=json+ --output=FILE JOB`",
+        ) from error
+    if failures := report.failures():
+        raise UsageError(
+            "a run without errors",
+            found="; ".join(failures),
+            where=str(path),
+            remedy="repeat this run, or leave its file out",
+        )
+    return report
+
+
+def _values(side: Sequence[tuple[Path, FioReport]], name: str) -> list[float]:
+    values = []
+    for path, report in side:
+        figures = report.all_figures()
+        if not figures.get(name, 0.0) > 0:
+            raise UsageError(
+                f"the figure {name} in every report",
+                found=f"it has {', '.join(sorted(figures)) or 'none'}",
+                where=str(path),
+                remedy="name one of these with --figure; json+ has latencies of several jobs",
+            )
+        values.append(figures[name])
+    return values
+
+
+def _fio_figure(name: str, sides: Sequence[list[float]]) -> FigureRuns:
+    figure = next(own for own in fio_report.FIGURES if own.name == name)
+    return FigureRuns(describe_figure(figure), sides[0], sides[1])
+
+
+def _parameters(reports: Iterable[FioReport]) -> dict[str, str]:
+    """Return every parameter of the jobs with its values, and fio's version."""
+    found: dict[str, set[str]] = {}
+    for report in reports:
+        found.setdefault("version", set()).add(report.version)
+        for _, options in report.options():
+            for name, value in options.items():
+                found.setdefault(name, set()).add(value)
+    return {name: ", ".join(sorted(values)) for name, values in found.items()}
+
+
+def read_csv_runs(
+    places: tuple[str, str], names: Sequence[str], *, higher_is_better: bool
+) -> list[FigureRuns]:
+    """Read two files of lines ``name,value``, a line for each run; those of common names.
+
+    UsageError for another line, and for a requested name that a file lacks.
+    """
+    first, second = (_read_csv(Path(place)) for place in places)
+    common = [name for name in first if name in second]
+    missing = [name for name in names if name not in common]
+    if missing or not common:
+        raise UsageError(
+            f"values of {', '.join(missing) or 'one name'} in both files",
+            found=f"the first has {', '.join(first)}, the second {', '.join(second)}",
+            where=f"{places[0]} and {places[1]}",
+            remedy="write lines of a name and a value, such as iops,1234",
+        )
+    return [
+        FigureRuns(
+            FigureDescription(
+                name=name, unit="", documentation="", higher_is_better=higher_is_better
+            ),
+            first[name],
+            second[name],
+        )
+        for name in names or common
+    ]
+
+
+def _read_csv(path: Path) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for number, row in enumerate(csv.reader(io.StringIO(_read(path))), start=1):
+        if not row or (number == 1 and [own.strip() for own in row] == ["name", "value"]):
+            continue
+        value = _parse_value(row)
+        if value is None:
+            raise UsageError(
+                "a line of a name and a number above 0",
+                found=",".join(row),
+                where=f"{path}, line {number}",
+                remedy="write lines such as iops,1234; a first line name,value is skipped",
+            )
+        found.setdefault(row[0].strip(), []).append(value)
+    return found
+
+
+def _parse_value(row: Sequence[str]) -> float | None:
+    try:
+        _, text = row
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value > 0 else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_regular(path, _MAX_BYTES).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"a regular file of text of at most {_MAX_BYTES // MIB} MiB",
+            found=str(error),
+            where=str(path),
+            remedy="name another file",
+        ) from error

@@ -1,0 +1,167 @@
+"""Comparison of runs that exist already: values and document (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, FiniteFloat
+
+from iostudy.analysis.unpaired import compare_samples
+from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.finite import build_span, finite
+from iostudy.report.formatting import format_change_interval, format_count, format_figure
+from iostudy.report.section import Document, Section
+from iostudy.report.text_table import TextTable
+from iostudy.units import format_percent
+
+_FEWEST = 2
+"""Runs of each side that give an interval."""
+UNPAIRED_NOTE = (
+    "The runs were not paired, and nobody drew their order. A change of the host, of the disk's "
+    "state or of the load between the two sets is part of every change, and of no interval. A "
+    "study runs both in random order: `iostudy init` writes one."
+)
+
+
+class RunsMean(Value):
+    """The runs of one side."""
+
+    value: FiniteFloat | None
+    """Geometric mean, in the figure's unit; null without a run."""
+    runs: int
+    """Number of runs."""
+
+
+class FigureComparison(Value):
+    """Comparison of one figure of the second set of runs with the first."""
+
+    figure: FigureDescription
+    """The compared figure."""
+    first: RunsMean
+    """Mean of the first set."""
+    second: RunsMean
+    """Mean of the second set."""
+    change: FiniteFloat | None
+    """Change of the figure, as a fraction; null if unknown."""
+    interval: Span | None
+    """Confidence interval of the change; null with fewer than two runs of either set."""
+    verdict: Verdict
+    """Verdict on the second set."""
+    by_margin: bool
+    """Whether the whole interval lies beyond the margin."""
+
+
+class RunsComparison(Value):
+    """Comparison of two sets of runs that exist already."""
+
+    schema_name: Literal["iostudy.runs/1"] = Field(
+        default="iostudy.runs/1", serialization_alias="schema"
+    )
+    """The form of this document; the number grows when a reader of the old form would fail."""
+    first: str
+    """The first set of runs, as given."""
+    second: str
+    """The second set of runs, as given."""
+    margin: FiniteFloat
+    """Equivalence margin, as a fraction."""
+    risk: FiniteFloat
+    """Probability of any wrong verdict, as a fraction, if the sets differ by their figure alone."""
+    compared: tuple[FigureComparison, ...]
+    """Comparisons by figure."""
+    differences: tuple[str, ...]
+    """Differences of the parameters of the runs, as far as they are known."""
+
+
+@dataclass(frozen=True)
+class FigureRuns:
+    """The positive values of one figure in both sets."""
+
+    figure: FigureDescription
+    first: Sequence[float]
+    second: Sequence[float]
+
+
+def build_runs_comparison(
+    places: tuple[str, str],
+    figures: Sequence[FigureRuns],
+    margin: float,
+    risk: float,
+    differences: Sequence[str] = (),
+) -> RunsComparison:
+    """Compare each figure; the figures share the risk."""
+    rule = Rule(margin, risk, _FEWEST, _FEWEST, comparisons=len(figures))
+    return RunsComparison(
+        first=places[0],
+        second=places[1],
+        margin=margin,
+        risk=risk,
+        compared=tuple(_compare(own, rule) for own in figures),
+        differences=tuple(differences),
+    )
+
+
+def _compare(own: FigureRuns, rule: Rule) -> FigureComparison:
+    first, second = (np.log(np.asarray(values)) for values in (own.first, own.second))
+    found = compare_samples(first, second, higher_is_better=own.figure.higher_is_better, rule=rule)
+    return FigureComparison(
+        figure=own.figure,
+        first=RunsMean(value=_mean(first), runs=len(first)),
+        second=RunsMean(value=_mean(second), runs=len(second)),
+        change=finite(found.change),
+        interval=build_span(found.change_interval),
+        verdict=found.verdict,
+        by_margin=found.by_margin,
+    )
+
+
+def _mean(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+    return float(np.exp(logs.mean())) if len(logs) else None
+
+
+def build_runs_document(comparison: RunsComparison) -> Document:
+    """Verdicts, what they cannot exclude, and differences of parameters."""
+    return Document(
+        title=f"{comparison.first} and {comparison.second}",
+        notes=(UNPAIRED_NOTE,),
+        sections=tuple(_sections(comparison)),
+        listing=None,
+    )
+
+
+def _sections(comparison: RunsComparison) -> Iterator[Section]:
+    heads = ("figure", "change", "verdict", "before", "after", "runs")
+    yield Section(
+        name="compared",
+        title=f"{comparison.second} compared with {comparison.first}",
+        notes=tuple(_notes(comparison)),
+        tables=(TextTable("", heads, [_row(own) for own in comparison.compared], names=1),),
+    )
+    if comparison.differences:
+        rows = [(own,) for own in comparison.differences]
+        table = TextTable("", ("parameter",), rows, names=1)
+        yield Section(name="differences", title="Other differences", tables=(table,))
+
+
+def _notes(comparison: RunsComparison) -> Iterator[str]:
+    yield (
+        "Intervals are Welch's of the logarithms, analysed once; margin "
+        f"{format_percent(comparison.margin)}, and a risk of {format_percent(comparison.risk)} for "
+        f"{format_count(len(comparison.compared), 'verdict')} together."
+    )
+    if any(own.interval is None for own in comparison.compared):
+        yield "A single run has no interval and decides nothing: repeat it."
+
+
+def _row(own: FigureComparison) -> tuple[str, ...]:
+    unit = own.figure.unit
+    return (
+        own.figure.name,
+        format_change_interval(own.change, own.interval),
+        f"{own.verdict} by ≥ margin" if own.by_margin else str(own.verdict),
+        *(f"{format_figure(side.value)} {unit}".strip() for side in (own.first, own.second)),
+        f"{own.first.runs} and {own.second.runs}",
+    )

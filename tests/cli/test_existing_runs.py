@@ -1,0 +1,118 @@
+"""``iostudy compare`` of runs that exist already."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from iostudy.report.documents.existing_runs import RunsComparison
+from iostudy.report.render import json_
+from tests.json_schema import assert_conforms
+
+
+def report_of(iops: float, p99_us: float, *, plain: bool = False, bs: str = "4k") -> str:
+    """A report of one job of random reads of a second, as `fio --output-format=json+` has it."""
+    clat = {"max": 2 * p99_us * 1000, "percentile": {"99.000000": p99_us * 1000}}
+    if not plain:
+        clat["bins"] = {str(round(p99_us * 1000)): round(iops)}
+    read = {
+        "io_bytes": round(iops * 4096),
+        "total_ios": round(iops),
+        "runtime": 1000,
+        "bw_bytes": iops * 4096,
+        "iops": iops,
+        "clat_ns": clat,
+        "lat_ns": {"mean": 1000.0 * p99_us},
+    }
+    job = {
+        "jobname": "reader",
+        "groupid": 0,
+        "error": 0,
+        "usr_cpu": 1.0,
+        "sys_cpu": 1.0,
+        "job options": {"bs": bs},
+        "read": read,
+    }
+    return json.dumps({"fio version": "fio-3.33", "jobs": [job]})
+
+
+def write_runs(program, folder, change=1.0, count=6, **more):
+    draw = np.random.default_rng(len(folder))
+    (program.folder / folder).mkdir()
+    for number in range(count):
+        iops = 1000 * change * np.exp(0.01 * draw.standard_normal())
+        text = report_of(iops, 500 / change, **more)
+        (program.folder / folder / f"{number}.json").write_text(text)
+
+
+def compare(program, *more):
+    return program("compare", "--fio", "before/*.json", "after/*.json", *more)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_runs_of_fio_have_verdicts_and_say_what_these_leave_out(program, plain):
+    write_runs(program, "before")
+    write_runs(program, "after", 0.8, plain=plain, bs="8k")
+    done = compare(program, "--figure", "iops", "--figure", "read_latency_p99")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert text.count("worse by ≥ margin") == 2
+    assert "not paired" in text
+    assert "bs: 4k and 8k" in text
+    failed = compare(program, "--figure", "iops", "--fail-on", "worse")
+    assert failed.returncode == 1
+    document = json.loads(compare(program, "--format", "json").stdout)
+    assert_conforms(document, json_.build_schema(RunsComparison))
+    (bandwidth,) = document["compared"]
+    assert bandwidth["interval"]["low"] < -0.2 < bandwidth["interval"]["high"] < -0.15
+
+
+def test_single_runs_get_no_interval(program):
+    write_runs(program, "before")
+    write_runs(program, "after", 0.5, count=1)
+    done = compare(program)
+    assert "(no interval)" in done.stdout
+    assert "inconclusive" in done.stdout
+    assert "A single run has no interval" in " ".join(done.stdout.split())
+
+
+def test_lines_of_name_and_value_are_compared(program):
+    (program.folder / "before.csv").write_text("name,value\nbuild,10.0\nbuild,10.1\nother,1\n")
+    (program.folder / "after.csv").write_text("build,8.0\nbuild,8.1\n")
+    command = ("compare", "--csv", "before.csv", "after.csv", "--lower-is-better")
+    done = program(*command)
+    assert done.returncode == 0, done.stderr
+    assert "better by ≥ margin" in done.stdout
+    assert "other" not in done.stdout
+    assert "equivalent" in program(*command, "--margin", "30%").stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("--fio", "nowhere/*", "after/*"), "no such file"),
+        (("--fio", "before.csv", "before.csv"), "no whole JSON document"),
+        (("--csv", "before.csv", "nowhere"), "nowhere"),
+        (("--csv", "bad.csv", "before.csv"), "bad.csv, line 2"),
+        (("--csv", "before.csv", "before.csv", "--figure", "x"), "values of x in both files"),
+        (("--csv", "before.csv", "before.csv", "--margin", "0%"), "a percentage above 0%"),
+        (("--csv", "--fio", "before.csv", "before.csv"), "--fio or --csv"),
+        (("before", "after", "--margin", "3%"), "--fio or --csv"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(program, command, message):
+    (program.folder / "before.csv").write_text("build,1\n")
+    (program.folder / "bad.csv").write_text("build,1\nbuild,-3\n")
+    done = program("compare", *command)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_report_names_the_figures_that_it_has(program):
+    write_runs(program, "before")
+    write_runs(program, "after")
+    done = compare(program, "--figure", "write_latency_p99")
+    assert done.returncode == 2
+    assert "read_latency_p99" in done.stderr
