@@ -25,7 +25,7 @@ from pathlib import Path
 from scipy import stats
 from tests.report import large
 
-from iostudy.analysis.sequential import plan_looks, spending_levels
+from iostudy.analysis.sequential import plan_looks, spend_in_stages
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import FILE_NAME
 from iostudy.results.comparisons import collect_figures
@@ -159,7 +159,7 @@ def _boundary(min_blocks: int, max_blocks: int, risk: float) -> None:
 def _levels(looks: tuple[int, ...], risk: float) -> None:
     """The levels for difference and for equivalence, without the cache."""
     for own in (risk, 2 * risk):
-        spending_levels.__wrapped__(looks, own)
+        spend_in_stages.__wrapped__((looks,), (own,))
 
 
 def _median(work: Callable[[], object]) -> float:

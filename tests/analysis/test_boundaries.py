@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from iostudy.analysis.boundaries import AnalysisMethod, build_boundaries
+from iostudy.analysis.boundaries import CONTINUABLE, AnalysisMethod, build_boundaries
 from iostudy.analysis.paired import t_bounds
-from iostudy.analysis.sequential import repeated_alpha
+from iostudy.analysis.sequential import crossing_of_levels, repeated_alpha
 
 SPENDING = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 100, 0.05)
 
@@ -47,3 +47,31 @@ def test_half_of_two_sided_is_one_sided() -> None:
     error = 3 * np.sqrt(0.05 * 0.95 / len(draw))
     assert above.mean() == pytest.approx(0.05, abs=error)
     assert (above & below).mean() < 0.0005
+
+
+@pytest.mark.parametrize("risk", [0.05, 0.05 / 6])
+def test_stages_spend_their_part_of_the_risk_along_one_path(risk):
+    for stage, spent_so_far in enumerate(CONTINUABLE.risks(risk)):
+        own = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 12, risk, CONTINUABLE, stage)
+        assert own.looks[-1] == 12 * 2**stage
+        assert crossing_of_levels(own.looks, own.difference) == pytest.approx(
+            spent_so_far, rel=0.01
+        )
+    assert spent_so_far < risk
+
+
+def test_a_plan_with_a_reserve_is_a_plan_of_less_risk():
+    kept = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05, CONTINUABLE)
+    less = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05 * 0.85)
+    assert kept.difference == pytest.approx(less.difference)
+    assert kept.equivalence == pytest.approx(less.equivalence)
+
+
+def test_the_spent_risk_grows_with_every_block_to_the_end_of_the_last_stage():
+    spent_risks = [CONTINUABLE.risk_spent(blocks, 10, 0.05) for blocks in range(1, 81)]
+    assert spent_risks == sorted(spent_risks)
+    assert spent_risks[9] == pytest.approx(0.85 * 0.05)
+    assert spent_risks[-1] == pytest.approx(0.05 * (1 - 0.15**4))
+    assert [CONTINUABLE.find_stage(n, 10) for n in (1, 10, 11, 20, 21, 80, 99)] == [
+        *(0, 0, 1, 1, 2, 3, 3)
+    ]

@@ -56,7 +56,7 @@ def verdict_rule(*workloads: Array, margin: float = 0.03) -> Rule:
 
 
 def level(comparisons: int) -> float:
-    return replace(RULE, comparisons=comparisons).repeated_alpha
+    return replace(RULE, comparisons=comparisons).repeated_alpha(RULE.max_blocks)
 
 
 def deciding_interval(ratios: Array, rule: Rule) -> Interval:

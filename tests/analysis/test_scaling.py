@@ -54,7 +54,7 @@ def test_values_and_gains_have_t_intervals_that_share_the_risk():
     figures = drawn((0.0, 0.5, 0.6), (0.0, 0.4, 0.8))
     first, second = estimate_curves(figures, RULE, count=2)
     own = figures[2, :, 1]
-    level = replace(RULE, comparisons=3 * 2 * 2).repeated_alpha
+    level = replace(RULE, comparisons=3 * 2 * 2).repeated_alpha(RULE.max_blocks)
     found = mean_interval(own, level)
     assert second.values.value[2] == pytest.approx(own.mean())
     assert (second.values.low[2], second.values.high[2]) == pytest.approx((found.low, found.high))

@@ -196,7 +196,7 @@ def test_throughput_and_time_of_the_same_work_agree(pairs: list[tuple[float, flo
 
 def test_comparisons_share_the_risk():
     shared = replace(RULE, comparisons=6)
-    assert shared.repeated_alpha == repeated_alpha(5, 30, 0.05 / 6)
+    assert shared.repeated_alpha(30) == repeated_alpha(5, 30, 0.05 / 6)
     own, looks = shared.boundaries, tuple(range(5, 31))
     assert tuple(own.difference) == spending_levels(looks, 0.05 / 6)
     assert tuple(own.equivalence) == spending_levels(looks, 0.1 / 6)

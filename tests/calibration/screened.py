@@ -95,7 +95,7 @@ def carry_out(series: Array, rule: Rule) -> ScreeningOutcome:
     mean = series.cumsum(axis=1)[:, counts - 1] / n
     squares = (series**2).cumsum(axis=1)[:, counts - 1]
     sd = np.sqrt(np.maximum(1e-30, squares - n * mean**2) / (n - 1))
-    low, high = t_bounds(mean, sd, n, rule.repeated_alpha)
+    low, high = t_bounds(mean, sd, n, rule.repeated_alpha(rule.max_blocks))
     by_interval = classify_intervals(low, high, np.broadcast_to(n, mean.shape), rule)
     p = 2 * special.stdtr(n - 1, -np.abs(mean) / (sd / np.sqrt(n)))
     words = np.where(
@@ -124,7 +124,10 @@ def _is_difference(words: NDArray[np.str_]) -> NDArray[np.bool_]:
 def _holm(p: Array, rule: Rule) -> NDArray[np.bool_]:
     """Holm's steps along the last axis."""
     number = p.shape[-1]
-    levels = [replace(rule, comparisons=number - step).repeated_alpha for step in range(number)]
+    levels = [
+        replace(rule, comparisons=number - step).repeated_alpha(rule.max_blocks)
+        for step in range(number)
+    ]
     order = p.argsort(axis=-1)
     passed = np.take_along_axis(p, order, axis=-1) <= np.array(levels)
     found = np.empty(p.shape, dtype=bool)

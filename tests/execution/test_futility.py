@@ -13,7 +13,9 @@ NOISY = TEXT.replace("[none, kyber, bfq]", "[none, kyber]").replace("[5, 12]", "
 
 
 def test_a_futile_comparison_runs_no_further_block(tmp_path) -> None:
-    (write, read) = (own.comparison for own in conduct(tmp_path, FakeNode(noise=0.5), text=NOISY))
+    (write, read) = (
+        own.comparison for own in conduct(tmp_path, FakeNode(noise=0.5, seed=1), text=NOISY)
+    )
     for own in (write, read):
         assert not own.verdict.is_final
         assert own.futile

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.analysis.switchback import block_plan
 from iostudy.analysis.switchback.block_plan import plan_blocks
 from iostudy.analysis.switchback.window_plan import FIRST_LOOK, LONGEST_WASHOUT_SECONDS
 from iostudy.analysis.verdict import Verdict
@@ -195,6 +196,24 @@ def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
         parse(TEXT, where="study.yaml", name="study"), broken, root=True, resume=True
     )
     assert session.final_comparisons() is not None
+
+
+def test_windows_are_continued_past_their_plan(tmp_path, monkeypatch):
+    for name, value in (("_ROUNDS_FACTOR", 0), ("_FEWEST_ROUNDS", 10), ("_MOST_BLOCKS", 10)):
+        monkeypatch.setattr(block_plan, name, value)
+    node = FakeNode(effects={"kyber": 0.0, "bfq": -0.5}, noise=0.1, base=20_000, seed=3)
+    conduct(tmp_path, node)
+    study, _, before, *_ = recorded(tmp_path)
+    assert study.decide.max_blocks == before[-1].block == 10
+    parsed = parse(TEXT, where="study.yaml", name="study")
+    session = prepare_session(parsed, tmp_path, root=True, resume=True, further_blocks=3)
+    session.execute(replace(node, seed=4), root=True, seed=None, listeners=())
+    after = recorded(tmp_path)[2]
+    last = before[-1].block
+    assert after[: len(before)] == before
+    added = after[len(before) :]
+    assert {row.block for row in added} == {last + 1, last + 2, last + 3}
+    assert {row.configuration for row in added} == {"none", "kyber"}
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,12 @@ def is_rankable(workloads: Sequence[BlockedRuns], rule: Rule) -> bool:
     )
 
 
+def _analysed(runs: BlockedRuns, rule: Rule) -> BlockedRuns:
+    """The blocks up to the last analysis, which verdicts use."""
+    count = len(runs.figures)
+    return runs.first(rule.boundaries_of(count).last_look(count))
+
+
 def rank(workloads: Sequence[BlockedRuns], weights: Sequence[float], rule: Rule) -> Ranking:
     """Rank configurations by runs that are ``is_rankable``.
 
@@ -180,7 +186,7 @@ def rank(workloads: Sequence[BlockedRuns], weights: Sequence[float], rule: Rule)
     risk of the same size.
     """
     # Verdicts use the blocks up to the last analysis.
-    analysed = [runs.first(rule.boundaries.last_look(len(runs.figures))) for runs in workloads]
+    analysed = [_analysed(runs, rule) for runs in workloads]
     alone = tuple(_order_on_workload(runs, len(analysed), rule) for runs in analysed)
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
     combined = alone[0] if len(alone) == 1 else combine_orders(analysed, shares, rule)
@@ -230,7 +236,9 @@ def _combine(differences: Sequence[Array], shares: Array, rule: Rule) -> tuple[f
     """The weighted sum of typical differences, and the ends of its interval."""
     unbiased = replace(rule, bias=0.0)
     values = shares * [estimate(own, rule) for own in differences]
-    ends = [interval_ends(own[None], rule.repeated_alpha, unbiased) for own in differences]
+    ends = [
+        interval_ends(own[None], rule.repeated_alpha(len(own)), unbiased) for own in differences
+    ]
     lows, highs = (shares * [float(own[side][0]) for own in ends] for side in (0, 1))
     with np.errstate(invalid="ignore"):
         value, low, high = (float(each.sum()) for each in (values, lows, highs))

@@ -114,7 +114,8 @@ def _estimates(samples: Array, rule: Rule) -> IntervalEstimates:
     mean = np.nansum(samples, axis=0) / np.where(count, count, np.nan)
     squares = np.nansum((samples - mean) ** 2, axis=0)
     freedom = np.maximum(count - 1, 1)
-    low, high = t_bounds(mean, np.sqrt(squares / freedom), freedom + 1, rule.repeated_alpha)
+    level = rule.repeated_alpha(int(count.max()))
+    low, high = t_bounds(mean, np.sqrt(squares / freedom), freedom + 1, level)
     known = count >= rule.min_blocks
     return IntervalEstimates(mean, np.where(known, low, -np.inf), np.where(known, high, np.inf))
 

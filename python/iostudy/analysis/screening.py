@@ -85,7 +85,7 @@ def holm(single: Sequence[float], rule: Rule) -> tuple[bool, ...]:
     """Return the effects that Holm's procedure rejects, by unadjusted p values; NaN never."""
     rejected = [False] * len(single)
     for step, index in enumerate(_by_significance(single)):
-        level = replace(rule, comparisons=rule.comparisons - step).repeated_alpha
+        level = replace(rule, comparisons=rule.comparisons - step).repeated_alpha(rule.max_blocks)
         if not single[index] <= level:
             break
         rejected[index] = True

@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from iostudy.analysis.root_finding import find_root
@@ -54,21 +55,52 @@ def plan_looks(min_blocks: int, max_blocks: int, growth: float = LOOK_GROWTH) ->
     return tuple(looks)
 
 
-@functools.cache
 def spending_levels(looks: tuple[int, ...], risk: float) -> tuple[float, ...]:
     """Return the two-sided level of every analysis by error spending.
 
     ``looks`` are the numbers of blocks of the analyses, the last of which spends the rest of
     ``risk``. A single analysis takes the whole risk. Raises ValueError for an invalid risk.
     """
+    return spend_in_stages((looks,), (risk,)).levels
+
+
+@dataclass(frozen=True)
+class Spending:
+    """The level of every analysis, and the distribution that has stayed within all of them."""
+
+    levels: tuple[float, ...]
+    inside: StayedInside
+
+
+@functools.cache
+def spend_in_stages(stages: tuple[tuple[int, ...], ...], risks: tuple[float, ...]) -> Spending:
+    """Return the two-sided level of every analysis of successive stages.
+
+    ``stages`` are the numbers of blocks of the analyses, ``risks`` what is spent in all at the end
+    of each stage. The recursion continues where the stage before ended. Raises ValueError for an
+    invalid risk.
+    """
+    (*earlier, looks), (*spent_before, risk) = stages, risks
     _require_risk(risk)
-    bounds = [risk * spent(blocks / looks[-1]) for blocks in looks]
-    levels = [bounds[0]]
-    inside = StayedInside.first(looks[0], levels[0])
-    for blocks, (before, after) in zip(looks[1:], pairwise(bounds), strict=True):
+    if not earlier:
+        bounds = [risk * spent(blocks / looks[-1]) for blocks in looks]
+        start = Spending((bounds[0],), StayedInside.first(looks[0], bounds[0]))
+        return _spend(start, looks[1:], bounds)
+    start = spend_in_stages(tuple(earlier), tuple(spent_before))
+    began, before = earlier[-1][-1], spent_before[-1]
+    shares = ((blocks - began) / (looks[-1] - began) for blocks in looks)
+    return _spend(
+        start, looks, [before, *(before + (risk - before) * spent(own) for own in shares)]
+    )
+
+
+def _spend(start: Spending, looks: Sequence[int], bounds: Sequence[float]) -> Spending:
+    """Add analyses; ``bounds`` are the risks spent up to each of them, and before the first."""
+    levels, inside = list(start.levels), start.inside
+    for blocks, (before, after) in zip(looks, pairwise(bounds), strict=True):
         levels.append(_level_to_spend(inside, blocks, before, after))
         inside = inside.after(blocks, levels[-1])
-    return tuple(levels)
+    return Spending(tuple(levels), inside)
 
 
 def _level_to_spend(inside: StayedInside, blocks: int, before: float, after: float) -> float:

@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from iostudy.analysis import normal_scores, sequential
-from iostudy.analysis.boundaries import AnalysisMethod, Boundaries, build_boundaries
+from iostudy.analysis.boundaries import (
+    SPENT,
+    AnalysisMethod,
+    Boundaries,
+    Continuation,
+    build_boundaries,
+)
 from iostudy.analysis.distributions import normal_quantile, t_quantile
 from iostudy.analysis.futility import FUTILITY, predictive_probability
 from iostudy.analysis.paired import (
@@ -67,7 +73,8 @@ class Rule:
     ``comparisons`` is the number of verdicts in the study. They share the risk equally
     (Bonferroni). ``bias`` is the largest bias of an estimate, a log-ratio; every interval is wider
     by it on both sides. ``rare`` is the largest share of slow runs of a configuration that is
-    equivalent or not worse; None allows any.
+    equivalent or not worse; None allows any. ``max_blocks`` are the planned blocks, which the
+    ``continuation`` extends.
     """
 
     margin: float
@@ -78,6 +85,7 @@ class Rule:
     method: AnalysisMethod = AnalysisMethod.NORMAL_SCORES
     bias: float = 0.0
     rare: float | None = None
+    continuation: Continuation = SPENT
 
     @property
     def delta(self) -> float:
@@ -91,13 +99,33 @@ class Rule:
 
     @property
     def boundaries(self) -> Boundaries:
-        """The analyses of a comparison with the levels of their intervals."""
-        return build_boundaries(self.method, self.min_blocks, self.max_blocks, self.share)
+        """The analyses of the planned blocks with the levels of their intervals."""
+        return self.boundaries_of(self.max_blocks)
+
+    def boundaries_of(self, blocks: int) -> Boundaries:
+        """Return the analyses up to the end of the stage to which so many blocks belong."""
+        stage = self.continuation.find_stage(blocks, self.max_blocks)
+        return self._boundaries_of_stage(stage)
+
+    def _boundaries_of_stage(self, stage: int) -> Boundaries:
+        planned = self.min_blocks, self.max_blocks
+        return build_boundaries(self.method, *planned, self.share, self.continuation, stage)
 
     @property
-    def repeated_alpha(self) -> float:
-        """a*, the one level of intervals that no comparison stops by."""
-        return sequential.repeated_alpha(self.min_blocks, self.max_blocks, self.share)
+    def longest(self) -> int:
+        """The blocks at the end of the last stage."""
+        return self.continuation.ends(self.max_blocks)[-1]
+
+    def repeated_alpha(self, blocks: int) -> float:
+        """Return a*, the level of intervals that no comparison stops by, after so many blocks.
+
+        It is the same for all numbers of blocks of a stage. The stages share the risk (Bonferroni).
+        """
+        stage = self.continuation.find_stage(blocks, self.max_blocks)
+        ends = self.min_blocks - 1, *self.continuation.ends(self.max_blocks)
+        risks = 0.0, *self.continuation.risks(self.share)
+        first = self.min_blocks if stage == 0 else ends[stage] + 1
+        return sequential.repeated_alpha(first, ends[stage + 1], risks[stage + 1] - risks[stage])
 
     @property
     def by_scores(self) -> bool:
@@ -106,35 +134,37 @@ class Rule:
 
     def risk_spent(self, blocks: int) -> float:
         """Return the part of a comparison's risk that is spent after so many blocks."""
-        return self.share * sequential.spent(min(1.0, blocks / self.max_blocks))
+        return self.continuation.risk_spent(blocks, self.max_blocks, self.share)
 
     def detectable_difference(self, blocks: int) -> float:
         """Return the difference, in standard deviations, that n >= 2 blocks find with power 0.8.
 
-        (t(1 - a/2, n-1) + t(power, n-1)) / sqrt(n) with the level a of the last analysis. As n
-        grows, it becomes the usual z(1 - a/2) + z(power) standard errors; with z alone a study of
-        10 blocks has a power of 0.70 only.
+        (t(1 - a/2, n-1) + t(power, n-1)) / sqrt(n) with the level a of the last analysis of the
+        stage. As n grows, it becomes the usual z(1 - a/2) + z(power) standard errors; with z alone
+        a study of 10 blocks has a power of 0.70 only.
         """
-        quantile = -float(t_quantile(blocks - 1, self._last_level / 2))
+        quantile = -float(t_quantile(blocks - 1, self._last_level(blocks) / 2))
         return (quantile + float(t_quantile(blocks - 1, POWER))) / math.sqrt(blocks)
 
     def required_blocks(self, sd: float, *, at_least: int = 0) -> int:
         """Return the fewest blocks that find a difference of the margin with power 0.8.
 
-        ``sd`` is that of the paired log-ratios. The result may exceed ``max_blocks``. The search
-        starts at ((z(1 - a/2) + z(power)) * sd / delta)^2, a few blocks below.
+        ``sd`` is that of the paired log-ratios. The result may exceed ``longest``. In each stage
+        the search starts at ((z(1 - a/2) + z(power)) * sd / delta)^2, a few blocks below.
         """
-        errors = normal_quantile(POWER) - normal_quantile(self._last_level / 2)
         found = self.delta - self.bias
-        usual = math.ceil((errors * sd / found) ** 2)
-        needed = max(at_least, self.min_blocks, usual)
-        while self.detectable_difference(needed) * sd > found:
-            needed += 1
-        return needed
+        needed = max(at_least, self.min_blocks)
+        for end in self.continuation.ends(self.max_blocks):
+            errors = normal_quantile(POWER) - normal_quantile(self._last_level(end) / 2)
+            needed = max(needed, math.ceil((errors * sd / found) ** 2))
+            while needed <= end or end == self.longest:
+                if self.detectable_difference(needed) * sd <= found:
+                    return needed
+                needed += 1
+        raise AssertionError("the last stage has no end here")
 
-    @property
-    def _last_level(self) -> float:
-        return float(self.boundaries.difference[-1])
+    def _last_level(self, blocks: int) -> float:
+        return float(self.boundaries_of(blocks).difference[-1])
 
 
 @dataclass(frozen=True)
@@ -210,7 +240,8 @@ def compare(
 
 def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Comparison:
     """Compare two configurations by their paired runs."""
-    own = runs.first(rule.boundaries.last_look(len(runs.other)))
+    count = len(runs.other)
+    own = runs.first(rule.boundaries_of(count).last_look(count))
     ready = is_balanced(own.after[None]) if rule.by_scores and own.after is not None else None
     rare = (
         has_rare_slow_runs(own.baseline[None], own.other[None], rule)
@@ -230,7 +261,7 @@ def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comp
 
     Blocks after the last analysis have to wait for the next one.
     """
-    used = ratios[: rule.boundaries.last_look(len(ratios))]
+    used = ratios[: rule.boundaries_of(len(ratios)).last_look(len(ratios))]
     return _compare(used, rule, higher_is_better=higher_is_better)
 
 
@@ -287,7 +318,7 @@ def has_rare_slow_runs(baseline: Array, other: Array, rule: Rule) -> Flags:
     """
     assert rule.rare is not None
     rare = np.zeros(baseline.shape, dtype=bool)
-    for count in rule.boundaries.looks:
+    for count in rule.boundaries_of(baseline.shape[-1]).looks:
         if count <= baseline.shape[-1]:
             most = most_slow_runs(count, rule.rare, rule.risk_spent(count))
             slow = (is_slow(x[:, :count], rule.margin).sum(axis=-1) for x in (baseline, other))
@@ -315,19 +346,22 @@ def decide(
 ) -> Outcomes:
     """Decide studies (rows) by their paired log-ratios; each ends at its first final verdict.
 
-    A one-sided verdict stays, and both of them are equivalence. No verdict is given at an analysis
-    that is not ``ready``, and none of equivalence or of one side that is not ``rare``. A study with
-    one level has the verdict of its last analysis, as a screening needs it.
+    A comparison that may be continued does not end when it is futile: whether it got further
+    blocks was decided by whoever continued the study. A one-sided verdict stays, and both of them
+    are equivalence. No verdict is given at an analysis that is not ``ready``, and none of
+    equivalence or of one side that is not ``rare``. A study with one level has the verdict of its
+    last analysis, as a screening needs it.
     """
     studies, given = ratios.shape
-    looks = [count for count in rule.boundaries.looks if count <= given]
+    looks = [count for count in rule.boundaries_of(given).looks if count <= given]
     blocks = np.full(studies, given)
     words = np.full(studies, str(Verdict.INCONCLUSIVE), dtype=_WORD)
     sides = np.zeros((2, studies), dtype=np.int64)
     futile = np.zeros(studies, dtype=bool)
     by_last = rule.method is AnalysisMethod.CONSTANT_LEVEL
+    ends_if_futile = not rule.continuation.stages
     for count in looks[-1:] if by_last else looks:
-        open_ = np.flatnonzero(~(np.isin(words, _FINAL_WORDS) | futile))
+        open_ = np.flatnonzero(~(np.isin(words, _FINAL_WORDS) | (futile & ends_if_futile)))
         own = ratios[open_, :count]
         may_speak = np.ones(len(open_), dtype=bool) if ready is None else ready[open_, count - 1]
         near = may_speak if rare is None else may_speak & rare[open_, count - 1]
@@ -340,8 +374,9 @@ def decide(
         apart = [may_speak & exceeds(signed, 0.0, level, rule) for signed in (own, -own)]
         words[open_] = _choose_words(sides[:, open_] > 0, apart, one_sided=rule.by_scores)
         blocks[open_] = count
-        futile[open_] = _is_futile(own, words[open_], rule)
+        futile[open_] |= _is_futile(own, words[open_], rule)
     low, high = _shown_bounds(ratios, blocks, words, sides, rule)
+    futile &= ~np.isin(words, _FINAL_WORDS)
     return Outcomes(words, blocks, low, high, futile, sides[0] > 0)
 
 
@@ -364,7 +399,7 @@ def _choose_words(inside: Flags, apart: Sequence[Flags], *, one_sided: bool) -> 
 
 def _level(rule: Rule, count: int, *, sided: bool) -> float:
     """The level of an analysis: that of equivalence for a one-sided verdict."""
-    boundaries = rule.boundaries
+    boundaries = rule.boundaries_of(count)
     level = boundaries.equivalence_level if sided else boundaries.difference_level
     return float(level(count))
 

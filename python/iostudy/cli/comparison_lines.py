@@ -49,7 +49,7 @@ class ComparisonTable:
         if not self.results:
             return
         rows = [self._row(result) for result in self.results]
-        most = self.study.decide.max_blocks
+        most = self.study.last_block
         layout = _fit([row.label for row in rows], width, len(f"{most}/{most}"))
         yield Text(
             f"{'':{layout.label}} {format_interval_axis(self.study.decide.margin, layout.bar)}"
@@ -68,7 +68,7 @@ class ComparisonTable:
         delta = decision_rule(self.study).delta
         span = build_span(comparison.change_interval)
         state, style = self._state(result)
-        most = self.study.decide.max_blocks
+        most = self.study.last_block
         return _Row(
             label=visible(self._label(result)),
             low=interval.low / delta,

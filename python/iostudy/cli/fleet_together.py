@@ -61,7 +61,7 @@ def run_together(
     require_enough(fewest, len(ready))
     root = all(own.facts is not None and own.facts.root for own in ready)
     has_begun = resume and (folder / FILE_NAME).exists()
-    session = prepare_session(study, folder, root=root, resume=has_begun)
+    session = prepare_session(study.without_continuation(), folder, root=root, resume=has_begun)
     final = session.final_comparisons()
     if final is not None:
         print_existing_report(final, folder)

@@ -160,7 +160,7 @@ class LiveProgress(_EventLines):
         """Show the comparisons, of which a resumed study knows some."""
         super().study_began(study, seed, recorded, current)
         self._study = study
-        self._blocks = 0 if study.search is not None else study.decide.max_blocks
+        self._blocks = 0 if study.search is not None else study.last_block
         self._show(table=ComparisonTable(study, current))
 
     def windows_measured(self, request: WorkloadRequest, progress: WindowProgress) -> None:
@@ -247,7 +247,7 @@ def _format_start(study: Study, seed: int, recorded: int) -> str:
         return _format_search_start(study, study.search, seed, recorded)
     configurations = format_count(len(study.configurations()), "configuration")
     trials = f"{configurations} x {format_count(len(study.workloads), 'workload')}"
-    text = f"{study.name}: {trials}, up to {study.decide.max_blocks} blocks, seed {seed}"
+    text = f"{study.name}: {trials}, up to {study.last_block} blocks, seed {seed}"
     for label, reason in study.left_out.items():
         text += f"\nleft out: {label}: {reason}"
     measured = "windows" if uses_switchback(study) else "trials"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,6 +65,13 @@ def run(
             help="Begin no block after this time, such as 2h or 90min; --resume continues.",
         ),
     ] = None,
+    more: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME|BLOCKS",
+            help="With --resume: continue a finished study for so long, such as 5min or 20blocks.",
+        ),
+    ] = None,
     wait: Wait = "0s",
     seed: Seed = None,
     fail_on: FailOnOption = None,
@@ -78,9 +87,7 @@ def run(
     """
     from iostudy.cli.consent import Consent
 
-    seconds = (
-        math.inf if max_time is None else parse_positive_time_option("--max-time", max_time, "2h")
-    )
+    limits = _parse_limits(max_time, more, resume=resume)
     wait_seconds = parse_time_option("--wait", wait, "10min")
     form = choose_form(full=full, markdown=markdown, json=json)
     ci = build_ci_output(fail_on, junit, summary, insist=unsafe_folders)
@@ -102,7 +109,7 @@ def run(
                 consent,
                 resume=resume,
                 seed=seed,
-                seconds=seconds,
+                limits=limits,
                 form=form,
                 wait_seconds=wait_seconds,
             )
@@ -114,6 +121,31 @@ def run(
     _write_output(ci, folder, code, json=json)
     if code:
         raise typer.Exit(code)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """How far a run goes: the most seconds, and the most blocks past the plan."""
+
+    seconds: float = math.inf
+    further_blocks: float = 0
+
+
+def _parse_limits(max_time: str | None, more: str | None, *, resume: bool) -> _Limits:
+    if more is None:
+        if max_time is None:
+            return _Limits()
+        return _Limits(parse_positive_time_option("--max-time", max_time, "2h"))
+    if max_time is not None or not resume:
+        raise UsageError(
+            "--more with --resume, and without --max-time",
+            found="--more continues a finished study, and limits the run itself",
+            where="--more",
+            remedy="use --resume --more, or --max-time for the planned blocks",
+        )
+    if blocks := re.fullmatch(r"([1-9]\d{0,5}) ?blocks?", more):
+        return _Limits(further_blocks=int(blocks[1]))
+    return _Limits(parse_positive_time_option("--more", more, "5min or --more 20blocks"), math.inf)
 
 
 def _say_one_host(given: str, study: Study) -> None:
@@ -166,7 +198,7 @@ def _run(
     *,
     resume: bool,
     seed: int | None,
-    seconds: float,
+    limits: _Limits,
     form: AnswerForm,
     wait_seconds: float,
 ) -> set[str]:
@@ -178,7 +210,9 @@ def _run(
     from iostudy.folders import require_safe_folder
 
     root = os.geteuid() == 0
-    assignment = prepare_session(study, folder, root=root, resume=resume)
+    assignment = prepare_session(
+        study, folder, root=root, resume=resume, further_blocks=limits.further_blocks
+    )
     final = find_completed(assignment, root=root)
     if final is not None:
         require_safe_folder(folder, insist=consent.unsafe_folders)
@@ -196,7 +230,7 @@ def _run(
                 permission,
                 root=root,
                 seed=seed,
-                limit=TimeLimit.start(seconds),
+                limit=TimeLimit.start(limits.seconds),
                 form=form,
             ),
         )

@@ -36,7 +36,7 @@ def simulate(
 
     form = choose_form(full=full, markdown=markdown, json=json)
     refuse_seed(seed, resume=resume)
-    loaded = load_study(study)
+    loaded = load_study(study).without_continuation()
     if not is_simulated(loaded):
         raise UsageError(
             "a study with a simulated target",

@@ -74,8 +74,10 @@ def run_and_write_report(
 ) -> tuple[ComparisonResult, ...]:
     """Run the remaining trials, write the report without printing it, and return the results.
 
-    Raises TrialError if a workload was given up, since callers need the complete study.
+    Such a study is not continued, so that it spends its whole risk. Raises TrialError if a workload
+    was given up, since callers need the complete study.
     """
+    study = study.without_continuation()
     require_one_host(study)
     root = os.geteuid() == 0
     assignment = prepare_session(study, folder, root=root, resume=resume)
@@ -109,7 +111,7 @@ def run_remaining(
         if final is None:
             final = _run_on_node(assignment, permission, root=root, seed=seed, limit=limit)
         if assignment.study.search is not None:
-            final = _confirm(folder, permission, root=root, limit=limit)
+            final = _confirm(assignment, permission, root=root, limit=limit)
         return final
     except IostudyError:
         if (folder / FILE_NAME).exists():
@@ -142,7 +144,7 @@ def find_completed(assignment: StudySession, *, root: bool) -> tuple[ComparisonR
     final = assignment.final_comparisons()
     if final is None or assignment.study.search is None:
         return final
-    own = prepare_confirmation(assignment.folder, root=root)
+    own = _prepare_confirmation(assignment, root=root)
     return final if own is None else own.final_comparisons()
 
 
@@ -194,11 +196,16 @@ def build_local_node(
     )
 
 
+def _prepare_confirmation(search: StudySession, *, root: bool) -> StudySession | None:
+    further_blocks = search.study.further_blocks
+    return prepare_confirmation(search.folder, root=root, further_blocks=further_blocks)
+
+
 def _confirm(
-    folder: Path, permission: Permission, *, root: bool, limit: TimeLimit
+    search: StudySession, permission: Permission, *, root: bool, limit: TimeLimit
 ) -> tuple[ComparisonResult, ...]:
     """Run the confirmation, which compares a search's winner with the default; its results."""
-    own = prepare_confirmation(folder, root=root)
+    own, folder = _prepare_confirmation(search, root=root), search.folder
     if own is None:
         return ()
     make_output_folder(own.folder, insist=permission.unsafe_folders)

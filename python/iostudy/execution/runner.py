@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -75,6 +76,7 @@ class Runner:
         self._rows: list[TrialRow] = []
         self._seconds = 0.0
         self._trials = 0
+        self._added = Counter[str]()
         # A search and a screening need the figures of all trials of a block. So did the verdicts
         # of earlier ledgers.
         failures_count = (
@@ -134,8 +136,14 @@ class Runner:
         return self._schedule.comparisons(self._rows)
 
     def _next_block(self) -> Block | None:
-        """The next block of a workload that does not wait, else of one that does."""
+        """The next block of a workload that does not wait, else of one that does.
+
+        A run that continues a study adds a limited number of blocks to each workload.
+        """
         given_up = self._given_up_labels()
+        if self._study.is_continued:
+            most = self._study.further_blocks
+            given_up |= {label for label, added in self._added.items() if added >= most}
         ready = self._schedule.next(self._rows, given_up | self._waiting)
         return ready or self._schedule.next(self._rows, given_up)
 
@@ -181,6 +189,7 @@ class Runner:
     def _count(self, block: Block, attempt: int, result: Attempt) -> None:
         self._ledger.complete(block.workload, block.index, attempt)
         self._rows += [replace(row, counts=True) for row in result.rows]
+        self._added[block.workload] += 1
         self._waiting.clear()
         self._notify(block)
 
@@ -241,6 +250,8 @@ class Runner:
 
     def _notify(self, block: Block) -> None:
         progress = self._schedule.progress(block, self._rows, self._seconds / self._trials)
+        left = min(progress.seconds_left, self._limit.seconds_left)
+        progress = replace(progress, seconds_left=left)
         for listener in self._listeners:
             listener.block_ended(progress)
 

@@ -92,7 +92,7 @@ class PlannedSchedule:
         first_analysis = after.index == decide.min_blocks < decide.max_blocks
         return Progress(
             block=after,
-            blocks=decide.max_blocks,
+            blocks=self._study.last_block,
             seconds_left=left * seconds_per_trial,
             comparisons=current,
             power_estimate=self._format_power_estimate(after.workload, rows, current)

@@ -12,9 +12,12 @@ from iostudy.study.parser import parse
 from iostudy.study.search_confirmation import build_confirmation
 
 
-def prepare_confirmation(folder: Path, *, root: bool) -> StudySession | None:
+def prepare_confirmation(
+    folder: Path, *, root: bool, further_blocks: float = 0
+) -> StudySession | None:
     """Prepare the confirmation of the search in a folder, new or resumed; None without a winner.
 
+    A resumed one adds up to so many ``further_blocks`` to each workload, past its plan.
     Raises the errors of `prepare_session`.
     """
     result = read_search(folder)
@@ -22,7 +25,13 @@ def prepare_confirmation(folder: Path, *, root: bool) -> StudySession | None:
     if study is None:
         return None
     resume = find_confirmation(folder) is not None
-    return prepare_session(study, folder / CONFIRMATION, root=root, resume=resume)
+    return prepare_session(
+        study,
+        folder / CONFIRMATION,
+        root=root,
+        resume=resume,
+        further_blocks=further_blocks if resume else 0,
+    )
 
 
 def build_confirmation_study(result: SearchResult, folder: Path) -> Study | None:

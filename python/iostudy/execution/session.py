@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from importlib.metadata import version
 from pathlib import Path
@@ -21,10 +21,17 @@ from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_existing_study
-from iostudy.ledger.studies import METHOD, NODES, open_ledger, read_study, with_recorded_method
+from iostudy.ledger.studies import (
+    CONTINUATION,
+    METHOD,
+    NODES,
+    open_ledger,
+    read_study,
+    with_recorded_method,
+)
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
-from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.results.confirmation import select_confirmations
 from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
@@ -58,7 +65,7 @@ class StudySession:
         if self.recorded is None:
             return None
         with open_ledger(self.folder) as ledger:
-            study = read_study(ledger)
+            study = replace(read_study(ledger), further_blocks=self.study.further_blocks)
             if study.search is not None:
                 return () if SearchRecord(ledger).outcome() else None
             if uses_switchback(study):
@@ -108,23 +115,39 @@ class StudySession:
             seed=_choose_seed(study, seed),
             started_at=time.time(),
             iostudy_version=version("iostudy"),
-            circumstances={**circumstances, METHOD: study.method},
+            circumstances={
+                **circumstances,
+                METHOD: study.method,
+                CONTINUATION: asdict(study.continuation),
+            },
         )
         return Ledger.create(self.folder, row)
 
 
-def prepare_session(study: Study, folder: Path, *, root: bool, resume: bool) -> StudySession:
+def prepare_session(
+    study: Study, folder: Path, *, root: bool, resume: bool, further_blocks: float = 0
+) -> StudySession:
     """Prepare a session of the study for this user and folder.
 
-    Raises UsageError if the study needs root and has no fallback, LedgerError if the folder
-    contains another study, or one that is not to be resumed.
+    A resumed study adds up to so many ``further_blocks`` to each workload, past its plan. Raises
+    UsageError if the study needs root and has no fallback, or cannot be continued; LedgerError if
+    the folder contains another study, or one that is not to be resumed.
     """
     adapted = adapt_to_user(study, root=root)
     if not resume:
         refuse_existing_study(folder)
         return StudySession(adapted, folder, None)
     recorded = _read_recorded(study, folder, root=root)
-    return StudySession(with_recorded_method(adapted, recorded), folder, recorded)
+    known = with_recorded_method(adapted, recorded)
+    if further_blocks and not decision_rule(known).continuation.stages:
+        raise UsageError(
+            "a study that keeps a part of its risk for further blocks",
+            found="a screening, or a study of an earlier version: the whole risk is spent at the "
+            "end of its plan",
+            where=str(folder),
+            remedy="run a new study with more blocks, in another folder",
+        )
+    return StudySession(replace(known, further_blocks=further_blocks), folder, recorded)
 
 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -166,7 +189,8 @@ def _execute(
         study = runner.plan()
         if uses_switchback(study):
             decided = runner.run(study)
-            if final_comparisons(study, WindowRecord(ledger)) is not None:
+            planned = replace(study, further_blocks=0)
+            if final_comparisons(planned, WindowRecord(ledger)) is not None:
                 _confirm(study, decided, node, ledger, listeners, limit)
             return decided
     schedule = _build_schedule(study, ledger, node, listeners)

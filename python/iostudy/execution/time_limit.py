@@ -25,9 +25,14 @@ class TimeLimit:
         return cls(seconds, time.monotonic() + seconds)
 
     @property
+    def seconds_left(self) -> float:
+        """The time that is left; 0 after the deadline."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
     def is_reached(self) -> bool:
         """Whether the time is used up."""
-        return time.monotonic() >= self.deadline
+        return not self.seconds_left
 
 
 NO_LIMIT = TimeLimit(math.inf, math.inf)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.boundaries import SPENT, AnalysisMethod, Continuation
 from iostudy.analysis.switchback.block_plan import plan_blocks
 from iostudy.analysis.switchback.window_plan import FIRST_LOOK
 from iostudy.errors import LedgerError, UsageError
@@ -27,6 +27,9 @@ from iostudy.study.sections import DecisionMode
 
 METHOD = "analysis"
 """The key of the method of a study's interim analyses in its circumstances."""
+
+CONTINUATION = "continuation"
+"""The key of the stages of a study, and of the reserve of its risk, in its circumstances."""
 
 NODES = "nodes"
 """The key of each node's circumstances in those of a study, if its nodes run trials together."""
@@ -55,7 +58,8 @@ def recorded_study(row: StudyRow) -> Study:
 def with_recorded_method(study: Study, row: StudyRow) -> Study:
     """Return the study with the method of its ledger; earlier ledgers do not record theirs.
 
-    Raises LedgerError for the method of a later version.
+    Those have spent the whole risk at the end of their plan. Raises LedgerError for the method of a
+    later version.
     """
     recorded = row.circumstances.get(METHOD, AnalysisMethod.CONSTANT_LEVEL)
     if recorded not in list(AnalysisMethod):
@@ -65,7 +69,9 @@ def with_recorded_method(study: Study, row: StudyRow) -> Study:
             where=f"{row.name} in the ledger",
             remedy=f"use iostudy {row.iostudy_version}, which began the study",
         )
-    return replace(study, method=AnalysisMethod(recorded))
+    kept = row.circumstances.get(CONTINUATION)
+    continuation = SPENT if kept is None else Continuation(kept["reserve"], kept["stages"])
+    return replace(study, method=AnalysisMethod(recorded), continuation=continuation)
 
 
 def read_study(ledger: Ledger) -> Study:

@@ -59,6 +59,7 @@ from iostudy.report.topics.volumes.build import build_volume
 from iostudy.report.trials import TrialReport
 from iostudy.report.values import Report, State, Step, WorkloadReport
 from iostudy.results.comparisons import ComparisonResult, compare_configurations
+from iostudy.results.continuation import estimate_continuation
 from iostudy.results.recommendation import list_candidates
 from iostudy.study.model import Study
 from iostudy.study.simulated import is_simulated
@@ -179,7 +180,12 @@ def _verdict_headline(study: Study, found: _Analysis) -> str:
 def _next_steps(recorded: RecordedStudy, found: _Analysis) -> Iterator[Step]:
     study = recorded.study
     yield from suggest_whole_trials(found.windows)
-    yield from suggest_next_steps(study, recorded.row, found.comparisons, recorded.place)
+    continuation = estimate_continuation(
+        study, found.comparisons, recorded.trials, recorded.switchback.windows
+    )
+    yield from suggest_next_steps(
+        study, recorded.row, found.comparisons, recorded.place, continuation
+    )
     yield from suggest_remedies(study, found.workloads, found.bottlenecks, found.disturbances)
 
 

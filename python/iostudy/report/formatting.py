@@ -20,8 +20,8 @@ from iostudy.units import format_rounded_size, format_seconds, format_significan
 UNKNOWN = "–"
 _BYTES = "_bytes"
 
-_WORTH_WAITING = 4
-"""Times as many blocks; more of them are not the first thing to try."""
+_WORTH_WAITING = 8
+"""Times as many blocks, as far as a study can be continued; more are not the first thing to try."""
 
 MOST_BLOCKS = 1000
 """Largest useful estimate of needed blocks; beyond it the estimate is a guess."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.boundaries import SPENT, AnalysisMethod
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.switchback.window_plan import BOUND_SHARE
@@ -74,8 +74,8 @@ def exclude_bounds(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
 def decision_rule(study: Study) -> Rule:
     """Return the decision rule with the risk shared among all comparisons of the study.
 
-    A screening has one level for all analyses, because Holm's adjusted p values need one. With
-    windows, a part of the risk is that of the bounds of their bias.
+    A screening has one level for all analyses, because Holm's adjusted p values need one, and
+    cannot be continued. With windows, a part of the risk is that of the bounds of their bias.
     """
     decide = study.decide
     return Rule(
@@ -87,6 +87,7 @@ def decision_rule(study: Study) -> Rule:
         method=AnalysisMethod.CONSTANT_LEVEL if study.design is not None else study.method,
         bias=study.bias,
         rare=decide.rare,
+        continuation=SPENT if study.design is not None else study.continuation,
     )
 
 

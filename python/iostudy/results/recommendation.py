@@ -11,10 +11,14 @@ from iostudy.study.model import Study
 
 
 def is_undecided(study: Study, result: ComparisonResult) -> bool:
-    """Return whether another block may still decide the comparison."""
-    blocks = result.comparison.blocks + result.lost_blocks
-    open_ = result.comparison.is_open and blocks < study.decide.max_blocks
-    return open_ and not is_met_guard(study, result)
+    """Return whether another block may still decide the comparison.
+
+    Where the study is continued, a futile one may be decided, too.
+    """
+    comparison = result.comparison
+    open_ = not comparison.verdict.is_final if study.is_continued else comparison.is_open
+    left = comparison.blocks + result.lost_blocks < study.last_block
+    return open_ and left and not is_met_guard(study, result)
 
 
 def is_met_guard(study: Study, result: ComparisonResult) -> bool:

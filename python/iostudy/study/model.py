@@ -12,7 +12,7 @@ from functools import cached_property
 
 from pydantic import BaseModel
 
-from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.boundaries import CONTINUABLE, SPENT, AnalysisMethod, Continuation
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.combinations import (
@@ -113,6 +113,10 @@ class Study:
       verdict comes from it
     - ``nodes``: where `iostudy fleet` finds the nodes; one host runs the same study without them
     - ``method``: the method of the verdicts, as the ledger records it
+    - ``continuation``: the risk that is kept for blocks after the planned ones, as the ledger
+      records it
+    - ``further_blocks``: the most blocks that this run adds to a workload of a study that is
+      continued past its plan; 0 for a study that ends with its plan
     - ``bias``: the largest bias of a comparison of windows by the responses to switches, a
       log-ratio, as the pilots bound it
     - ``notes``: what was replaced and why (no root, for instance), and what tracing costs
@@ -142,6 +146,8 @@ class Study:
     limit: LoadLimit = field(default_factory=LoadLimit)
     nodes: FleetNodes | None = None
     method: AnalysisMethod = AnalysisMethod.NORMAL_SCORES
+    continuation: Continuation = CONTINUABLE
+    further_blocks: float = 0
     bias: float = 0.0
     notes: tuple[str, ...] = ()
 
@@ -209,6 +215,17 @@ class Study:
         return each * len(self.workloads)
 
     @property
+    def is_continued(self) -> bool:
+        """Whether it runs blocks after the planned ones."""
+        return self.further_blocks > 0
+
+    @property
+    def last_block(self) -> int:
+        """The last block that it may run: of its plan, or of its last stage if it is continued."""
+        planned = self.decide.max_blocks
+        return self.continuation.ends(planned)[-1] if self.is_continued else planned
+
+    @property
     def goal(self) -> Goal:
         """The goal by labels of workloads; by default, better on any and not worse on all.
 
@@ -266,6 +283,10 @@ class Study:
         """The study without the configurations that a host refuses; the reasons are noted."""
         notes = tuple(f"{label} is left out: {reason}" for label, reason in refused.items())
         return replace(self, left_out=dict(refused), notes=(*self.notes, *notes))
+
+    def without_continuation(self) -> Study:
+        """Return the study without a reserve, for a command that cannot continue it."""
+        return replace(self, continuation=SPENT)
 
     def without_root(self) -> Study:
         """Return the study with its ``without_root`` section applied; itself without one."""

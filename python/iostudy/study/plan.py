@@ -52,13 +52,16 @@ def draw_seed() -> int:
 
 
 def make_plan(study: Study, seed: int) -> Plan:
-    """Draw the order of workloads within a round and of configurations within a block."""
+    """Draw the order of workloads within a round and of configurations within a block.
+
+    The blocks of a continued study begin with the planned ones.
+    """
     draw = random.Random(seed)
     plots = [[each.label for each in plot] for plot in whole_plots(study.configurations())]
     workloads = [workload.label for workload in study.workloads]
     blocks = [
         Block(index, workload, _order(draw, plots))
-        for index in range(1, study.decide.max_blocks + 1)
+        for index in range(1, study.last_block + 1)
         for workload in draw.sample(workloads, len(workloads))
     ]
     return Plan(seed, tuple(blocks))

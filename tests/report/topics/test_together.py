@@ -118,9 +118,9 @@ def test_commands_are_those_of_a_fleet() -> None:
     assert "`seed: 7`" in run
     assert "--design together` as root on a, b and c." in run
     undecided = compare_configurations(STUDY, rows(STUDY, blocks=3))
-    (resume,) = suggest_next_steps(STUDY, row, undecided, "out")
+    (resume,) = suggest_next_steps(STUDY, row, undecided, "out", None)
     assert resume.command.endswith("--design together --resume --out out")
     better = {("dfsio-write", "kyber"): 0.3}
     decided = compare_configurations(STUDY, rows(STUDY, blocks=20, effects=better, noise=0.004))
-    (keep,) = suggest_next_steps(STUDY, row, decided, "out")
+    (keep,) = suggest_next_steps(STUDY, row, decided, "out", None)
     assert keep.text == "Set block.scheduler to kyber on every node, with your own tools."

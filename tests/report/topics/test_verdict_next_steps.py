@@ -10,6 +10,7 @@ import pytest
 from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
 from iostudy.report.values import Step
 from iostudy.results.comparisons import compare_configurations
+from iostudy.results.continuation import estimate_continuation
 from iostudy.study.requests import build_request
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.switchback import uses_switchback
@@ -25,11 +26,14 @@ DIVIDED = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): -0.2}
 def steps_for(study_file=None, folder="results/a", text="", **options) -> tuple[Step, ...]:
     studied = study_file or replace(study(), target=HERE)
     options = {"blocks": 20, "noise": 0.004, "effects": {}} | options
+    trials = rows(studied, **options)
+    compared = compare_configurations(studied, trials)
     return suggest_next_steps(
         studied,
         replace(study_row(studied), text=text),
-        compare_configurations(studied, rows(studied, **options)),
+        compared,
         folder,
+        estimate_continuation(studied, compared, trials, ()),
     )
 
 
@@ -102,9 +106,23 @@ def test_mixed_winner_is_left_to_the_user() -> None:
     ("noise", "said"),
     [(0.04, "decide: {blocks: [5, "), (0.3, "longer runs")],
 )
-def test_undecided_study_suggests_more_blocks_or_longer_runs(noise: float, said: str) -> None:
-    *_, last = steps_for(noise=noise)
+def test_a_study_that_has_spent_its_risk_suggests_a_new_one(noise: float, said: str) -> None:
+    *_, last = steps_for(replace(study(), target=HERE).without_continuation(), noise=noise)
     assert said in last.text
+
+
+def test_an_undecided_study_is_continued_by_a_command_with_its_time() -> None:
+    first, *_ = steps_for(noise=0.04)
+    found = re.fullmatch(r"iostudy run results/a --resume --more (\d+)blocks", first.command)
+    assert found
+    assert 1 <= int(found[1]) <= 140
+    assert re.search(rf"{found[1]} further blocks.* in about \d", first.text)
+    assert "Its risk stays 5 %" in first.text
+
+
+def test_no_continuation_is_suggested_where_eight_times_the_blocks_would_not_do() -> None:
+    *_, last = steps_for(noise=0.3)
+    assert "More blocks alone are unlikely" in last.text
 
 
 def test_undecided_windows_need_more_time() -> None:
@@ -114,7 +132,8 @@ def test_undecided_windows_need_more_time() -> None:
         for name in ("dfsio-write", "dfsio-read")
     )
     decide = replace(study().decide, mode=DecisionMode.SWITCHBACK, time=60.0)
-    windows = replace(study(), target=HERE, decide=decide, workloads=requests, validity=Validity())
+    trials = study().without_continuation()
+    windows = replace(trials, target=HERE, decide=decide, workloads=requests, validity=Validity())
     assert uses_switchback(windows)
     *_, last = steps_for(windows, noise=0.04)
     (seconds,) = re.findall(r"decide: \{time: (\d+)s\}", last.text)

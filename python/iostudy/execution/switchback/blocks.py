@@ -41,7 +41,7 @@ class Blocks:
     _block: Block = field(default_factory=lambda: Block(0, "", ()))
 
     def __post_init__(self) -> None:
-        self._looks = set(decision_rule(self.study).boundaries.looks)
+        self._looks = set(decision_rule(self.study).boundaries_of(self.study.last_block).looks)
         own = (row.block for row in self.rows if row.workload == self.request.label)
         self._index = max(own, default=0)
 
@@ -55,7 +55,7 @@ class Blocks:
 
         The last look decides, also for a study that was resumed after it.
         """
-        if self._index >= self.study.decide.max_blocks:
+        if self._index >= self.study.last_block:
             return frozenset()
         label = self.request.label
         looked = max((look for look in self._looks if look <= self._index), default=0)
@@ -72,20 +72,20 @@ class Blocks:
             yield self._measure_block(run, undecided)
             if self.is_look:
                 undecided = self.undecided()
-            elif self._index >= self.study.decide.max_blocks:
+            elif self._index >= self.study.last_block:
                 return
 
     @property
     def seconds_left(self) -> float:
         """An upper bound: the time of all remaining blocks."""
         block_seconds = self.rounds * self.plan.round_seconds
-        return (self.study.decide.max_blocks - self._index) * block_seconds
+        return (self.study.last_block - self._index) * block_seconds
 
     def window_progress(self, seconds_left: float) -> WindowProgress:
         """Return the progress after any block."""
         return WindowProgress(
             done=self._index,
-            blocks=self.study.decide.max_blocks,
+            blocks=self.study.last_block,
             seconds_left=seconds_left,
             comparisons=self.analysis.compare(self.rows),
         )
@@ -94,7 +94,7 @@ class Blocks:
         """Return the progress after an analysis."""
         return Progress(
             block=self._block,
-            blocks=self.study.decide.max_blocks,
+            blocks=self.study.last_block,
             seconds_left=seconds_left,
             comparisons=self.analysis.compare(self.rows),
         )

@@ -100,12 +100,12 @@ class SwitchbackRunner:
         """Measure one workload; those after it take at most ``later_seconds``."""
         with self._run(blocks.study, blocks.request, blocks.notes) as run:
             self._notify_windows(blocks, later_seconds)
-            for windows in blocks.measure(run):
+            for added, windows in enumerate(blocks.measure(run), start=1):
                 self._record.add_block(windows)
                 self._notify_windows(blocks, later_seconds)
                 if blocks.is_look:
                     self._notify(blocks, later_seconds)
-                if self._limit.is_reached:
+                if self._limit.is_reached or added == blocks.study.further_blocks:
                     break
 
     @contextmanager
@@ -136,12 +136,14 @@ class SwitchbackRunner:
             listener.run_ended(row)
 
     def _notify_windows(self, blocks: Blocks, later_seconds: float) -> None:
-        progress = blocks.window_progress(blocks.seconds_left + later_seconds)
+        seconds_left = min(blocks.seconds_left + later_seconds, self._limit.seconds_left)
+        progress = blocks.window_progress(seconds_left)
         for listener in self._listeners:
             listener.windows_measured(blocks.request, progress)
 
     def _notify(self, blocks: Blocks, later_seconds: float) -> None:
-        progress = blocks.progress(blocks.seconds_left + later_seconds)
+        seconds_left = min(blocks.seconds_left + later_seconds, self._limit.seconds_left)
+        progress = blocks.progress(seconds_left)
         for listener in self._listeners:
             listener.block_ended(progress)
 
@@ -156,7 +158,7 @@ def final_comparisons(study: Study, record: WindowRecord) -> tuple[ComparisonRes
     for request in study.workloads:
         done = max((row.block for row in rows if row.workload == request.label), default=0)
         undecided = undecided_configurations(study, request.label, current)
-        if undecided and done < study.decide.max_blocks:
+        if undecided and done < study.last_block:
             return None
     return current
 

@@ -33,7 +33,7 @@ def compare_means(base: Values, own: Values, rule: Rule) -> PairedMeans | None:
     None without common blocks.
     """
     common = sorted(base.keys() & own.keys())
-    common = common[: rule.boundaries.last_look(len(common))]
+    common = common[: rule.boundaries_of(len(common)).last_look(len(common))]
     if not common:
         return None
     ours, theirs = ([values[block] for block in common] for values in (own, base))

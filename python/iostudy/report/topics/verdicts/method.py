@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from iostudy import units
 from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.futility import FUTILITY
+from iostudy.analysis.verdict import Rule
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.studies import NODES
@@ -149,7 +150,18 @@ def _decision(study: Study) -> str:
         f"{compared}, with {test} and {_levels(study)} from {decide.min_blocks} to "
         f"{decide.max_blocks} "
         f"(repeated confidence intervals): with {comparisons}, the risk of any wrong verdict is "
-        f"{units.format_percent(decide.risk)}."
+        f"{units.format_percent(decide.risk)}.{_reserve(rule)}"
+    )
+
+
+def _reserve(rule: Rule) -> str:
+    """Describe the risk that is kept for further blocks."""
+    if not rule.continuation.stages:
+        return ""
+    ends = [str(end) for end in rule.continuation.ends(rule.max_blocks)[1:]]
+    return (
+        f" Of that, {units.format_percent(rule.continuation.reserve)} is kept for a continuation "
+        f"to {join_words(ends, 'or')} blocks."
     )
 
 

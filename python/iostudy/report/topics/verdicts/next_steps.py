@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.studies import NODES
-from iostudy.report.formatting import format_blocks_needed, is_feasible_extension
+from iostudy.report.formatting import format_blocks_needed, format_count, is_feasible_extension
 from iostudy.report.topics.verdicts.names import SELF_NAMED, find_single_factor, name_configuration
 from iostudy.report.values import Step
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
+from iostudy.results.continuation import ContinuationEstimate
 from iostudy.results.recommendation import is_undecided, recommend
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost
@@ -24,7 +25,7 @@ from iostudy.study.model import Study
 from iostudy.study.simulated import is_simulated, name_command
 from iostudy.study.switchback import uses_switchback
 from iostudy.study.targets import is_made
-from iostudy.units import format_exact_seconds
+from iostudy.units import format_exact_seconds, format_percent, format_seconds
 
 _MEASURE = Step(
     text="Measure the levels that your kernel has on your own storage, with `iostudy run`: a "
@@ -33,9 +34,17 @@ _MEASURE = Step(
 
 
 def suggest_next_steps(
-    study: Study, row: StudyRow, compared: Sequence[ComparisonResult], folder: str
+    study: Study,
+    row: StudyRow,
+    compared: Sequence[ComparisonResult],
+    folder: str,
+    continuation: ContinuationEstimate | None,
 ) -> tuple[Step, ...]:
-    """One step after the other; ``folder`` is the output folder of the study."""
+    """One step after the other; ``folder`` is the output folder of the study.
+
+    ``continuation`` are the blocks that would probably decide the rest, if the study can be
+    continued so far.
+    """
     if not compared:
         return (
             Step(
@@ -60,7 +69,12 @@ def suggest_next_steps(
         own = next(c for c in study.configurations() if c.label == label)
         return tuple(_keep_on_nodes(own) if of_nodes else _keep(study, own, folder))
     others = exclude_bounds(compared)
-    return tuple(_without_winner(study, others, folder, of_nodes=of_nodes))
+    steps = _without_winner(study, others, folder, of_nodes=of_nodes)
+    if all(result.comparison.verdict.is_final for result in others):
+        return tuple(steps)
+    if continuation is None:
+        return (*steps, _more(study, others))
+    return (_continue(continuation, study, folder), *steps)
 
 
 def suggest_resume(text: str, study: Study, folder: str) -> Step:
@@ -141,8 +155,18 @@ def _without_winner(
     else:
         baseline = name_configuration(study.baseline.label, find_single_factor(study))
         yield Step(text=f"Keep {baseline}: nothing was shown to be better.")
-    if not all(verdict.is_final for verdict in verdicts):
-        yield _more(study, compared)
+
+
+def _continue(found: ContinuationEstimate, study: Study, folder: str) -> Step:
+    """Return the step that continues a finished study, with the time until its verdicts."""
+    command = ["iostudy", name_command(study), folder, "--resume", "--more"]
+    time = format_seconds(found.seconds)
+    return Step(
+        text=f"Continue the study: {format_count(found.blocks, 'further block')} will probably "
+        f"decide the rest, in about {time}. Its risk stays "
+        f"{format_percent(study.decide.risk)}, wherever you stop:",
+        command=shlex.join([*command, f"{found.blocks}blocks"]),
+    )
 
 
 def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
@@ -156,7 +180,7 @@ def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
     ):
         return Step(
             text=f"To decide the rest, run a new study with {_extend(study, max(known))} "
-            "(a finished study cannot be extended)."
+            "(this one has spent its risk)."
         )
     why = ""
     if known:

@@ -1,0 +1,76 @@
+"""Blocks that would probably decide the rest of a finished study, and their time (pure)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from iostudy.ledger.rows import TrialRow, WindowRow
+from iostudy.results.block_time import estimate_block_time
+from iostudy.results.comparisons import ComparisonResult, decision_rule, exclude_bounds
+from iostudy.results.recommendation import is_met_guard
+from iostudy.study.model import Study
+
+
+@dataclass(frozen=True)
+class ContinuationEstimate:
+    """The ``blocks`` that each undecided workload probably needs, and the seconds of all."""
+
+    blocks: int
+    seconds: float
+
+
+def estimate_continuation(
+    study: Study,
+    compared: Sequence[ComparisonResult],
+    trials: Sequence[TrialRow],
+    windows: Sequence[WindowRow],
+) -> ContinuationEstimate | None:
+    """Estimate what decides every undecided comparison, at its noise so far.
+
+    None if nothing is undecided, if the noise or the time of a block is unknown, or if the last
+    stage of the study ends before.
+    """
+    blocks, seconds = 0, 0.0
+    for workload in study.workloads:
+        own = [each for each in _undecided(study, compared) if each.workload == workload.label]
+        if not own:
+            continue
+        needed = [each.comparison.blocks_needed for each in own]
+        block_seconds = _block_seconds(study, own, trials, windows)
+        known = [number for number in needed if number is not None]
+        if block_seconds is None or len(known) < len(needed):
+            return None
+        if max(known) > decision_rule(study).longest:
+            return None
+        further = max(
+            number - each.comparison.blocks for number, each in zip(known, own, strict=True)
+        )
+        blocks, seconds = max(blocks, further), seconds + further * block_seconds
+    return ContinuationEstimate(blocks, seconds) if blocks else None
+
+
+def _undecided(study: Study, compared: Sequence[ComparisonResult]) -> Iterator[ComparisonResult]:
+    for result in exclude_bounds(compared):
+        if not result.comparison.verdict.is_final and not is_met_guard(study, result):
+            yield result
+
+
+def _block_seconds(
+    study: Study,
+    undecided: Sequence[ComparisonResult],
+    trials: Sequence[TrialRow],
+    windows: Sequence[WindowRow],
+) -> float | None:
+    """The seconds of a block of these comparisons of one workload; None if unknown."""
+    workload = undecided[0].workload
+    starts = {row.block: row.start for row in reversed(windows) if row.workload == workload}
+    if starts:
+        steps = [after - before for before, after in pairwise(sorted(starts.values()))]
+        return statistics.median(steps) if steps else None
+    labels = {study.baseline.label, *(result.configuration for result in undecided)}
+    time = estimate_block_time(workload, trials)
+    own = [each for each in study.configurations() if each.label in labels]
+    return None if time is None else time.block_seconds(own)
