@@ -321,7 +321,7 @@ def test_heartbeats_do_not_stop_a_server_that_begins_on_a_node_that_has_returned
     assert lost.contacts, "a server that did not begin leaves it lost"
 
 
-def test_a_node_that_answers_calls_needs_hardly_any_heartbeat():
+def test_a_node_that_answers_calls_needs_fewer_heartbeats():
     busy, other = Node(), Node()
     busy.phases = [ServerPhase.BUSY] * 4
     crew, _, client = make_with_lease(LONG_LEASE_SECONDS, busy=busy, other=other)
@@ -329,7 +329,7 @@ def test_a_node_that_answers_calls_needs_hardly_any_heartbeat():
     with crew.heartbeats():
         crew.run(lambda _: CALL, ("busy",))
     assert len(busy.requests) == 5
-    assert len(busy.contacts) <= 1 < len(other.contacts)
+    assert len(busy.contacts) < len(other.contacts)
 
 
 def test_a_call_without_an_answer_is_sent_again(monkeypatch: pytest.MonkeyPatch):
