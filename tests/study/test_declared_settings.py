@@ -11,6 +11,7 @@ from iostudy.errors import StudyError, UnsafePathError
 from iostudy.settings import catalog
 from iostudy.settings.definitions.declared import CommandDefinition
 from iostudy.study import declared_settings
+from iostudy.study.one_line import OneLine, build_study_text
 from iostudy.study.parser import parse
 from iostudy.study.privileges import list_root_requirements
 
@@ -152,3 +153,17 @@ def test_paths_are_factors() -> None:
     assert found.factors[0].name == "/sys/kernel/mm/ksm/run"
     assert list_root_requirements(found) == ("change /sys/kernel/mm/ksm/run",)
     assert study("/proc/sys/kernel/core_pattern").factors[0].name == "sysctl.kernel.core_pattern"
+
+
+def test_a_line_can_be_made_into_a_study_twice(tmp_path: Path) -> None:
+    """As `iostudy try` does: the first text declares the name."""
+    line = OneLine(
+        tmp_path,
+        command=("true",),
+        varied=("recordsize=128K,16K",),
+        read="knob get",
+        write="knob set {}",
+    )
+    for _ in range(2):
+        text = build_study_text(line, (5, 30))
+        assert parse(text, where="try", name="try").factors[0].name == "recordsize"

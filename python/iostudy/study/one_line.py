@@ -12,6 +12,7 @@ from typing import Any
 
 from iostudy.errors import UsageError
 from iostudy.settings import catalog as settings
+from iostudy.settings.definitions.declared import CommandDefinition
 from iostudy.study.combinations import DIRECTORY_FACTOR
 from iostudy.study.factors import OPTION_PREFIX
 from iostudy.study.labels import MAX_LENGTH
@@ -145,11 +146,11 @@ def _full_name(name: str) -> str:
 
 
 def _is_known(name: str) -> bool:
-    try:
-        settings.get(name)
-    except KeyError:
+    """Return whether the name needs no commands; those of a text made before do not count."""
+    definition = settings.find(name)
+    if definition is None:
         return name.startswith(OPTION_PREFIX) or name == DIRECTORY_FACTOR
-    return True
+    return not (isinstance(definition, CommandDefinition) and definition.undocumented)
 
 
 def _value(text: str) -> str | int:
