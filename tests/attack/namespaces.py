@@ -244,7 +244,7 @@ def use_disk(parent: Path) -> None:
 
 
 def mount_points(source: str) -> list[str]:
-    lines = Path("/proc/self/mounts").read_text().splitlines()
+    lines = Path("/proc/self/mounts").read_text(errors="replace").splitlines()
     return [line.split()[1] for line in lines if line.split()[0] == source]
 
 

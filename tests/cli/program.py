@@ -150,7 +150,9 @@ class Program:
             if p.name.startswith(("scratch-", "iostudy-work-"))
         ]
         mounts = [
-            m for m in Path("/proc/self/mounts").read_text().splitlines() if str(self.folder) in m
+            m
+            for m in Path("/proc/self/mounts").read_text(errors="replace").splitlines()
+            if str(self.folder) in m
         ]
         loops = [
             name

@@ -156,7 +156,9 @@ def test_obstacles_of_a_settings_study_are_reported(program, old, new, words):
 def test_a_scratch_device_that_somebody_uses(program):
     mounted = next(
         words[0]
-        for words in map(str.split, Path("/proc/self/mounts").read_text().splitlines())
+        for words in map(
+            str.split, Path("/proc/self/mounts").read_text(errors="replace").splitlines()
+        )
         if words[0].startswith("/dev/") and Path(words[0]).is_block_device()
     )
     text = study().replace("{loopback: {size: 64MiB}}", f"{{scratch: {{device: {mounted}}}}}")

@@ -55,7 +55,9 @@ def test_comments_describe_the_host_and_the_choices(program):
 def test_a_device_in_use_is_refused(program):
     mounted = next(
         words[0]
-        for words in map(str.split, Path("/proc/self/mounts").read_text().splitlines())
+        for words in map(
+            str.split, Path("/proc/self/mounts").read_text(errors="replace").splitlines()
+        )
         if words[0].startswith("/dev/") and Path(words[0]).is_block_device()
     )
     done = program("init", "mine.yaml", "--target", mounted, "--workload", "dfsio-read")

@@ -125,7 +125,7 @@ def test_a_scratch_file_system_that_turns_read_only_is_a_failed_trial(program: P
 def first_mount(folder: Path) -> str:
     """The first mount point below the folder, once there is one."""
     while True:
-        lines = Path("/proc/self/mounts").read_text().splitlines()
+        lines = Path("/proc/self/mounts").read_text(errors="replace").splitlines()
         for point in (line.split()[1] for line in lines):
             if point.startswith(str(folder)) and list(Path(point).glob("iostudy-work-*/*")):
                 return point

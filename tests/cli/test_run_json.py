@@ -42,7 +42,6 @@ def test_stdout_is_one_document_with_the_verdicts_of_the_report(program):
     assert document["measuring_seconds"] == pytest.approx(run_seconds)
     assert run_seconds > 0
     assert document["folder"] == str(program.out)
-    assert "report: " in done.stderr
     again = read(program.run_study("--json", "--resume"))
     assert again["verdicts"] == document["verdicts"]
 

@@ -44,7 +44,7 @@ def find_residue(spaces: Namespaces, names: Sequence[str], folder: Path) -> list
         if (value := spaces.read(name, "sysctl", "-n", SYSCTL)) != USUAL
     ]
     found += [str(path) for name in names for path in spaces.state(name).glob("*.journal")]
-    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    mounts = Path("/proc/self/mounts").read_text(errors="replace").splitlines()
     found += [line for line in mounts if str(folder) in line]
     found += [name for name in devices.disk_names() if _is_backed(name, folder)]
     found += map(str, (folder / "target").iterdir())
