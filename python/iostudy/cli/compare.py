@@ -82,11 +82,12 @@ def compare(
     ] = None,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
-    """Compare two studies, of two days or two hosts; or two sets of runs that exist already.
+    """Compare two studies, of two days or two hosts.
 
     Verdicts compare the change of a configuration from the baseline of its own study. Figures of
     two studies have no verdict. Every difference between their circumstances is listed. Runs
-    without a study are not paired, so that a change of the host between the sets counts as theirs.
+    without a study (--fio, --csv) are not paired, so that a change of the host between the sets
+    counts as theirs.
     """
     ci = build_ci_output(fail_on, junit, summary, insist=unsafe_folders)
     if fio and table:
