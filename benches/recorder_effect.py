@@ -20,7 +20,8 @@ from pathlib import Path
 
 from benches.scratch import scratch_folder
 from iostudy._native import FileJob
-from iostudy.analysis.verdict import Comparison, Rule, compare
+from iostudy.analysis.comparison import Comparison, compare
+from iostudy.analysis.rule import Rule
 from iostudy.job import JobSpec
 from iostudy.node import caches
 from iostudy.telemetry.recorder import ProcRecorder

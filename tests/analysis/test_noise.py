@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from iostudy.analysis.comparison import compare
 from iostudy.analysis.noise import (
     CONFIDENCE,
     estimate_power,
     minimum_detectable_effect,
     pool_noise,
 )
-from iostudy.analysis.verdict import Rule, compare
+from iostudy.analysis.rule import Rule
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 

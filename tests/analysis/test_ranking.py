@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from iostudy.analysis import normal_scores
+from iostudy.analysis.comparison import compare
 from iostudy.analysis.paired import Interval, mean_interval
 from iostudy.analysis.ranking import (
     BlockedRuns,
@@ -20,7 +21,7 @@ from iostudy.analysis.ranking import (
     is_rankable,
     rank,
 )
-from iostudy.analysis.verdict import Rule, compare
+from iostudy.analysis.rule import Rule
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 Array = NDArray[np.float64]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.paired import mean_interval
 from iostudy.analysis.ranking import BlockedRuns, rank
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.scaling import (
     CrossingEstimate,
     CurveEstimate,
@@ -21,7 +22,6 @@ from iostudy.analysis.scaling import (
     find_crossings,
     find_estimated_crossings,
 )
-from iostudy.analysis.verdict import Rule
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 LOADS = (1.0, 2.0, 4.0, 8.0)

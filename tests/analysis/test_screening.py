@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.comparison import compare
 from iostudy.analysis.design import main_effects, plackett_burman
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.screening import EffectSeries, holm, screen_effects
 from iostudy.analysis.sequential import repeated_alpha
-from iostudy.analysis.verdict import Rule, Verdict, compare
+from iostudy.analysis.verdict import Verdict
 
 RULE = Rule(
     margin=0.03,

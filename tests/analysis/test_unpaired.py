@@ -9,8 +9,9 @@ from scipy import stats
 
 from iostudy.analysis import unpaired
 from iostudy.analysis.paired import UNKNOWN, Array, PairedRuns
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import EffectComparison, difference_interval
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.verdict import Verdict
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 draw = np.random.default_rng(2)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from iostudy.analysis.paired import Interval
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.switchback.carry_over import (
     CarryOverEffect,
     Rounds,
@@ -21,7 +22,7 @@ from iostudy.analysis.switchback.confirmation import (
     PairedMean,
     measure_agreement,
 )
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.verdict import Verdict
 from tests.analysis.switchback.rounds import Effects, simulate
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import SEED, carry_out

@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.decision import decide, has_rare_slow_runs, is_balanced
 from iostudy.analysis.paired import Flags, PairedRuns
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import bound_share, is_slow
 from iostudy.analysis.unpaired import combine_rules, compare_effects, difference_interval
-from iostudy.analysis.verdict import Rule, Verdict, decide, has_rare_slow_runs, is_balanced
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import SEED, Array, Outcomes, carry_out
 
 RULE = Rule(margin=0.05, risk=0.05, min_blocks=5, max_blocks=30)
@@ -123,7 +125,7 @@ def ever_wrong(blocks: tuple[int, int], risk: float, studies: int) -> tuple[floa
 
 def _crossed(ratios: Array, rule: Rule) -> Flags:
     """Whether any analysis finds a difference, without a stop for futility."""
-    from iostudy.analysis.verdict import _level, exceeds
+    from iostudy.analysis.decision import _level, exceeds
 
     found = np.zeros(len(ratios), dtype=bool)
     for count in rule.boundaries.looks:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.series import FamilyOfTests, Flag, flag_figures, flag_pairs
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 
 RULE = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iostudy.analysis.meta_analysis import pool
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from iostudy.results.fleet import NodeEffect, find_odd_nodes, pool_nodes
 from tests.calibration.simulation import NOISE, SEED, carry_out
 

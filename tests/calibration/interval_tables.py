@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import SEED, NoiseShape, carry_out, noise
 from tests.calibration.verdict_tables import STUDIES

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.ranking import BlockedRuns, PairwiseOrder, combine_orders, rank
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import SEED, Array, NoiseShape, carry_out, log_figures
 
 STAIRCASE = (0.0, 0.04, 0.04, 0.08)

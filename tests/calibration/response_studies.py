@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from scipy import signal
 
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.switchback.block_plan import BlockPlan, plan_blocks
 from iostudy.analysis.switchback.response import estimate_response
 from iostudy.analysis.switchback.slow_response import (
@@ -33,7 +34,7 @@ from iostudy.analysis.switchback.window_plan import (
     bound_level,
     choose_windows,
 )
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.verdict import Verdict
 from iostudy.execution.switchback.pilot import (
     CURVE_CONSTANTS,
     CURVES,

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from iostudy.analysis.ranking import BlockedRuns, IntervalEstimates, rank
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.scaling import (
     CrossingEstimate,
     CurveEstimate,
     estimate_curves,
     find_crossings,
 )
-from iostudy.analysis.verdict import Rule
 from tests.calibration.ranked import stopped
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, noise
 

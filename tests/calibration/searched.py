@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import propose
 from iostudy.analysis.search.race import run_race
 from iostudy.analysis.search.response import CURVE_POINTS, estimate_response
 from iostudy.analysis.search.space import Parameter, Point, Range, SearchSpace
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(128, 32768, log=True, step=4))

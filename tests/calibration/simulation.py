@@ -2,7 +2,7 @@
 
 Noise is made in the order in which trials run, as it is on a machine; the configurations of each
 block are then laid over it in random order, as a plan does. Only the noise is simulated: intervals,
-words and stops come from `iostudy.analysis.verdict`.
+words and stops come from `iostudy.analysis.decision`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from scipy import signal
 
 from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.decision import decide
 from iostudy.analysis.paired import Flags
-from iostudy.analysis.verdict import Rule, Verdict, decide
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
 
 SEED = 20240611
 NOISE = 0.06

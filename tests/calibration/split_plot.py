@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 
 PLOTS, EACH = 2, 3

@@ -13,7 +13,8 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import SEED, Array, NoiseShape, autocorrelated, carry_out, noise
 
 ROUNDS = 3

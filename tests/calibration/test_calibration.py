@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from iostudy.analysis.comparison import Comparison, compare
 from iostudy.analysis.noise import minimum_detectable_effect, pool_noise
-from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import (
     NOISE,
     SEED,

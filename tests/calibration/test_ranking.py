@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from tests.calibration.ranked import STAIRCASE, Design, places_change, simulate, simulate_gate
 from tests.calibration.ranking_tables import GATES
 from tests.calibration.simulation import NoiseShape

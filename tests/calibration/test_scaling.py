@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from tests.calibration.scaled import EQUAL, OVERTAKING, TOUCHING, CurveModel, simulate
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed, each_shape

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from tests.calibration import two_studies
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.test_calibration import RISK, allowed

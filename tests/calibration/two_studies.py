@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iostudy.analysis.decision import is_balanced
 from iostudy.analysis.paired import PairedRuns
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import combine_rules, compare_effects
-from iostudy.analysis.verdict import Rule, Verdict, is_balanced
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import NOISE, SEED, NoiseShape, carry_out, noise
 
 RULE = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)

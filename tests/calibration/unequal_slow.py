@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from iostudy.analysis.decision import estimate
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.series import FamilyOfTests, flag_figures, flag_pairs, measure_slow_noise
-from iostudy.analysis.verdict import Rule, Verdict, estimate
+from iostudy.analysis.verdict import Verdict
 from iostudy.results.fleet import NodeEffect, pool_nodes
 from tests.calibration.simulation import SEED, Array, NoiseShape, autocorrelated, carry_out, noise
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NoiseShape
 from tests.calibration.unequal_slow import Inequality, find_winners, find_winners_by_feeling

@@ -10,8 +10,9 @@ from scipy import stats
 
 from iostudy.analysis.boundaries import AnalysisMethod, build_boundaries
 from iostudy.analysis.noise import minimum_detectable_effect
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import plan_looks, repeated_alpha, spent
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.verdict import Verdict
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import (
     NOISE,

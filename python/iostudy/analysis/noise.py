@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from iostudy.analysis.distributions import chi_squared_quantile
 from iostudy.analysis.paired import as_fraction
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 
 CONFIDENCE = 0.95
 """Confidence level of the interval of a standard deviation. No verdict depends on it."""

@@ -5,8 +5,8 @@ configuration was not run, -inf where it failed. The first configuration is the 
 estimates are differences of x, positive where better.
 
 Two configurations are compared within their common blocks, so that shared influences of a block
-cancel. On one workload each pair is a comparison of `iostudy.analysis.verdict`. For all workloads
-together, workload w with the weight w_w has the typical difference D_w and its interval
+cancel. On one workload each pair is a comparison of `iostudy.analysis.comparison`. For all
+workloads together, workload w with the weight w_w has the typical difference D_w and its interval
 [L_w, U_w], both by the test of verdicts. With weights that sum to 1,
 
     D = sum(w_w D_w),    [D - sqrt(sum(w_w^2 (D_w - L_w)^2)), D + sqrt(sum(w_w^2 (U_w - D_w)^2))]
@@ -31,15 +31,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from iostudy.analysis.comparison import compare_runs
+from iostudy.analysis.decision import estimate, interval_ends
 from iostudy.analysis.paired import PairedRuns
-from iostudy.analysis.verdict import (
-    Rule,
-    Verdict,
-    classify_intervals,
-    compare_runs,
-    estimate,
-    interval_ends,
-)
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict, classify_intervals
 
 Array = NDArray[np.float64]
 Words = NDArray[np.str_]

@@ -35,7 +35,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from iostudy.analysis.paired import t_bounds
 from iostudy.analysis.ranking import IntervalEstimates, PairwiseOrder
-from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict, classify_intervals
 
 Array = NDArray[np.float64]
 

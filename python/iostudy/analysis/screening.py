@@ -22,8 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis import sequential
+from iostudy.analysis.comparison import Comparison, compare_ratios
 from iostudy.analysis.distributions import t_cdf
-from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare_ratios
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
 
 Array = NDArray[np.float64]
 

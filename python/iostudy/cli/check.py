@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from iostudy.analysis.verdict import MIN_ORDERS
+from iostudy.analysis.decision import MIN_ORDERS
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName, UnsafeFolders
 from iostudy.cli.check_json import build_document

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from iostudy.analysis.verdict import Comparison
+from iostudy.analysis.comparison import Comparison
 from iostudy.ledger.rows import StudyRow
 from iostudy.results.change_text import format_relative_interval
 from iostudy.results.comparisons import ComparisonResult

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.boundaries import SPENT, AnalysisMethod
+from iostudy.analysis.comparison import Comparison, compare_runs
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.switchback.window_plan import BOUND_SHARE
-from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare_runs
+from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
 from iostudy.study.model import Study, WorkloadRequest

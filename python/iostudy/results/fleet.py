@@ -15,9 +15,9 @@ from iostudy.analysis.meta_analysis import (
     pool,
 )
 from iostudy.analysis.paired import Array, Interval
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import (
     EstimatedDifference,
-    Rule,
     Verdict,
     classify_intervals,
     exceeds_margin,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from iostudy.analysis import design as designs
 from iostudy.analysis.design import Contrasts, Term
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.screening import Effect, EffectSeries, screen_effects
-from iostudy.analysis.verdict import Rule
 from iostudy.study.design import Design, varied
 from iostudy.study.labels import short_names
 from iostudy.study.model import Study, WorkloadRequest

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from iostudy.analysis.verdict import Rule, Verdict, compare_ratios
+from iostudy.analysis.comparison import compare_ratios
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report
 from iostudy.results.comparisons import decision_rule

@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, FiniteFloat
 
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import compare_samples
-from iostudy.analysis.verdict import Rule, Verdict
+from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
 from iostudy.report.finite import build_span, finite
 from iostudy.report.formatting import format_change_interval, format_count, format_figure

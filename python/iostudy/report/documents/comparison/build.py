@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from iostudy.analysis import unpaired
 from iostudy.analysis.paired import as_fraction
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from iostudy.report.documents.comparison.circumstances import find_differences
 from iostudy.report.documents.comparison.matching import match_studies
 from iostudy.report.documents.comparison.values import (

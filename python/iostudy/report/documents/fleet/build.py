@@ -9,7 +9,8 @@ from importlib.metadata import version
 
 from iostudy.analysis.meta_analysis import PooledEffect
 from iostudy.analysis.paired import Interval, as_fraction
-from iostudy.analysis.verdict import EstimatedDifference, Rule, Verdict
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import EstimatedDifference, Verdict
 from iostudy.report.base import Span
 from iostudy.report.build_workloads import build_workloads
 from iostudy.report.documents.fleet.matching import (

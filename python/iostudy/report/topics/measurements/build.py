@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import FigureDescription
 from iostudy.report.finite import build_span, finite

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from iostudy.analysis.decision import deciding_interval, estimate
 from iostudy.analysis.paired import Interval, PairedRuns, as_fraction
-from iostudy.analysis.verdict import Rule, deciding_interval, estimate
+from iostudy.analysis.rule import Rule
 
 Values = Mapping[int, float]
 """A figure by block."""

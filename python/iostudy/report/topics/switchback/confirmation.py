@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.paired import Interval, PairedRuns, as_fraction, mean_interval
 from iostudy.analysis.switchback.confirmation import (
     CONFIDENCE,
@@ -14,7 +15,6 @@ from iostudy.analysis.switchback.confirmation import (
     PairedMean,
     measure_agreement,
 )
-from iostudy.analysis.verdict import Comparison
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import Span
 from iostudy.report.finite import build_span

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iostudy import units
 from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.futility import FUTILITY
-from iostudy.analysis.verdict import Rule
+from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.studies import NODES

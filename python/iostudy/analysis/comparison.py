@@ -1,0 +1,156 @@
+"""Comparison of a configuration with the baseline over paired blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from iostudy.analysis.boundaries import (
+    AnalysisMethod,
+)
+from iostudy.analysis.decision import (
+    decide,
+    estimate,
+    has_rare_slow_runs,
+    interval_ends,
+    is_balanced,
+)
+from iostudy.analysis.paired import (
+    Array,
+    Flags,
+    Interval,
+    PairedRuns,
+)
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs
+from iostudy.analysis.verdict import EstimatedDifference, Verdict, exceeds_margin
+
+
+@dataclass(frozen=True)
+class Comparison(EstimatedDifference):
+    """A configuration compared with the baseline over ``blocks`` paired blocks.
+
+    ``estimate`` is the typical difference: where T is zero, in earlier ledgers the mean. ``sd`` is
+    that of the log-ratios; NaN with fewer than two, and after a failed run. ``blocks_needed`` is
+    the total number of blocks that would probably decide an inconclusive comparison, more than
+    ``max_blocks`` for a futile one; None where no standard deviation is known. ``fragile``:
+    Student's t does not give the final verdict. ``futile``: the rest of the blocks would hardly
+    add a verdict, so that the comparison ends. ``is_not_worse`` is the one-sided result, whatever
+    the verdict. ``slow`` and ``baseline_slow`` are the slow runs of both.
+    """
+
+    blocks: int
+    sd: float
+    blocks_needed: int | None
+    fragile: bool
+    futile: bool = False
+    is_not_worse: bool = False
+    slow: SlowRuns | None = None
+    baseline_slow: SlowRuns | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether further blocks may still decide it; after the last one it stays as it is."""
+        return not (self.verdict.is_final or self.futile)
+
+
+def compare(
+    baseline: Sequence[float],
+    other: Sequence[float],
+    *,
+    higher_is_better: bool,
+    rule: Rule,
+    after: Sequence[bool] | None = None,
+) -> Comparison:
+    """Compare the figures of two configurations, block by block in the same order.
+
+    NaN is a failed run. ``after`` says in which blocks the other ran after the baseline. Raises
+    ValueError for figures that cannot be paired or are not positive (see PairedRuns).
+    """
+    runs = PairedRuns.from_figures(baseline, other, higher_is_better=higher_is_better, after=after)
+    return compare_runs(runs, higher_is_better=higher_is_better, rule=rule)
+
+
+def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Comparison:
+    """Compare two configurations by their paired runs."""
+    count = len(runs.other)
+    own = runs.first(rule.boundaries_of(count).last_look(count))
+    ready = is_balanced(own.after[None]) if rule.by_scores and own.after is not None else None
+    rare = (
+        has_rare_slow_runs(own.baseline[None], own.other[None], rule)
+        if rule.rare is not None
+        else None
+    )
+    comparison = _compare(own.differences, rule, ready, rare, higher_is_better=higher_is_better)
+    used = own.first(comparison.blocks)
+    slow, baseline_slow = (
+        find_slow_runs(x, rule.margin, rule.risk) for x in (used.other, used.baseline)
+    )
+    return replace(comparison, slow=slow, baseline_slow=baseline_slow)
+
+
+def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
+    """Compare two configurations by their paired log-ratios, one per block, positive if better.
+
+    Blocks after the last analysis have to wait for the next one.
+    """
+    used = ratios[: rule.boundaries_of(len(ratios)).last_look(len(ratios))]
+    return _compare(used, rule, higher_is_better=higher_is_better)
+
+
+def _compare(
+    ratios: Array,
+    rule: Rule,
+    ready: Flags | None = None,
+    rare: Flags | None = None,
+    *,
+    higher_is_better: bool,
+) -> Comparison:
+    ended = decide(ratios[None], rule, ready=ready, rare=rare)
+    count, futile = int(ended.blocks[0]), bool(ended.futile[0])
+    verdict = Verdict(str(ended.words[0]))
+    interval = Interval(float(ended.low[0]), float(ended.high[0]))
+    used = ratios[:count]
+    sd = float(np.std(used, ddof=1)) if count > 1 and np.isfinite(used).all() else math.nan
+    # A futile comparison needs more blocks than the study has.
+    at_least = 1 + (rule.max_blocks if futile else count)
+    is_known = verdict.is_final or math.isnan(sd)
+    return Comparison(
+        blocks=count,
+        estimate=estimate(used, rule),
+        sd=sd,
+        interval=interval,
+        verdict=verdict,
+        by_margin=exceeds_margin(verdict, interval, rule.delta),
+        blocks_needed=None if is_known else rule.required_blocks(sd, at_least=at_least),
+        fragile=_is_fragile(used, verdict, rule),
+        futile=futile,
+        is_not_worse=bool(ended.not_worse[0]),
+        higher_is_better=higher_is_better,
+    )
+
+
+def _is_fragile(ratios: Array, verdict: Verdict, rule: Rule) -> bool:
+    """Whether Student's t does not give a final verdict; normal scores, if t decided.
+
+    A comparison stops as soon as its interval barely suffices. At the same level the other test
+    would barely fail in 40 % of normal samples. It therefore has the levels of a single analysis.
+    """
+    if not np.isfinite(ratios).all():
+        return False
+    other = AnalysisMethod.ERROR_SPENDING if rule.by_scores else AnalysisMethod.NORMAL_SCORES
+    level = 2 * rule.share if verdict is Verdict.EQUIVALENT else rule.share
+    ends = interval_ends(ratios[None], level, replace(rule, method=other))
+    low, high = (float(end[0]) for end in ends)
+    match verdict:
+        case Verdict.BETTER:
+            return low <= 0
+        case Verdict.WORSE:
+            return high >= 0
+        case Verdict.EQUIVALENT:
+            return max(-low, high) >= rule.delta
+        case _:
+            return False

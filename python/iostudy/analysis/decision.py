@@ -1,0 +1,241 @@
+"""Decisions of paired comparisons by repeated tests of the typical difference.
+
+Each analysis asks whether the typical difference lies above or below 0, -margin and +margin. The
+test is that of `iostudy.analysis.normal_scores` where the differences can reach its level, and
+Student's t before. The functions decide many studies at once, so that simulations use the code
+that decides real ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iostudy.analysis import normal_scores
+from iostudy.analysis.boundaries import (
+    AnalysisMethod,
+)
+from iostudy.analysis.futility import FUTILITY, predictive_probability
+from iostudy.analysis.paired import (
+    UNKNOWN,
+    Array,
+    Flags,
+    Interval,
+    t_bounds,
+)
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.slow_runs import is_slow, most_slow_runs
+from iostudy.analysis.verdict import Verdict
+
+MIN_ORDERS = 2
+"""Blocks in which each of two configurations must run before the other, for any verdict."""
+
+
+def estimate(ratios: Array, rule: Rule) -> float:
+    """Return the typical difference of paired log-ratios; NaN for none."""
+    if not len(ratios):
+        return math.nan
+    return float(normal_scores.centre(ratios[None])[0] if rule.by_scores else np.mean(ratios))
+
+
+def is_balanced(after: Flags) -> Flags:
+    """Whether each of two ran before the other in enough blocks so far; rows are studies."""
+    seconds = np.cumsum(after, axis=-1)
+    firsts = np.arange(1, after.shape[-1] + 1) - seconds
+    return np.asarray(np.minimum(seconds, firsts) >= MIN_ORDERS)
+
+
+def has_rare_slow_runs(baseline: Array, other: Array, rule: Rule) -> Flags:
+    """Whether slow runs of both are rarer than ``rule.rare`` so far; rows are studies.
+
+    Only the analyses have a value.
+    """
+    assert rule.rare is not None
+    rare = np.zeros(baseline.shape, dtype=bool)
+    for count in rule.boundaries_of(baseline.shape[-1]).looks:
+        if count <= baseline.shape[-1]:
+            most = most_slow_runs(count, rule.rare, rule.risk_spent(count))
+            slow = (is_slow(x[:, :count], rule.margin).sum(axis=-1) for x in (baseline, other))
+            rare[:, count - 1] = np.max(list(slow), axis=0) <= most
+    return rare
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The end of each study, or its state: arrays with an entry a study.
+
+    ``low`` and ``high`` are the intervals that reports show.
+    """
+
+    words: NDArray[np.str_]
+    blocks: NDArray[np.int64]
+    low: Array
+    high: Array
+    futile: Flags
+    not_worse: Flags
+
+
+def decide(
+    ratios: Array, rule: Rule, *, ready: Flags | None = None, rare: Flags | None = None
+) -> Outcomes:
+    """Decide studies (rows) by their paired log-ratios; each ends at its first final verdict.
+
+    A comparison that may be continued does not end when it is futile: whether it got further
+    blocks was decided by whoever continued the study. A one-sided verdict stays, and both of them
+    are equivalence. No verdict is given at an analysis that is not ``ready``, and none of
+    equivalence or of one side that is not ``rare``. A study with one level has the verdict of its
+    last analysis, as a screening needs it.
+    """
+    studies, given = ratios.shape
+    looks = [count for count in rule.boundaries_of(given).looks if count <= given]
+    blocks = np.full(studies, given)
+    words = np.full(studies, str(Verdict.INCONCLUSIVE), dtype=_WORD)
+    sides = np.zeros((2, studies), dtype=np.int64)
+    futile = np.zeros(studies, dtype=bool)
+    by_last = rule.method is AnalysisMethod.CONSTANT_LEVEL
+    ends_if_futile = not rule.continuation.stages
+    for count in looks[-1:] if by_last else looks:
+        open_ = np.flatnonzero(~(np.isin(words, _FINAL_WORDS) | (futile & ends_if_futile)))
+        own = ratios[open_, :count]
+        may_speak = np.ones(len(open_), dtype=bool) if ready is None else ready[open_, count - 1]
+        near = may_speak if rare is None else may_speak & rare[open_, count - 1]
+        for side, signed in enumerate((own, -own)):
+            inside = near & exceeds(signed, -rule.delta, _level(rule, count, sided=True), rule)
+            sides[side, open_] = np.where(
+                inside & (sides[side, open_] == 0), count, sides[side, open_]
+            )
+        level = _level(rule, count, sided=False)
+        apart = [may_speak & exceeds(signed, 0.0, level, rule) for signed in (own, -own)]
+        words[open_] = _choose_words(sides[:, open_] > 0, apart, one_sided=rule.by_scores)
+        blocks[open_] = count
+        futile[open_] |= _is_futile(own, words[open_], rule)
+    low, high = _shown_bounds(ratios, blocks, words, sides, rule)
+    futile &= ~np.isin(words, _FINAL_WORDS)
+    return Outcomes(words, blocks, low, high, futile, sides[0] > 0)
+
+
+_WORD = f"<U{max(map(len, Verdict))}"
+
+_FINAL_WORDS = [str(verdict) for verdict in Verdict if verdict.is_final]
+
+
+def _choose_words(inside: Flags, apart: Sequence[Flags], *, one_sided: bool) -> NDArray[np.str_]:
+    """The verdicts, in the order of precedence."""
+    conditions = {
+        Verdict.EQUIVALENT: inside[0] & inside[1],
+        Verdict.BETTER: apart[0],
+        Verdict.WORSE: apart[1],
+        Verdict.NOT_WORSE: inside[0] & one_sided,
+        Verdict.NOT_BETTER: inside[1] & one_sided,
+    }
+    words = [np.str_(verdict) for verdict in conditions]
+    return np.select(list(conditions.values()), words, default=np.str_(Verdict.INCONCLUSIVE))
+
+
+def _level(rule: Rule, count: int, *, sided: bool) -> float:
+    """The level of an analysis: that of equivalence for a one-sided verdict."""
+    boundaries = rule.boundaries_of(count)
+    level = boundaries.equivalence_level if sided else boundaries.difference_level
+    return float(level(count))
+
+
+def exceeds(ratios: Array, limit: float, level: float, rule: Rule) -> Flags:
+    """Whether the typical difference of each study is above the limit, at a two-sided level."""
+    limit += rule.bias
+    if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
+        return normal_scores.exceeds(ratios, limit, level)
+    return np.asarray(_t_ends(ratios, level)[0] > limit)
+
+
+def interval_ends(ratios: Array, level: float, rule: Rule) -> tuple[Array, Array]:
+    """Return the ends of the interval of each study (row) at a two-sided level."""
+    if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
+        low, high = normal_scores.interval_ends(ratios, level)
+    else:
+        low, high = _t_ends(ratios, level)
+    return low - rule.bias, high + rule.bias
+
+
+def _t_ends(ratios: Array, level: float) -> tuple[Array, Array]:
+    """The t interval of each study; infinite after a failed run, and for n < 2."""
+    count = ratios.shape[-1]
+    known: Flags = np.asarray(np.isfinite(ratios).all(axis=-1))
+    if count < 2:
+        return np.full(len(ratios), -np.inf), np.full(len(ratios), np.inf)
+    finite = np.where(known[:, None], ratios, 0.0)
+    low, high = t_bounds(finite.mean(axis=-1), finite.std(axis=-1, ddof=1), count, level)
+    return np.where(known, low, -np.inf), np.where(known, high, np.inf)
+
+
+def _shown_bounds(
+    ratios: Array,
+    blocks: NDArray[np.int64],
+    words: NDArray[np.str_],
+    sides: NDArray[np.int64],
+    rule: Rule,
+) -> tuple[Array, Array]:
+    """The intervals of difference, with an end of equivalence where the verdict is on that side.
+
+    The interval of two one-sided tests contains zero (Hsu, Hwang, Liu & Ruberg 1994): between zero
+    and the end that a one-sided test gives, it holds the truth as often as that test is right. An
+    end of the interval of difference is used where that is nearer.
+    """
+    low, high = np.full(len(ratios), -np.inf), np.full(len(ratios), np.inf)
+    for count in np.unique(blocks[blocks > 1]):
+        own = np.flatnonzero(blocks == count)
+        level = _level(rule, count, sided=False)
+        low[own], high[own] = interval_ends(ratios[own, :count], level, rule)
+    for side, one_sided in enumerate((Verdict.NOT_WORSE, Verdict.NOT_BETTER)):
+        shown = np.isin(words, [str(Verdict.EQUIVALENT), str(one_sided)])
+        for count in np.unique(sides[side, shown]):
+            own = np.flatnonzero(shown & (sides[side] == count))
+            ends = interval_ends(ratios[own, :count], _level(rule, count, sided=True), rule)
+            if side == 0:
+                low[own] = np.maximum(low[own], np.minimum(0.0, ends[0]))
+            else:
+                high[own] = np.minimum(high[own], np.maximum(0.0, ends[1]))
+    return low, high
+
+
+def _is_futile(ratios: Array, words: NDArray[np.str_], rule: Rule) -> Flags:
+    """Whether the rest of the blocks would hardly add a verdict to each study."""
+    count = ratios.shape[-1]
+    open_: Flags = ~np.isin(words, _FINAL_WORDS) & np.isfinite(ratios).all(axis=-1)
+    if (
+        rule.method is AnalysisMethod.CONSTANT_LEVEL
+        or not rule.min_blocks <= count < rule.max_blocks
+    ):
+        return np.zeros(len(ratios), dtype=bool)
+    usable = np.where(open_[:, None], ratios, 0.0)
+    mean, sd = usable.mean(axis=-1), usable.std(axis=-1, ddof=1)
+    open_ &= sd > 0
+    probability = predictive_probability(
+        mean,
+        np.where(open_, sd, 1.0),
+        count,
+        rule.boundaries,
+        rule.delta,
+        rule.bias,
+        one_sided=(words == str(Verdict.INCONCLUSIVE)) & rule.by_scores,
+    )
+    return np.asarray(open_ & (probability < FUTILITY))
+
+
+def deciding_interval(ratios: Array, rule: Rule) -> Interval:
+    """Return the interval of these ratios as reports show it; infinite for n < 2.
+
+    It is that of one analysis, after the last of them.
+    """
+    count = len(ratios)
+    if count < 2:
+        return UNKNOWN
+    pair, level = (ratios[None], -ratios[None]), _level(rule, count, sided=True)
+    inside = np.array([exceeds(own, -rule.delta, level, rule) for own in pair])
+    apart = [np.zeros(1, dtype=bool)] * 2
+    words = _choose_words(inside, apart, one_sided=rule.by_scores)
+    low, high = _shown_bounds(pair[0], np.array([count]), words, inside * count, rule)
+    return Interval(float(low[0]), float(high[0]))
