@@ -135,6 +135,8 @@ RA = "/sys/block/sda/queue/read_ahead_kb"
         ("x.rules", 'ATTR{bdi/read_ahead_kb}="8"', RA.replace("sda", "*"), "8", Stage.UDEV),
         ("x.rules", 'SUBSYSTEM=="bdi", KERNEL=="8:0", ATTR{read_ahead_kb}="8"', RA, "8",
          Stage.UDEV_PROGRAM),
+        ("x.rules", 'PROGRAM="/usr/libexec/nfsrahead %k", ATTR{read_ahead_kb}="%c"',
+         RA.replace("sda", "0:*"), "%c", Stage.UDEV_PROGRAM),
         ("x.rules", 'ATTR{[block/sda]queue/read_ahead_kb}="8"', RA, "8", Stage.UDEV),
         ("x.rules", 'SYSCTL{vm/swappiness}="8"', "/proc/sys/vm/swappiness", "8", Stage.UDEV),
         ("x.rules", """RUN+="/bin/sh -c 'echo 8 > /sys%p/queue/read_ahead_kb'\"""",

@@ -213,6 +213,13 @@ def test_other_writers_of_the_same_value_that_run_later_are_conflicts(tmp_path, 
     assert udev.plan(other, ORIGIN, tmp_path).conflicts == ()
 
 
+def test_the_rule_of_nfs_utils_sets_no_disk(tmp_path):
+    rule = 'SUBSYSTEM=="bdi", PROGRAM="/usr/libexec/nfsrahead %k", ATTR{read_ahead_kb}="%c"\n'
+    rules(tmp_path, "99-nfs.rules", rule, "usr/lib/udev/rules.d")
+    kept = [PersistedSetting("block.read_ahead_kb", "512", SDA)]
+    assert udev.plan(kept, ORIGIN, tmp_path).conflicts == ()
+
+
 PROFILE = "[main]\ninclude=base\n[mine]\ntype=disk\nreadahead={}\n"
 
 

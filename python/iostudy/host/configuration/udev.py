@@ -40,6 +40,8 @@ _SUBSTITUTED = (
                 r"|%[kncbrPMmsE])(?:\{[^}]*\})?"), "*"),
 )  # fmt: skip
 _UDEV_PROGRAMS = Path("usr/lib/udev")
+_OF_NFS = re.compile(r'PROGRAM\s*=+\s*"[\w/.-]*/nfsrahead ')
+"""The program of nfs-utils fails unless the bdi device is that of an NFS mount: nfsrahead(5)."""
 _CONDITIONS = ("==", "!=")
 
 
@@ -52,7 +54,8 @@ def _udev_path(match: re.Match[str], rule: str) -> str:
         return "/sys/class/{subsystem}/{name}/{attribute}".format_map(other.groupdict())
     if _OF_BDI.fullmatch(name):
         kernel = _KERNEL_NAME.search(rule)
-        return f"/sys/class/bdi/{kernel[1] if kernel else '*'}/{name}"
+        device = kernel[1] if kernel else "0:*" if _OF_NFS.search(rule) else "*"
+        return f"/sys/class/bdi/{device}/{name}"
     return f"/sys/block/*/{name}" if _OF_BLOCK.fullmatch(name) else ""
 
 
