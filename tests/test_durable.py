@@ -97,6 +97,7 @@ def test_whoever_puts_a_link_in_place_of_the_new_file_gets_no_other_ones_mode_ch
     assert secret.read_bytes() == b""
 
 
+@pytest.mark.child
 def test_a_killed_writer_leaves_nothing(tmp_path, temporary):
     child = os.fork()
     if not child:

@@ -24,7 +24,7 @@ def checked(monkeypatch, tmp_path, capsys):
 
     def check_text(text: str) -> str:
         (tmp_path / "study.yaml").write_text(text)
-        check("study.yaml")
+        check("study.yaml", full=True)
         return re.sub(r"\s+", " ", capsys.readouterr().out)
 
     return check_text

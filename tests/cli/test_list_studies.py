@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.program import Program
+
+pytestmark = pytest.mark.process
 
 
 def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:

@@ -10,6 +10,7 @@ import pytest
 from iostudy.report.answer.layout import COLUMNS, LINES
 from tests.cli.program import Program
 
+pytestmark = pytest.mark.process
 DIRTY = Path("/proc/sys/vm/dirty_ratio")
 
 

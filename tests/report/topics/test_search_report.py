@@ -18,7 +18,7 @@ from iostudy.report.values import Report, State
 from tests.execution.test_runner import conduct
 from tests.execution.test_search import SEARCH, RefusingNode, ResponseSurfaceNode
 
-GO_ON = "iostudy run study.yaml --resume --out DIR"
+GO_ON = "iostudy run DIR --resume"
 TEXT = SEARCH.replace("60 trials", "30 trials") + "decide: {blocks: [5, 12]}\n"
 
 

@@ -27,7 +27,7 @@ def test_a_folder_has_one_holder(tmp_path: Path) -> None:
     with lock_directory(tmp_path):
         with pytest.raises(BusyError) as caught, lock_directory(tmp_path):
             pytest.fail("locked twice")
-        assert f"process {os.getpid()} (" in caught.value.found
+        assert f"process {os.getpid()} of " in caught.value.found
     with lock_directory(tmp_path):
         pass
 
@@ -82,7 +82,7 @@ def test_an_output_folder_has_one_holder_in_all_lock_folders(
         monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(tmp_path / "other locks"))
         with pytest.raises(BusyError) as caught, lock_output_folder(tmp_path):
             pytest.fail("locked twice")
-        assert f"process {os.getpid()} (" in caught.value.found
+        assert f"process {os.getpid()} of " in caught.value.found
 
 
 def test_the_lock_of_an_output_folder_is_removed_after_any_end(tmp_path: Path) -> None:
