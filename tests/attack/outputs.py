@@ -151,10 +151,6 @@ def replace(file: OutputFile) -> None:
     file.write(b"x")
 
 
-def refresh(file: OutputFile) -> None:
-    file.refresh(b"x")
-
-
 def append(file: OutputFile) -> None:
     file.append("x")
 
@@ -164,7 +160,7 @@ def make(file: OutputFile) -> None:
         opened.write(b"x")
 
 
-WRITES = (replace, refresh, append, make)
+WRITES = (replace, append, make)
 FOLDER_PLANS = (linked_folder, swapped_links)
 """With --unsafe-folders, the user accepts that a file lands in another folder."""
 PLANS = (

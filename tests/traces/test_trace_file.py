@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,11 @@ def test_another_file_is_refused_with_its_name(tmp_path: Path, content: bytes):
 
 
 def test_a_missing_file_and_one_with_other_columns_are_refused(tmp_path: Path):
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="no such file"):
         list(read_trace(tmp_path / "missing"))
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(UsageError, match="another kind of file"):
+        list(read_trace(tmp_path / "fifo"))
     write_parquet(Table.from_pydict({"time_ns": Array([1], DataType.int64())}), tmp_path / "other")
     with pytest.raises(UsageError, match="no columns event, device"):
         list(read_trace(tmp_path / "other"))

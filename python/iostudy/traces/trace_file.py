@@ -84,7 +84,9 @@ class _CheckedFile:
 
 
 def read_trace(path: Path) -> Iterator[BlockEvent]:
-    """Yield the events of a file. UsageError if it is no trace."""
+    """Yield the events of a regular file, as a FIFO would wait. UsageError if it is no trace."""
+    if not path.is_file():
+        raise _not_a_trace(path, "another kind of file" if path.exists() else "no such file")
     batches = _guard(path, lambda: read_parquet(path, batch_size=_ROWS_READ))
     missing = [name for name in _TYPES if name not in batches.schema.names]
     if missing:
