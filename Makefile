@@ -30,7 +30,7 @@ TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe
 # Tests of the host wait more than they compute: two workers a processor. Compilers get the rest of
 # the processors' time, as pytest takes the longest.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
-ALL_TESTS := set-up check-rust,check-python test-rust,test-python property-tests calibrate crash attack diagnose hadoop \
+ALL_TESTS := set-up test-rust check-rust,check-python,test-python property-tests calibrate crash attack diagnose hadoop \
 	hdfs-test systems fleet fleet-kills vm
 
 .PHONY: quickstart set-up test test-rust test-python all-tests unit property-tests check check-rust check-python docs \
@@ -47,7 +47,7 @@ test: ## set up, and pass the tests
 	@$(PYTHON) tools/run_targets.py set-up test-rust,test-python
 
 test-rust:
-	nice cargo test --workspace --exclude iostudy-bindings --locked --quiet
+	cargo test --workspace --exclude iostudy-bindings --locked --quiet
 
 test-python: $(VENV)/.test $(VENV)/.built
 	$(BIN)/pytest -m "not (slow or vm)" -n $(WORKERS) --dist worksteal --retry-alone --durations=20 --durations-min=5

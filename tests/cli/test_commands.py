@@ -22,8 +22,8 @@ decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
 def test_check_prints_the_plan_and_changes_nothing(program):
     done = program("check", "quickstart", "--full")
     assert done.returncode == 0, done.stderr
-    assert "loop-back disk of 2GiB" in done.stdout or "without" in done.stdout
-    assert "block.scheduler" in done.stdout
+    assert "loop-back disk of 1GiB" in done.stdout or "without" in done.stdout
+    assert "block.read_ahead_kb" in done.stdout or "without" in done.stdout
     assert list(program.folder.iterdir()) == []
 
 

@@ -50,7 +50,7 @@ def test_signal_ends_a_study_and_restores_everything(program, number, code):
     _, stderr = process.communicate()
     assert process.returncode == code
     assert "Show them with: iostudy report out\n" in stderr
-    assert "Resume with: iostudy run study.yaml --resume --out out\n" in stderr
+    assert "Resume with: iostudy run out --resume\n" in stderr
     assert "Traceback" not in stderr
     assert program.residue() == []
     assert len(finished(program)) >= 3

@@ -87,7 +87,7 @@ def test_windows_decide(tmp_path):
 class CountedTimeLimit:
     """A time limit that is reached when it was examined so many times."""
 
-    seconds = 7200.0
+    seconds = seconds_left = 7200.0
 
     def __init__(self, times):
         self.times = times

@@ -14,7 +14,7 @@ from tests.execution.test_runner import LIMITED, conduct, rows
 class EventTimeLimit(Listener):
     """A limit that is reached after so many trials, or so many events of the study."""
 
-    seconds = 7200.0
+    seconds = seconds_left = 7200.0
 
     def __init__(self, trials):
         self.trials, self.reached = trials, []

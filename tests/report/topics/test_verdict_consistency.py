@@ -43,7 +43,7 @@ CASES = {
     "equivalent and above zero": Case(0.012, 0.005, Verdict.EQUIVALENT),
     "equivalent and below zero": Case(-0.012, 0.005, Verdict.EQUIVALENT),
     "hopeless": Case(0.0, 0.1, Verdict.INCONCLUSIVE, futile=True),
-    "harmless": Case(0.02, 0.025, Verdict.NOT_WORSE),
+    "harmless": Case(0.02, 0.02, Verdict.NOT_WORSE),
 }
 
 

@@ -160,7 +160,8 @@ def test_held_changes_on_a_device_in_use_by_a_study_are_left_alone(
             recovery = restore_all(policy=ConflictPolicy.OVERWRITE)
         assert recovery.undo_result == UndoResult()
         (text,) = recovery.skip_reasons
-        assert text.startswith(f"{note}: original -> new: process {os.getpid()}")
+        assert text.startswith(f"{note}: original -> new: ")
+        assert f"process {os.getpid()} of root" in text
         assert note.read_text() == "new"
         assert restore_all().undo_result.restored_values == ("note: new -> original",)
 
