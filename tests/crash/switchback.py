@@ -37,7 +37,7 @@ decide: {margin: 1%, mode: switchback}
 seed: 7
 """
 WINDOW_SECONDS, WASHOUT_SECONDS, ROUNDS, BLOCKS = 0.02, 0.01, 2, 20
-LONGEST_SECONDS = 3.0
+LONGEST_SECONDS = 6.0
 AT_THE_END = SimpleNamespace(boundaries_of=lambda _: SimpleNamespace(looks=(BLOCKS,)))
 """A rule with a single analysis, so that a study has all its blocks."""
 
