@@ -27,8 +27,7 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-# Tests of the host wait more than they compute: two workers a processor. Compilers get the rest of
-# the processors' time, as pytest takes the longest.
+# Tests of the host wait more than they compute: two workers a processor.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 ALL_TESTS := set-up test-rust check-rust,check-python,test-python property-tests calibrate crash attack diagnose hadoop \
 	hdfs-test systems fleet fleet-kills vm
@@ -44,7 +43,7 @@ set-up: ## all that tests need; packages are installed while Rust is compiled
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.test $(VENV)/.built
 
 test: ## set up, and pass the tests
-	@$(PYTHON) tools/run_targets.py set-up test-rust,test-python
+	@$(PYTHON) tools/run_targets.py set-up test-rust test-python
 
 test-rust:
 	cargo test --workspace --exclude iostudy-bindings --locked --quiet

@@ -24,7 +24,7 @@ from tests.shared_resources import hold
 
 LOCK = "run.lock"
 _RUNS = "pytest-of-"
-"""How pytest names its folder for the runs of a user."""
+"""Beginning of the name of pytest's folder for a user."""
 
 
 @pytest.fixture(scope="session", autouse=True)

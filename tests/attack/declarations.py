@@ -70,10 +70,10 @@ BEHAVIOURS = {
     "removes itself": 'rm -f "$0"; ' + KNOB,
     "makes itself writable": 'chmod 777 "$0"; ' + KNOB,
 }
-"""What a program may do, by its name."""
+"""Scripts of hostile programs, by name."""
 
 PARTS = ("read", "write", "both", "normalise", "after", "restore")
-"""Where the program stands; ``restore`` turns hostile after the change."""
+"""Parts of a declaration that are hostile; ``restore`` becomes so after the change."""
 
 PATHS = (
     "/proc/kmsg",

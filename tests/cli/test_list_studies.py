@@ -28,6 +28,12 @@ def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:
     assert sorted(path.name for path in results.iterdir()) == ["good", "other"]
 
 
+def test_an_empty_folder_without_a_study_next_to_it_stays(program: Program) -> None:
+    (program.folder / "media" / "disk").mkdir(parents=True)
+    assert program("clean", "media", "--yes").returncode == 0
+    assert (program.folder / "media" / "disk").is_dir()
+
+
 def test_a_missing_folder_is_named(program: Program) -> None:
     done = program("list", "none")
     assert done.returncode == 2

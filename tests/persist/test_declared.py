@@ -1,4 +1,4 @@
-"""What a person does to keep a declared setting, for which no file of iostudy's is right."""
+"""Tests of keeping a declared setting: the command that a person has to type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is removed of a run that was killed, and what of one that still runs is not."""
+"""Tests of the clean-up after a killed run of pytest; a run that goes on keeps everything."""
 
 from __future__ import annotations
 

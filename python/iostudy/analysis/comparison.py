@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iostudy.analysis.boundaries import (
-    AnalysisMethod,
-)
+from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.decision import (
     decide,
     estimate,
@@ -18,12 +16,7 @@ from iostudy.analysis.decision import (
     interval_ends,
     is_balanced,
 )
-from iostudy.analysis.paired import (
-    Array,
-    Flags,
-    Interval,
-    PairedRuns,
-)
+from iostudy.analysis.paired import Array, Flags, Interval, PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs
 from iostudy.analysis.verdict import EstimatedDifference, Verdict, exceeds_margin

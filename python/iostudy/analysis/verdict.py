@@ -8,10 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iostudy.analysis.paired import (
-    Interval,
-    as_fraction,
-)
+from iostudy.analysis.paired import Interval, as_fraction
 from iostudy.analysis.rule import Rule
 
 

@@ -19,7 +19,7 @@ from iostudy.workloads.external.fio_report import FioReport, NoReportError
 
 _MAX_FILES, _MAX_BYTES = 10_000, 64 * MIB
 DEFAULT_FIGURE = "bandwidth"
-"""What `compare --fio` compares unless figures are named; every job of reads or writes has it."""
+"""Figure of `compare --fio` unless others are named; every job of reads or writes has it."""
 
 
 def read_fio_runs(

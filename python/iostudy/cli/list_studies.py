@@ -62,12 +62,16 @@ def clean(
 ) -> None:
     """Remove output folders without a finished trial.
 
-    Folders with a finished trial, or with files that iostudy does not make, stay.
+    Folders with a finished trial, or with files that iostudy does not make, stay. So does an empty
+    folder where no other one has a study: it may be a mount point, or somebody's.
     """
     from iostudy.folders import require_safe_folder
+    from iostudy.ledger.store import FILE_NAME
 
     require_safe_folder(folder, insist=False)
-    failed = [path for path in _subfolders(folder) if _is_disposable(path)]
+    found = _subfolders(folder)
+    has_studies = any((path / FILE_NAME).is_file() for path in found)
+    failed = [path for path in found if has_studies and _is_disposable(path)]
     for path in failed:
         print_line(str(path))
     if not failed:

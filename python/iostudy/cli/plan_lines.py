@@ -43,7 +43,7 @@ _LONGEST = 2
 _DRIVE_PARTS = "a process, a FUSE mount, a loop device and a mount"
 _ONE_DISK = "a loop device and a mount"
 _PROGRAM = "command"
-"""The workload whose program iostudy does not know."""
+"""Name of the workload that runs any program."""
 
 
 def describe_plan(study: Study) -> list[tuple[str, str]]:
@@ -157,7 +157,7 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
 
 
 def _programs(study: Study) -> list[str]:
-    """Return the workloads whose programs may change anything."""
+    """Return the programs that may change anything on the host."""
     return [f"the program of {own.label}" for own in study.workloads if own.name == _PROGRAM]
 
 

@@ -181,7 +181,7 @@ def _workload(line: OneLine) -> tuple[str, dict[str, Any], dict[str, Any]]:
         return FIO.name, *_fio(line, given)
     options: dict[str, Any] = {
         "label": _label(line),
-        **({"figure": _names(line)} if _only_names(line) else {}),
+        **({"figure": _decisive_figure(line)} if _only_names(line) else {}),
         **({"shell": True} if line.shell else {}),
         **({"user": line.user} if line.user else {}),
         **({"warmup": line.warmup} if line.warmup else {}),
@@ -216,7 +216,7 @@ def _fio(line: OneLine, given: Sequence[Sequence[str]]) -> tuple[dict[str, Any],
                 f"leave {option} out, or run fio in a script of your own",
             )
     parsed = [fio_command.parse(own, line.directory) for own in given]
-    options = {"figure": _names(line)} if line.figures else {}
+    options = {"figure": _decisive_figure(line)} if line.figures else {}
     if not line.commands:
         own = {"override": dict(parsed[0].override)} if parsed[0].override else {}
         return {"label": parsed[0].label, "job": _job(parsed[0].job), **own, **options}, {}
@@ -278,9 +278,12 @@ def _only_names(line: OneLine) -> bool:
     return bool(line.figures) and all(text in always for text in line.figures)
 
 
-def _names(line: OneLine) -> str | list[str]:
+def _decisive_figure(line: OneLine) -> str:
+    """Return the one figure; UsageError for several."""
     names = [name for text in line.figures for name in text.split(",")]
-    return names[0] if len(names) == 1 else names
+    if len(names) != 1:
+        raise _usage("one figure that decides", ", ".join(names), "name one of them", "--figure")
+    return names[0]
 
 
 def _label(line: OneLine) -> str:

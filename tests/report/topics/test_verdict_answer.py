@@ -185,6 +185,7 @@ def test_every_verdict_is_worded() -> None:
     ("names", "noun"),
     [
         (["block.scheduler"], "scheduler"),
+        (["workload.run"], "command"),
         (["workload.direct"], "direct value"),
         (["block.read_ahead_kb"], "read_ahead_kb value"),
         (["block.scheduler", "workload.direct"], "configuration"),

@@ -39,7 +39,7 @@ PLACEHOLDERS = {
     Place.VOLUME: ("name", "path", "number"),
     Place.MOUNT: ("mount", "source"),
 }
-"""What stands for a part of a place, in braces, in arguments and paths."""
+"""Placeholders of a place in arguments and paths, without their braces."""
 
 REACH = {
     Place.HOST: Reach.HOST,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ class AttributeFiles(DeclaredOwner):
 
     def by_hand(self, attribute: str, value: str) -> str:
         """The command that writes it."""
-        return f"echo '{value}' > {self.location(attribute)}"
+        return f"echo {shlex.quote(value)} > {shlex.quote(self.location(attribute))}"
 
 
 @dataclass(frozen=True)

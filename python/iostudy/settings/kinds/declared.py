@@ -1,4 +1,4 @@
-"""What the three forms of declared settings share: places, commands, values and changes.
+"""Base of the three forms of declared settings: places, commands, values and changes.
 
 The journal record of a change holds the commands with all their arguments, the search path and the
 time-out, so that a recovery reads no file with declarations.

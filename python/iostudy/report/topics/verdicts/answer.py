@@ -24,7 +24,7 @@ from iostudy.results.comparisons import FIRST_LEVELS
 from iostudy.study.combinations import Factor, find_labelling_factors
 from iostudy.study.model import Study
 
-_NOUNS = {"block.scheduler": "scheduler"}
+_NOUNS = {"block.scheduler": "scheduler", "workload.run": "command"}
 _ORDER = (
     Verdict.BETTER,
     Verdict.WORSE,
