@@ -12,6 +12,7 @@ HDFS_CARGO := --release --locked --quiet --manifest-path $(HDFS_MOUNT)/Cargo.tom
 HDFS_SOURCES := $(shell find $(HDFS_MOUNT) -name target -prune -o -name '*.rs' -print -o -name 'Cargo.*' -print)
 RUST_SOURCES := Cargo.toml Cargo.lock \
 	$(shell find crates -path $(HDFS_MOUNT) -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
+PLUGINS := $(wildcard plugins/*/pyproject.toml)
 CHARTS := python/iostudy/report/render/templates/charts.js
 
 TO_BUILD := cc:gcc cc:libc6-dev
@@ -163,7 +164,7 @@ package: $(VENV)/.package ## wheels for x86-64 and aarch64, sdist and a Debian p
 	tools/package-wheels $(VENV) dist
 	tools/try-wheel $(PYTHON) dist/*_x86_64.whl
 	tools/try-pipx $(BIN)/pipx dist/*_x86_64.whl
-	tools/package-deb $(BIN)/python dist/*_$$(uname -m).whl dist
+	tools/package-deb $(BIN)/python dist dist/*_$$(uname -m).whl dist/*-none-any.whl
 	cp dist/*.deb dist/iostudy.deb
 	@[ "$$(id -u)" != 0 ] || tools/try-package dist/iostudy.deb target/chroot
 
@@ -185,13 +186,13 @@ clean: ## remove all that was built; results/ stays
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-$(VENV)/.run: requirements/run.txt requirements/build.txt
+$(VENV)/.run: requirements/base.txt requirements/build.txt
 	tools/need-rust
 	tools/need $(TO_BUILD) $(TO_RUN)
 	tools/need-python $(PYTHON)
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt
-	tools/install $(VENV) requirements/run.txt
+	tools/install $(VENV) requirements/base.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES) $(CHARTS)
@@ -203,8 +204,9 @@ $(BIN)/iostudy-hdfs-mount: $(VENV)/.built $(HDFS_SOURCES)
 	cargo build $(HDFS_CARGO)
 	install target/hdfs-mount/release/iostudy-hdfs-mount $@
 
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt $(PLUGINS)
 	tools/install $(VENV) requirements/dev.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation $(PLUGINS:%/pyproject.toml=-e %)
 	touch $@
 
 $(VENV)/.package: $(VENV)/.dev $(VENV)/.built requirements/package.txt

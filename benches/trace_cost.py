@@ -29,9 +29,9 @@ from iostudy.host.devices import BlockDevice
 from iostudy.job import JobSpec
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.telemetry.block_trace import BlockTrace
-from iostudy.traces.trace_file import write_trace
-from iostudy.watch.record_trace import PURPOSE
+from iostudy_trace.block_trace import BlockTrace
+from iostudy_trace.record import PURPOSE
+from iostudy_trace.trace_file import write_trace
 
 ROUNDS, RUN_SECONDS = 40, 0.25
 READS, REPEATS = 50_000, (1, 8)

@@ -23,10 +23,10 @@ from benches.simulator_validation import kernel, model
 from benches.simulator_validation.cases import FILE_BYTES
 from iostudy._native import EventJobs, FileJob, SimulatedDisk, TraceReplay
 from iostudy.job import JobSpec, Method, Operation, Order
-from iostudy.traces.dependences import infer_dependences
-from iostudy.traces.matching import MatchedTrace
-from iostudy.traces.replay_threads import build_replay_threads
 from iostudy.units import GIB, KIB, MIB
+from iostudy_trace.dependences import infer_dependences
+from iostudy_trace.matching import MatchedTrace
+from iostudy_trace.replay_threads import build_replay_threads
 
 PRESET, SIZE_BYTES = "ultrastar-7k8", 4 * GIB
 SCHEDULERS = ("none", "mq-deadline", "bfq")

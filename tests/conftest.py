@@ -36,6 +36,7 @@ pytest_plugins = [
     "tests.shared_resources",  # before fixtures that hold one
     "tests.fixtures_hadoop",
     "tests.fixtures_loop",
+    "tests.fixtures_program",
     "tests.fixtures_tracefs",
     "tests.ended_runs",
     "tests.order",

@@ -12,6 +12,7 @@ import pytest
 from iostudy import extras
 from iostudy.errors import UsageError
 from iostudy.extras import EXTRAS, require_extra
+from iostudy.plugins import installed
 from iostudy.report.render.chart_library import library_path
 
 ROOT = Path(__file__).parents[1]
@@ -52,8 +53,9 @@ def test_a_missing_module_is_an_error_that_names_the_extra(monkeypatch: pytest.M
 def test_the_package_has_every_extra_with_its_modules():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     optional = project["optional-dependencies"]
-    assert set(optional) == {*EXTRAS, "all"}
-    assert optional["all"] == [f"iostudy[{','.join(sorted(EXTRAS))}]"]
+    with_plugins = sorted({*EXTRAS, *(plugin.name for plugin in installed())})
+    assert sorted(optional) == sorted([*with_plugins, "all"])
+    assert optional["all"] == [f"iostudy[{','.join(with_plugins)}]"]
     owners = packages_distributions()
     for extra, modules in EXTRAS.items():
         text = " ".join(optional[extra])

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from tools.docs import man_pages
 
-from iostudy.cli.commands import COMMANDS
+from iostudy.cli.commands import all_commands
 
 MAN = Path(__file__).parents[1] / "packaging/wheel/data/share/man"
 
 
 def test_iostudy_1_has_every_command_and_exit_code():
     page = man_pages.render_program_page()
-    for command in COMMANDS:
+    for command in all_commands():
         assert f".SS iostudy {command.name}" in page
     for code in (0, 1, 2, 3, 4, 5, 70):
         assert f".TP\n.B {code}\n" in page

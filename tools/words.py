@@ -21,7 +21,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 SETTINGS = Path(__file__).with_suffix(".toml")
 TESTS = "tests"
-FOLDERS = ("python", "crates", "tools", "benches", TESTS)
+FOLDERS = ("python", "plugins", "crates", "tools", "benches", TESTS)
 
 _GENERATED = ".bundle.js"
 """Ending of generated files: the chart library of `tools.bundle`."""

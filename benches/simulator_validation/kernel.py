@@ -27,11 +27,11 @@ from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.telemetry.block_trace import BlockTrace
-from iostudy.traces.matching import MatchedTrace, match
-from iostudy.traces.trace_file import list_events
-from iostudy.watch.record_trace import PURPOSE
 from iostudy.workloads.workload import NativeJob, Outcome
+from iostudy_trace.block_trace import BlockTrace
+from iostudy_trace.matching import MatchedTrace, match
+from iostudy_trace.record import PURPOSE
+from iostudy_trace.trace_file import list_events
 
 _CONFIG = Path("/proc/config.gz")
 _OWN_FLUSHES = 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy.job import RecordedRequest
-from iostudy.traces.events import SECTOR_BYTES
-from iostudy.traces.matching import Arrival, MatchedTrace, Request
-from iostudy.traces.operation import Operation, is_sync
+from iostudy_trace.events import SECTOR_BYTES
+from iostudy_trace.matching import Arrival, MatchedTrace, Request
+from iostudy_trace.operation import Operation, is_sync
 
 _SECONDS = 1e-9
 _WITH_DATA = (Operation.READ, Operation.WRITE)

@@ -9,7 +9,6 @@ from iostudy.errors import UsageError
 EXTRAS = {
     "figures": ("vl_convert",),
     "hdfs": ("hdfs_native",),
-    "root": ("awkward", "uproot"),
     "screening": ("pydoe",),
     "search": ("optuna", "scipy"),
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.cli import completion
-from iostudy.cli.commands import COMMANDS
+from iostudy.cli.commands import all_commands
 from iostudy.cli.completion import FILES, complete
 from iostudy.settings import catalog as settings
 from iostudy.study import library
@@ -19,7 +19,7 @@ SCRIPTS = Path(__file__).parents[2] / "packaging/wheel/data/share"
 
 
 def test_the_first_word_is_a_command():
-    assert {each.name for each in COMMANDS} <= set(complete([""]))
+    assert {each.name for each in all_commands()} <= set(complete([""]))
     assert set(complete(["se"])) == {"selftest", "set", "settings"}
     assert set(complete(["hadoop", ""])) == {"up", "status", "exec", "down", "logs"}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from tests.json_schema import assert_conforms
 
 pytestmark = pytest.mark.child
 
-NEEDS = {"root-events": "uproot"}
 BLOCKS = 3
 HANG_GUARD_SECONDS = 900
 
@@ -50,16 +48,10 @@ def small(example: Mapping[str, object]) -> dict[str, object]:
     return {**example, **{name: SMALL[name] for name in SMALL.keys() & example.keys()}}
 
 
-def can_run(name: str) -> bool:
-    return name not in NEEDS or find_spec(NEEDS[name]) is not None
-
-
 @pytest.mark.parametrize(
     "name", [*ON_FILES, *(pytest.param(n, marks=pytest.mark.slow) for n in BY_JAVA)]
 )
 def test_workload_runs_once_and_leaves_no_files(program, name, request):
-    if not can_run(name):
-        pytest.skip(f"{NEEDS[name]} is not installed")
     if name in BY_JAVA:
         request.getfixturevalue("java")
     definition = catalog.get(name)
@@ -96,10 +88,11 @@ def test_workload_runs_once_in_hdfs_and_leaves_no_files(program, hadoop_cluster,
 
 
 def test_each_runs_inside_a_study(program):
-    names = [name for name in ON_FILES if can_run(name)]
     target = program.folder / "target"
     target.mkdir()
-    requested = [f"  - {name}: {format_flow(small(catalog.get(name).example))}\n" for name in names]
+    requested = [
+        f"  - {name}: {format_flow(small(catalog.get(name).example))}\n" for name in ON_FILES
+    ]
     text = STUDY.replace("BLOCKS", str(BLOCKS)).replace("TARGET", str(target))
     program.write(text + "".join(requested))
     with program.start_study() as running:
@@ -107,7 +100,9 @@ def test_each_runs_inside_a_study(program):
     assert running.returncode == 0, said
     counted = [row for row in program.rows() if row.counts]
     assert {row.status for row in counted} == {TrialStatus.FINISHED}
-    assert [sum(row.workload == name for row in counted) for name in names] == [BLOCKS] * len(names)
+    assert [sum(row.workload == name for row in counted) for name in ON_FILES] == [BLOCKS] * len(
+        ON_FILES
+    )
     _no_figure_is_missing(program.out)
     assert list(target.iterdir()) == []
 

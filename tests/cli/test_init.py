@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ NATIVE = [
     for name in catalog.names()
     if not catalog.get(name).needs_hadoop and not catalog.get(name).only_simulated
 ]
-NEEDS = {"root-events": "uproot"}
 BY_JAVA = ["hadoop.nnthroughput"]
 
 
@@ -25,8 +23,6 @@ BY_JAVA = ["hadoop.nnthroughput"]
 @pytest.mark.parametrize("name", [name for name in NATIVE if name not in BY_JAVA])
 @pytest.mark.child
 def test_check_accepts_the_file_of_every_workload(program, name, target):
-    if name in NEEDS and find_spec(NEEDS[name]) is None:
-        pytest.skip(f"{NEEDS[name]} is not installed")
     done = program("init", "mine.yaml", "--target", target, "--workload", name)
     assert done.returncode == 0, done.stderr
     assert "iostudy check mine.yaml" in done.stderr

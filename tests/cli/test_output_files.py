@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from iostudy.cli.commands import COMMANDS
+from iostudy.cli.commands import all_commands, load
 from iostudy.output_file import OutputFile
 from tests.cli.program import Program
 from tests.stranger import STRANGER
@@ -42,8 +42,8 @@ LINES = {
 
 def parameters() -> Iterator[tuple[str, Any]]:
     """Every parameter of every command by ``command.name``."""
-    for entry in COMMANDS:
-        loaded = entry.load()
+    for entry in all_commands():
+        loaded = load(entry)
         group = getattr(loaded, "commands", None)
         for name, command in (group or {"": loaded}).items():
             where = ".".join(filter(None, (entry.name, name)))

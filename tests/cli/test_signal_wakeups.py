@@ -15,8 +15,8 @@ import fcntl, os, select, signal, subprocess, sys, tempfile, threading, time
 from iostudy.cli.signal_wakeups import signal_wakeups
 from iostudy.cli.signals import install_handlers
 from iostudy.hadoop.command import CommandLimits, run_command
-from iostudy.watch.command import run
-from iostudy.watch.live import DeviceSelection
+from iostudy_watch.command import run
+from iostudy_watch.live import DeviceSelection
 
 def send_here():
     time.sleep(0.5)

@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
-from iostudy.traces.trace_file import write_trace
+from iostudy_trace.trace_file import write_trace
 from tests.cli.program import Program
-from tests.traces.rows import batch, row
+from tests.plugins.trace.rows import batch, row
 
 TEXT = """\
 question: Which?

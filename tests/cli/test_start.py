@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from iostudy.cli.commands import COMMANDS, CommandEntry
+from iostudy.cli.commands import all_commands, load
+from iostudy.plugins import Command
 
 pytestmark = pytest.mark.child
 
@@ -55,13 +56,13 @@ def test_the_help_lists_every_command_with_its_summary_uncut() -> None:
     done = subprocess.check_output(
         [sys.executable, "-m", "iostudy", "--help"], text=True, env=environment
     )
-    for command in COMMANDS:
+    for command in all_commands():
         assert f"  {command.name:<9}  {command.summary}\n" in done
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_command_is_loaded_with_help_of_its_own(command: CommandEntry) -> None:
-    loaded = command.load()
+@pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
+def test_every_command_is_loaded_with_help_of_its_own(command: Command) -> None:
+    loaded = load(command)
     assert loaded.name == command.name
     assert loaded.get_short_help_str()
 

@@ -95,7 +95,6 @@ decide: {{margin: 5%, risk: 5%, blocks: [3, 3]}}
 
 
 def test_root_files_are_made_on_hdfs(mounts: Mounts) -> None:
-    pytest.importorskip("uproot")
     point, _ = mounts.start("--writable")
     mounts.program.write(f"""\
 question: How fast are ROOT files on HDFS?
@@ -111,7 +110,6 @@ decide: {{margin: 5%, risk: 5%, blocks: [3, 3]}}
 
 
 def test_the_mount_is_compared_with_the_interface_of_hdfs(mounts: Mounts) -> None:
-    pytest.importorskip("uproot")
     pytest.importorskip("hdfs_native")
     webhdfs.write(mounts.cluster, "/base/file", b"x")
     point, _ = mounts.start("--writable", path="/base")

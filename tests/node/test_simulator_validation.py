@@ -14,8 +14,8 @@ from iostudy._native import DriveModel, SimulatedDisk
 from iostudy.drives import drive_file
 from iostudy.drives.presets import load
 from iostudy.job import RecordedRequest, SimulationSetup
-from iostudy.traces.events import BlockEvent
-from iostudy.traces.matching import match
+from iostudy_trace.events import BlockEvent
+from iostudy_trace.matching import match
 
 TRACE = [
     BlockEvent(1, "block_getrq", "loop2", 544704, 16384, "RS", 17645, "io-3", 1, 0),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from iostudy.watch.app import WatchApp
-from iostudy.watch.live import Live, Reading
+from iostudy_watch.app import WatchApp
+from iostudy_watch.live import Live, Reading
 
 COLUMNS, LINES = 132, 26
 INTERVAL_SECONDS = 2.0

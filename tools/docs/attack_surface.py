@@ -70,10 +70,11 @@ def _format_table() -> str:
 
 
 def _find_sites() -> Iterator[tuple[Kind, str]]:
-    for path in sorted(_PYTHON.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
-        for kind in {kind for node in ast.walk(tree) for kind in _list_kinds(node)}:
-            yield kind, str(path.relative_to(_PYTHON))
+    for folder in (_PYTHON, *sorted((ROOT / "plugins").iterdir())):
+        for path in sorted(folder.rglob("*.py")):
+            tree = ast.parse(path.read_text("utf-8"))
+            for kind in {kind for node in ast.walk(tree) for kind in _list_kinds(node)}:
+                yield kind, str(path.relative_to(folder))
     for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
         text = path.read_text("utf-8").partition("#[cfg(test)]")[0]
         for kind, pattern in _RUST.items():

@@ -17,7 +17,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Row:
-    """Files below python/iostudy, or of a crate, that do the same with the same protection."""
+    """Files that do the same with the same protection.
+
+    Their paths begin below python/iostudy, the folder of a plugin, or that of the crates.
+    """
 
     kind: Kind
     what: str
@@ -87,7 +90,7 @@ ROWS = (
             "fleet/deployment/slurm.py",
             "node/simulated_host.py",
             "persist/install.py",
-            "workloads/root/file.py",
+            "iostudy_hep/file.py",
         ),
         "this user: mkdtemp(3) makes it exclusively",
     ),
@@ -145,7 +148,7 @@ ROWS = (
     Row(
         Kind.DESERIALIZER,
         "Parquet of telemetry and traces",
-        ("ledger/parquet.py", "traces/trace_file.py"),
+        ("ledger/parquet.py", "iostudy_trace/trace_file.py"),
         "the same, and the author of a trace",
     ),
     Row(
@@ -169,7 +172,7 @@ ROWS = (
     Row(
         Kind.CHILD,
         "the user's command of `watch` and `trace record`",
-        ("watch/child.py",),
+        ("cli/child.py",),
         "who types it",
     ),
     Row(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from iostudy.cli.commands import COMMANDS
+from iostudy.cli.commands import all_commands, load
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class CommandLine:
 
 def list_commands() -> Iterator[CommandLine]:
     """Yield every command, and those of groups by their whole names; none that are hidden."""
-    for command in COMMANDS:
-        loaded = command.load()
+    for command in all_commands():
+        loaded = load(command)
         group = getattr(loaded, "commands", None)
         if group is None:
             yield _describe(command.name, command.summary, loaded)

@@ -15,9 +15,9 @@ from iostudy.report.documents.existing_runs import RunsComparison
 from iostudy.report.documents.fleet.values import FleetReport
 from iostudy.report.documents.power.values import PowerReport
 from iostudy.report.documents.selftest.values import SelftestReport
-from iostudy.report.documents.watch import WatchReport
 from iostudy.report.render import json_
 from iostudy.study import json_schema
+from iostudy_watch.document import WatchReport
 from tools.docs import (
     attack_surface,
     completion_index,
@@ -50,7 +50,7 @@ DOCUMENTS: Mapping[str, Callable[[], str]] = {
     "python/iostudy/report/power.schema.json": partial(json_.format_schema, PowerReport),
     "python/iostudy/report/runs.schema.json": partial(json_.format_schema, RunsComparison),
     "python/iostudy/report/selftest.schema.json": partial(json_.format_schema, SelftestReport),
-    "python/iostudy/report/watched.schema.json": partial(json_.format_schema, WatchReport),
+    "plugins/watch/iostudy_watch/watched.schema.json": partial(json_.format_schema, WatchReport),
     "python/iostudy/study/study.schema.json": json_schema.render_schema,
 }
 """Paths below the top folder, each with the function that returns the file's text."""

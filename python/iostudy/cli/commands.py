@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from iostudy import plugins
 from iostudy.cli.command_line import PassThroughCommand
+from iostudy.plugins import Command
 
 
-@dataclass(frozen=True)
-class CommandEntry:
-    """A command: its name, its line in the help, and the object that implements it.
+def load(command: Command) -> Any:
+    """Import the module of a command and return the Click command of its object."""
+    with _without_collections():
+        found = plugins.load(command.ref)
+    if isinstance(found, typer.Typer):
+        return typer.main.get_command(found)
+    return _make(command.name, found, PassThroughCommand if command.takes_command_line else None)
 
-    ``summary`` equals the first line of the command's own help. ``attribute`` names a function, or
-    the Typer application of a command group, in ``module``. ``takes_command_line``: a command line
-    of the user may follow ``--``.
-    """
 
-    name: str
-    summary: str
-    module: str
-    attribute: str
-    takes_command_line: bool = False
-
-    def load(self) -> Any:
-        """Import the module and return the Click command of its function or application."""
-        with _without_collections():
-            module = import_module(self.module)
-        found = getattr(module, self.attribute)
-        if isinstance(found, typer.Typer):
-            return typer.main.get_command(found)
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(self.name, cls=PassThroughCommand if self.takes_command_line else None)(found)
-        return typer.main.get_command(app)
+def _make(
+    name: str,
+    function: Callable[..., None],
+    kind: type[TyperCommand] | None = None,
+    summary: str | None = None,
+) -> Any:
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, cls=kind, help=summary)(function)
+    return typer.main.get_command(app)
 
 
 @contextmanager
@@ -56,16 +49,15 @@ def _without_collections() -> Iterator[None]:
         gc.enable()
 
 
-def _command(name: str, summary: str, attribute: str = "") -> CommandEntry:
-    return CommandEntry(name, summary, f"iostudy.cli.{name}", attribute or name)
+def _command(name: str, summary: str, attribute: str = "") -> Command:
+    return Command(name, summary, f"iostudy.cli.{name}:{attribute or name}")
 
 
-COMMANDS = (
-    CommandEntry(
+_CORE = (
+    Command(
         "try",
         "Compare commands, or values of settings, in one line.",
-        "iostudy.cli.try_study",
-        "try_study",
+        "iostudy.cli.try_study:try_study",
         takes_command_line=True,
     ),
     _command("init", "Write a commented study file for this host."),
@@ -74,37 +66,26 @@ COMMANDS = (
     _command("run", "Run a study; write its report and its ledger."),
     _command("simulate", "Predict the result of a study on a simulated drive."),
     _command("report", "Print the report of a study, or published figures."),
-    CommandEntry(
+    Command(
         "list",
         "List studies with their answers, the newest first.",
-        "iostudy.cli.list_studies",
-        "list_studies",
+        "iostudy.cli.list_studies:list_studies",
     ),
-    CommandEntry(
+    Command(
         "clean",
         "Remove output folders without a finished trial.",
-        "iostudy.cli.list_studies",
-        "clean",
+        "iostudy.cli.list_studies:clean",
     ),
     _command("compare", "Compare two studies, of two days or two hosts."),
     _command("fleet", "Run one study on several nodes; pool the results.", "app"),
     _command("persist", "Keep settings permanently: print the files, or install them."),
-    CommandEntry(
+    Command(
         "bench",
         "Run one workload once and print its figures.",
-        "iostudy.cli.bench.command",
-        "bench",
+        "iostudy.cli.bench.command:bench",
     ),
     _command("selftest", "Check on this machine that known slow-downs are detected."),
     _command("doctor", "Show the storage stack, its faults and their remedies."),
-    CommandEntry(
-        "watch",
-        "Show what the devices do, by iostat's figures.",
-        "iostudy.cli.watch",
-        "watch",
-        takes_command_line=True,
-    ),
-    _command("trace", "Record block events with their processes; summarize a trace.", "app"),
     _command("get", "Read settings of devices, mounts or the host."),
     _command("set", "Change settings; `iostudy restore` undoes them.", "set_"),
     _command("restore", "Restore what `set` or a killed command has changed."),
@@ -118,22 +99,40 @@ COMMANDS = (
 )
 
 
+def all_commands() -> Iterator[Command]:
+    """Yield the commands of the core, then those of the plugins, in the order of the help."""
+    yield from _CORE
+    for plugin in plugins.installed():
+        yield from plugin.commands
+
+
 class LazyGroup(TyperGroup):
     """Command group that lists all summaries and imports only the invoked command.
 
-    Depending on its version, Typer uses Click or a copy of it, hence the untyped contexts.
+    Plugins are looked for by the help, and for a name that the core does not have. Depending on its
+    version, Typer uses Click or a copy of it, hence the untyped contexts.
     """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Add the commands of plugins."""
+        for command in all_commands():
+            if command.name not in self.commands:
+                self.add_command(_make(command.name, _not_loaded, summary=command.summary))
+        return super().list_commands(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Replace the help entry by the command itself."""
+        if args and args[0] not in self.commands:
+            plugins.require_plugin_of(args[0], where="the command line")
+            self.list_commands(ctx)
         name, _, rest = super().resolve_command(ctx, args)
-        found = next((each for each in COMMANDS if each.name == name), None)
-        return name, None if found is None else found.load(), rest
+        found = next((each for each in all_commands() if each.name == name), None)
+        return name, None if found is None else load(found), rest
 
 
 def register(app: typer.Typer) -> None:
-    """Register an entry with the summary of each command."""
-    for command in COMMANDS:
+    """Register an entry with the summary of each command of the core."""
+    for command in _CORE:
         app.command(command.name, help=command.summary)(_not_loaded)
 
 

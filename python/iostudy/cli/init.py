@@ -13,11 +13,11 @@ import typer
 
 from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.console import print_text, say
+from iostudy.cli.workloads import require_workload
 from iostudy.errors import TargetError, UsageError
 from iostudy.host import devices, inventory, stack
 from iostudy.output_file import OutputFile
 from iostudy.settings.scratch.disk import ScratchDevice
-from iostudy.study.names import require_known
 from iostudy.study.starter import (
     StarterDevice,
     StarterHost,
@@ -26,7 +26,6 @@ from iostudy.study.starter import (
     starter_disk_bytes,
 )
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
-from iostudy.workloads import catalog
 from iostudy.workloads.definition import WorkloadDefinition
 
 _Answer = TypeVar("_Answer")
@@ -103,15 +102,13 @@ def _ask(option: str, question: str, default: str, parse: Callable[[str], _Answe
 
 
 def _workload(name: str) -> WorkloadDefinition:
-    see = "`iostudy workloads` lists them"
-    known = require_known("workload", name, catalog.names(), where="the command line", see=see)
-    definition = catalog.get(known)
+    definition = require_workload(name)
     if definition.only_simulated:
         raise UsageError(
             "a workload that runs on a host",
-            found=f"{known} runs on a simulated drive only",
+            found=f"{name} runs on a simulated drive only",
             where="the command line",
-            remedy=f"choose another one; `iostudy workloads {known}` has an example of this one",
+            remedy=f"choose another one; `iostudy workloads {name}` has an example of this one",
         )
     return definition
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from iostudy import plugins
 from iostudy.cli.arguments import Json
 from iostudy.cli.console import (
     print_command,
@@ -39,8 +40,11 @@ def workloads(
 
     A description has options, figures, what is not modelled, and an example.
     """
-    names = catalog.names() if name is None else (_require_workload(name),)
-    definitions = [catalog.get(each) for each in names]
+    definitions = (
+        [catalog.get(each) for each in catalog.names()]
+        if name is None
+        else [require_workload(name)]
+    )
     if json:
         print_json([_as_json(definition) for definition in definitions])
     elif name is None:
@@ -50,9 +54,12 @@ def workloads(
         _print_definition(definitions[0])
 
 
-def _require_workload(name: str) -> str:
+def require_workload(name: str) -> WorkloadDefinition:
+    """Return the workload that the command line names; UsageError if there is none."""
+    where = "the command line"
+    plugins.require_plugin_of(name, where)
     see = "`iostudy workloads` lists them"
-    return require_known("workload", name, catalog.names(), where="the command line", see=see)
+    return catalog.get(require_known("workload", name, catalog.names(), where=where, see=see))
 
 
 def _print_definition(definition: WorkloadDefinition) -> None:

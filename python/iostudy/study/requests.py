@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from iostudy import plugins
 from iostudy.errors import IostudyError, raise_together
 from iostudy.study.combinations import Configuration
 from iostudy.study.labels import find_duplicates, parse_label
@@ -56,6 +57,9 @@ def _request(
             allowed = ", ".join(catalog.names())
             collector.add(path, message, found=format_value(entry), allowed=allowed)
             return None
+    if install := plugins.find_missing(str(name)):
+        collector.add(path, f"a workload of a plugin that is not installed: {install}", found=name)
+        return None
     if name not in catalog.names():
         collector.note(path, UnknownNameError("workload", str(name), catalog.names()), name)
         return None

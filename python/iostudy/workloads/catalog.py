@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from iostudy import plugins
 from iostudy.workloads import mix
 from iostudy.workloads.definition import WorkloadDefinition
 from iostudy.workloads.external import command, fio
@@ -20,12 +23,10 @@ from iostudy.workloads.native import (
     nnbench,
     nnthroughput,
     terasort,
-    trace,
     wordcount,
 )
-from iostudy.workloads.root import root_events
 
-_ALONE = {
+_ALONE: Mapping[str, WorkloadDefinition] = {
     definition.name: definition
     for definition in (
         *dfsio.DEFINITIONS,
@@ -41,21 +42,20 @@ _ALONE = {
         fio.FIO,
         mrbench.MRBENCH,
         events.EVENTS,
-        root_events.ROOT_EVENTS,
-        trace.TRACE,
         *hadoop_dfsio.DEFINITIONS,
         *hadoop_terasort.DEFINITIONS,
         hadoop_wordcount.WORDCOUNT,
         hadoop_nnbench.HADOOP_NNBENCH,
         hadoop_nnthroughput.HADOOP_NNTHROUGHPUT,
         hadoop_mrbench.HADOOP_MRBENCH,
+        *(plugins.load(ref) for plugin in plugins.installed() for ref in plugin.workloads.values()),
     )
 }
 # A mix is one folder on one target, and the jobs of Hadoop share a cluster anyway.
 _IN_A_MIX = {
     name: each for name, each in _ALONE.items() if not (each.needs_hadoop or each.only_simulated)
 }
-_ALL = _ALONE | {mix.NAME: mix.definition(_IN_A_MIX)}
+_ALL = {**_ALONE, mix.NAME: mix.definition(_IN_A_MIX)}
 
 
 def names() -> tuple[str, ...]:

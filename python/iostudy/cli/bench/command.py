@@ -16,6 +16,7 @@ from iostudy.cli.bench.progress import show_progress
 from iostudy.cli.bench.view import print_result, print_screen
 from iostudy.cli.console import print_json, say
 from iostudy.cli.watchdog import start_or_warn
+from iostudy.cli.workloads import require_workload
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
@@ -26,7 +27,6 @@ from iostudy.node.protocol import TrialResult
 from iostudy.report.topics.bottlenecks.trial_context import build_trial_context
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
-from iostudy.study.names import require_known
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import build_request, list_directories
 from iostudy.workloads import catalog
@@ -73,9 +73,7 @@ def bench(
 
     It compares nothing; `iostudy run` does.
     """
-    see = "`iostudy workloads` lists them"
-    require_known("workload", workload, catalog.names(), where="the command line", see=see)
-    definition = catalog.get(workload)
+    definition = require_workload(workload)
     options = parse_options(definition, option or [])
     place = find_place(definition, target, ClusterSpec(datanodes=datanodes, yarn=yarn))
     if option:

@@ -1,0 +1,130 @@
+"""Plugins: what other distributions add to iostudy.
+
+A distribution registers a `Plugin` as an entry point of the group ``iostudy.plugins``. It must be
+installed in the folder of iostudy itself: what a user has elsewhere would run as root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from iostudy.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "iostudy.plugins"
+API = 1
+"""Version of `Plugin` and of the protocols of what it registers."""
+
+Ref = str
+"""A name in a module, "package.module:name", that is imported at its first use."""
+
+_WORDS = {
+    "watch": "watch",
+    "trace": "trace",
+    "root-events": "hep",
+}
+"""Commands and workloads of this repository's plugins, with the plugin's name."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its name, its line in the help, and the object that implements it.
+
+    ``summary`` equals the first line of the command's own help. ``ref`` names a function, or the
+    Typer application of a command group. ``takes_command_line``: a command line of the user may
+    follow ``--``.
+    """
+
+    name: str
+    summary: str
+    ref: Ref
+    takes_command_line: bool = False
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What a distribution adds; ``iostudy-NAME`` and the extra NAME of iostudy install it.
+
+    ``workloads`` are references of each `WorkloadDefinition` by its name.
+    """
+
+    name: str
+    commands: tuple[Command, ...] = ()
+    workloads: Mapping[str, Ref] = field(default_factory=dict)
+    api: int = API
+
+
+def load(ref: Ref) -> Any:
+    """Import the module of a reference and return the object that it names."""
+    module, _, name = ref.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def installed() -> tuple[Plugin, ...]:
+    """Return the installed plugins by name; UsageError for one that cannot be used."""
+    from importlib.metadata import distribution, distributions  # slow: most commands need none
+
+    folder = str(distribution("iostudy").locate_file(""))
+    entries = {
+        entry.name: entry
+        for each in distributions(path=[folder])
+        for entry in each.entry_points
+        if entry.group == GROUP
+    }
+    plugins = tuple(_load_plugin(entries[name]) for name in sorted(entries))
+    _require_distinct(plugins)
+    return plugins
+
+
+def _load_plugin(entry: EntryPoint) -> Plugin:
+    try:
+        plugin = entry.load()
+    except (ImportError, AttributeError) as error:
+        raise _unusable(entry.name, f"{type(error).__name__}: {error}") from error
+    if not isinstance(plugin, Plugin):
+        raise _unusable(entry.name, f"{entry.value} is no Plugin")
+    if plugin.api != API:
+        raise _unusable(entry.name, f"it is written for version {plugin.api} of the API")
+    return plugin
+
+
+def _unusable(name: str, found: str) -> UsageError:
+    return UsageError(
+        f"a plugin for version {API} of the API",
+        found=found,
+        where=f"the plugin {name}",
+        remedy=f"install its newest version, or remove it: pip uninstall iostudy-{name}",
+    )
+
+
+def _require_distinct(plugins: Iterable[Plugin]) -> None:
+    """UsageError for a command or a workload that two plugins register."""
+    owners: dict[str, str] = {}
+    for plugin in plugins:
+        commands = (f"the command {command.name}" for command in plugin.commands)
+        for what in (*commands, *(f"the workload {name}" for name in plugin.workloads)):
+            if what in owners:
+                raise _unusable(plugin.name, f"{what} is of the plugin {owners[what]}, too")
+            owners[what] = plugin.name
+
+
+def find_missing(word: str) -> str:
+    """Return the command that installs the plugin of a command or workload; "" if none lacks."""
+    name = _WORDS.get(word)
+    is_missing = name is not None and name not in {plugin.name for plugin in installed()}
+    return f"pip install 'iostudy[{name}]'" if is_missing else ""
+
+
+def require_plugin_of(word: str, where: str) -> None:
+    """UsageError that names the package if the word is of a plugin that is not installed."""
+    if install := find_missing(word):
+        raise UsageError(
+            f"the plugin that has {word}", found="it is not installed", where=where, remedy=install
+        )

@@ -1,1 +1,0 @@
-"""Recorded traces of block events: their files, bios, requests and summary (pure)."""

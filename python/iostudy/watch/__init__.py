@@ -1,1 +1,0 @@
-"""Live readings of the machine's devices, and their output formats."""

@@ -1,1 +1,0 @@
-"""Workloads on ROOT files."""

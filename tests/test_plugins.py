@@ -1,0 +1,130 @@
+"""Tests of plugins: what is registered, missing or wrong, and the example of docs/plugins.md."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import EntryPoint, distribution
+from pathlib import Path
+
+import pytest
+
+from iostudy import plugins
+from iostudy.errors import UsageError
+from iostudy.plugins import API, Command, Plugin, installed
+from iostudy.study.parser import parse
+from iostudy.workloads.definition import WorkloadDefinition
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "plugins").glob("*/pyproject.toml"))
+PAGE = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+
+
+def test_every_plugin_of_the_repository_is_installed_with_its_words():
+    assert [plugin.name for plugin in installed()] == [file.parent.name for file in FILES]
+    words = {
+        name: plugin.name
+        for plugin in installed()
+        for name in (*(command.name for command in plugin.commands), *plugin.workloads)
+    }
+    assert words == plugins._WORDS
+
+
+def test_every_reference_is_what_it_says():
+    for plugin in installed():
+        for command in plugin.commands:
+            assert callable(plugins.load(command.ref))
+        for name, ref in plugin.workloads.items():
+            definition = plugins.load(ref)
+            assert isinstance(definition, WorkloadDefinition)
+            assert definition.name == name
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+def test_a_plugin_has_the_version_of_the_core_and_needs_it(file: Path):
+    version = distribution("iostudy").version
+    project = tomllib.loads(file.read_text("utf-8"))["project"]
+    assert project["version"] == version
+    assert f"iostudy=={version}" in project["dependencies"]
+    core = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extra = core["optional-dependencies"][file.parent.name]
+    assert extra == [f"iostudy-{file.parent.name}=={version}"]
+
+
+def test_a_workload_of_a_missing_plugin_names_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(plugins, "installed", lambda: ())
+    text = (
+        "question: q?\ntarget: /tmp\nfactors: {workload.jobs: [1, 2]}\nworkloads: [root-events]\n"
+    )
+    with pytest.raises(UsageError, match=r"pip install 'iostudy\[hep\]'"):
+        parse(text, where="study.yaml", name="study")
+    with pytest.raises(UsageError, match=r"pip install 'iostudy\[watch\]'"):
+        plugins.require_plugin_of("watch", where="the command line")
+    plugins.require_plugin_of("run", where="the command line")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("missing_module:PLUGIN", "ModuleNotFoundError"),
+        ("iostudy.plugins:NOTHING", "AttributeError"),
+        ("iostudy.plugins:API", "is no Plugin"),
+        ("tests.test_plugins:LATER", f"version {API + 1} of the API"),
+    ],
+)
+def test_a_plugin_that_cannot_be_used_is_named(value: str, found: str):
+    with pytest.raises(UsageError, match=found) as caught:
+        plugins._load_plugin(EntryPoint("broken", value, plugins.GROUP))
+    assert caught.value.where == "the plugin broken"
+
+
+LATER = Plugin("later", api=API + 1)
+
+
+def test_two_plugins_with_one_command_are_refused():
+    show = Command("show", "Show.", "a:b")
+    with pytest.raises(UsageError, match="the command show is of the plugin a, too"):
+        plugins._require_distinct([Plugin("a", (show,)), Plugin("b", (show,))])
+
+
+@pytest.fixture(scope="module")
+def other_installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that has iostudy's metadata and the example of the page; no other plugin."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    for name, text in re.findall(r'```\w+ title="(\S+)"\n(.*?)```', PAGE, re.DOTALL):
+        (source / name).write_text(text)
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--target", str(target)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True)
+    (metadata,) = (path for path in distribution("iostudy").files or () if path.name == "METADATA")
+    shutil.copytree(metadata.locate().parent, target / metadata.parent.name)
+    return target
+
+
+def run(folder: Path, *arguments: str, where: Path | None = None) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-m", "iostudy", *arguments]
+    done = subprocess.run(
+        command, env=environment, cwd=where, capture_output=True, text=True, check=False
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.child
+def test_the_example_of_the_page_is_installed_and_runs_in_a_study(other_installation, tmp_path):
+    assert "64MiB" in run(other_installation, "workloads", "file-copy")
+    (tmp_path / "study.yaml").write_text(
+        "question: Does the size matter?\ntarget: .\nfactors: {workload.size: [1MiB, 4MiB]}\n"
+        "workloads: [file-copy]\ndecide: {margin: 20%, risk: 5%, blocks: [3, 3]}\n"
+    )
+    printed = run(other_installation, "run", "study.yaml", "--out", "out", where=tmp_path)
+    assert (tmp_path / "out" / "report.json").exists(), printed
+
+
+@pytest.mark.child
+def test_only_plugins_beside_the_core_are_used(other_installation):
+    assert " watch " not in run(other_installation, "--help")
+    assert "pip install 'iostudy[watch]'" in run(other_installation, "watch")
