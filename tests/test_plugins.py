@@ -125,6 +125,6 @@ def test_the_example_of_the_page_is_installed_and_runs_in_a_study(other_installa
 
 
 @pytest.mark.child
-def test_only_plugins_beside_the_core_are_used(other_installation):
+def test_only_plugins_in_the_folder_of_the_core_are_used(other_installation):
     assert " watch " not in run(other_installation, "--help")
     assert "pip install 'iostudy[watch]'" in run(other_installation, "watch")
