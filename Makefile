@@ -142,11 +142,11 @@ systems: $(VENV)/.test $(VENV)/.built ## a study on a network file system of a p
 
 fleet: $(VENV)/.test $(VENV)/.built ## the long tests of fleets, as root: sshd in network namespaces, Slurm, killed processes
 	tools/need $(TO_LINK) $(TO_BATCH)
-	$(BIN)/pytest -m slow tests/fleet
+	$(BIN)/pytest -m slow tests/plugins/fleet
 
 fleet-kills: $(VENV)/.test $(VENV)/.built ## 100 random losses of nodes, links and controllers of fleets, as root, with counts
 	tools/need $(TO_LINK)
-	$(BIN)/python -m tests.fleet.kills 100 1 2
+	$(BIN)/python -m tests.plugins.fleet.kills 100 1 2
 
 vm: $(VENV)/.test $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
 	tools/need $(TO_EMULATE)

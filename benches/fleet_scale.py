@@ -20,16 +20,16 @@ from pathlib import Path
 import numpy as np
 
 from benches.simulated_nodes import SSH
-from iostudy.fleet.deployment.agents import connect_to_nodes
-from iostudy.fleet.deployment.client import FleetClient, NoAnswer
-from iostudy.fleet.deployment.nodes import SshNode
-from iostudy.fleet.replicate.controller import Controller, FleetStudy
-from iostudy.fleet.supervision import node_study
-from iostudy.fleet.supervision.lease import BEATS
-from iostudy.fleet.supervision.node_state import Phase
-from iostudy.fleet.supervision.work_folder import StudyOrder, WorkFolder, work_folder
-from iostudy.fleet.together.crew import Crew
-from iostudy.fleet.together.trial_messages import Call
+from iostudy_fleet.deployment.agents import connect_to_nodes
+from iostudy_fleet.deployment.client import FleetClient, NoAnswer
+from iostudy_fleet.deployment.nodes import SshNode
+from iostudy_fleet.replicate.controller import Controller, FleetStudy
+from iostudy_fleet.supervision import node_study
+from iostudy_fleet.supervision.lease import BEATS
+from iostudy_fleet.supervision.node_state import Phase
+from iostudy_fleet.supervision.work_folder import StudyOrder, WorkFolder, work_folder
+from iostudy_fleet.together.crew import Crew
+from iostudy_fleet.together.trial_messages import Call
 
 NODES, SECONDS = 200, 60.0
 TRIALS = 3

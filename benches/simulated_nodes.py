@@ -14,11 +14,11 @@ from pathlib import Path
 
 from pydantic import Base64UrlBytes
 
-from iostudy.fleet import agent
-from iostudy.fleet.supervision.node_study import NodeStatus, Request, ResultFile
-from iostudy.fleet.supervision.work_folder import Ending, EndReason, StudyOrder, WorkFolder
-from iostudy.fleet.together.trial_calls import read_clock
-from iostudy.fleet.together.trial_messages import (
+from iostudy_fleet import agent
+from iostudy_fleet.supervision.node_study import NodeStatus, Request, ResultFile
+from iostudy_fleet.supervision.work_folder import Ending, EndReason, StudyOrder, WorkFolder
+from iostudy_fleet.together.trial_calls import read_clock
+from iostudy_fleet.together.trial_messages import (
     Answer,
     NodeError,
     NotStartedError,

@@ -15,19 +15,19 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from tests.fleet.namespaces import Namespaces
+from tests.plugins.fleet.namespaces import Namespaces
 
 from iostudy.execution.session import refuse_other_circumstances
-from iostudy.fleet.deployment.inventory import read_nodes
-from iostudy.fleet.deployment.source import NodeSource
-from iostudy.fleet.design import Design
-from iostudy.fleet.options import RunOptions
-from iostudy.fleet.record import FleetRecord
-from iostudy.fleet.together.crew import Crew, Together
-from iostudy.fleet.together.run import TogetherFleet
-from iostudy.fleet.together.trial_messages import Call
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
+from iostudy_fleet.deployment.inventory import read_nodes
+from iostudy_fleet.deployment.source import NodeSource
+from iostudy_fleet.design import Design
+from iostudy_fleet.options import RunOptions
+from iostudy_fleet.record import FleetRecord
+from iostudy_fleet.together.crew import Crew, Together
+from iostudy_fleet.together.run import TogetherFleet
+from iostudy_fleet.together.trial_messages import Call
 
 STARTS = 100
 CLOCKS = {"s1": 0, "s2": 1000, "s3": -3600, "s4": 17}

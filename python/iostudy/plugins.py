@@ -25,6 +25,7 @@ Ref = str
 """A name in a module, "package.module:name", that is imported at its first use."""
 
 _WORDS = {
+    "fleet": "fleet",
     "watch": "watch",
     "trace": "trace",
     "root-events": "hep",

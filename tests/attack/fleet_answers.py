@@ -18,27 +18,27 @@ from pydantic_core import to_json
 
 from iostudy.analysis.clock_offset import ClockOffset
 from iostudy.errors import IostudyError
-from iostudy.fleet.agent import FUNCTIONS
-from iostudy.fleet.deployment.call_messages import MOST_ANSWER_BYTES, CallAnswer
-from iostudy.fleet.design import Design
-from iostudy.fleet.replicate.transfer import fetch_folder
-from iostudy.fleet.supervision.node_study import NodeStatus, ResultFile
-from iostudy.fleet.supervision.work_folder import Ending, EndReason
-from iostudy.fleet.together import trial_calls
-from iostudy.fleet.together.joint_trial import join_trials
-from iostudy.fleet.together.node import read_value
-from iostudy.fleet.together.trial_messages import (
+from iostudy.node.protocol import Span
+from iostudy_fleet.agent import FUNCTIONS
+from iostudy_fleet.deployment.call_messages import MOST_ANSWER_BYTES, CallAnswer
+from iostudy_fleet.design import Design
+from iostudy_fleet.replicate.transfer import fetch_folder
+from iostudy_fleet.supervision.node_study import NodeStatus, ResultFile
+from iostudy_fleet.supervision.work_folder import Ending, EndReason
+from iostudy_fleet.together import trial_calls
+from iostudy_fleet.together.joint_trial import join_trials
+from iostudy_fleet.together.node import read_value
+from iostudy_fleet.together.trial_messages import (
     Answer,
     NodeError,
     NodeTrial,
     Outcome,
     ServerPhase,
 )
-from iostudy.node.protocol import Span
 from tests.attack.campaign import AttackCount, attempts
-from tests.fleet.hostile_agent import SEED, mutate, mutate_line
-from tests.fleet.hosts import AGENT, Hosts
-from tests.fleet.small_study import run_arguments, write_study
+from tests.plugins.fleet.hostile_agent import SEED, mutate, mutate_line
+from tests.plugins.fleet.hosts import AGENT, Hosts
+from tests.plugins.fleet.small_study import run_arguments, write_study
 
 MOST_MUTANTS = 20_000
 MOST_RUNS = 12
@@ -56,7 +56,7 @@ IN_PLACE_OF_AGENT = f"""\
 import sys
 if {AGENT!r} in sys.orig_argv:
     import os
-    from tests.fleet.hostile_agent import main
+    from tests.plugins.fleet.hostile_agent import main
     os._exit(main())
 """
 TARGET: dict[str, Any] = {"description": "d", "devices": [], "identity": [], "on": {}, "notes": []}

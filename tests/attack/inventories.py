@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from iostudy.errors import UsageError
-from iostudy.fleet.deployment.inventory import HostVariables, read_nodes
+from iostudy_fleet.deployment.inventory import HostVariables, read_nodes
 from tests.attack.campaign import AttackCount, attempts
 from tests.attack.studies import MUTATIONS
 

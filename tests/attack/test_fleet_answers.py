@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from iostudy.fleet.agent import FUNCTIONS
-from iostudy.fleet.design import Design
+from iostudy_fleet.agent import FUNCTIONS
+from iostudy_fleet.design import Design
 from tests.attack.fleet_answers import METHODS, VALUES, failure, no_pickle, run_failure
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iostudy.analysis.meta_analysis import pool
 from iostudy.analysis.rule import Rule
-from iostudy.results.fleet import NodeEffect, find_odd_nodes, pool_nodes
+from iostudy_fleet.meta_analysis import pool
+from iostudy_fleet.pooling import NodeEffect, find_odd_nodes, pool_nodes
 from tests.calibration.simulation import NOISE, SEED, carry_out
 
 RISK = 0.05

@@ -15,7 +15,7 @@ from iostudy.analysis.decision import estimate
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.series import FamilyOfTests, flag_figures, flag_pairs, measure_slow_noise
 from iostudy.analysis.verdict import Verdict
-from iostudy.results.fleet import NodeEffect, pool_nodes
+from iostudy_fleet.pooling import NodeEffect, pool_nodes
 from tests.calibration.simulation import SEED, Array, NoiseShape, autocorrelated, carry_out, noise
 
 ALONE = FamilyOfTests(series=1, pairs=1)

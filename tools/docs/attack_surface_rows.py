@@ -32,7 +32,7 @@ ROWS = (
     Row(
         Kind.SOCKET,
         "a Unix socket of the study on a node",
-        ("fleet/together/trial_server.py", "fleet/together/trial_socket.py"),
+        ("iostudy_fleet/together/trial_server.py", "iostudy_fleet/together/trial_socket.py"),
         "the same user: it is in a work folder of mode 0700",
     ),
     Row(
@@ -66,7 +66,11 @@ ROWS = (
     Row(
         Kind.SOCKET,
         "name of this host, and a connection to a NameNode",
-        ("fleet/options.py", "fleet/deployment/probe.py", "hadoop/existing/reachability.py"),
+        (
+            "iostudy_fleet/options.py",
+            "iostudy_fleet/deployment/probe.py",
+            "hadoop/existing/reachability.py",
+        ),
         "nobody: they do not listen",
     ),
     Row(
@@ -85,9 +89,9 @@ ROWS = (
         Kind.TEMPORARY,
         "a folder or file of mode 0700 or 0600 in `TMPDIR`, removed at the end",
         (
-            "fleet/deployment/node_probe.py",
-            "fleet/deployment/probe.py",
-            "fleet/deployment/slurm.py",
+            "iostudy_fleet/deployment/node_probe.py",
+            "iostudy_fleet/deployment/probe.py",
+            "iostudy_fleet/deployment/slurm.py",
             "node/simulated_host.py",
             "persist/install.py",
             "iostudy_hep/file.py",
@@ -121,7 +125,7 @@ ROWS = (
     Row(
         Kind.DESERIALIZER,
         "YAML of Ansible inventories, without tags and anchors, with bounds",
-        ("fleet/deployment/inventory_text.py",),
+        ("iostudy_fleet/deployment/inventory_text.py",),
         "the author of the inventory",
     ),
     Row(
@@ -154,7 +158,7 @@ ROWS = (
     Row(
         Kind.DESERIALIZER,
         "JSON by the Unix socket of a study on a node",
-        ("fleet/together/trial_server.py", "fleet/together/trial_socket.py"),
+        ("iostudy_fleet/together/trial_server.py", "iostudy_fleet/together/trial_socket.py"),
         "the same user",
     ),
     Row(
@@ -203,16 +207,16 @@ ROWS = (
         Kind.CHILD,
         "ssh, srun, ansible-inventory and iostudy itself",
         (
-            "fleet/deployment/agents.py",
-            "fleet/deployment/client.py",
-            "fleet/deployment/inventory.py",
-            "fleet/deployment/node_probe.py",
-            "fleet/deployment/probe.py",
-            "fleet/deployment/slurm.py",
-            "fleet/supervision/node_study.py",
-            "fleet/supervision/supervisor.py",
-            "fleet/together/trial_server.py",
-            "fleet/together/trial_socket.py",
+            "iostudy_fleet/deployment/agents.py",
+            "iostudy_fleet/deployment/client.py",
+            "iostudy_fleet/deployment/inventory.py",
+            "iostudy_fleet/deployment/node_probe.py",
+            "iostudy_fleet/deployment/probe.py",
+            "iostudy_fleet/deployment/slurm.py",
+            "iostudy_fleet/supervision/node_study.py",
+            "iostudy_fleet/supervision/supervisor.py",
+            "iostudy_fleet/together/trial_server.py",
+            "iostudy_fleet/together/trial_socket.py",
         ),
         "the owner of `PATH` on the host and on the nodes",
     ),

@@ -12,11 +12,11 @@ from iostudy.cli.run_json import StudyRunReport
 from iostudy.report.documents.bench import BenchReport
 from iostudy.report.documents.comparison.values import StudyComparison
 from iostudy.report.documents.existing_runs import RunsComparison
-from iostudy.report.documents.fleet.values import FleetReport
 from iostudy.report.documents.power.values import PowerReport
 from iostudy.report.documents.selftest.values import SelftestReport
 from iostudy.report.render import json_
 from iostudy.study import json_schema
+from iostudy_fleet.report.values import FleetReport
 from iostudy_watch.document import WatchReport
 from tools.docs import (
     attack_surface,
@@ -46,7 +46,9 @@ DOCUMENTS: Mapping[str, Callable[[], str]] = {
     "python/iostudy/report/schema.json": json_.format_schema,
     "python/iostudy/report/bench.schema.json": partial(json_.format_schema, BenchReport),
     "python/iostudy/report/comparison.schema.json": partial(json_.format_schema, StudyComparison),
-    "python/iostudy/report/fleet.schema.json": partial(json_.format_schema, FleetReport),
+    "plugins/fleet/iostudy_fleet/report/fleet.schema.json": partial(
+        json_.format_schema, FleetReport
+    ),
     "python/iostudy/report/power.schema.json": partial(json_.format_schema, PowerReport),
     "python/iostudy/report/runs.schema.json": partial(json_.format_schema, RunsComparison),
     "python/iostudy/report/selftest.schema.json": partial(json_.format_schema, SelftestReport),

@@ -77,7 +77,6 @@ _CORE = (
         "iostudy.cli.list_studies:clean",
     ),
     _command("compare", "Compare two studies, of two days or two hosts."),
-    _command("fleet", "Run one study on several nodes; pool the results.", "app"),
     _command("persist", "Keep settings permanently: print the files, or install them."),
     Command(
         "bench",
@@ -99,11 +98,10 @@ _CORE = (
 )
 
 
-def all_commands() -> Iterator[Command]:
-    """Yield the commands of the core, then those of the plugins, in the order of the help."""
-    yield from _CORE
-    for plugin in plugins.installed():
-        yield from plugin.commands
+def all_commands() -> tuple[Command, ...]:
+    """Return the commands of the core, then those of the plugins, in the order of the help."""
+    others = (command for plugin in plugins.installed() for command in plugin.commands)
+    return (*_CORE, *others)
 
 
 class LazyGroup(TyperGroup):

@@ -1,0 +1,1 @@
+"""`iostudy fleet`: the commands, their options and what they print."""

@@ -1,0 +1,309 @@
+"""One study on several nodes (pure): pooled effects, odd nodes, classes of nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from iostudy.analysis.paired import Array, Interval
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import (
+    EstimatedDifference,
+    Verdict,
+    classify_intervals,
+    exceeds_margin,
+)
+from iostudy.ledger.rows import MeasuredRow
+from iostudy.results.comparisons import (
+    collect_figures,
+    compare_configurations,
+    decision_rule,
+)
+from iostudy.study.model import Study
+from iostudy.workloads.definition import Figure
+from iostudy_fleet.meta_analysis import (
+    PooledEffect,
+    compare_classes,
+    find_odd_effects,
+    pool,
+)
+
+LEAST_NODES = 2
+"""Fewest nodes whose effects can be pooled; also the fewest of a class."""
+
+_LEAST_SD = 1e-6
+"""Least standard deviation of a log figure: one part in a million, below any timer's noise."""
+
+
+@dataclass(frozen=True)
+class NodeStudy:
+    """The study of one node, and the traits by which nodes can be divided into classes."""
+
+    node: str
+    study: Study
+    rows: Sequence[MeasuredRow]
+    traits: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class NodeEffect:
+    """A node's log values, one of each of its ``blocks`` blocks: typical value and deviation.
+
+    The deviation is NaN for a single block, and after a failed run.
+    """
+
+    node: str
+    mean: float
+    sd: float
+    blocks: int
+
+
+@dataclass(frozen=True)
+class OddNode:
+    """A node with an effect unlike the others', and the p value for all nodes and effects.
+
+    ``deviation`` is its distance, a log-ratio, from the mean of the nodes that are not odd.
+    """
+
+    node: str
+    deviation: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class NodeClass:
+    """The nodes with the same traits, and their pooled effect."""
+
+    label: str
+    nodes: tuple[str, ...]
+    pooled: PooledEffect
+
+
+@dataclass(frozen=True)
+class ClassDifference:
+    """Classes whose effects differ; ``traits`` divide the nodes in the same way.
+
+    The p value is adjusted for all such tests of the fleet.
+    """
+
+    traits: tuple[str, ...]
+    p_value: float
+    classes: tuple[NodeClass, ...]
+
+
+@dataclass(frozen=True)
+class FleetEffect:
+    """What all nodes measured of one configuration on one workload.
+
+    Values of the baseline are s ln y. Those of another configuration are paired log-ratios to the
+    baseline, positive if better.
+    """
+
+    workload: str
+    configuration: str
+    figure: Figure
+    is_baseline: bool
+    nodes: tuple[NodeEffect, ...]
+    pooled: PooledEffect
+    odd: tuple[OddNode, ...]
+    classes: tuple[ClassDifference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Classes of nodes; the traits that divide the nodes in this way, and the nodes by class."""
+
+    traits: tuple[str, ...]
+    classes: Mapping[str, tuple[str, ...]]
+
+
+def pool_fleet(nodes: Sequence[NodeStudy]) -> tuple[FleetEffect, ...]:
+    """Pool every effect that two nodes or more measured, in the order of the first study.
+
+    The risk of the study is that of naming any node odd in a fleet of equal nodes, and again that
+    of naming any two classes.
+    """
+    samples = list(_collect_samples(nodes))
+    risk = nodes[0].study.decide.risk
+    partitions = find_partitions({each.node: each.traits for each in nodes})
+    class_tests = len(samples) * len(partitions)
+    return tuple(
+        FleetEffect(
+            workload=sample.workload,
+            configuration=sample.configuration,
+            figure=sample.figure,
+            is_baseline=sample.is_baseline,
+            nodes=sample.nodes,
+            pooled=pool_nodes(sample.nodes),
+            odd=find_odd_nodes(sample.nodes, risk, tests=len(samples)),
+            classes=tuple(_class_differences(sample.nodes, partitions, risk, class_tests)),
+        )
+        for sample in samples
+    )
+
+
+def mean_difference(effect: FleetEffect, rule: Rule) -> EstimatedDifference:
+    """Return the mean effect over nodes with its interval and verdict."""
+    return _difference(effect, effect.pooled.interval(_level(rule)), rule)
+
+
+def new_node_difference(effect: FleetEffect, rule: Rule) -> EstimatedDifference:
+    """Return the same with the prediction interval: the verdict on one more node of this kind."""
+    return _difference(effect, effect.pooled.prediction(_level(rule)), rule)
+
+
+def fleet_rule(nodes: Iterable[NodeStudy]) -> Rule:
+    """Return the rule of the study; its bias is the largest of all nodes."""
+    return max((decision_rule(each.study) for each in nodes), key=lambda rule: rule.bias)
+
+
+def pool_nodes(nodes: Sequence[NodeEffect]) -> PooledEffect:
+    """Pool the effects, with the noise of a block that is common to all nodes.
+
+    The noise of a single node is known from few blocks. Weights from it are themselves noise, and
+    Q is then too large (docs/method.md, "Many nodes").
+    """
+    return pool([each.mean for each in nodes], _variances(nodes))
+
+
+def find_odd_nodes(nodes: Sequence[NodeEffect], risk: float, tests: int) -> tuple[OddNode, ...]:
+    """Return the odd nodes; each has its own noise where that exceeds the common one.
+
+    ``tests`` is the number of effects that share the risk.
+    """
+    common = np.array(_variances(nodes))
+    own = np.array([each.sd**2 / each.blocks for each in nodes])
+    freedoms = np.array([each.blocks - 1.0 for each in nodes])
+    is_noisier = own > common
+    found = find_odd_effects(
+        [each.mean for each in nodes],
+        list(np.where(is_noisier, own, common)),
+        risk / tests,
+        list(np.where(is_noisier, freedoms, freedoms.sum())),
+    )
+    return tuple(
+        OddNode(nodes[odd.index].node, odd.deviation, min(1.0, tests * odd.p_value))
+        for odd in found
+    )
+
+
+def find_partitions(traits: Mapping[str, Mapping[str, str]]) -> tuple[Partition, ...]:
+    """Return the ways in which traits divide the nodes into two classes or more.
+
+    A class has two nodes at least; nodes of smaller classes, or without the trait, are left out.
+    """
+    found: dict[frozenset[tuple[str, ...]], dict[str, Mapping[tuple[str, ...], str]]] = {}
+    for trait in dict.fromkeys(name for own in traits.values() for name in own):
+        classes = _divide(trait, traits)
+        if len(classes) > 1:
+            found.setdefault(frozenset(classes), {})[trait] = classes
+    return tuple(_merge(own) for own in found.values())
+
+
+def _merge(classes: Mapping[str, Mapping[tuple[str, ...], str]]) -> Partition:
+    """Return the one partition of several traits; a class has a label of all their values."""
+    first = next(iter(classes.values()))
+    labels = {nodes: ", ".join(own[nodes] for own in classes.values()) for nodes in first}
+    return Partition(tuple(classes), {label: nodes for nodes, label in labels.items()})
+
+
+def _divide(trait: str, traits: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, ...], str]:
+    """Return the value of each class by its nodes."""
+    groups: dict[str, list[str]] = {}
+    for node, own in traits.items():
+        if trait in own:
+            groups.setdefault(own[trait], []).append(node)
+    return {tuple(nodes): value for value, nodes in groups.items() if len(nodes) >= LEAST_NODES}
+
+
+def _class_differences(
+    nodes: Sequence[NodeEffect], partitions: Iterable[Partition], risk: float, tests: int
+) -> Iterator[ClassDifference]:
+    for partition in partitions:
+        measured = {
+            label: [each for each in nodes if each.node in members]
+            for label, members in partition.classes.items()
+        }
+        groups = {label: own for label, own in measured.items() if len(own) >= LEAST_NODES}
+        if len(groups) < 2:
+            continue
+        members = [each for own in groups.values() for each in own]
+        labels = [label for label, own in groups.items() for _ in own]
+        p_value = tests * compare_classes(
+            [each.mean for each in members], _variances(members), labels
+        )
+        if p_value <= risk:
+            classes = (
+                NodeClass(label, tuple(each.node for each in own), pool_nodes(own))
+                for label, own in groups.items()
+            )
+            yield ClassDifference(partition.traits, p_value, tuple(classes))
+
+
+def _variances(nodes: Sequence[NodeEffect]) -> list[float]:
+    """Variances of the means, by the common noise of a block."""
+    known = [each for each in nodes if math.isfinite(each.sd)]
+    squares = math.fsum((each.blocks - 1) * each.sd**2 for each in known)
+    common = squares / max(1, sum(each.blocks - 1 for each in known))
+    return [max(common, _LEAST_SD**2) / each.blocks for each in nodes]
+
+
+def _level(rule: Rule) -> float:
+    return rule.risk / rule.comparisons
+
+
+def _difference(effect: FleetEffect, interval: Interval, rule: Rule) -> EstimatedDifference:
+    """An interval with its verdict; the blocks of the nodes do not count here."""
+    wide = Interval(interval.low - rule.bias, interval.high + rule.bias)
+    verdict = Verdict(str(classify_intervals(wide.low, wide.high, rule.min_blocks, rule)))
+    return EstimatedDifference(
+        estimate=effect.pooled.mean,
+        interval=wide,
+        verdict=verdict,
+        by_margin=exceeds_margin(verdict, wide, rule.delta),
+        higher_is_better=effect.figure.higher_is_better,
+    )
+
+
+@dataclass(frozen=True)
+class _Sample:
+    workload: str
+    configuration: str
+    figure: Figure
+    is_baseline: bool
+    nodes: tuple[NodeEffect, ...]
+
+
+def _collect_samples(nodes: Sequence[NodeStudy]) -> Iterator[_Sample]:
+    """Yield what two nodes or more measured: the baseline of a workload, then its comparisons."""
+    figures = {own.label: own.figure for own in nodes[0].study.workloads}
+    found: dict[tuple[str, str], list[NodeEffect]] = {}
+    for each in nodes:
+        for key, effect in _node_effects(each):
+            found.setdefault(key, []).append(effect)
+    baseline = nodes[0].study.baseline.label
+    for workload, figure in figures.items():
+        for (own, label), effects in found.items():
+            if own == workload and len(effects) >= LEAST_NODES:
+                yield _Sample(workload, label, figure, label == baseline, tuple(effects))
+
+
+def _node_effects(node: NodeStudy) -> Iterator[tuple[tuple[str, str], NodeEffect]]:
+    study = node.study
+    values = collect_figures(study, node.rows)
+    for workload in study.workloads:
+        own = values.get((workload.label, study.baseline.label), {})
+        if own:
+            sign = 1 if workload.figure.higher_is_better else -1
+            logarithms: Array = sign * np.log(list(own.values()))
+            sd = float(np.std(logarithms, ddof=1)) if len(own) > 1 else math.nan
+            effect = NodeEffect(node.node, float(np.mean(logarithms)), sd, len(own))
+            yield (workload.label, study.baseline.label), effect
+    for result in compare_configurations(study, node.rows):
+        found = result.comparison
+        if math.isfinite(found.estimate):
+            effect = NodeEffect(node.node, found.estimate, found.sd, found.blocks)
+            yield (result.workload, result.configuration), effect

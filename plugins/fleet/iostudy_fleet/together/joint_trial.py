@@ -1,0 +1,109 @@
+"""One result of a trial from the results of all nodes (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from iostudy.analysis.clock_offset import ClockOffset
+from iostudy.node.protocol import TrialResult
+from iostudy.results.joint_run import JointRun, NodeRun, join_runs
+from iostudy.results.node_parts import NodePart
+from iostudy.telemetry.covariates import Covariate, compute_covariates
+from iostudy.telemetry.recorder import Telemetry
+from iostudy.telemetry.samples import Samples
+from iostudy.telemetry.summary import TelemetrySummary
+from iostudy.units import MIB
+from iostudy.workloads.measurement import AGGREGATE, BYTES, EXEC_TIME, Histogram
+from iostudy_fleet.together.trial_messages import NodeTrial
+
+_DISTURBANCES = ("suspended_s", "longest_gap_s")
+"""Figures of the machine that make a trial invalid, as shares of the CPU time do."""
+_NO_SAMPLES = Samples(np.zeros(2), {})
+_STEAL, _FOREIGN_CPU = ("%steal",), ("cores", "foreign_%cpu")
+
+
+def join_trials(
+    results: Mapping[str, NodeTrial],
+    offsets: Mapping[str, tuple[ClockOffset, ClockOffset]],
+    margin: float,
+) -> TrialResult:
+    """Join the results by node; ``offsets`` are those of its clock before and after the run.
+
+    Figures are those with a meaning for all nodes: the bytes, the time from the first start to the
+    last end, and their rate.
+    """
+    runs = [_node_run(node, own, offsets[node]) for node, own in results.items()]
+    joint = join_runs(runs, margin)
+    return TrialResult(
+        figures={
+            AGGREGATE: joint.bytes_per_second / MIB,
+            EXEC_TIME: joint.seconds,
+            BYTES: float(joint.size),
+        },
+        settings={
+            f"{name}@{node}": value
+            for node, own in results.items()
+            for name, value in own.settings.items()
+        },
+        telemetry=Telemetry(_join_summaries(results, joint), _NO_SAMPLES),
+        devices=(),
+        phases=_longest_phases(results),
+        notes=tuple(dict.fromkeys(note for own in results.values() for note in own.notes)),
+        latencies=_add_latencies(results),
+        parts=tuple(_build_part(own, runs).to_part() for own in runs),
+        departures=tuple(
+            f"{node}: {text}" for node, own in results.items() for text in own.departures
+        ),
+    )
+
+
+def _node_run(node: str, result: NodeTrial, offsets: tuple[ClockOffset, ClockOffset]) -> NodeRun:
+    size = round(result.figures[BYTES])
+    return NodeRun(node, result.span.began, result.span.ended, size, *offsets)
+
+
+def _build_part(own: NodeRun, runs: list[NodeRun]) -> NodePart:
+    return NodePart(
+        node=own.node,
+        seconds=own.seconds,
+        start_after=own.start - min(each.start for each in runs),
+        error=max(own.offset_before.error, own.offset_after.error),
+        size=own.size,
+    )
+
+
+def _join_summaries(results: Mapping[str, NodeTrial], joint: JointRun) -> TelemetrySummary:
+    """Disturbances of the node that has most of each; figures of devices are of one host only."""
+    summaries = [TelemetrySummary(own.span.seconds, {}, own.machine) for own in results.values()]
+    machine = {
+        name: max(summary.machine.get(name, 0.0) for summary in summaries) for name in _DISTURBANCES
+    }
+    most_steal = max(summaries, key=partial(_share, Covariate.STEAL))
+    most_foreign = max(summaries, key=partial(_share, Covariate.FOREIGN_CPU))
+    machine |= _select(most_steal, _STEAL) | _select(most_foreign, _FOREIGN_CPU)
+    return TelemetrySummary(seconds=joint.seconds, devices={}, machine=machine)
+
+
+def _share(of: Covariate, summary: TelemetrySummary) -> float:
+    return compute_covariates(summary).get(of, 0.0)
+
+
+def _select(summary: TelemetrySummary, names: Sequence[str]) -> dict[str, float]:
+    return {name: summary.machine[name] for name in names if name in summary.machine}
+
+
+def _longest_phases(results: Mapping[str, NodeTrial]) -> dict[str, float]:
+    names = dict.fromkeys(name for own in results.values() for name in own.phases)
+    return {name: max(own.phases.get(name, 0.0) for own in results.values()) for name in names}
+
+
+def _add_latencies(results: Mapping[str, NodeTrial]) -> dict[str, Histogram]:
+    found: dict[str, Counter[float]] = {}
+    for own in results.values():
+        for operation, histogram in own.latencies.items():
+            found.setdefault(operation, Counter()).update(dict(histogram))
+    return {operation: tuple(sorted(counts.items())) for operation, counts in found.items()}

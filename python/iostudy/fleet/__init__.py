@@ -1,1 +1,0 @@
-"""Runs one study on many nodes, each on its own storage or all together."""
