@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from iostudy.cli.commands import all_commands, load
-from iostudy.plugins import Command
+from iostudy.plugins import Command, installed
 
 pytestmark = pytest.mark.child
 
@@ -29,7 +29,19 @@ def test_start_up_imports_no_slow_library(started: str, late: set[str]) -> None:
 
 ALLOWED = {"iostudy", "typer", "click", "rich", "shellingham", "typing_extensions", "annotated_doc"}
 """Packages outside the standard library that printing a version may import."""
-OWN = {"cli", "errors", "units", "visible", "safe_path", "durable", "host", "settings", "report"}
+PLUGINS = {f"iostudy_{plugin.name}" for plugin in installed()}
+OWN = {
+    "cli",
+    "durable",
+    "errors",
+    "host",
+    "plugins",
+    "report",
+    "safe_path",
+    "settings",
+    "units",
+    "visible",
+}
 
 
 @pytest.mark.parametrize("argument", ["--version", "--help"])
@@ -44,7 +56,7 @@ def test_version_and_help_import_nothing_but_the_command_line(argument: str) -> 
     )
     modules = set(done.stderr.split()) - set(before.decode().split())
     packages = {name.partition(".")[0] for name in modules} - set(sys.stdlib_module_names)
-    assert {name for name in packages if not name.startswith("_")} <= ALLOWED
+    assert {name for name in packages if not name.startswith("_")} <= ALLOWED | PLUGINS
     own = {name.split(".")[1] for name in modules if name.startswith("iostudy.")}
     assert own <= OWN
     heavy = {"iostudy.settings.kinds", "iostudy.settings.catalog", "iostudy.cli.run"}

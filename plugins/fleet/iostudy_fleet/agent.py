@@ -112,10 +112,13 @@ def _list_children() -> Iterator[list[bytes]]:
                 yield (process / "cmdline").read_bytes().split(b"\0")
 
 
+_PACKAGES = (b"iostudy", b"iostudy_fleet")
+
+
 def is_own(arguments: Sequence[bytes]) -> bool:
     """Whether a command line is one of iostudy that may have settings to restore."""
     modules = [module for option, module in pairwise(arguments) if option == b"-m"]
-    runs_module = any(module.partition(b".")[0] == b"iostudy" for module in modules)
+    runs_module = any(module.partition(b".")[0] in _PACKAGES for module in modules)
     return runs_module or os.fsencode(WATCHDOG) in arguments
 
 
