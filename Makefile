@@ -33,12 +33,14 @@ WORKERS := $(shell echo $$((2 * $$(nproc))))
 ALL_TESTS := set-up test-rust check-rust,check-python,test-python property-tests calibrate crash attack diagnose hadoop \
 	hdfs-test systems fleet fleet-kills vm
 
-.PHONY: quickstart set-up test test-rust test-python all-tests unit property-tests check check-rust check-python docs \
+.PHONY: quickstart extras set-up test test-rust test-python all-tests unit property-tests check check-rust check-python docs \
 	bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site \
 	format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
+
+extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hep, trace, watch), searches and figures
 
 set-up: ## all that tests need; packages are installed while Rust is compiled
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.test $(VENV)/.built
@@ -204,9 +206,13 @@ $(BIN)/iostudy-hdfs-mount: $(VENV)/.built $(HDFS_SOURCES)
 	cargo build $(HDFS_CARGO)
 	install target/hdfs-mount/release/iostudy-hdfs-mount $@
 
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt $(PLUGINS)
-	tools/install $(VENV) requirements/dev.txt
+$(VENV)/.extras: $(VENV)/.run requirements/extras.txt $(PLUGINS)
+	tools/install $(VENV) requirements/extras.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation $(PLUGINS:%/pyproject.toml=-e %)
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.extras requirements/dev.txt
+	tools/install $(VENV) requirements/dev.txt
 	touch $@
 
 $(VENV)/.package: $(VENV)/.dev $(VENV)/.built requirements/package.txt

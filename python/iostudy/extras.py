@@ -23,7 +23,7 @@ def require_extra(extra: str, purpose: str, alternative: str = "") -> None:
     modules = EXTRAS[extra]
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
-        install = f"pip install 'iostudy[{extra}]'"
+        install = f"pip install 'iostudy[{extra}]', or `make extras` in a clone"
         raise UsageError(
             f"the Python packages {' and '.join(modules)}, to {purpose}",
             found=f"not installed: {', '.join(missing)}",

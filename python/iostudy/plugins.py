@@ -120,7 +120,7 @@ def find_missing(word: str) -> str:
     """Return the command that installs the plugin of a command or workload; "" if none lacks."""
     name = _WORDS.get(word)
     is_missing = name is not None and name not in {plugin.name for plugin in installed()}
-    return f"pip install 'iostudy[{name}]'" if is_missing else ""
+    return f"pip install 'iostudy[{name}]', or `make extras` in a clone" if is_missing else ""
 
 
 def require_plugin_of(word: str, where: str) -> None:
