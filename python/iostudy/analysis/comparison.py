@@ -10,13 +10,14 @@ import numpy as np
 
 from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.decision import (
+    Outcomes,
     decide,
     estimate,
     has_rare_slow_runs,
     interval_ends,
     is_balanced,
 )
-from iostudy.analysis.paired import Array, Flags, Interval, PairedRuns
+from iostudy.analysis.paired import Array, Interval, PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs
 from iostudy.analysis.verdict import EstimatedDifference, Verdict, exceeds_margin
@@ -69,6 +70,22 @@ def compare(
 
 def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Comparison:
     """Compare two configurations by their paired runs."""
+    own, ended = _decide_at_looks(runs, rule)
+    comparison = _describe(own.differences, ended, rule, higher_is_better=higher_is_better)
+    used = own.first(comparison.blocks)
+    slow, baseline_slow = (
+        find_slow_runs(x, rule.margin, rule.risk) for x in (used.other, used.baseline)
+    )
+    return replace(comparison, slow=slow, baseline_slow=baseline_slow)
+
+
+def decide_runs(runs: PairedRuns, rule: Rule) -> Outcomes:
+    """Return the verdict of `compare_runs` alone."""
+    return _decide_at_looks(runs, rule)[1]
+
+
+def _decide_at_looks(runs: PairedRuns, rule: Rule) -> tuple[PairedRuns, Outcomes]:
+    """Return the runs up to the last analysis, and what was decided by them."""
     count = len(runs.other)
     own = runs.first(rule.boundaries_of(count).last_look(count))
     ready = is_balanced(own.after[None]) if rule.by_scores and own.after is not None else None
@@ -77,12 +94,7 @@ def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Com
         if rule.rare is not None
         else None
     )
-    comparison = _compare(own.differences, rule, ready, rare, higher_is_better=higher_is_better)
-    used = own.first(comparison.blocks)
-    slow, baseline_slow = (
-        find_slow_runs(x, rule.margin, rule.risk) for x in (used.other, used.baseline)
-    )
-    return replace(comparison, slow=slow, baseline_slow=baseline_slow)
+    return own, decide(own.differences[None], rule, ready=ready, rare=rare)
 
 
 def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
@@ -91,18 +103,10 @@ def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comp
     Blocks after the last analysis have to wait for the next one.
     """
     used = ratios[: rule.boundaries_of(len(ratios)).last_look(len(ratios))]
-    return _compare(used, rule, higher_is_better=higher_is_better)
+    return _describe(used, decide(used[None], rule), rule, higher_is_better=higher_is_better)
 
 
-def _compare(
-    ratios: Array,
-    rule: Rule,
-    ready: Flags | None = None,
-    rare: Flags | None = None,
-    *,
-    higher_is_better: bool,
-) -> Comparison:
-    ended = decide(ratios[None], rule, ready=ready, rare=rare)
+def _describe(ratios: Array, ended: Outcomes, rule: Rule, *, higher_is_better: bool) -> Comparison:
     count, futile = int(ended.blocks[0]), bool(ended.futile[0])
     verdict = Verdict(str(ended.words[0]))
     interval = Interval(float(ended.low[0]), float(ended.high[0]))

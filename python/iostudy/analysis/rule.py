@@ -95,25 +95,32 @@ class Rule:
         stage. As n grows, it becomes the usual z(1 - a/2) + z(power) standard errors; with z alone
         a study of 10 blocks has a power of 0.70 only.
         """
-        quantile = -float(t_quantile(blocks - 1, self._last_level(blocks) / 2))
-        return (quantile + float(t_quantile(blocks - 1, POWER))) / math.sqrt(blocks)
+        return _detectable_difference(blocks, self._last_level(blocks))
 
     def required_blocks(self, sd: float, *, at_least: int = 0) -> int:
         """Return the fewest blocks that find a difference of the margin with power 0.8.
 
-        ``sd`` is that of the paired log-ratios. The result may exceed ``longest``. In each stage
-        the search starts at ((z(1 - a/2) + z(power)) * sd / delta)^2, a few blocks below.
+        ``sd`` is that of the paired log-ratios. The result may exceed ``longest``. It is then too
+        small, because later stages have smaller levels, which are not computed in vain. In each
+        stage the search starts at ((z(1 - a/2) + z(power)) * sd / delta)^2, a few blocks below.
         """
         found = self.delta - self.bias
         needed = max(at_least, self.min_blocks)
         for end in self.continuation.ends(self.max_blocks):
-            errors = normal_quantile(POWER) - normal_quantile(self._last_level(end) / 2)
+            level = self._last_level(end)
+            errors = normal_quantile(POWER) - normal_quantile(level / 2)
             needed = max(needed, math.ceil((errors * sd / found) ** 2))
-            while needed <= end or end == self.longest:
-                if self.detectable_difference(needed) * sd <= found:
+            is_last = end == self.longest or needed > self.longest
+            while needed <= end or is_last:
+                if _detectable_difference(needed, level) * sd <= found:
                     return needed
                 needed += 1
         raise AssertionError("the last stage has no end here")
 
     def _last_level(self, blocks: int) -> float:
         return float(self.boundaries_of(blocks).difference[-1])
+
+
+def _detectable_difference(blocks: int, level: float) -> float:
+    quantile = -float(t_quantile(blocks - 1, level / 2))
+    return (quantile + float(t_quantile(blocks - 1, POWER))) / math.sqrt(blocks)

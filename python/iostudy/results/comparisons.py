@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.boundaries import SPENT, AnalysisMethod
-from iostudy.analysis.comparison import Comparison, compare_runs
+from iostudy.analysis.comparison import Comparison, compare_runs, decide_runs
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.rule import Rule
@@ -270,12 +270,10 @@ def _compare_with_baseline(
     study: Study, workload: WorkloadRequest, configuration: str, collected: BlockRuns
 ) -> ComparisonResult:
     runs, figure = pair_runs(study, workload, configuration, collected), workload.figure
-    rules = (decision_rule(study), guard_rule(study), better_rule(study))
-    by_rule = {
-        rule: compare_runs(runs, higher_is_better=figure.higher_is_better, rule=rule)
-        for rule in set(rules)
-    }
-    comparison, guard, better = (by_rule[rule] for rule in rules)
+    comparison = compare_runs(
+        runs, higher_is_better=figure.higher_is_better, rule=decision_rule(study)
+    )
+    guard, better = (decide_runs(runs, rule(study)) for rule in (guard_rule, better_rule))
     used = runs.first(comparison.blocks)
     return ComparisonResult(
         workload=workload.label,
@@ -286,8 +284,8 @@ def _compare_with_baseline(
         baseline_mean=_geometric_mean(used.baseline, figure),
         comparison=comparison,
         bound=configuration in study.bounds,
-        meets_better=better.verdict is Verdict.BETTER,
-        meets_guard=guard.is_not_worse or guard.verdict is Verdict.BETTER,
+        meets_better=better.words[0] == Verdict.BETTER,
+        meets_guard=bool(guard.not_worse[0]) or guard.words[0] == Verdict.BETTER,
         lost_blocks=runs.lost,
     )
 
