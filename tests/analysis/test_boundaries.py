@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from iostudy.analysis.boundaries import CONTINUABLE, AnalysisMethod, build_boundaries
+from iostudy.analysis.boundaries import build_boundaries
 from iostudy.analysis.paired import t_bounds
 from iostudy.analysis.sequential import crossing_of_levels, repeated_alpha
+from iostudy.analysis.spending import CONTINUABLE, AnalysisMethod
 
 SPENDING = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 100, 0.05)
 

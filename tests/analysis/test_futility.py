@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy import special
 
-from iostudy.analysis.boundaries import AnalysisMethod, build_boundaries
+from iostudy.analysis.boundaries import build_boundaries
 from iostudy.analysis.futility import predictive_probability
+from iostudy.analysis.spending import AnalysisMethod
 
 BOUNDARIES = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05)
 DELTA = 0.03

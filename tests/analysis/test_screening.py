@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.comparison import compare
 from iostudy.analysis.design import main_effects, plackett_burman
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.screening import EffectSeries, holm, screen_effects
 from iostudy.analysis.sequential import repeated_alpha
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 
 RULE = Rule(

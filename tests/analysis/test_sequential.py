@@ -10,8 +10,8 @@ from iostudy.analysis.sequential import (
     plan_looks,
     repeated_alpha,
     spending_levels,
-    spent,
 )
+from iostudy.analysis.spending import spent
 from iostudy.analysis.t_chain import Resolution
 
 SEED = 20240611

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.comparison import Comparison, compare
 from iostudy.analysis.decision import decide
 from iostudy.analysis.paired import UNKNOWN, mean_interval
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import repeated_alpha, spending_levels
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict, classify_intervals
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.rule import Rule
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, Outcomes, carry_out, noise

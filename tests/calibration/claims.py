@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.decision import decide, has_rare_slow_runs, is_balanced
 from iostudy.analysis.paired import Flags, PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import bound_share, is_slow
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.unpaired import combine_rules, compare_effects, difference_interval
 from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import SEED, Array, Outcomes, carry_out

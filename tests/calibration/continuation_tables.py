@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from iostudy.analysis.boundaries import CONTINUABLE, AnalysisMethod, build_boundaries
+from iostudy.analysis.boundaries import build_boundaries
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import spend_in_stages
+from iostudy.analysis.spending import CONTINUABLE, AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, pairs

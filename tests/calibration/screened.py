@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.design import Runs, main_effects, plackett_burman
 from iostudy.analysis.paired import t_bounds
 from iostudy.analysis.rule import Rule
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict, classify_intervals
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, noise
 

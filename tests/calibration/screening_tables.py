@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.rule import Rule
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 from tests.calibration import screened, simulation
 from tests.calibration.rows import Row, percent

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.decision import decide
 from iostudy.analysis.paired import Flags
 from iostudy.analysis.rule import Rule
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 
 SEED = 20240611

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from iostudy.analysis.boundaries import AnalysisMethod, build_boundaries
+from iostudy.analysis.boundaries import build_boundaries
 from iostudy.analysis.noise import minimum_detectable_effect
 from iostudy.analysis.rule import Rule
-from iostudy.analysis.sequential import plan_looks, repeated_alpha, spent
+from iostudy.analysis.sequential import plan_looks, repeated_alpha
+from iostudy.analysis.spending import AnalysisMethod, spent
 from iostudy.analysis.verdict import Verdict
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.analysis.boundaries import CONTINUABLE, SPENT
+from iostudy.analysis.spending import CONTINUABLE, SPENT
 from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
 from iostudy.execution.session import prepare_session

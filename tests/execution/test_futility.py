@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import METHOD, open_ledger, read_study

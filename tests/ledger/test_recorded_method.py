@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.paired import mean_interval
 from iostudy.analysis.sequential import repeated_alpha
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.errors import LedgerError
 from iostudy.ledger.studies import METHOD, recorded_study
 from iostudy.results.comparisons import compare_configurations

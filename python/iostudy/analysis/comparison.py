@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.decision import (
     Outcomes,
     decide,
@@ -20,6 +19,7 @@ from iostudy.analysis.decision import (
 from iostudy.analysis.paired import Array, Interval, PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import EstimatedDifference, Verdict, exceeds_margin
 
 

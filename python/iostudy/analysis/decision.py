@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis import normal_scores
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.futility import FUTILITY, predictive_probability
 from iostudy.analysis.paired import UNKNOWN, Array, Flags, Interval, t_bounds
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import is_slow, most_slow_runs
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 
 MIN_ORDERS = 2

@@ -6,14 +6,9 @@ import math
 from dataclasses import dataclass
 
 from iostudy.analysis import sequential
-from iostudy.analysis.boundaries import (
-    SPENT,
-    AnalysisMethod,
-    Boundaries,
-    Continuation,
-    build_boundaries,
-)
+from iostudy.analysis.boundaries import Boundaries, build_boundaries
 from iostudy.analysis.distributions import normal_quantile, t_quantile
+from iostudy.analysis.spending import SPENT, AnalysisMethod, Continuation
 
 POWER = 0.8
 

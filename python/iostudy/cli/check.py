@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from iostudy.analysis.decision import MIN_ORDERS
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName, UnsafeFolders
 from iostudy.cli.check_json import build_document
@@ -284,6 +283,9 @@ def _describe_effort(study: Study) -> list[tuple[str, str]]:
 
 def _describe_orders(blocks: int) -> list[tuple[str, str]]:
     """Say how seldom so few blocks have the orders that a verdict needs."""
+    # Imported here: numpy takes a fifth of a second to load.
+    from iostudy.analysis.decision import MIN_ORDERS
+
     possible = sum(math.comb(blocks, first) for first in range(MIN_ORDERS, blocks - MIN_ORDERS + 1))
     share = possible / 2**blocks
     if share > _USUAL_SHARE:

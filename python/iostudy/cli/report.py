@@ -87,15 +87,17 @@ def _print_study(
     *,
     unsafe_folders: bool,
 ) -> None:
-    # Imported here: statistics and charts take most of a second to load.
+    # Imported here: statistics take half a second to load, and so do charts, which only HTML has.
     from iostudy.cli.report_output import print_terminal, read_report, write_figures
-    from iostudy.report.render import html, json_, markdown
+    from iostudy.report.render import json_, markdown
 
     content = read_report(folder, reference)
     if figures is not None:
         write_figures(content, figures, unsafe_folders=unsafe_folders)
     match form:
         case ReportFormat.HTML:
+            from iostudy.report.render import html
+
             print_utf8(html.render(content) + "\n")
         case ReportFormat.MARKDOWN:
             print_text(markdown.render(content) + "\n")

@@ -21,7 +21,6 @@ from iostudy.ledger.windows import WindowRecord
 from iostudy.report.build import build_report
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import terminal
-from iostudy.report.render.write import write_report_files
 from iostudy.report.search_report import build_search_report
 from iostudy.report.section import Document
 from iostudy.report.values import Report
@@ -68,6 +67,9 @@ def read_recorded(folder: Path) -> RecordedStudy:
 
 def write_report(folder: Path) -> Report:
     """Write report.html, report.md and report.json into the folder; RecordError if that fails."""
+    # Imported here: charts take half a second to load.
+    from iostudy.report.render.write import write_report_files
+
     report = read_report(folder)
     with explaining_failed_write(folder, shlex.join(["iostudy", "report", str(folder)])):
         write_report_files(report, folder)

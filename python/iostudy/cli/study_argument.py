@@ -32,6 +32,8 @@ def find_own_folder(given: str, *, resume: bool) -> Path | None:
 
 def _is_output_folder(given: str) -> bool:
     """Whether a folder has a ledger."""
+    if not Path(given).is_dir():
+        return False
     from iostudy.ledger.store import FILE_NAME
 
     return (Path(given) / FILE_NAME).is_file()

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from iostudy.analysis.boundaries import AnalysisMethod
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.errors import NotReadyError, TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.schedule import Schedule

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from iostudy.analysis.boundaries import SPENT, AnalysisMethod, Continuation
+from iostudy.analysis.spending import SPENT, AnalysisMethod, Continuation
 from iostudy.analysis.switchback.block_plan import plan_blocks
 from iostudy.analysis.switchback.window_plan import FIRST_LOOK
 from iostudy.errors import LedgerError, UsageError

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.boundaries import SPENT, AnalysisMethod
 from iostudy.analysis.comparison import Comparison, compare_runs, decide_runs
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.rule import Rule
+from iostudy.analysis.spending import SPENT, AnalysisMethod
 from iostudy.analysis.switchback.window_plan import BOUND_SHARE
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from pydantic import BaseModel
 
-from iostudy.analysis.boundaries import CONTINUABLE, SPENT, AnalysisMethod, Continuation
+from iostudy.analysis.spending import CONTINUABLE, SPENT, AnalysisMethod, Continuation
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.combinations import (

@@ -33,9 +33,8 @@ def build_scaling_sections(report: Report) -> tuple[Section, ...]:
 
 
 def _section(scaling: ScalingReport, report: Report, number: int) -> Section:
-    from iostudy.report.topics.scaling.chart import (
-        build_scaling_charts,  # it draws, and what draws takes long to load
-    )
+    # Imported here: what draws takes long to load.
+    from iostudy.report.topics.scaling.chart import build_scaling_charts
 
     return Section(
         name=f"curves-{number}",

@@ -14,7 +14,6 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.search.chart import build_response_chart
 from iostudy.report.topics.search.values import CandidateReport, MainEffectReport, SearchReport
 from iostudy.report.values import Report
 from iostudy.units import format_percent
@@ -27,6 +26,9 @@ def build_search_section(report: Report) -> Section | None:
     text = report.search
     if text is None:
         return None
+    # Imported here: what draws takes long to load, and a terminal shows no charts of most studies.
+    from iostudy.report.topics.search.chart import build_response_chart
+
     return Section(
         name="search",
         title="Search",

@@ -14,7 +14,6 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import Chart, Section
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.switchback.chart import build_confirmation_chart, build_response_chart
 from iostudy.report.topics.switchback.text import describe_confirmation, describe_effect
 from iostudy.report.topics.switchback.values import CarryOverReport, RunReport, SwitchbackReport
 from iostudy.report.topics.verdicts.names import name_configuration
@@ -54,6 +53,12 @@ def build_switchback_section(report: Report) -> Section | None:
 
 
 def _charts(report: Report) -> Iterator[Chart]:
+    # Imported here: what draws takes long to load.
+    from iostudy.report.topics.switchback.chart import (
+        build_confirmation_chart,
+        build_response_chart,
+    )
+
     for own in report.switchback:
         if own.responses:
             yield build_response_chart(own, report)

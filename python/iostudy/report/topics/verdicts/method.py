@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iostudy import units
-from iostudy.analysis.boundaries import AnalysisMethod
 from iostudy.analysis.futility import FUTILITY
 from iostudy.analysis.rule import Rule
+from iostudy.analysis.spending import AnalysisMethod
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.studies import NODES
