@@ -1,4 +1,5 @@
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,8 +29,26 @@ def test_a_folder_has_one_holder(tmp_path: Path) -> None:
         with pytest.raises(BusyError) as caught, lock_directory(tmp_path):
             pytest.fail("locked twice")
         assert f"process {os.getpid()} of " in caught.value.found
+        assert re.search(r", since \d\d:\d\d on \d\d \w+\)", caught.value.found)
+        assert caught.value.wanted == f"{tmp_path} for this command alone"
     with lock_directory(tmp_path):
         pass
+
+
+def test_a_holder_that_has_not_written_its_name_yet_is_another_iostudy(
+    tmp_path: Path, locks: Path
+) -> None:
+    with lock_directory(tmp_path):
+        (file,) = locks.iterdir()
+        file.write_text("")
+        with pytest.raises(BusyError) as caught, lock_directory(tmp_path):
+            pytest.fail("locked twice")
+    assert caught.value.found == "another iostudy is at work on it"
+
+
+def test_an_end_without_the_lock_file_of_an_output_folder_is_no_error(tmp_path: Path) -> None:
+    with lock_output_folder(tmp_path):
+        (tmp_path / OUTPUT_LOCK).unlink()
 
 
 def test_a_lock_is_free_after_an_error_inside(tmp_path: Path) -> None:

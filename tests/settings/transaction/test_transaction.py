@@ -126,6 +126,25 @@ def test_a_failed_restore_is_retried_after_the_others(notes: list[Path], state_d
     assert journal_paths(state_dir) == ()
 
 
+def test_a_change_that_fails_alone_is_tried_once_and_again_at_the_end(notes: list[Path]) -> None:
+    tries: list[str] = []
+
+    class FailingNote(FileNote):
+        def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+            tries.append(self.path)
+            if len(tries) == 1:
+                raise RestoreError("to restore", found="busy", where="here", remedy="wait")
+            return super().undo(policy)
+
+    with Transaction() as transaction:
+        temporary = transaction.apply_temporarily(FailingNote.prepare(notes[0], "one"))
+        with pytest.raises(RestoreError, match="busy"), temporary:
+            pass
+        assert len(tries) == 1
+    assert len(tries) == 2
+    assert texts(notes) == ["original"] * 3
+
+
 def test_an_unreachable_change_waits_until_it_is_accepted(
     notes: list[Path], state_dir: Path
 ) -> None:
