@@ -360,6 +360,13 @@ class Phase:
     def latencies(self) -> Latencies:
         """Latencies of single operations, with a log up to the acknowledgement."""
 
+def set_file_identity(uid: int, gid: int, groups: Sequence[int]) -> tuple[int, int]:
+    """Access files as this user in the calling thread and in those that it starts from now on.
+
+    ``groups`` are the supplementary ones. Return user and group before (setfsuid(2)).
+    PermissionError if the kernel refuses.
+    """
+
 def remove_tree(directory: str | bytes) -> None:
     """Remove a directory and its contents, several directories in parallel.
 

@@ -11,8 +11,9 @@ import errno
 import grp
 import os
 import pwd
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,20 +23,24 @@ ROOT_UID = 0
 MAX_LINKS = 40
 """Symbolic links that the kernel follows in one path (path_resolution(7))."""
 
+_DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/[0-9]+|/proc/self/fd/[0-9]+")
+
 _ACL = "system.posix_acl_access"
 """The extended attribute with the POSIX ACL of a file (acl(5))."""
 
 
-def find_weakness(path: Path, *, shared: bool = False) -> str:
+def find_weakness(path: Path, *, shared: bool = False, trusted_uid: int = ROOT_UID) -> str:
     """The reason why another user could redirect the directory ``path``; empty if none could.
 
     A sticky directory such as /tmp is safe on the way to a directory of this user. ``shared``: it
-    is safe as ``path`` itself, for callers that create exclusively named entries in it. OSError if
-    a part of the path is missing or cannot be examined.
+    is safe as ``path`` itself, for callers that create exclusively named entries in it. The user
+    ``trusted_uid`` may redirect it too, for callers that act as that user there. OSError if a part
+    of the path is missing or cannot be examined.
     """
+    trusted = {ROOT_UID, os.geteuid(), trusted_uid}
     parts = list(reversed((Path.cwd() / path).parts[1:]))
     current, links = Path("/"), 0
-    weakness = _weakness_of(current, current.lstat(), sticky_allowed=bool(parts) or shared)
+    weakness = _weakness_of(current, current.lstat(), trusted, sticky=bool(parts) or shared)
     while parts and not weakness:
         part = parts.pop()
         entry = current.parent if part == ".." else current / part
@@ -44,12 +49,12 @@ def find_weakness(path: Path, *, shared: bool = False) -> str:
             links += 1
             if links > MAX_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-            weakness = _owner_weakness(entry, status)
+            weakness = _owner_weakness(entry, status, trusted)
             target = entry.readlink()
             current = Path("/") if target.is_absolute() else current
             parts += reversed(target.parts[1:] if target.is_absolute() else target.parts)
         else:
-            weakness = _weakness_of(entry, status, sticky_allowed=bool(parts) or shared)
+            weakness = _weakness_of(entry, status, trusted, sticky=bool(parts) or shared)
             current = entry
     return weakness
 
@@ -58,7 +63,8 @@ def require_safe_program(path: Path) -> None:
     """UnsafePathError if another user could replace the program, or a link to it."""
     for _ in range(MAX_LINKS):
         status = path.lstat()
-        weakness = find_weakness(path.parent) or _owner_weakness(path, status)
+        own = {ROOT_UID, os.geteuid()}
+        weakness = find_weakness(path.parent) or _owner_weakness(path, status, own)
         if not weakness and stat.S_ISLNK(status.st_mode):
             path = path.parent / path.readlink()
             continue
@@ -169,26 +175,56 @@ def read_regular(path: Path, limit_bytes: int) -> bytes:
         os.close(descriptor)
 
 
+def is_descriptor(path: Path) -> bool:
+    """Return whether a path names an open descriptor of this process."""
+    return _DESCRIPTOR.fullmatch(str(path)) is not None
+
+
+def read_named(path: Path, limit_bytes: int) -> bytes:
+    """Up to ``limit_bytes`` of a file that the user names: a regular one, or an open descriptor.
+
+    A descriptor is /dev/stdin, or a pipe of the shell such as /dev/fd/63. OSError for any other
+    FIFO or device, which may never end, and for a file of the kernel that waits for events.
+    """
+    is_open = is_descriptor(path)
+    if not is_open and not path.is_dir() and not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is a FIFO, a device or a socket, and no regular file")
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | (0 if is_open else os.O_NONBLOCK)
+    with os.fdopen(os.open(path, flags), "rb", buffering=0) as file:
+        content = b""
+        while len(content) < limit_bytes:
+            chunk = file.read(limit_bytes - len(content))
+            if chunk is None:
+                raise OSError(errno.EAGAIN, "it waits for events and has no end")
+            if not chunk:
+                break
+            content += chunk
+    return content
+
+
 def _weakness_of_file(path: Path, descriptor: int) -> str:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         return f"{path} is not a regular file"
     if status.st_nlink > 1:
         return f"{path} has several names"
-    return _owner_weakness(path, status) or _mode_weakness(path, status, descriptor)
+    own = {ROOT_UID, os.geteuid()}
+    return _owner_weakness(path, status, own) or _mode_weakness(path, status, descriptor)
 
 
-def _weakness_of(entry: Path, status: os.stat_result, *, sticky_allowed: bool) -> str:
+def _weakness_of(
+    entry: Path, status: os.stat_result, trusted: Collection[int], *, sticky: bool
+) -> str:
     if not stat.S_ISDIR(status.st_mode):
         return f"{entry} is not a directory"
-    sticky = sticky_allowed and bool(status.st_mode & stat.S_ISVTX)
-    return _owner_weakness(entry, status) or (
-        "" if sticky else _mode_weakness(entry, status, entry)
+    is_sticky = sticky and bool(status.st_mode & stat.S_ISVTX)
+    return _owner_weakness(entry, status, trusted) or (
+        "" if is_sticky else _mode_weakness(entry, status, entry)
     )
 
 
-def _owner_weakness(entry: Path, status: os.stat_result) -> str:
-    if status.st_uid in (ROOT_UID, os.geteuid()):
+def _owner_weakness(entry: Path, status: os.stat_result, trusted: Collection[int]) -> str:
+    if status.st_uid in trusted:
         return ""
     return f"{entry} belongs to user {_user_name(status.st_uid)}"
 

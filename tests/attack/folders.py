@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -223,6 +224,16 @@ def _bench(scene: FolderScene) -> list[str]:
     return ["bench", "dfsio-write", "--target", str(scene.home), "-o", "files=1", "-o", "size=4MiB"]
 
 
+def _study(scene: FolderScene) -> list[str]:
+    return ["run", "here.yaml", "--out", str(scene.home.parent / "out")]
+
+
+def _program(scene: FolderScene) -> list[str]:
+    script = "for i in 0 1 2 3 4 5 6 7 8 9; do echo x > link-$i; sleep 0.05; done"
+    command = ["-o", f"run=sh -c {shlex.quote(script)}", "-o", "limit=10"]
+    return ["bench", "command", "--target", str(scene.home), *command]
+
+
 def _directory(scene: FolderScene) -> list[str]:
     return ["run", "here.yaml", "--out", str(scene.home)]
 
@@ -245,6 +256,29 @@ def _hard_link(scene: FolderScene) -> None:
     """As fs.protected_hardlinks = 0 would let the attacker make them."""
     for number in range(_LINKS):
         (scene.prepared / f"link-{number}").hardlink_to(scene.secret)
+
+
+def _fifo(scene: FolderScene) -> None:
+    for number in range(_LINKS):
+        os.mkfifo(scene.prepared / f"link-{number}", 0o666)
+
+
+def _rename(scene: FolderScene) -> None:
+    """Move the work folder away and back, with a link to root's in its place meanwhile."""
+    for folder in scene.home.glob("iostudy-work-*"):
+        aside = scene.home / f"aside-{time.monotonic_ns()}"
+        folder.rename(aside)
+        folder.symlink_to(scene.vault)
+        time.sleep(random.uniform(0, 0.02))
+        folder.unlink()
+        aside.rename(folder)
+
+
+def _mount(scene: FolderScene) -> None:
+    """Mount the vault over the work folder, as root of a user namespace may."""
+    for folder in scene.home.glob("iostudy-work-*"):
+        script = f"mount --bind {scene.home.parent} {folder}; mkdir {scene.home}/aside-1; sleep 1"
+        subprocess.run(["unshare", "-Urm", "sh", "-c", script], check=False, capture_output=True)
 
 
 def _symbolic_link(scene: FolderScene) -> None:
@@ -294,6 +328,17 @@ ATTACKS = (
         _bench,
         _folder_of_links,
         lambda scene: _swap(scene, "iostudy-work-"),
+    ),
+    *(
+        Attack(f"{name} of a {kind}", command, plant, race)
+        for kind, command in (("bench", _bench), ("study", _study), ("program", _program))
+        for name, plant, race in (
+            ("links in the folder", _symbolic_link, lambda scene: _swap(scene, "iostudy-work-")),
+            ("second names in the folder", _hard_link, lambda scene: _swap(scene, "iostudy-work-")),
+            ("FIFOs in the folder", _fifo, lambda scene: _swap_and_relink(scene, "iostudy-work-")),
+            ("another folder in place", _nothing, _rename),
+            ("a mount in a namespace", _nothing, _mount),
+        )
     ),
     Attack(
         "ledger.new is a link",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,8 @@ THP = "sys/kernel/mm/transparent_hugepage"
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel: a choice keeps its brackets, and some files reset others."""
 
-    def store(path: Path, value: str) -> None:
+    def store(path: Path, value: str, seconds: float) -> None:
+        assert seconds > 0
         value, old = value.removesuffix("\n"), path.read_text()
         if "[" in old:
             words = [word.strip("[]") for word in old.split()]
@@ -39,7 +42,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             write(tmp_path / "proc/sys/vm/min_free_kbytes", "67584\n")
 
     monkeypatch.setattr(attribute_file, "ROOT", tmp_path)
-    monkeypatch.setattr(attribute_file, "write_attribute", store)
+    monkeypatch.setattr(attribute_file, "write_in_time", store)
     return tmp_path
 
 
@@ -210,3 +213,41 @@ def test_somebody_else_has_chosen_meanwhile(root: Path) -> None:
 def test_a_machine_without_a_frequency_governor(root: Path) -> None:
     with pytest.raises(TargetError, match=r"cpu.governor"):
         governors()
+
+
+@pytest.mark.child
+def test_a_write_that_never_ends_is_ended(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "full")
+    reader = os.open(tmp_path / "full", os.O_RDWR | os.O_NONBLOCK)
+    try:
+        with suppress(BlockingIOError):
+            while os.write(reader, b"x" * 4096):
+                pass
+        with pytest.raises(OSError, match="did not end in time"):
+            attribute_file.write_in_time(tmp_path / "full", "1\n", 0.5)
+    finally:
+        os.close(reader)
+
+
+def test_a_value_that_cannot_be_restored_is_a_command_for_a_person(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root / "sys/x/y", "1\n")
+    (change,) = kinds.prepare_changes({bind_declared("my.y", attribute="/sys/x/y"): "2"})
+    change.apply()
+
+    def hang(path: Path, text: str, seconds: float) -> None:
+        raise OSError(5, "it did not end in time")
+
+    monkeypatch.setattr(attribute_file, "write_in_time", hang)
+    with pytest.raises(RestoreError, match="did not end in time") as refused:
+        change.undo()
+    assert f"echo 1 > {root}/sys/x/y" in refused.value.remedy
+
+
+@pytest.mark.child
+@pytest.mark.root
+def test_what_the_kernel_says_of_a_value() -> None:
+    file = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    with pytest.raises(OSError, match="Invalid argument"):
+        attribute_file.write_in_time(file, "no such word\n", 10)

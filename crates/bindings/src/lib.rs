@@ -7,6 +7,7 @@ mod drive;
 mod drive_server;
 mod errors;
 mod events;
+mod file_identity;
 mod interruptible;
 mod job;
 mod job_result;
@@ -46,6 +47,8 @@ mod _native {
     use super::errors::{EngineError, StoppedError, VerificationError};
     #[pymodule_export]
     use super::events::{EventJobs, EventResult};
+    #[pymodule_export]
+    use super::file_identity::set_file_identity;
     #[pymodule_export]
     use super::job::FileJob;
     #[pymodule_export]

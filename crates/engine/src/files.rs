@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use iostudy_files::{close, create_own, open, open_own};
+use iostudy_files::{close, create_own, open_data, open_own};
 use rustix::fs::{FallocateFlags, OFlags, fadvise, fallocate, fdatasync, fsync};
 use rustix::io::retry_on_intr;
 
@@ -93,7 +93,7 @@ fn open_one(job: &Job, path: &Path) -> Result<OwnedFd, Fault> {
         .filter(|(is_requested, _)| *is_requested)
         .fold(access, |flags, (_, flag)| flags | flag);
     match job.operation {
-        Operation::Read if !job.create => open(path, flags),
+        Operation::Read if !job.create => open_data(path, flags),
         _ if job.create => create_own(path, flags),
         _ => open_own(path, flags),
     }

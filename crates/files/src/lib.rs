@@ -5,7 +5,7 @@
 
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, ftruncate, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, fstat, ftruncate, openat};
 use rustix::io::{Errno, retry_on_intr, try_close};
 use rustix::path::Arg;
 
@@ -43,6 +43,21 @@ pub fn open_at(
     retry_on_intr(|| openat(&directory, path, flags | OFlags::CLOEXEC, FILE_MODE))
 }
 
+/// Open a file of data, without waiting for the other end of a FIFO that another user may have put
+/// in its place.
+///
+/// # Errors
+///
+/// The error of open(2): `ENXIO` for a FIFO.
+pub fn open_data(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let file = open(path, flags | OFlags::NONBLOCK)?;
+    if file_type(&file)? == FileType::Fifo {
+        return Err(Errno::NXIO);
+    }
+    fcntl_setfl(&file, flags)?;
+    Ok(file)
+}
+
 /// Open an existing file to write to it. Follow no link, and refuse a file that has a second name:
 /// another user may have put either in the place of the intended file.
 ///
@@ -50,7 +65,7 @@ pub fn open_at(
 ///
 /// The error of open(2): `ELOOP` for a symbolic link; `EMLINK` for a second name.
 pub fn open_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let file = open(path, flags | OFlags::NOFOLLOW)?;
+    let file = open_data(path, flags | OFlags::NOFOLLOW)?;
     if is_regular(&file)? && fstat(&file)?.st_nlink > 1 {
         return Err(Errno::MLINK);
     }
@@ -73,7 +88,11 @@ pub fn create_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno
 }
 
 fn is_regular(file: &OwnedFd) -> Result<bool, Errno> {
-    Ok(FileType::from_raw_mode(fstat(file)?.st_mode) == FileType::RegularFile)
+    Ok(file_type(file)? == FileType::RegularFile)
+}
+
+fn file_type(file: &OwnedFd) -> Result<FileType, Errno> {
+    Ok(FileType::from_raw_mode(fstat(file)?.st_mode))
 }
 
 /// Fill `data` from `offset` of the file up to the end of the file. Return the number of bytes

@@ -1,11 +1,13 @@
 //! Removal of a directory tree.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use iostudy_files::{open, open_at};
+use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustix::fs::{AtFlags, Dir, OFlags, rmdir, unlinkat};
 use rustix::io::Errno;
@@ -30,22 +32,10 @@ pub fn remove_tree(directory: &Path) -> Result<(), Error> {
     let Some(top) = top else {
         return Ok(());
     };
-    let tree = Tree { directory, top };
-    let mut levels = vec![];
-    let mut subdirectories = vec![PathBuf::new()];
-    while !subdirectories.is_empty() {
-        let found = subdirectories
-            .par_iter()
-            .map(|path| tree.remove_files(path));
-        let found = found.collect::<Result<Vec<_>, OperationError>>()?;
-        levels.push(subdirectories);
-        subdirectories = found.concat();
-    }
-    for level in levels.into_iter().skip(1).rev() {
-        level
-            .par_iter()
-            .try_for_each(|path| tree.remove_directory(path))?;
-    }
+    // Threads of this call, which access files as the user of the calling thread does.
+    let pool = ThreadPoolBuilder::new().build();
+    let pool = pool.map_err(|error| Error::Thread(io::Error::other(error)))?;
+    pool.install(|| Tree { directory, top }.remove())?;
     ignore_missing(rmdir(directory))
         .map_err(|errno| operation_error(directory.into(), "rmdir", errno))?;
     Ok(())
@@ -58,6 +48,26 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
+    /// Remove everything below the root directory.
+    fn remove(&self) -> Result<(), OperationError> {
+        let mut levels = vec![];
+        let mut subdirectories = vec![PathBuf::new()];
+        while !subdirectories.is_empty() {
+            let found = subdirectories
+                .par_iter()
+                .map(|path| self.remove_files(path));
+            let found = found.collect::<Result<Vec<_>, OperationError>>()?;
+            levels.push(subdirectories);
+            subdirectories = found.concat();
+        }
+        let mut inner = levels.into_iter().skip(1).rev();
+        inner.try_for_each(|level| {
+            level
+                .par_iter()
+                .try_for_each(|path| self.remove_directory(path))
+        })
+    }
+
     /// Open a directory component by component, because any component may have been replaced by a
     /// link. Intermediate descriptors are closed: a tree may be deeper than the descriptor limit.
     fn open(&self, path: &Path) -> Result<Option<OwnedFd>, OperationError> {

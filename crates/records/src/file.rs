@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use iostudy_files::{close, open, open_own, read_all, write_all};
+use iostudy_files::{close, open_data, open_own, read_all, write_all};
 use iostudy_pattern::PAGE_BYTES;
 use rustix::fs::{OFlags, fstat, fsync, unlink};
 use rustix::io::{pread, pwrite, retry_on_intr};
@@ -115,7 +115,7 @@ fn open_file(path: &Path, flags: OFlags) -> Result<OwnedFd, Fault> {
     let opened = if flags.intersects(OFlags::RDWR) {
         open_own(path, flags)
     } else {
-        open(path, flags)
+        open_data(path, flags)
     };
     opened.map_err(Fault::io(path, "open"))
 }

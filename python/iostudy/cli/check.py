@@ -12,12 +12,13 @@ from typing import Annotated
 import typer
 
 from iostudy.cli import nfs_suggestions
-from iostudy.cli.arguments import Json, StudyName, UnsafeFolders
+from iostudy.cli.arguments import Json, StudyName, StudyOut, UnsafeFolders
 from iostudy.cli.check_json import build_document
 from iostudy.cli.check_mounts import describe_mounts
 from iostudy.cli.check_search import describe_effort, describe_space
 from iostudy.cli.console import print_json, print_line, print_table
 from iostudy.cli.expected_time import format_expected_time, format_range
+from iostudy.cli.output_folder import find_output_folder
 from iostudy.cli.plan_lines import (
     describe_cautions,
     describe_changes,
@@ -26,6 +27,7 @@ from iostudy.cli.plan_lines import (
     wrap_plan,
 )
 from iostudy.cli.study_argument import load_study
+from iostudy.folders import require_safe_folder
 from iostudy.host.mounts import read_mounts
 from iostudy.node.clusters import needs_restarts
 from iostudy.node.expected import (
@@ -59,6 +61,7 @@ _USUAL_SHARE = 0.9
 
 def check(
     study: StudyName,
+    out: StudyOut = None,
     unsafe_folders: UnsafeFolders = False,
     full: Annotated[bool, typer.Option("--full", help="Print the whole plan.")] = False,
     json: Json = False,
@@ -69,16 +72,10 @@ def check(
     """
     root = os.geteuid() == 0
     planned = with_expected_levels(apply_fallback(load_study(study), root=root))
-    require_programs(planned)
-    busy: tuple[str, ...] = ()
-    if root or not isinstance(planned.target, ScratchTarget):
-        # Only root can see whether a device is free; the table below reports that root is needed.
-        check_target(planned, Path(), unsafe_folders=unsafe_folders)
-        busy = find_lock_warnings(planned)
-    if root:
-        check_block_latency(planned)
+    folder = find_output_folder(planned.name, out, resume=False)
+    busy, owner = _check_host(planned, folder, root=root, unsafe_folders=unsafe_folders)
     warnings = (*busy, *_find_level_warnings(planned))
-    notes = (*planned.notes, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
+    notes = (*planned.notes, *owner, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
     needs = () if root else tuple(list_root_requirements(planned))
     if json:
         print_json(build_document(planned, notes, warnings, needs))
@@ -103,6 +100,24 @@ def check(
         return
     for line in wrap_plan([*describe_plan(planned), *lacking], (planned.question, *remarks)):
         print_line(line)
+
+
+def _check_host(
+    study: Study, folder: Path, *, root: bool, unsafe_folders: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Refuse what `run` would refuse on this host; return warnings and notes."""
+    require_programs(study)
+    if not is_simulated(study):
+        require_safe_folder(folder, insist=unsafe_folders)
+    busy: tuple[str, ...] = ()
+    owner: tuple[str, ...] = ()
+    if root or not isinstance(study.target, ScratchTarget):
+        # Only root can see whether a device is free; the plan says that root is needed.
+        owner = check_target(study, Path(), unsafe_folders=unsafe_folders)
+        busy = find_lock_warnings(study)
+    if root:
+        check_block_latency(study)
+    return busy, owner
 
 
 def _find_level_warnings(study: Study) -> tuple[str, ...]:

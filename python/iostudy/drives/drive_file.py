@@ -13,6 +13,7 @@ from ruamel.yaml.error import YAMLError
 from iostudy.drives.disk import Disk
 from iostudy.drives.flash import Flash
 from iostudy.errors import UsageError
+from iostudy.safe_path import read_named
 
 Drive: TypeAlias = Annotated[Disk | Flash, Field(discriminator="family")]
 
@@ -57,9 +58,10 @@ def _find_base(name: Any, path: Path) -> Path:
 
 def _read(path: Path) -> Any:
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise _refuse(path, f"{path.stat().st_size} bytes")
-        return YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
+        content = read_named(path, _MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise _refuse(path, "more than that")
+        return YAML(typ="safe", pure=True).load(content.decode())
     except (OSError, UnicodeDecodeError, YAMLError) as error:
         raise _refuse(path, str(error)) from error
 

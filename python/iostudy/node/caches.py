@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from iostudy.account import Account, act_as
 from iostudy.units import MIB
 from iostudy.workloads.page_cache import drop_folder
 
@@ -23,18 +24,19 @@ def write_dirty_pages() -> None:
     os.sync()
 
 
-def drop_caches(directories: Sequence[Path]) -> str:
+def drop_caches(directories: Sequence[Path], account: Account | None = None) -> str:
     """Drop the page cache, dentries and inodes; return a note on the method.
 
     All of them where that is permitted (Documentation/admin-guide/sysctl/vm.rst, drop_caches);
     otherwise the clean pages of the files in ``directories``, by posix_fadvise(2). Root does not
-    suffice: containers mount /proc/sys read-only.
+    suffice: containers mount /proc/sys read-only. The files are opened as ``account``.
     """
     try:
         DROP_CACHES.write_text(_ALL, "ascii")
     except OSError:
-        for directory in directories:
-            drop_folder(directory)
+        with act_as(account):
+            for directory in directories:
+                drop_folder(directory)
         return "page cache of its files dropped before every trial that reads, by posix_fadvise"
     return f"page cache, names and inodes dropped before every trial that reads, by {DROP_CACHES}"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import assert_never
 
 from iostudy.errors import BusyError, IostudyError, raise_together
-from iostudy.folders import require_safe_directories
+from iostudy.folders import require_safe_directories, require_safe_target
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
 from iostudy.node import target_devices
@@ -20,6 +20,7 @@ from iostudy.node.free_space import (
 )
 from iostudy.node.levels import Levels, lock_places
 from iostudy.node.study_mounts import prepare_mounts, requested_mounts
+from iostudy.node.target_storage import describe_account, may_be_foreign, named_paths
 from iostudy.node.volume_members import prepare_members
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings import catalog as settings
@@ -79,8 +80,10 @@ def with_expected_levels(study: Study) -> Study:
     return resolve_offered_levels(study, offered)
 
 
-def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> None:
-    """Check target, settings and space without any change. ``folder`` is the output folder.
+def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> tuple[str, ...]:
+    """Check target, settings and space without any change; return notes.
+
+    ``folder`` is the output folder.
 
     Raises UnsafePathError for a directory that another user could redirect, which
     ``unsafe_folders`` waives; TargetError if the target is unusable, lacks a setting or has too
@@ -94,13 +97,18 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> None:
     for directory in cluster_dirs:
         WorkFolder.prepare(directory)
     others = list_directories(study.workloads, study.configurations())
-    places = (*target_paths(study.target), *cluster_dirs, *others)
-    require_safe_directories(places, insist=unsafe_folders)
+    require_safe_directories(cluster_dirs, insist=unsafe_folders)
+    account = require_safe_target(
+        (*target_paths(study.target), *others),
+        insist=unsafe_folders,
+        may_be_foreign=may_be_foreign(study.target, needs_cluster=study.needs_hadoop),
+    )
     for factor in study.factors:
         if factor.kind is FactorKind.SETTING and not study.leave_out_refused:
             _check_setting(study, factor)
     if not study.awaiting_offer():
         require_space(study.workloads, study.configurations(), space, spec)
+    return describe_account(account)
 
 
 def find_lock_warnings(study: Study) -> tuple[str, ...]:
@@ -119,7 +127,8 @@ def require_programs(study: Study) -> None:
 
 
 def _missing_programs(study: Study) -> Iterator[IostudyError]:
-    return find_unmet_needs(study.workloads, study.known().configurations())
+    target = named_paths(study.target, Path())
+    return find_unmet_needs(study.workloads, study.known().configurations(), target)
 
 
 def _missing_tools(study: Study) -> Iterator[IostudyError]:

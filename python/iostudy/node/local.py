@@ -10,8 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from iostudy.account import Account
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
-from iostudy.folders import require_safe_directories
+from iostudy.folders import require_safe_directories, require_safe_target
 from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.host.inventory import collect_inventory
@@ -33,8 +34,11 @@ from iostudy.node.protocol import StartLine, start_at_once
 from iostudy.node.site import ScratchStorage, Site
 from iostudy.node.study_mounts import prepare_mounts
 from iostudy.node.target_storage import (
+    describe_account,
     is_in_memory,
     make_disks,
+    may_be_foreign,
+    named_paths,
     prepare_storage,
     target_paths,
 )
@@ -51,9 +55,7 @@ from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
 from iostudy.study.targets import (
     DirectoriesTarget,
-    DirectoryTarget,
     HdfsTarget,
-    ScratchTarget,
     Target,
 )
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
@@ -63,7 +65,7 @@ from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.native.latency import compact_histogram
 from iostudy.workloads.tick import Tick, continue_run
-from iostudy.workloads.workload import NO_TARGET, TargetPaths
+from iostudy.workloads.workload import TargetPaths
 
 _NO_PERMISSION = Permission()
 NO_LIMIT = LoadLimit()
@@ -115,6 +117,7 @@ class LocalNode:
         self._limit = limit
         self._block_latency = block_latency
         self._warm_memory = warm_memory
+        self._account: Account | None = None
         self._trace: TraceInstance | None = None
         self._hz = hz
         self._start_line = start_line
@@ -135,7 +138,7 @@ class LocalNode:
             locks.enter_context(lock_places(self._used_paths(), self._factors))
             if scratch is not None:
                 make_disks(transaction, scratch)
-                self._notes = tuple(note for disk in scratch.disks for note in disk.notes())
+                self._notes += tuple(note for disk in scratch.disks for note in disk.notes())
                 if scratch.volume is not None:
                     self._members = measure_members(scratch.disks)
             parent = scratch.mount_point if scratch else self._target_paths()[0]
@@ -148,6 +151,7 @@ class LocalNode:
                 self._on_progress,
                 self._limit.settings,
                 self._compared,
+                self._account,
             )
             resources.callback(self._site.close)
             self._start_tracing()
@@ -175,9 +179,18 @@ class LocalNode:
         scratch = prepare_storage(self._target, self._folder, self._permission)
         for directory in self._cluster_dirs():
             WorkFolder.prepare(directory)
+        insist = self._permission.unsafe_folders
         own = target_paths(self._target, self._folder, scratch)
-        places = (self._folder, *own, *self._cluster_dirs(), *self._directories)
-        require_safe_directories(places, insist=self._permission.unsafe_folders)
+        others = () if self._folder in own else (self._folder,)
+        require_safe_directories((*others, *self._cluster_dirs()), insist=insist)
+        self._account = account = require_safe_target(
+            (*own, *self._directories),
+            insist=insist,
+            may_be_foreign=may_be_foreign(
+                self._target, needs_cluster=self._cluster_request is not None
+            ),
+        )
+        self._notes = describe_account(account)
         return scratch
 
     def _start_cluster(self, request: ClusterRequest) -> None:
@@ -218,13 +231,7 @@ class LocalNode:
     @property
     def _paths(self) -> TargetPaths:
         """The paths by which the user names the target."""
-        match self._target:
-            case DirectoryTarget():
-                return TargetPaths(directory=self._target_paths()[0])
-            case ScratchTarget(device):
-                return TargetPaths(device=device)
-            case _:
-                return NO_TARGET
+        return named_paths(self._target, self._folder)
 
     def _begin(self, configuration: Configuration) -> None:
         if configuration.whole_plot:

@@ -12,6 +12,7 @@ from typing import Self
 
 from pydantic import BaseModel
 
+from iostudy.account import act_as
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
@@ -84,7 +85,15 @@ class LocalBlock:
     def place(self) -> Place:
         """The current place of the trials."""
         own = self.site
-        return Place(own.directory, self.seed, self.tick, self._client, own.disks, self.target)
+        return Place(
+            own.directory,
+            self.seed,
+            self.tick,
+            self._client,
+            own.disks,
+            self.target,
+            account=own.account,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -170,7 +179,8 @@ class LocalBlock:
         if self._prepared and self._cluster is not None:
             self._client = self._cluster.default_client()
         for workload in self._prepared.values():
-            workload.clean(self.place)
+            with act_as(self.site.account):
+                workload.clean(self.place)
 
     @property
     def _cluster(self) -> ClusterLevels | None:
@@ -207,7 +217,8 @@ class LocalBlock:
                     if made
                     else self._cluster.default_client()
                 )
-            workload.prepare(self.place)
+            with act_as(self.site.account):
+                workload.prepare(self.place)
 
     def _devices_of(self, workload: Workload) -> tuple[str, ...]:
         """Return the devices of this trial's files, a subset of those under test."""
@@ -226,7 +237,8 @@ class LocalBlock:
     ) -> tuple[str, ...]:
         """Bring files, dirty pages, page cache and memory into the initial state of every trial."""
         watch.begin("reset")
-        workload.reset(self.place)
+        with act_as(self.site.account):
+            workload.reset(self.place)
         if self._cluster is not None:
             watch.begin("settle")
             self._cluster.cluster.settle()
@@ -251,7 +263,8 @@ class LocalBlock:
         """Drop caches, then preload the program files that read the data."""
         data = self._cluster.cluster.data_dirs() if self._cluster else ()
         place = self.place
-        notes = [caches.drop_caches([place.directory, *place.disks.values(), *data])]
+        directories = [place.directory, *place.disks.values(), *data]
+        notes = [caches.drop_caches(directories, place.account)]
         if self._client is not None:
             caches.preload_files(self._client.program_files())
             notes.append(_PRELOADED_NOTE)
@@ -264,7 +277,8 @@ class LocalBlock:
         wait()
         began = time.monotonic()
         try:
-            measured = self._run(workload)
+            with act_as(self.site.account):
+                measured = self._run(workload)
             span = Span(began, time.monotonic())
         except WorkloadError:
             self._verify()  # the log of a failed daemon explains more than the job

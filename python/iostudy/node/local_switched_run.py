@@ -10,6 +10,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
+from iostudy.account import act_as
 from iostudy.errors import WorkloadError
 from iostudy.node.drive_lateness import DriveWatch
 from iostudy.node.fault_watch import FaultWatch, FindFaults, watch_nothing
@@ -60,7 +61,9 @@ class LocalSwitchedRun:
         self._telemetry: Telemetry | None = None
         self._settings: dict[str, dict[str, str]] = {}
         self._options = dict(configurations[0].options)
-        self._run = workload.steady_run(replace(place, tick=self._continue))
+        self._account = place.account
+        with act_as(self._account):
+            self._run = workload.steady_run(replace(place, tick=self._continue))
         self._thread = Thread(target=self._run_to_end, name="steady run")
 
     def __enter__(self) -> Self:
@@ -93,7 +96,8 @@ class LocalSwitchedRun:
         self._levels.switch(number)
         for option, value in self._configurations[number].options.items():
             if self._options[option] != value:
-                self._run.set_option(option, value)
+                with act_as(self._account):
+                    self._run.set_option(option, value)
                 self._options[option] = value
         if label not in self._settings:
             self._settings[label] = self._levels.read_back(number)
@@ -139,7 +143,8 @@ class LocalSwitchedRun:
 
     def _run_to_end(self) -> None:
         try:
-            self._run.run()
+            with act_as(self._account):
+                self._run.run()
         except BaseException as error:  # noqa: BLE001 - raised again in the main thread
             self._error = error
         finally:

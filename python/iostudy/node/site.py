@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from iostudy.account import Account
 from iostudy.hadoop.protocol import Cluster
 from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.clusters import ClusterRequest
@@ -96,8 +97,9 @@ class Site:
 
     ``cluster_request`` is the cluster that the study needs, if any; `start_cluster` starts it.
     ``disks`` are the mount points of the additional disks by name. ``constant`` are settings of
-    every trial. ``directories`` are those that the study compares, by name. All changes go
-    through the transaction, which undoes them at its end at the latest.
+    every trial. ``directories`` are those that the study compares, by name. ``account`` is the user
+    as whom root works in the directory. All changes go through the transaction, which undoes them
+    at its end at the latest.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class Site:
         on_progress: LineHandler = ignore_line,
         constant: Mapping[str, str] = NO_SETTINGS,
         directories: Mapping[str, Path] = NO_DIRECTORIES,
+        account: Account | None = None,
     ) -> None:
         self._transaction = transaction
         self._parent = parent
@@ -119,6 +122,7 @@ class Site:
         self.on_progress = on_progress
         self._constant = constant
         self._directories = directories
+        self.account = account
         self._mounts = {path: ExpectedMount.find(path) for path in directories.values()}
         self._filesystem: NewFilesystem | None = None
         self.volume: Volume | None = None
@@ -188,8 +192,8 @@ class Site:
 
         Reasons are resyncs and faults of the volume, or another mount.
         """
-        if self._mount is not None:
-            return nullcontext(partial(self._mount.find_faults, self.directory))
+        if self._expected_mount is not None:
+            return nullcontext(partial(self._expected_mount.find_faults, self.directory))
         return watch_nothing() if self.volume is None else self.volume.watch()
 
     def close(self) -> None:
@@ -199,9 +203,15 @@ class Site:
     def _begin(self, settings: Mapping[str, str], parent: Path) -> None:
         self.cluster = None
         self._mount = self._mounts.get(parent)
+        # An owner of the directory could lead it elsewhere.
+        self._expected_mount = self._mount
+        if self.account is not None and self._expected_mount is None:
+            self._expected_mount = ExpectedMount.find(parent)
         if self._scratch is not None:
             self._make_file_system(self._scratch, settings)
-        folder = WorkFolder.prepare(parent, disposable=self._scratch is not None)
+        folder = WorkFolder.prepare(
+            parent, disposable=self._scratch is not None, account=self.account
+        )
         if self._scratch is None:
             self.apply_to_plot(folder)
         else:

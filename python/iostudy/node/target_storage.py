@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
 
+from iostudy.account import Account
 from iostudy.errors import TargetError
 from iostudy.host import device_usage, stack
 from iostudy.node.permission import Permission
@@ -30,6 +31,7 @@ from iostudy.study.targets import (
     Target,
 )
 from iostudy.study.volume_target import DriveMembers, VolumeTarget
+from iostudy.workloads.workload import NO_TARGET, TargetPaths
 
 
 def prepare_storage(target: Target, folder: Path, permission: Permission) -> ScratchStorage | None:
@@ -59,6 +61,32 @@ def prepare_storage(target: Target, folder: Path, permission: Permission) -> Scr
             return None
         case unreachable:
             assert_never(unreachable)
+
+
+def may_be_foreign(target: Target, *, needs_cluster: bool) -> bool:
+    """Return whether root can work in these directories as the user to whom they belong.
+
+    Disks are made, and a cluster runs, with more rights than those of that user.
+    """
+    return isinstance(target, DirectoryTarget | DirectoriesTarget) and not needs_cluster
+
+
+def describe_account(account: Account | None) -> tuple[str, ...]:
+    """Say who works in a directory that is not root's; nothing if it is."""
+    if account is None:
+        return ()
+    return (f"files are made, and programs run, as {account.name}, who owns the target",)
+
+
+def named_paths(target: Target, folder: Path) -> TargetPaths:
+    """Return the paths by which the user names the target; ``folder`` is the output folder."""
+    match target:
+        case DirectoryTarget(path):
+            return TargetPaths(directory=path or folder)
+        case ScratchTarget(device):
+            return TargetPaths(device=device)
+        case _:
+            return NO_TARGET
 
 
 def make_disks(transaction: Transaction, scratch: ScratchStorage) -> None:

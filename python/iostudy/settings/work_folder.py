@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from iostudy import own_folder
+from iostudy.account import Account, act_as
 from iostudy.errors import TargetError
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.filesystem_location import FilesystemLocation
@@ -19,15 +20,21 @@ _MODE = 0o700
 
 @dataclass(frozen=True)
 class WorkFolder:
-    """A unique folder; undo removes it recursively."""
+    """A unique folder; undo removes it recursively.
+
+    Root makes and removes that of an ``account`` as that user, who may redirect its path.
+    """
 
     kind: ClassVar[str] = "work-folder"
 
     path: Path
     place: FilesystemLocation | None = None
+    account: Account | None = None
 
     @classmethod
-    def prepare(cls, parent: Path, *, disposable: bool = False) -> WorkFolder:
+    def prepare(
+        cls, parent: Path, *, disposable: bool = False, account: Account | None = None
+    ) -> WorkFolder:
         """Prepare a folder below ``parent``; TargetError if that is not a writable directory.
 
         On a ``disposable`` file system, which the study creates and destroys, an absent folder
@@ -40,21 +47,29 @@ class WorkFolder:
                 where=str(parent),
                 remedy="create it, or name another target",
             )
-        if not os.access(parent, os.W_OK | os.X_OK, effective_ids=True):
+        with act_as(account):
+            usable = os.access(parent, os.W_OK | os.X_OK, effective_ids=True)
+        if not usable:
             read_only = os.statvfs(parent).f_flag & os.ST_RDONLY
             raise _not_made(os.strerror(errno.EROFS if read_only else errno.EACCES), parent)
         path = own_folder.new_path(parent, PREFIX)
-        return cls(path, None if disposable else FilesystemLocation.find(path))
+        return cls(path, None if disposable else FilesystemLocation.find(path), account)
 
     @classmethod
     def from_record(cls, record: Record) -> WorkFolder:
         """Rebuild from the journal; ValueError if the folder is not one of iostudy."""
         place = FilesystemLocation.from_record(record.get("place"))
-        return cls(own_folder.parse_recorded(record["path"], PREFIX), place)
+        path = own_folder.parse_recorded(record["path"], PREFIX)
+        owner = record.get("owner")
+        return cls(path, place, None if owner is None else Account.of_owner(int(owner)))
 
     def record(self) -> Record:
-        """Return the path, and its location inside the file system."""
-        return {"path": str(self.path), "place": self.place.record() if self.place else None}
+        """Return the path, its location inside the file system, and its owner if not root."""
+        return {
+            "path": str(self.path),
+            "place": self.place.record() if self.place else None,
+            "owner": self.account.uid if self.account else None,
+        }
 
     def describe(self) -> str:
         """Return the path, in words."""
@@ -63,7 +78,8 @@ class WorkFolder:
     def apply(self) -> None:
         """Create it; TargetError if that fails."""
         try:
-            self.path.mkdir(mode=_MODE)
+            with act_as(self.account):
+                self.path.mkdir(mode=_MODE)
         except OSError as error:
             raise _not_made(error.strerror or str(error), self.path.parent) from error
 
@@ -77,7 +93,9 @@ class WorkFolder:
         OutOfReachError if its file system is not mounted there.
         """
         del policy
-        if own_folder.remove_folder(self.path):
+        with act_as(self.account):
+            removed = own_folder.remove_folder(self.path)
+        if removed:
             return (f"{self.describe()}: removed",)
         if self.place is not None:
             self.place.require(self.path, f"to remove the {self.describe()}")

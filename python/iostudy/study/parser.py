@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
+from iostudy.safe_path import read_named
 from iostudy.study import declared_settings
 from iostudy.study.combinations import Factor
 from iostudy.study.cross_check import cross_check, factors_path
@@ -33,8 +34,7 @@ from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 def load(path: Path) -> Study:
     """Read a study file; StudyError with all its problems, UsageError if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_named(path, MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(
             "to read a study file",

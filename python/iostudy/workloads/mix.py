@@ -120,13 +120,8 @@ class MixMember:
         """Its own folder, and a seed that no other member has."""
         digest = hashlib.blake2b(f"{place.seed} {self.label}".encode(), digest_size=_SEED_BYTES)
         seed = int.from_bytes(digest.digest()) >> 1  # 63 bits, as that of a study
-        return Place(
-            place.directory / self.label,
-            seed,
-            tick,
-            disks=place.disks,
-            target=place.target,
-            machine=place.machine,
+        return replace(
+            place, directory=place.directory / self.label, seed=seed, tick=tick, hadoop=None
         )
 
     def prepare(self, place: Place) -> None:

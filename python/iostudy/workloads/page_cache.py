@@ -22,7 +22,8 @@ def drop_folder(directory: Path) -> None:
 
 def drop_file(path: Path) -> None:
     """Drop the page cache of one file."""
-    descriptor = os.open(path, os.O_RDONLY)
+    # The owner of the folder may put a FIFO or a link in its place.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     finally:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
+from iostudy.account import Account
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
 from iostudy.workloads.concurrent_runs import ConcurrentRun, run_concurrently
@@ -98,7 +99,8 @@ class Place:
     ``seed`` is the same for preparation and trial within a block, so that written data can be
     verified. ``tick`` is the caller's callback during the run. ``hadoop`` exists for workloads
     that require a cluster. ``disks`` maps the names of the study's further disks to their root
-    folders. ``target`` has the paths that the user knows. ``machine`` runs the jobs.
+    folders. ``target`` has the paths that the user knows. ``machine`` runs the jobs. ``account``
+    is the user to whom the directory belongs if root works there as that user.
     """
 
     directory: Path
@@ -108,6 +110,7 @@ class Place:
     disks: Mapping[str, Path] = field(default_factory=dict)
     target: TargetPaths = NO_TARGET
     machine: Machine = field(default_factory=ThisMachine)
+    account: Account | None = None
 
     def run(self, job: NativeJob[Outcome]) -> Outcome:
         """Run a job with the caller's tick."""

@@ -27,6 +27,7 @@ from pydantic import (
 )
 
 from iostudy.errors import UsageError
+from iostudy.safe_path import is_descriptor, read_named
 from iostudy.study.fleet_nodes import MAX_HOSTS
 from iostudy_fleet.deployment.inventory_text import list_members, parse_text
 from iostudy_fleet.deployment.nodes import SshNode, check_names
@@ -222,6 +223,7 @@ def read_inventory(path: Path) -> Inventory:
     if not path.exists():
         raise _bad_inventory(str(path), "it does not exist", "name an inventory of Ansible")
     if shutil.which(_PROGRAM):
+        _require_end(path)
         return parse_listing(_run_ansible(path), str(path))
     if not path.is_file() or path.stat().st_mode & 0o111:
         raise _bad_inventory(str(path), f"a folder or a program, and no {_PROGRAM}", _INSTALL)
@@ -231,6 +233,15 @@ def read_inventory(path: Path) -> Inventory:
     text = _read_text(path)
     hosts, groups = parse_text(text, path.suffix, str(path), HostVariables.model_fields)
     return Inventory(hosts, groups)
+
+
+def _require_end(path: Path) -> None:
+    """UsageError for what Ansible's program would read for ever, or wait for."""
+    is_usual = path.is_dir() or path.is_file()
+    is_of_kernel = str(path.resolve()).startswith(("/proc/", "/sys/"))
+    if not is_descriptor(path) and (is_of_kernel or not is_usual):
+        found = "it is a FIFO, a device or a file of the kernel"
+        raise _bad_inventory(str(path), found, "name an inventory of Ansible")
 
 
 _INSTALL = "install ansible-core"
@@ -275,8 +286,7 @@ def _run_ansible(path: Path) -> str:
 
 def _read_text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+        content = read_named(path, _MOST_BYTES + 1)
         if len(content) <= _MOST_BYTES:
             return content.decode()
     except (OSError, UnicodeDecodeError) as error:

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
-from iostudy.errors import UsageError, WorkloadStoppedError
+from iostudy.account import find_account, is_replaced
+from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.safe_path import ROOT_UID
 from iostudy.units import format_rounded_size
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.external import device_windows, program
-from iostudy.workloads.external.account import find_account, is_replaced
 from iostudy.workloads.external.assignments import (
     format_assignments,
     parse_assignments,
@@ -30,7 +30,7 @@ from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.option_types import Options, Seconds, Size
 from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.windows import SteadyRun, Window
-from iostudy.workloads.workload import Place, Workload
+from iostudy.workloads.workload import Place, TargetPaths, Workload
 
 _WINDOW_LEAD_SECONDS = 0.1
 _UNSTEADY = (
@@ -230,6 +230,12 @@ class Command(Workload):
                 made.require_installed("install it, or give its whole path")
         self._require_made_program(directory)
 
+    def check_target(self, target: TargetPaths) -> None:
+        """UsageError if the user of the commands cannot reach the target."""
+        account = find_account(self.options.user)
+        if account is not None and target.directory is not None:
+            account.require_entry(target.directory)
+
     def _require_user(self) -> None:
         """UsageError for a missing user, and for programs that refuse root."""
         if find_account(self.options.user) is not None or os.geteuid() != ROOT_UID:
@@ -335,9 +341,18 @@ class Command(Workload):
             empty(place.directory)
 
     def _give(self, place: Place) -> None:
-        """Give the folder to the user that runs the program."""
-        if (account := find_account(self.options.user)) is not None:
-            account.give(place.directory)
+        """Give the folder to the user that runs the program; WorkloadError if it has another."""
+        account = find_account(self.options.user)
+        if account is None or account.uid == ROOT_UID or account == place.account:
+            return
+        if place.account is not None:
+            raise WorkloadError(
+                f"a folder for {account.name}, who runs the command",
+                found=f"the target belongs to {place.account.name}",
+                where=str(place.directory),
+                remedy=f"name a target of root's or of {account.name}'s, or leave user out",
+            )
+        account.give(place.directory)
 
     def _unmeasured(self, given: str | tuple[str, ...] | None, place: Place, tick: Tick) -> None:
         if given is not None:
@@ -355,7 +370,7 @@ class Command(Workload):
             directory=place.directory / _filled(self.options.directory, values),
             limit_seconds=self.options.limit,
             environment={**self.options.environment, **variables},
-            account=find_account(self.options.user),
+            account=find_account(self.options.user) or place.account,
         )
 
 

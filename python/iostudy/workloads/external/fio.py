@@ -154,7 +154,8 @@ class Fio(Workload):
         fio_job.require_safe(self._job, place.target)
         text = self._job.endless().text(place.target)
         arguments = ("fio", "--eta=never", "-")
-        endless = Program(arguments, place.directory, self.options.limit, input=text)
+        limit = self.options.limit
+        endless = Program(arguments, place.directory, limit, input=text, account=place.account)
         return steady_program(endless, place)
 
     def clean(self, place: Place) -> None:
@@ -183,7 +184,8 @@ class Fio(Workload):
         default = f"--runtime={max(1, round(limit * _MS))}ms"
         given = ("fio", "--eta=never", default, *read_only, *arguments)
         most = limit if job.has_runtimes else limit * (1 + max(job.phases())) + _GRACE_SECONDS
-        return Program((*given, "-"), place.directory, most, input=job.text(place.target))
+        text = job.text(place.target)
+        return Program((*given, "-"), place.directory, most, input=text, account=place.account)
 
     def _limit_notes(self, job: JobFile, report: FioReport) -> Iterator[str]:
         if job.has_runtimes or not report.runs_for(self.options.limit):

@@ -13,6 +13,8 @@ from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
 from iostudy.errors import UsageError
+from iostudy.safe_path import read_named
+from iostudy.units import format_size
 from iostudy.workloads.external import fio_text, program
 from iostudy.workloads.external.fio_text import DIRECTORY
 from iostudy.workloads.external.program import Program, ProgramResult
@@ -274,8 +276,7 @@ def read(job: str, override: Mapping[str, str]) -> JobFile:
     if "\n" in job:
         return _parse(Path("job").absolute(), job, override)
     path = find_job_file(job)
-    _require_file(path)
-    return _parse(path, path.read_text(encoding="utf-8", errors="replace"), override)
+    return _parse(path, _read(path), override)
 
 
 def _parse(path: Path, own: str, override: Mapping[str, str]) -> JobFile:
@@ -402,25 +403,19 @@ def _accepted(path: Path, ended: ProgramResult) -> ProgramResult:
     return ended
 
 
-def _require_file(path: Path) -> None:
-    if found := _unreadable(path):
+def _read(path: Path) -> str:
+    try:
+        content = read_named(path, fio_text.MOST_BYTES + 1)
+    except OSError as error:
         raise _invalid(
             path,
-            found,
+            error.strerror or str(error),
             "give the path of a job file, from the folder in which iostudy is started, or one of "
             + ", ".join(sorted(each.name for each in READY_MADE.glob("*.fio"))),
-        )
-
-
-def _unreadable(path: Path) -> str | None:
-    """Why it is no file to read. fio would read a device without end, or wait for a FIFO."""
-    try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            return "that is no regular file"
-        with path.open("rb"):
-            return None
-    except OSError as error:
-        return str(error.strerror)
+        ) from error
+    if len(content) > fio_text.MOST_BYTES:
+        raise _invalid(path, f"more than {format_size(fio_text.MOST_BYTES)}", "shorten it")
+    return content.decode(errors="replace")
 
 
 def _invalid(path: Path, found: str, remedy: str) -> UsageError:

@@ -11,11 +11,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from iostudy.safe_path import read_named
+from iostudy.units import MIB
+
 DIRECTORY = "directory"
 CARRIER = ("description", f"iostudy-{DIRECTORY}=")
 """The parameter that carries a directory, and how its value begins."""
 
 _MAX_INCLUDES = 16
+MOST_BYTES = MIB
 _COMMENT = re.compile("[;#]")
 _HEADER = "["
 _GLOBAL = "[global"
@@ -85,7 +89,7 @@ def _with_includes(lines: list[str], folder: Path, depth: int) -> Iterator[str]:
         keyword, _, path = _statement(line).partition(" ")
         included = folder / path.strip()
         if keyword == "include" and depth and included.is_file():
-            found = included.read_text(errors="replace").split("\n")
+            found = read_named(included, MOST_BYTES).decode(errors="replace").split("\n")
             if not any(map(_is_header, found)):
                 yield from _with_includes(found, included.parent, depth - 1)
                 continue

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iostudy.account import Account, act_as_process
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB, format_seconds
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.external import guard
-from iostudy.workloads.external.account import Account
 from iostudy.workloads.tick import Tick, continue_run
 
 KEPT_BYTES = 32 * MIB
@@ -82,16 +82,9 @@ class Program:
             "environment": self._environment(),
             "input": self.input,
             "opened": str(self.opened or ""),
-            "account": self._account(),
+            "account": self.account.process_user if self.account else {},
         }
         return json.dumps(request).encode() + b"\n"
-
-    def _account(self) -> dict[str, Any]:
-        """Return the arguments of Popen that change the user."""
-        own = self.account
-        if own is None:
-            return {}
-        return {"user": own.uid, "group": own.gid, "extra_groups": own.groups}
 
     def _environment(self) -> dict[str, str]:
         login = self.account.environment if self.account else {}
@@ -175,7 +168,7 @@ def _guard(program: Program) -> Iterator[tuple[subprocess.Popen[bytes], socket.s
         with translate_core_errors("to start the guard of a program", program.directory):
             ours, theirs = socket.socketpair()
             held.enter_context(ours)
-            with theirs:
+            with theirs, act_as_process():
                 arguments = [sys.executable, "-I", "-S", guard.__file__, str(theirs.fileno())]
                 guarding = held.enter_context(
                     subprocess.Popen(

@@ -115,7 +115,9 @@ class Mrbench(Workload):
     def _jobs(self, place: Place) -> MrBenchJobs:
         options = self.options
         lines = tuple(_lines(options, place.seed))
-        shape = Shape(place.directory, options.maps, options.reduces, options.fsync, lines)
+        shape = Shape(
+            place.directory, options.maps, options.reduces, options.fsync, lines, place.account
+        )
         return MrBenchJobs(shape, options.jobs)
 
 

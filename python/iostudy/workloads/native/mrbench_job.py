@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from iostudy.account import Account, act_as_process
 from iostudy.errors import WorkloadError
 from iostudy.workloads.native import mrbench_task
 from iostudy.workloads.native.mrbench_task import (
@@ -35,13 +36,14 @@ _ASK_EVERY_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Shape:
-    """Parameters that all jobs of a run share."""
+    """Parameters that all jobs of a run share; ``account`` is that of the place."""
 
     directory: Path
     maps: int
     reduces: int
     sync: bool
     lines: tuple[bytes, ...]
+    account: Account | None = None
 
 
 class JobTimes(NamedTuple):
@@ -126,13 +128,16 @@ class MrBenchJob:
 
     def _start(self, kind: str, index: int) -> subprocess.Popen[bytes]:
         script, staging = mrbench_task.__file__, self._folder(_STAGING)
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", script, kind, str(index), staging],
-            start_new_session=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        own = self.shape.account
+        user = () if own is None else map(str, (own.uid, own.gid, *own.groups))
+        with act_as_process():
+            return subprocess.Popen(
+                [sys.executable, "-I", "-S", script, kind, str(index), staging, *user],
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
 
     def _ended(self, process: subprocess.Popen[bytes], started: float) -> _Task:
         while True:

@@ -1,9 +1,10 @@
 """Map or reduce task of mrbench, run as a separate process, and its storage operations.
 
-A script, ``python -I -S mrbench_task.py KIND INDEX STAGING``. It imports nothing of iostudy and few
-other modules, since each import adds to the time that a process takes to start. It prints a report:
-its begin and end by the clock that all processes share, then a line with the seconds of each
-storage operation.
+A script, ``python -I -S mrbench_task.py KIND INDEX STAGING [UID GID [GROUP...]]``. Root's becomes
+that user once it has started, since Python itself may lie where only root can read. It imports
+nothing of iostudy and few other modules, since each import adds to the time that a process takes to
+start. It prints a report: its begin and end by the clock that all processes share, then a line with
+the seconds of each storage operation.
 """
 
 from __future__ import annotations
@@ -149,5 +150,13 @@ def main(kind: str, index: int, staging: str) -> None:
     sys.stdout.writelines(f"{name} {seconds!r}\n" for name, seconds in storage.operations)
 
 
+def _become(uid: int, gid: int, *groups: int) -> None:
+    os.setgroups(groups)
+    os.setgid(gid)
+    os.setuid(uid)
+
+
 if __name__ == "__main__":
+    if account := sys.argv[4:]:
+        _become(*map(int, account))
     main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
