@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from iostudy._native import set_file_identity
+from iostudy import _native
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.safe_path import ROOT_UID
 
@@ -129,11 +129,11 @@ def act_as(account: Account | None) -> Iterator[None]:
         yield
         return
     groups = os.getgroups()
-    earlier = set_file_identity(account.uid, account.gid, account.groups)
+    earlier = _native.set_file_identity(account.uid, account.gid, account.groups)
     try:
         yield
     finally:
-        set_file_identity(*earlier, groups)
+        _native.set_file_identity(*earlier, groups)
 
 
 @contextmanager

@@ -22,7 +22,8 @@ OTHER_PATHS = {
         "fleet.serve.folder", "list.folder",
     },
     "a folder that `make_output_folder` makes or `require_safe_folder` checks": {
-        "power.out", "run.out", "simulate.out", "report.figures", "fleet.run.out", "persist.out",
+        "check.out", "power.out", "run.out", "simulate.out", "report.figures", "fleet.run.out",
+        "persist.out",
         "selftest.target", "selftest.out", "drive.measure.out", "fleet.run.work",
         "hadoop.up.data_dir", "hadoop.up.name_dir", "bench.target", "mount.directory",
         "clean.folder", "try.on", "try.out",
