@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from iostudy.report.answer.values import Answer, AnswerTable
 from iostudy.report.base import FigureDescription, Span
 from iostudy.report.render import markdown, terminal
 from iostudy.report.topics.verdicts.values import Result
-from iostudy.report.values import State, Step
+from iostudy.report.values import Report, State, Step
 from tests.report.factory import report, two_factors
 
 FORBIDDEN = re.compile("covariate|foreign|futile|washout")
@@ -101,8 +102,11 @@ def test_any_answer_fits_one_screen(answer: Answer, width: int) -> None:
     assert all(line.cell_len <= min(width, COLUMNS) or is_free(line.plain) for line in lines)
 
 
-@pytest.mark.parametrize("found", [report(blocks=6), report(blocks=20), two_factors()])
-def test_real_reports_in_plain_words(found) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize(
+    "build", [lambda: report(blocks=6), lambda: report(blocks=20), two_factors]
+)
+def test_real_reports_in_plain_words(build: Callable[[], Report]) -> None:
+    found = build()
     answer = build_answer(found, Path("results/x"))
     text = "\n".join(line.plain for line in lay_out(answer))
     assert not FORBIDDEN.search(text)
