@@ -12,6 +12,7 @@ from arro3.core import DataType, Field, RecordBatch, RecordBatchReader, Schema
 from arro3.io import read_parquet, write_parquet
 
 from iostudy.errors import UsageError
+from iostudy.safe_path import read_named
 from iostudy_trace.events import BlockEvent
 
 _TYPES = {
@@ -30,6 +31,7 @@ SCHEMA = Schema([Field(name, type_, nullable=True) for name, type_ in _TYPES.ite
 _Value = TypeVar("_Value")
 _COMPRESSION = "zstd(3)"
 _ROWS_IN_MEMORY = 1 << 18
+_MAGIC = b"PAR1"
 _ROWS_READ = 1 << 14
 
 
@@ -87,6 +89,10 @@ def read_trace(path: Path) -> Iterator[BlockEvent]:
     """Yield the events of a regular file, as a FIFO would wait. UsageError if it is no trace."""
     if not path.is_file():
         raise _not_a_trace(path, "another kind of file" if path.exists() else "no such file")
+    if _guard(path, lambda: read_named(path, len(_MAGIC))) != _MAGIC:
+        raise _not_a_trace(
+            path, "it is empty" if not path.stat().st_size else "it is no Parquet file"
+        )
     batches = _guard(path, lambda: read_parquet(path, batch_size=_ROWS_READ))
     missing = [name for name in _TYPES if name not in batches.schema.names]
     if missing:
@@ -110,7 +116,7 @@ def _guard(path: Path, read: Callable[[], _Value]) -> _Value:
     except BaseException as error:
         # arro3 panics where a file has a damaged footer, and its panic is not an Exception.
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise _not_a_trace(path, str(error)) from error
+            raise _not_a_trace(path, "it is a damaged Parquet file") from error
         raise
 
 

@@ -14,7 +14,7 @@ from iostudy.results.continuation import estimate_continuation
 from iostudy.study.requests import build_request
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.switchback import uses_switchback
-from iostudy.study.targets import DirectoryTarget
+from iostudy.study.targets import DirectoryTarget, ScratchTarget
 from iostudy.workloads import catalog
 from tests.report.factory import factor, rows, study, study_row
 
@@ -70,7 +70,11 @@ def test_next_step_after_a_loop_back_study_names_the_real_disk() -> None:
 def test_options_of_new_file_systems_are_in_no_file() -> None:
     experiment = study(factor("filesystem.type", "ext4", "xfs"))
     (only,) = steps_for(experiment, effects={("dfsio-write", "xfs"): 0.2})
-    assert only.text == "Make the file system anew with filesystem.type = xfs: no file keeps it."
+    assert "destroys all data on DEVICE" in only.text
+    assert only.command == "mkfs.xfs -q -f -K DEVICE"
+    scratch = replace(experiment, target=ScratchTarget(Path("/dev/sdz"), "ext4"))
+    (only,) = steps_for(scratch, effects={("dfsio-write", "xfs"): 0.2})
+    assert only.command == "mkfs.xfs -q -f -K /dev/sdz"
 
 
 def test_options_of_a_winner_are_left_to_the_users_own_programs() -> None:

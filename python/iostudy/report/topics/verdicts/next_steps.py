@@ -17,6 +17,7 @@ from iostudy.results.continuation import ContinuationEstimate
 from iostudy.results.recommendation import is_undecided, recommend
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost
+from iostudy.settings.scratch.filesystem import PREFIX, Filesystem
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Configuration
@@ -24,7 +25,7 @@ from iostudy.study.factors import OPTION_PREFIX
 from iostudy.study.model import Study
 from iostudy.study.simulated import is_simulated, name_command
 from iostudy.study.switchback import uses_switchback
-from iostudy.study.targets import is_made
+from iostudy.study.targets import DiskTarget, ScratchTarget, is_made
 from iostudy.units import format_exact_seconds, format_percent, format_seconds
 
 _MEASURE = Step(
@@ -105,10 +106,17 @@ def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
     varied = {name: value for name, value in own.settings.items() if value != AS_FOUND}
     made = [name for name in varied if catalog.get(name).cost is Cost.FORMAT]
     kept = [name for name in varied if name not in made]
-    for name in made:
+    if any(name.startswith(PREFIX) for name in made) and isinstance(study.target, DiskTarget):
+        make = Filesystem(study.target.filesystem).with_settings(varied).command()
+        device = str(study.target.device) if isinstance(study.target, ScratchTarget) else "DEVICE"
         yield Step(
-            text=f"Make the file system anew with {name} = {varied[name]}: no file keeps it."
+            text=f"Make the file system anew, which destroys all data on {device}; no file keeps "
+            "its options:",
+            command=shlex.join((*make, device)),
         )
+    for name in made:
+        if not name.startswith(PREFIX):
+            yield Step(text=f"Make it anew with {name} = {varied[name]}: no file keeps it.")
     if kept:
         command = ["iostudy", "persist", folder]
         if is_made(study.target) and any(map(_needs_place, kept)):
