@@ -82,6 +82,23 @@ def recommended(noise: float, loss: float, studies: int) -> tuple[float, float]:
     return 1 - verdict.share(Verdict.WORSE), float(decide(ratios, RULE).not_worse.mean())
 
 
+def several_figures(
+    correlation: float, first: float, guard: float, studies: int
+) -> tuple[float, float]:
+    """Claims that a configuration is better in the first figure, and also not worse in the second.
+
+    ``first`` and ``guard`` are the true log-ratios; the noise of a pair is 10 % in both figures.
+    """
+    draw, shape = _draw(9), (studies, RULE.max_blocks)
+    common, *own = 0.1 * draw.standard_normal((3, *shape))
+    shared, rest = math.sqrt(correlation), math.sqrt(1 - correlation)
+    ratios = [shared * common + rest * noise for noise in own]
+    better = decide(ratios[0] + first, RULE).words == str(Verdict.BETTER)
+    guarded = decide(ratios[1] + guard, RULE)
+    harmless = guarded.not_worse | (guarded.words == str(Verdict.BETTER))
+    return float(better.mean()), float((better & harmless).mean())
+
+
 def failing_stalls(studies: int) -> tuple[float, float]:
     """False winners if both stall in 10 % of runs and the second's stalls fail.
 

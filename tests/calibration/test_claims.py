@@ -40,6 +40,17 @@ def test_a_loss_on_one_workload_is_not_recommended(noise: float, studies: int):
 
 
 @each_size
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_of_several_figures_one_false_part_makes_the_claim_false(correlation: float, studies: int):
+    """The parts do not share the risk: the other one is true beyond doubt."""
+    _, no_gain = claims.several_figures(correlation, 0.0, 0.5, studies)
+    gain, harm = claims.several_figures(correlation, 0.5, -claims.RULE.delta, studies)
+    assert no_gain <= allowed(studies)
+    assert harm <= allowed(studies)
+    assert gain > 0.99, "the first figure alone recommends the harm"
+
+
+@each_size
 def test_failing_stalls_make_no_winner(studies: int):
     repeated, ranked = claims.failing_stalls(studies)
     assert repeated > 0.1

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.errors import TrialError
-from iostudy.execution.validity import explain_unusable_figure
+from iostudy.execution.validity import explain_unusable_figures
 from iostudy.ledger.rows import TrialStatus
 from iostudy.node.fake import FakeNode
 from iostudy.node.protocol import TrialResult
@@ -40,11 +40,11 @@ class MissingFigureNode(FakeNode):
     ],
 )
 def test_a_figure_without_a_ratio_is_reported(figures, words):
-    assert words in explain_unusable_figure(figures, RATE)
+    assert words in explain_unusable_figures(figures, [RATE])
 
 
 def test_a_figure_above_0_is_decidable():
-    assert explain_unusable_figure({"rate": 1e-9}, RATE) == ""
+    assert explain_unusable_figures({"rate": 1e-9}, [RATE]) == ""
 
 
 @pytest.mark.parametrize("base", [0.0, -1000.0, math.nan])

@@ -55,13 +55,28 @@ def test_a_target_is_a_directory_or_a_mapping(tmp_path: Path) -> None:
 
 def test_figures_are_found_in_the_output(tmp_path: Path) -> None:
     figures = ("write_p99=p99: ([0-9.]+)", "iops=json:result.iops")
-    study = studied(tmp_path, commands=("true", "false"), figures=figures, unit="ms")
+    study = studied(tmp_path, commands=("true", "false"), figures=figures)
     options = study.workloads[0].options
     assert isinstance(options, CommandOptions)
     p99, iops = options.figures.values()
-    assert (p99.regex, p99.unit, p99.higher_is_better) == ("p99: ([0-9.]+)", "ms", False)
+    assert (p99.regex, p99.unit, p99.higher_is_better) == (
+        "p99: ([0-9.]+)",
+        "as printed",
+        False,
+    )
     assert (iops.jmespath, iops.higher_is_better) == ("result.iops", True)
-    assert study.workloads[0].figure.name == "write_p99"
+    assert [each.name for each in study.workloads[0].figures] == ["write_p99", "iops"]
+
+
+@pytest.mark.parametrize("option", [{"unit": "ms"}, {"better": "lower"}])
+def test_unit_and_direction_are_of_one_figure(tmp_path: Path, option: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="one figure with --unit or --better"):
+        studied(tmp_path, commands=("true", "false"), figures=("p99,iops",), **option)
+
+
+def test_names_of_figures_may_be_one_list(tmp_path: Path) -> None:
+    study = studied(tmp_path, commands=("true", "false"), figures=("exec_time, peak_rss",))
+    assert [each.name for each in study.workloads[0].figures] == ["exec_time", "peak_rss"]
 
 
 def test_direction_of_a_figure_is_never_guessed(tmp_path: Path) -> None:

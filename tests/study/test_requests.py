@@ -39,6 +39,24 @@ def test_a_study_names_its_figure_and_its_label():
     assert not scan.figure.higher_is_better
 
 
+def test_of_several_figures_the_first_decides():
+    request = read(with_read("{figure: [latency_p99, aggregate]}")).workloads[-1]
+    assert [figure.name for figure in request.figures] == ["latency_p99", "aggregate"]
+    assert request.figure.name == "latency_p99"
+
+
+@pytest.mark.parametrize("figures", ["[]", "[aggregate, aggregate]"])
+def test_figures_are_different_ones(figures):
+    problem = only_problem("- dfsio-read", f"- dfsio-read: {{figure: {figures}}}")
+    assert problem.message.startswith("name one figure, or several different ones")
+
+
+def test_a_screening_decides_by_one_figure():
+    two = "- dfsio-read: {figure: [latency_p99, aggregate]}\ndesign: plackett-burman"
+    messages = [problem.message for problem in problems(GOOD.replace("- dfsio-read", two))]
+    assert "a screening decides by one figure: name one for dfsio-read" in messages
+
+
 def test_an_unknown_figure_suggests_the_nearest_at_its_line():
     problem = only_problem("- dfsio-read", "- dfsio-read: {figure: latency_p9}")
     assert problem.line == 7

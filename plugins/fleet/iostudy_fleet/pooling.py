@@ -21,6 +21,7 @@ from iostudy.results.comparisons import (
     collect_figures,
     compare_configurations,
     decision_rule,
+    exclude_guards,
 )
 from iostudy.study.model import Study
 from iostudy.workloads.definition import Figure
@@ -302,7 +303,7 @@ def _node_effects(node: NodeStudy) -> Iterator[tuple[tuple[str, str], NodeEffect
             sd = float(np.std(logarithms, ddof=1)) if len(own) > 1 else math.nan
             effect = NodeEffect(node.node, float(np.mean(logarithms)), sd, len(own))
             yield (workload.label, study.baseline.label), effect
-    for result in compare_configurations(study, node.rows):
+    for result in exclude_guards(compare_configurations(study, node.rows)):
         found = result.comparison
         if math.isfinite(found.estimate):
             effect = NodeEffect(node.node, found.estimate, found.sd, found.blocks)

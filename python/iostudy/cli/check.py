@@ -245,6 +245,10 @@ def _describe_workload(
         ("workload", f"{request.listed_as}: {_describe_options(request, varied)}"),
         *(("load", f"{load.option} of {each}") for load in loads[:1]),
         ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
+        *(
+            ("", f"its {guard.name} in {guard.unit} must not get worse by the margin")
+            for guard in request.figures[1:]
+        ),
     ]
 
 

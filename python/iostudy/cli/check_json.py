@@ -42,6 +42,8 @@ class CheckedWorkload(Value):
     """Unit of the figure."""
     higher_is_better: bool
     """Whether a higher figure is better."""
+    guards: list[str]
+    """Names of the other figures, which must not get worse."""
 
 
 class EffortReport(Value):
@@ -127,6 +129,7 @@ def build_document(
                 figure=request.figure.name,
                 unit=request.figure.unit,
                 higher_is_better=request.figure.higher_is_better,
+                guards=[guard.name for guard in request.figures[1:]],
             )
             for request in study.workloads
         ],

@@ -16,6 +16,7 @@ from iostudy.report.finite import build_span
 from iostudy.report.formatting import format_change_interval
 from iostudy.report.topics.verdicts.text import choose_verdict_symbol
 from iostudy.results.comparisons import ComparisonResult, decision_rule
+from iostudy.results.recommendation import is_undecided
 from iostudy.study.model import Study
 from iostudy.visible import visible
 
@@ -41,7 +42,7 @@ class ComparisonTable:
     @property
     def height(self) -> int:
         """The number of lines."""
-        headings = len({own.workload for own in self.results}) if self._has_headings else 0
+        headings = len({own.title for own in self.results}) if self._has_headings else 0
         return len(self.results) + headings + 2 if self.results else 0
 
     def lines(self, width: int) -> Iterator[Text]:
@@ -54,9 +55,9 @@ class ComparisonTable:
         yield Text(
             f"{'':{layout.label}} {format_interval_axis(self.study.decide.margin, layout.bar)}"
         )
-        for workload, own in groupby(zip(self.results, rows, strict=True), _workload):
+        for title, own in groupby(zip(self.results, rows, strict=True), _title):
             if self._has_headings:
-                yield Text(visible(workload))
+                yield Text(visible(title))
             yield from (layout.line(row) for _, row in own)
         yield Text(visible(self._legend(rows)))
 
@@ -83,7 +84,7 @@ class ComparisonTable:
     def _label(self, result: ComparisonResult) -> str:
         if self._has_headings:
             return f"  {result.configuration}"
-        return result.workload if self._has_one_configuration else result.configuration
+        return result.title if self._has_one_configuration else result.configuration
 
     def _state(self, result: ComparisonResult) -> tuple[str, str]:
         """The verdict with its style, or ``measuring`` while further blocks may change it."""
@@ -98,10 +99,9 @@ class ComparisonTable:
 
     def _is_measuring(self, result: ComparisonResult) -> bool:
         """A level of a screening is measured until every effect is decided."""
-        undecided = undecided_configurations(self.study, result.workload, self.results)
-        return (
-            bool(undecided) if self.study.design is not None else result.configuration in undecided
-        )
+        if self.study.design is None:
+            return is_undecided(self.study, result)
+        return bool(undecided_configurations(self.study, result.workload, self.results))
 
     def _legend(self, rows: Sequence[_Row]) -> str:
         first = self.results[0]
@@ -116,12 +116,12 @@ class ComparisonTable:
 
     @property
     def _has_headings(self) -> bool:
-        workloads = {result.workload for result in self.results}
-        return len(workloads) > 1 and not self._has_one_configuration
+        titles = {result.title for result in self.results}
+        return len(titles) > 1 and not self._has_one_configuration
 
 
-def _workload(entry: tuple[ComparisonResult, _Row]) -> str:
-    return entry[0].workload
+def _title(entry: tuple[ComparisonResult, _Row]) -> str:
+    return entry[0].title
 
 
 @dataclass(frozen=True)

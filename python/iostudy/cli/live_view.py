@@ -69,8 +69,8 @@ def _encodable(line: Text, encoding: str) -> Text:
 
 
 def _format_workloads(current: Sequence[ComparisonResult]) -> Iterator[str]:
-    for workload, group in groupby(current, key=lambda result: result.workload):
-        yield f"{workload}: {_format_counts(own := list(group))}{_format_best(own)}"
+    for title, group in groupby(current, key=lambda result: result.title):
+        yield f"{title}: {_format_counts(own := list(group))}{_format_best(own)}"
 
 
 def _format_counts(own: Sequence[ComparisonResult]) -> str:

@@ -116,9 +116,11 @@ def _describe_time(study: Study) -> str:
 def _describe_decision(study: Study) -> str:
     decide = study.decide
     figures = dict.fromkeys(request.figure.name for request in study.workloads)
+    guards = dict.fromkeys(own.name for w in study.workloads for own in w.figures[1:])
+    guarded = f", while {', '.join(guards)} must not get worse" if guards else ""
     return (
-        f"{', '.join(figures)}; differences below {format_percent(decide.margin)} count as none; "
-        f"{format_percent(decide.risk)} risk of any wrong verdict"
+        f"{', '.join(figures)}{guarded}; differences below {format_percent(decide.margin)} count "
+        f"as none; {format_percent(decide.risk)} risk of any wrong verdict"
     )
 
 

@@ -15,6 +15,7 @@ from iostudy.report.base import Value
 from iostudy.report.topics.covariates.values import GivenUpWorkloadReport
 from iostudy.report.topics.screening.values import EffectReport
 from iostudy.report.topics.switchback.values import SwitchbackReport
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report, State, Step
 
@@ -27,6 +28,10 @@ class WorkloadVerdict(Result):
 
     workload: str
     """Label of the workload."""
+    figure: str
+    """Name of the figure."""
+    is_guard: bool
+    """Whether the figure does not decide, but a recommendation must not make it worse."""
 
 
 class PilotSummary(Value):
@@ -123,11 +128,16 @@ def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunRepo
 
 
 def _list_verdicts(report: Report) -> Iterator[WorkloadVerdict]:
-    for workload in report.workloads:
-        for result in workload.results:
+    for each in list_verdicts(report.workloads):
+        for result in each.results:
             if result.verdict is not None:
                 fields = {name: getattr(result, name) for name in Result.model_fields}
-                yield WorkloadVerdict(workload=workload.label, **fields)
+                yield WorkloadVerdict(
+                    workload=each.workload,
+                    figure=each.figure.name,
+                    is_guard=each.is_guard,
+                    **fields,
+                )
 
 
 def _build_time(report: Report, label: str) -> WorkloadTime:

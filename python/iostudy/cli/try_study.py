@@ -82,8 +82,9 @@ def try_study(
     figure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME[=REGEX|=json:PATH]",
-            help="The figure that decides: one of fio's, or a number in the output.",
+            metavar="NAME[,NAME...|=REGEX|=json:PATH]",
+            help="The figure that decides: one of fio's, or a number in the output; repeatable. Of "
+            "several the first decides, and the others must not get worse.",
             show_default="elapsed time; of fio its bandwidth",
         ),
     ] = None,

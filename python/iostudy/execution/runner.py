@@ -242,8 +242,8 @@ class Runner:
         row = _started_row(block, attempt, position, configuration)
         for listener in self._listeners:
             listener.trial_began(row, len(block.order))
-        limits, figure = self._study.validity, self._requests[block.workload].figure
-        row = run_trial(self._ledger, session, limits, row, configuration, figure)
+        limits, figures = self._study.validity, self._requests[block.workload].figures
+        row = run_trial(self._ledger, session, limits, row, configuration, figures)
         for listener in self._listeners:
             listener.trial_ended(row)
         return row

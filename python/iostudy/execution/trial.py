@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from iostudy.errors import (
 )
 from iostudy.execution.validity import (
     explain_disturbance,
-    explain_unusable_figure,
+    explain_unusable_figures,
     foreign_io_share,
     note_unchecked_limits,
 )
@@ -37,18 +38,18 @@ def run_trial(
     limits: Validity,
     row: TrialRow,
     configuration: Configuration,
-    figure: Figure,
+    figures: Sequence[Figure],
 ) -> TrialRow:
     """Run the trial that ``row`` describes; return its final row in the ledger.
 
-    A trial does not raise if its workload fails or has a verdict ``figure`` that cannot be
-    compared: it is FAILED, with the reason. It is INVALID if it exceeds a limit or fails outside
-    the workload. RestoreError, RecordError and signals must stop the
-    study; they are recorded and raised again.
+    A trial does not raise if its workload fails or has one of the verdict ``figures`` that cannot
+    be compared: it is FAILED, with the reason. It is INVALID if it exceeds a limit or fails outside
+    the workload. RestoreError, RecordError and signals must stop the study; they are recorded and
+    raised again.
     """
     row = replace(row, id=ledger.begin(row), status=TrialStatus.STARTED)
     try:
-        ended = _finished_row(row, session.trial(configuration), limits, figure, ledger)
+        ended = _finished_row(row, session.trial(configuration), limits, figures, ledger)
     except RestoreError as error:
         ledger.finish(_invalid_row(row, error))
         raise
@@ -67,11 +68,11 @@ def run_trial(
 
 
 def _finished_row(
-    row: TrialRow, result: TrialResult, limits: Validity, figure: Figure, ledger: Ledger
+    row: TrialRow, result: TrialResult, limits: Validity, figures: Sequence[Figure], ledger: Ledger
 ) -> TrialRow:
     summary = result.telemetry.summary
     disturbance = explain_disturbance(result, limits)
-    failure = explain_unusable_figure(result.figures, figure)
+    failure = explain_unusable_figures(result.figures, figures)
     status = TrialStatus.FAILED if failure else TrialStatus.FINISHED
     return replace(
         row,

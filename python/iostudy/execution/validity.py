@@ -26,17 +26,18 @@ MIN_GAP_SECONDS = 5.0
 """Seconds that a loaded machine may keep a thread from running."""
 
 
-def explain_unusable_figure(figures: Mapping[str, float], figure: Figure) -> str:
-    """Explain why the verdict figure cannot be compared; empty if it can.
+def explain_unusable_figures(figures: Mapping[str, float], required: Sequence[Figure]) -> str:
+    """Explain why one of the verdict figures cannot be compared; empty if all can.
 
-    Verdicts use ratios, so it must exist, be above 0 and finite.
+    Verdicts use ratios, so each must exist, be above 0 and finite.
     """
-    if figure.name not in figures:
-        return f"the workload gave no {figure.name}, the figure of the verdict"
-    value = figures[figure.name]
-    if math.isfinite(value) and value > 0:
-        return ""
-    return f"{figure.name} is {value:g} {figure.unit}, and a verdict needs a figure above 0"
+    for figure in required:
+        if figure.name not in figures:
+            return f"the workload gave no {figure.name}, a figure of the verdict"
+        value = figures[figure.name]
+        if not (math.isfinite(value) and value > 0):
+            return f"{figure.name} is {value:g} {figure.unit}, and a verdict needs a figure above 0"
+    return ""
 
 
 def explain_disturbance(result: TrialResult, limits: Validity) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from iostudy.analysis.comparison import Comparison
 from iostudy.ledger.rows import StudyRow
 from iostudy.results.change_text import format_relative_interval
-from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.comparisons import ComparisonResult, exclude_guards
 from iostudy.results.recommendation import meets_goal
 from iostudy.study.model import Study
 from iostudy.units import format_percent
@@ -33,10 +33,11 @@ def describe_provenance(
 def _conclude(study: Study, own: Sequence[ComparisonResult]) -> str:
     baseline = study.baseline.label
     if meets_goal(study, own):
-        better = [result.workload for result in own if result.meets_better]
+        better = [result.workload for result in exclude_guards(own) if result.meets_better]
         where = " and ".join(label for label in better if label in study.goal.better)
         guards = [label for label in study.goal.not_worse or () if label not in better]
         margin = format_percent(study.decide.margin)
+        guards += [result.title for result in own if result.is_guard]
         guarded = f", not worse by {margin} on {', '.join(guards)}" if guards else ""
         return f"Verdict: better than the baseline {baseline} on {where}{guarded}."
     return (
@@ -50,7 +51,7 @@ def _describe_verdicts(own: Iterable[ComparisonResult]) -> Iterator[str]:
         comparison = result.comparison
         verdict = comparison.verdict.value if comparison.verdict else "no verdict"
         blocks = f"{comparison.blocks} blocks"
-        yield f"{result.workload}: {verdict}, {result.figure.name} {_change(comparison)}, {blocks}."
+        yield f"{result.title}: {verdict}, {result.figure.name} {_change(comparison)}, {blocks}."
 
 
 def _change(comparison: Comparison) -> str:

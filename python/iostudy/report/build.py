@@ -51,6 +51,7 @@ from iostudy.report.topics.verdicts.answer import (
     summarize_workloads,
 )
 from iostudy.report.topics.verdicts.configurations import build_configurations
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.headline import build_headline
 from iostudy.report.topics.verdicts.method import build_method, list_reproduction_steps
 from iostudy.report.topics.verdicts.names import find_single_factor
@@ -221,7 +222,8 @@ def _notes(recorded: RecordedStudy) -> Iterator[str]:
 
 def _state(study: Study, workloads: Sequence[WorkloadReport]) -> State:
     """A single configuration has nothing to decide and runs all its blocks."""
-    results = [r for w in workloads for r in (w.results[1:] or w.results)]
+    verdicts = list_verdicts(workloads)
+    results = [r for each in verdicts for r in (each.results[1:] or each.results)]
     settled = all(result.has_ended(study.decide.max_blocks) for result in results)
     return State.COMPLETE if settled else State.STOPPED
 

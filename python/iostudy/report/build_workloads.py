@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from iostudy.analysis.series import FamilyOfTests
 from iostudy.analysis.slow_runs import SlowRuns
 from iostudy.ledger.rows import MeasuredRow
+from iostudy.report.base import FigureDescription
 from iostudy.report.finite import build_span, finite
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.bottlenecks.explain_equivalence import (
@@ -39,12 +40,19 @@ from iostudy.report.topics.verdicts.answer import (
 )
 from iostudy.report.topics.verdicts.names import find_single_factor
 from iostudy.report.topics.verdicts.values import Result, SlowRunsReport
-from iostudy.report.values import WorkloadReport
-from iostudy.results.comparisons import ComparisonResult, collect_figures
+from iostudy.report.values import GuardReport, WorkloadReport
+from iostudy.results.comparisons import (
+    ComparisonResult,
+    Run,
+    collect_runs,
+    exclude_guards,
+    select_figures,
+)
 from iostudy.results.rate_limit import find_limited
 from iostudy.results.recommendation import is_met_guard
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads import catalog
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.option_text import format_options
 
 
@@ -79,13 +87,13 @@ def _workloads(
     shared: FamilyOfTests,
 ) -> tuple[WorkloadReport, ...]:
     """Every workload with its results and all else that was measured."""
-    values = collect_figures(study, rows)
+    runs = collect_runs(study, rows)
     texts = (
         _workload(
             study,
             request,
             [result for result in found if result.workload == request.label],
-            list(values.get((request.label, study.baseline.label), {}).values()),
+            runs.get((request.label, study.baseline.label), {}),
         )
         for request in study.workloads
     )
@@ -104,14 +112,11 @@ def _workload(
     study: Study,
     request: WorkloadRequest,
     compared: Sequence[ComparisonResult],
-    alone: Sequence[float],
+    alone: Mapping[int, Run],
 ) -> WorkloadReport:
     definition = catalog.get(request.name)
-    figure = describe_figure(request.figure)
-    baseline = _baseline(find_baseline_label(study), compared, alone)
-    if study.design is not None:
-        compared = sorted(compared, key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
-    results = (baseline, *(_result(study, result) for result in compared))
+    decides, *guards = (_figure_results(study, each, compared, alone) for each in request.figures)
+    figure, results = decides
     return WorkloadReport(
         label=request.label,
         name=request.name,
@@ -120,11 +125,24 @@ def _workload(
         options=format_options(request.options),
         figure=figure,
         results=results,
-        noise=build_workload_power(study, request.label, compared),
+        guards=tuple(GuardReport(figure=own, results=found) for own, found in guards),
+        noise=build_workload_power(study, request.label, exclude_guards(compared)),
         answer=build_sentences(
             {request.label: build_predicate(results, figure, build_context(study))}
         )[0],
     )
+
+
+def _figure_results(
+    study: Study, figure: Figure, compared: Sequence[ComparisonResult], alone: Mapping[int, Run]
+) -> tuple[FigureDescription, tuple[Result, ...]]:
+    """The results by one figure of a workload, the baseline first."""
+    own = [result for result in compared if result.figure == figure]
+    values = list(select_figures(alone, figure.name).values())
+    baseline = _baseline(find_baseline_label(study), own, values)
+    if study.design is not None:
+        own.sort(key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
+    return describe_figure(figure), (baseline, *(_result(study, result) for result in own))
 
 
 def _explained(

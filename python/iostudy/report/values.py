@@ -63,6 +63,15 @@ class State(StrEnum):
     STOPPED = "stopped"
 
 
+class GuardReport(Value):
+    """Results of one workload by a further figure, which a recommendation must not make worse."""
+
+    figure: FigureDescription
+    """The figure."""
+    results: tuple[Result, ...]
+    """Results in the study's order of configurations."""
+
+
 class WorkloadReport(Value):
     """Results of one workload."""
 
@@ -80,6 +89,8 @@ class WorkloadReport(Value):
     """The figure that decides."""
     results: tuple[Result, ...]
     """Results in the study's order of configurations."""
+    guards: tuple[GuardReport, ...] = ()
+    """Results by the other figures that the study names, if it names several."""
     answer: str
     """The result in a sentence."""
     explanation: str = Field(default="", serialization_alias="because")

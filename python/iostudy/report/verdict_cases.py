@@ -9,6 +9,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.documents.comparison.values import StudyComparison
 from iostudy.report.documents.existing_runs import RunsComparison
 from iostudy.report.formatting import format_change_interval
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.values import Report
 
 
@@ -30,13 +31,13 @@ def list_report_cases(report: Report) -> Iterator[VerdictCase]:
         name = f"{effect.level} against {effect.against}"
         text = format_change_interval(effect.change, effect.interval)
         yield VerdictCase(effect.workload, name, effect.verdict, f"{effect.verdict}: {text}")
-    for workload in report.workloads:
-        for result in workload.results:
-            if result.baseline or result.bound or result.verdict is None:
-                continue
-            name = f"{result.configuration} against {report.baseline}"
-            text = format_change_interval(result.change, result.interval)
-            yield VerdictCase(workload.label, name, result.verdict, f"{result.verdict}: {text}")
+    for each in list_verdicts(report.workloads):
+        by = f" by {each.figure.name}" if each.name != each.workload else ""
+        for result in each.choices:
+            if result.verdict is not None:
+                name = f"{result.configuration} against {report.baseline}{by}"
+                text = format_change_interval(result.change, result.interval)
+                yield VerdictCase(each.workload, name, result.verdict, f"{result.verdict}: {text}")
     for own in report.given_up:
         reason = f"given up after {own.attempts} attempts: {own.reason}"
         yield VerdictCase(own.workload, "all blocks", Verdict.INCONCLUSIVE, reason, reason)
@@ -49,7 +50,8 @@ def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
             continue
         first, second = each.first.configuration, each.second.configuration
         configuration = first if first == second else f"{second} against {first}"
-        name = f"{configuration}: {comparison.second.label} against {comparison.first.label}"
+        by = f" by {each.figure.name}" if each.is_guard else ""
+        name = f"{configuration}: {comparison.second.label} against {comparison.first.label}{by}"
         effect = each.effect
         text = format_change_interval(effect.change, effect.interval)
         yield VerdictCase(each.workload, name, effect.verdict, f"{effect.verdict}: {text}")

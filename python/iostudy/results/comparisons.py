@@ -27,13 +27,19 @@ BlockFigures = dict[int, float]
 
 @dataclass(frozen=True)
 class Run:
-    """The verdict figure of a configuration in a block, with its position in the block's order.
+    """The verdict figures of a configuration in a block, with its position in the block's order.
 
-    A failed run has the figure NaN. Windows have no position, because a block has several orders.
+    The first figure decides. A figure of a failed run is NaN. Windows have no position, because a
+    block has several orders.
     """
 
-    figure: float
+    figures: Mapping[str, float]
     position: int | None
+
+    @property
+    def figure(self) -> float:
+        """The figure that decides."""
+        return next(iter(self.figures.values()))
 
 
 BlockRuns = Mapping[tuple[str, str], Mapping[int, Run]]
@@ -45,14 +51,16 @@ FIRST_LEVELS = "first levels"
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """A configuration compared with the baseline on one workload, over their common blocks.
+    """A configuration compared with the baseline on one workload by one of its figures.
 
+    It covers their common blocks.
     In a screening it is one level of a factor, such as ``atime=noatime``, compared with the first
     levels. ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same
     blocks, without failed runs; NaN before the first common block. A ``bound`` shows a limit of
     performance and is not a choice. ``meets_better`` and ``meets_guard`` are the two parts of the
-    study's goal, each at its own level: better, and not worse. In
-    ``lost_blocks`` both failed.
+    study's goal, each at its own level: better, and not worse. In ``lost_blocks`` both failed. A
+    ``is_guard`` is by a further figure of the workload, which does not decide: the goal wants it
+    not to be worse.
     """
 
     workload: str
@@ -66,6 +74,12 @@ class ComparisonResult:
     meets_better: bool = False
     meets_guard: bool = False
     lost_blocks: int = 0
+    is_guard: bool = False
+
+    @property
+    def title(self) -> str:
+        """The workload, and the figure if another one decides."""
+        return f"{self.figure.name} of {self.workload}" if self.is_guard else self.workload
 
 
 def exclude_bounds(results: Iterable[ComparisonResult]) -> tuple[ComparisonResult, ...]:
@@ -73,8 +87,16 @@ def exclude_bounds(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
     return tuple(result for result in results if not result.bound)
 
 
+def exclude_guards(results: Iterable[ComparisonResult]) -> tuple[ComparisonResult, ...]:
+    """Return the results by the figures that decide."""
+    return tuple(result for result in results if not result.is_guard)
+
+
 def decision_rule(study: Study) -> Rule:
     """Return the decision rule with the risk shared among all comparisons of the study.
+
+    Further figures of a workload do not share it: that a configuration is better in the first one
+    and not worse in the others is wrong only if a particular one of these verdicts is.
 
     A screening has one level for all analyses, because Holm's adjusted p values need one, and
     cannot be continued. With windows, a part of the risk is that of the bounds of their bias.
@@ -113,25 +135,37 @@ def collect_runs(
     study: Study, rows: Iterable[MeasuredRow]
 ) -> dict[tuple[str, str], dict[int, Run]]:
     """Collect the runs of counted trials, or of windows, by (workload, configuration) and block."""
-    figures = {workload.label: workload.figure.name for workload in study.workloads}
+    names = {own.label: [figure.name for figure in own.figures] for own in study.workloads}
     runs: dict[tuple[str, str], dict[int, Run]] = {}
     for row in rows:
         if row.counts:
-            figure = (row.figures or {}).get(figures[row.workload], math.nan)
-            usable = math.isfinite(figure) and figure > 0
-            run = Run(figure if usable else math.nan, row.position)
+            measured = row.figures or {}
+            figures = {name: _usable(measured.get(name)) for name in names[row.workload]}
+            run = Run(figures, row.position)
             runs.setdefault((row.workload, row.configuration), {})[row.block] = run
     return runs
+
+
+def _usable(figure: float | None) -> float:
+    """Return the figure; NaN if it has no logarithm."""
+    return figure if figure is not None and math.isfinite(figure) and figure > 0 else math.nan
 
 
 def collect_figures(
     study: Study, rows: Iterable[MeasuredRow]
 ) -> dict[tuple[str, str], BlockFigures]:
-    """Collect verdict figures of counted trials that did not fail."""
+    """Collect the deciding figures of counted trials that did not fail."""
+    deciding = {own.label: own.figure.name for own in study.workloads}
     return {
-        key: {block: run.figure for block, run in runs.items() if not math.isnan(run.figure)}
+        key: select_figures(runs, deciding[key[0]])
         for key, runs in collect_runs(study, rows).items()
     }
+
+
+def select_figures(runs: Mapping[int, Run], figure: str) -> BlockFigures:
+    """Return a figure of the runs that have it."""
+    values = {block: run.figures[figure] for block, run in runs.items()}
+    return {block: value for block, value in values.items() if not math.isnan(value)}
 
 
 def compare_configurations(
@@ -156,9 +190,13 @@ def compare_configurations(
 def compare_on_workload(
     study: Study, workload: WorkloadRequest, runs: BlockRuns
 ) -> tuple[ComparisonResult, ...]:
-    """Compare configurations on one workload by `collect_runs`; not for a screening."""
+    """Compare configurations on one workload by `collect_runs`; not for a screening.
+
+    All comparisons by a figure come before those by the next one.
+    """
     return tuple(
-        _compare_with_baseline(study, workload, configuration.label, runs)
+        _compare_with_baseline(study, workload, figure, configuration.label, runs)
+        for figure in workload.figures
         for configuration in study.configurations()[1:]
     )
 
@@ -249,17 +287,17 @@ def workload_log_figures(
 
 
 def pair_runs(
-    study: Study, workload: WorkloadRequest, configuration: str, collected: BlockRuns
+    study: Study, workload: WorkloadRequest, figure: Figure, configuration: str, runs: BlockRuns
 ) -> PairedRuns:
     """Pair the runs of the baseline and of another configuration in their common blocks."""
-    base = collected.get((workload.label, study.baseline.label), {})
-    own = collected.get((workload.label, configuration), {})
+    base = runs.get((workload.label, study.baseline.label), {})
+    own = runs.get((workload.label, configuration), {})
     pairs = [(base[block], own[block]) for block in sorted(base.keys() & own.keys())]
     ordered = [(a.position, b.position) for a, b in pairs]
     return PairedRuns.from_figures(
-        [a.figure for a, _ in pairs],
-        [b.figure for _, b in pairs],
-        higher_is_better=workload.figure.higher_is_better,
+        [a.figures[figure.name] for a, _ in pairs],
+        [b.figures[figure.name] for _, b in pairs],
+        higher_is_better=figure.higher_is_better,
         after=None
         if any(None in positions for positions in ordered)
         else [b > a for a, b in ordered if a is not None and b is not None],
@@ -267,9 +305,13 @@ def pair_runs(
 
 
 def _compare_with_baseline(
-    study: Study, workload: WorkloadRequest, configuration: str, collected: BlockRuns
+    study: Study,
+    workload: WorkloadRequest,
+    figure: Figure,
+    configuration: str,
+    collected: BlockRuns,
 ) -> ComparisonResult:
-    runs, figure = pair_runs(study, workload, configuration, collected), workload.figure
+    runs = pair_runs(study, workload, figure, configuration, collected)
     comparison = compare_runs(
         runs, higher_is_better=figure.higher_is_better, rule=decision_rule(study)
     )
@@ -287,6 +329,7 @@ def _compare_with_baseline(
         meets_better=better.words[0] == Verdict.BETTER,
         meets_guard=bool(guard.not_worse[0]) or guard.words[0] == Verdict.BETTER,
         lost_blocks=runs.lost,
+        is_guard=figure != workload.figure,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from statistics import fmean
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.results.comparisons import ComparisonResult, exclude_bounds
+from iostudy.results.comparisons import ComparisonResult, exclude_bounds, exclude_guards
 from iostudy.study.model import Study
 
 
@@ -22,8 +22,9 @@ def is_undecided(study: Study, result: ComparisonResult) -> bool:
 
 
 def is_met_guard(study: Study, result: ComparisonResult) -> bool:
-    """Return whether the goal wants no more of the workload than it has shown: not worse."""
-    return result.workload not in study.goal.better and result.meets_guard
+    """Return whether the goal wants no more of the comparison than it has shown: not worse."""
+    wants_better = result.workload in study.goal.better and not result.is_guard
+    return not wants_better and result.meets_guard
 
 
 def recommend(study: Study, compared: Iterable[ComparisonResult]) -> str | None:
@@ -44,8 +45,8 @@ def list_candidates(study: Study, compared: Iterable[ComparisonResult]) -> list[
         by_label.setdefault(result.configuration, []).append(result)
     better = {
         label: fmean(
-            [result.comparison.estimate for result in own],
-            [study.decide.weight(result.workload) for result in own],
+            [result.comparison.estimate for result in exclude_guards(own)],
+            [study.decide.weight(result.workload) for result in exclude_guards(own)],
         )
         for label, own in by_label.items()
         if meets_goal(study, own)
@@ -56,16 +57,23 @@ def list_candidates(study: Study, compared: Iterable[ComparisonResult]) -> list[
 def meets_goal(study: Study, own: Iterable[ComparisonResult]) -> bool:
     """Return whether the comparisons of one configuration show all that the goal requires.
 
+    The further figures of every workload of the goal must not be worse.
+
     A screening has no goal: its proposal is confirmed by another study. The proposal is better on
     some workload and worse on none.
     """
-    results = {result.workload: result for result in own}
+    all_results = tuple(own)
+    results = {result.workload: result for result in exclude_guards(all_results)}
     if study.design is not None:
         verdicts = [result.comparison.verdict for result in results.values()]
         return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts
     goal = study.goal
     assert goal.not_worse is not None
     shown = [label for label in goal.better if label in results and results[label].meets_better]
-    return bool(shown) and all(
-        label in results and results[label].meets_guard for label in goal.not_worse
+    concerned = {*goal.better, *goal.not_worse}
+    figures = (r.meets_guard for r in all_results if r.is_guard and r.workload in concerned)
+    return (
+        bool(shown)
+        and all(label in results and results[label].meets_guard for label in goal.not_worse)
+        and all(figures)
     )

@@ -60,17 +60,31 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     _check(collector, factors_path(study.search), study)
     _check_workload_names(collector, study)
     _check_mode(collector, study, "the study")
+    _check_figures(collector, study)
     _check_nodes(collector, study)
     if study.fallback is not None:
         path = ("without_root", *factors_path(study.fallback.search))
         _check(collector, path, study.without_root())
         _check_mode(collector, study.without_root(), "without root the study")
+        _check_figures(collector, study.without_root())
 
 
 def _check_mode(collector: ProblemCollector, study: Study, which: str) -> None:
     if study.decide.mode is DecisionMode.SWITCHBACK and (obstacles := list_obstacles(study)):
         message = f"{which} cannot switch: {'; '.join(obstacles)}; use auto or trials"
         collector.add(("decide", "mode"), message)
+
+
+def _check_figures(collector: ProblemCollector, study: Study) -> None:
+    """Note several figures where the others would guard nothing."""
+    if study.search is None and study.design is None:
+        return
+    kind = "search" if study.search is not None else "screening"
+    for request in study.workloads:
+        if len(request.figures) > 1:
+            message = f"a {kind} decides by one figure: name one for {request.listed_as}"
+            collector.add(("workloads",), message, found=request.name_figures())
+            return
 
 
 def _check_nodes(collector: ProblemCollector, study: Study) -> None:

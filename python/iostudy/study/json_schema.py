@@ -99,8 +99,9 @@ _OWN_OPTIONS: Mapping[str, Schema] = {
         **SCALAR,
     },
     "figure": {
-        "description": "The figure that verdicts use; the workload's first one by default.",
-        **_TEXT,
+        "description": "The figure that verdicts use; the workload's first one by default. Of "
+        "several the first decides, and the others must not get worse.",
+        "anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "uniqueItems": True}],
     },
 }
 

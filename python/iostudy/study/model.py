@@ -52,19 +52,29 @@ class Load:
 
 @dataclass(frozen=True)
 class WorkloadRequest:
-    """A workload with its options, and the figure that verdicts use.
+    """A workload with its options, and the figures that verdicts use.
 
-    ``label`` is unique in its study and names the workload in the report. ``load`` is there where
-    the study runs it at several. ``node_count`` is the number of nodes of a
+    The first figure decides. The others are guards: a configuration that is recommended must not be
+    worse in any of them. ``label`` is unique in its study and names the workload in the report.
+    ``load`` is there where the study runs it at several. ``node_count`` is the number of nodes of a
     fleet that run each trial; None means all.
     """
 
     label: str
     name: str
     options: BaseModel
-    figure: Figure
+    figures: tuple[Figure, ...]
     load: Load | None = None
     node_count: int | None = None
+
+    @property
+    def figure(self) -> Figure:
+        """The figure that decides."""
+        return self.figures[0]
+
+    def name_figures(self) -> str:
+        """Return the names of its figures, the deciding one first."""
+        return ", ".join(figure.name for figure in self.figures)
 
     @property
     def listed_as(self) -> str:

@@ -181,7 +181,7 @@ def _workload(line: OneLine) -> tuple[str, dict[str, Any], dict[str, Any]]:
         return FIO.name, *_fio(line, given)
     options: dict[str, Any] = {
         "label": _label(line),
-        **({"figure": _decisive_figure(line)} if _only_names(line) else {}),
+        **_verdict_figures(line),
         **({"shell": True} if line.shell else {}),
         **({"user": line.user} if line.user else {}),
         **({"warmup": line.warmup} if line.warmup else {}),
@@ -216,7 +216,7 @@ def _fio(line: OneLine, given: Sequence[Sequence[str]]) -> tuple[dict[str, Any],
                 f"leave {option} out, or run fio in a script of your own",
             )
     parsed = [fio_command.parse(own, line.directory) for own in given]
-    options = {"figure": _decisive_figure(line)} if line.figures else {}
+    options = _verdict_figures(line)
     if not line.commands:
         own = {"override": dict(parsed[0].override)} if parsed[0].override else {}
         return {"label": parsed[0].label, "job": _job(parsed[0].job), **own, **options}, {}
@@ -236,17 +236,42 @@ def _job(text: str) -> str:
 
 def _figures(line: OneLine) -> dict[str, Any]:
     """Figures that the output has, by name."""
-    if not line.figures or _only_names(line):
-        return {}
-    found = {}
-    for text in line.figures:
-        name, _, way = text.partition("=")
-        found[name] = {
+    always = {
+        figure.name for figure in COMMAND.figures(CommandOptions.model_validate({"run": "true"}))
+    }
+    ways = {name: way for name, way in _named_figures(line).items() if name not in always}
+    if len(ways) > 1 and (line.unit or line.better):
+        raise _usage(
+            "one figure with --unit or --better",
+            ", ".join(ways),
+            "write a study file, in which each has its own: --print shows one to begin with",
+            "--figure",
+        )
+    found = {
+        name: {
             **_extract(name, way),
             "unit": line.unit or _AS_PRINTED,
             "higher_is_better": _higher_is_better(name, line.better),
         }
-    return {"figures": found}
+        for name, way in ways.items()
+    }
+    return {"figures": found} if found else {}
+
+
+def _named_figures(line: OneLine) -> dict[str, str]:
+    """Return how the output has each figure, by name; ``""`` for a figure by its name alone."""
+    texts = (
+        each
+        for text in line.figures
+        for each in ([text] if "=" in text else map(str.strip, text.split(",")))
+    )
+    return {name: way for name, _, way in (text.partition("=") for text in texts)}
+
+
+def _verdict_figures(line: OneLine) -> dict[str, Any]:
+    """Return the figures that verdicts use: one, or several of which the first decides."""
+    names = list(_named_figures(line))
+    return {"figure": names[0] if len(names) == 1 else names} if names else {}
 
 
 def _extract(name: str, way: str) -> dict[str, str]:
@@ -270,26 +295,10 @@ def _higher_is_better(name: str, better: str | None) -> bool:
     return bool(higher)
 
 
-def _only_names(line: OneLine) -> bool:
-    """Whether all figures are those that every command has."""
-    always = {
-        figure.name for figure in COMMAND.figures(CommandOptions.model_validate({"run": "true"}))
-    }
-    return bool(line.figures) and all(text in always for text in line.figures)
-
-
-def _decisive_figure(line: OneLine) -> str:
-    """Return the one figure; UsageError for several."""
-    names = [name for text in line.figures for name in text.split(",")]
-    if len(names) != 1:
-        raise _usage("one figure that decides", ", ".join(names), "name one of them", "--figure")
-    return names[0]
-
-
 def _label(line: OneLine) -> str:
     """The workload in the report: the figure of commands, or the program that runs."""
     if line.commands:
-        return line.figures[0].partition("=")[0] if line.figures else "time"
+        return next(iter(_named_figures(line)), "time")
     return Path(line.command[0]).name[:MAX_LENGTH]
 
 

@@ -32,7 +32,7 @@ def parse_requests(
     a workload needs and its entry leaves out.
 
     An entry is a name, or a name with a mapping of options. Among these, ``label`` distinguishes
-    two requests of one workload, and ``figure`` names the figure that verdicts use.
+    two requests of one workload, and ``figure`` names the figures that verdicts use.
     """
     found = [
         _request(collector, ("workloads", i), entry, varied) for i, entry in enumerate(section)
@@ -78,17 +78,21 @@ def _request(
 
 
 def build_request(
-    name: str, options: BaseModel, label: str | None = None, figure: str | None = None
+    name: str, options: BaseModel, label: str | None = None, figure: Any = None
 ) -> WorkloadRequest:
-    """A workload of the catalogue; verdicts use its first figure unless one is named.
+    """A workload of the catalogue; verdicts use its first figure unless one or several are named.
 
-    UnknownNameError for a figure that it does not have with these options.
+    UnknownNameError for a figure that it does not have with these options, and ValueError for one
+    that is named twice.
     """
     figures = {each.name: each for each in catalog.get(name).figures(options)}
-    chosen = next(iter(figures)) if figure is None else str(figure)
-    if chosen not in figures:
-        raise UnknownNameError("figure", chosen, figures)
-    return WorkloadRequest(label or name, name, options, figures[chosen])
+    named = next(iter(figures)) if figure is None else figure
+    chosen = list(map(str, named if isinstance(named, list) else [named]))
+    for unknown in (each for each in chosen if each not in figures):
+        raise UnknownNameError("figure", unknown, figures)
+    if not chosen or find_duplicates(chosen):
+        raise ValueError("name one figure, or several different ones, of which the first decides")
+    return WorkloadRequest(label or name, name, options, tuple(figures[each] for each in chosen))
 
 
 def _needed(model: type[BaseModel], varied: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,9 +152,9 @@ def explain_refusal(request: WorkloadRequest, configuration: Configuration) -> s
     except ValidationError as error:
         return format_reason(error.errors()[0])
     names = [figure.name for figure in catalog.get(request.name).figures(options)]
-    if request.figure.name in names:
-        return ""
-    return f"it then has no {request.figure.name}, which verdicts use; name another figure"
+    for lacking in (figure.name for figure in request.figures if figure.name not in names):
+        return f"it then has no {lacking}, which verdicts use; name another figure"
+    return ""
 
 
 def _lacks_disks(

@@ -53,7 +53,8 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
         yield "block_latency", "leave it out: block requests are those of one host"
     if study.validity.foreign_io is not None:
         yield "a limit of foreign_io", "leave it out: every node's I/O is foreign to the others"
-    for figure, label in dict.fromkeys((w.figure.name, w.listed_as) for w in study.workloads):
+    figures = ((each.name, w.listed_as) for w in study.workloads for each in w.figures)
+    for figure, label in dict.fromkeys(figures):
         if figure not in _FIGURES:
             yield (
                 f"the figure {figure} of {label}",

@@ -68,6 +68,8 @@ def _workload_obstacles(request: WorkloadRequest) -> Iterator[str]:
         yield f"{request.label}: {reason}"
     elif request.figure.name not in definition.window_figures(request.options):
         yield f"{request.label}: a window has no {request.figure.name}"
+    elif len(request.figures) > 1:
+        yield f"{request.label}: windows bound the bias of one figure, and several are named"
 
 
 def slowest_response_seconds(configuration: Configuration) -> float:

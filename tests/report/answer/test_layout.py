@@ -16,9 +16,10 @@ from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.answer.build import build_answer
 from iostudy.report.answer.layout import COLUMNS, LINES, lay_out
-from iostudy.report.answer.values import Answer, AnswerTable
+from iostudy.report.answer.values import Answer
 from iostudy.report.base import FigureDescription, Span
 from iostudy.report.render import markdown, terminal
+from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report, State, Step
 from tests.report.factory import report, two_factors
@@ -54,11 +55,11 @@ def results(draw: st.DrawFn, *, baseline: bool) -> Result:
 
 
 @st.composite
-def tables(draw: st.DrawFn, configurations: int) -> AnswerTable:
+def tables(draw: st.DrawFn, configurations: int) -> FigureVerdicts:
     own = [draw(results(baseline=place == 0)) for place in range(configurations)]
     unit = draw(st.sampled_from(["MiB/s", "op/s", "s", "as printed"]))
     figure = FigureDescription(name="f", unit=unit, documentation="", higher_is_better=True)
-    return AnswerTable(draw(TEXT), figure, own)
+    return FigureVerdicts(draw(TEXT), draw(TEXT), figure, own)
 
 
 @st.composite

@@ -36,7 +36,7 @@ def plot(*intervals: tuple[float, float, float]) -> ForestPlot:
 def test_every_comparison_of_every_workload_has_a_row() -> None:
     made = build_forest_plot(report())
     assert made is not None
-    assert [(g.workload.label, len(g.rows)) for g in made.groups] == [
+    assert [(g.verdicts.workload, len(g.rows)) for g in made.groups] == [
         ("dfsio-write", 3),
         ("dfsio-read", 3),
     ]

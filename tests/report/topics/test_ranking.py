@@ -81,7 +81,7 @@ def test_declared_weights_are_used_and_reported() -> None:
 def test_a_lower_time_ranks_higher() -> None:
     experiment = study()
     by_time = tuple(
-        replace(w, figure=replace(w.figure, name="exec_time", higher_is_better=False))
+        replace(w, figures=(replace(w.figure, name="exec_time", higher_is_better=False),))
         for w in experiment.workloads
     )
     of = report_of(replace(experiment, workloads=by_time), noise=0.004)

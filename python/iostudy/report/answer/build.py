@@ -8,8 +8,9 @@ from pathlib import Path
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
-from iostudy.report.answer.values import Answer, AnswerTable
+from iostudy.report.answer.values import Answer
 from iostudy.report.formatting import format_blocks_needed
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report, State, Step
 from iostudy.telemetry.covariates import Covariate
@@ -29,7 +30,8 @@ _DISTURBANCES = {
 
 def build_answer(report: Report, folder: Path | None) -> Answer:
     """Build the answer; commands and the report's path name ``folder`` as the user did."""
-    compared = [r for workload in report.workloads for r in workload.results[1:]]
+    tables = list_verdicts(report.workloads)
+    compared = [result for table in tables for result in table.results[1:]]
     return Answer(
         question=report.question,
         sentence=report.headline,
@@ -38,7 +40,7 @@ def build_answer(report: Report, folder: Path | None) -> Answer:
         is_decided=bool(compared) and all(map(_is_decided, compared)),
         seconds=_seconds(report),
         margin=report.method.margin,
-        tables=[AnswerTable(own.label, own.figure, own.results) for own in report.workloads],
+        tables=tables,
         reasons=list(_reasons(report, compared)),
         next_steps=[_named_as_given(step, folder) for step in report.next_steps],
         report=str(folder / _PAGE) if folder else "",

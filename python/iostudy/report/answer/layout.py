@@ -11,9 +11,10 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.answer.values import Answer, AnswerTable
+from iostudy.report.answer.values import Answer
 from iostudy.report.bars import SHOWN_MARGINS, format_interval_axis, format_interval_bar
 from iostudy.report.formatting import format_against, format_count
+from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts
 from iostudy.report.topics.verdicts.text import (
     choose_verdict_symbol,
     format_change,
@@ -131,10 +132,10 @@ def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
 
 def _slow_runs(answer: Answer) -> Iterator[str]:
     """Yield where runs were slow or failed, and the bound of their share; that of all if none."""
-    known = [(t.workload, r, r.slow) for t in answer.tables for r in t.results if r.slow]
+    known = [(t.name, r, r.slow) for t in answer.tables for r in t.results if r.slow]
     named = [each for each in known if each[2].slow]
-    for workload, result, _ in named:
-        yield f"{result.configuration} on {workload} {format_slow_runs(result)}"
+    for name, result, _ in named:
+        yield f"{result.configuration} on {name} {format_slow_runs(result)}"
     if known and not named:
         most = max(slow.at_most for _, _, slow in known)
         yield f"none, at most {format_percent(most)} of any configuration's"
@@ -170,7 +171,7 @@ class _Shape:
         """Return the widths that fit; the plot has what is left, or is left out."""
         results = [result for table in answer.tables for result in table.results]
         labels = [visible(result.configuration) for result in results]
-        heads = [visible(table.workload) for table in answer.tables]
+        heads = [visible(table.name) for table in answer.tables]
         values = [*map(format_value, results), *(visible(t.figure.unit) for t in answer.tables)]
         changes = [
             *(_change(result) for result in results),
@@ -186,10 +187,10 @@ class _Shape:
         shown = _shown_margins(results, answer.margin)
         return cls(label, value, change, verdict, plot, answer.margin, shown)
 
-    def head(self, table: AnswerTable) -> Text:
+    def head(self, table: FigureVerdicts) -> Text:
         """The workload, its unit, the baseline, and the axis."""
         cells = (
-            _pad(_cut(visible(table.workload), self.label + len(_GAP)), self.label + len(_GAP)),
+            _pad(_cut(visible(table.name), self.label + len(_GAP)), self.label + len(_GAP)),
             visible(table.figure.unit).rjust(self.value),
             _pad(_against(table), self.change),
             " " * self.verdict,
@@ -231,7 +232,7 @@ def _shown_margins(results: Sequence[Result], margin: float) -> int:
     return next((scale for scale in _SCALES if scale >= needed), _SCALES[-1])
 
 
-def _against(table: AnswerTable) -> str:
+def _against(table: FigureVerdicts) -> str:
     return format_against(visible(table.results[0].configuration))
 
 

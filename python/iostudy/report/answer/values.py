@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iostudy.report.base import FigureDescription
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts
 from iostudy.report.values import State, Step
-
-
-@dataclass(frozen=True)
-class AnswerTable:
-    """Verdicts on the figure of one workload: the baseline, then the other configurations."""
-
-    workload: str
-    figure: FigureDescription
-    results: Sequence[Result]
 
 
 @dataclass(frozen=True)
@@ -39,7 +29,7 @@ class Answer:
     is_decided: bool
     seconds: float
     margin: float
-    tables: Sequence[AnswerTable]
+    tables: Sequence[FigureVerdicts]
     reasons: Sequence[str]
     next_steps: Sequence[Step]
     report: str

@@ -47,6 +47,7 @@ from iostudy.report.topics.verdicts.chart import (
     build_run_order_chart,
 )
 from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.forest_plot import ForestPlot, build_forest_plot
 from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.topics.verdicts.text import (
@@ -251,6 +252,7 @@ _FILTERS = {
     "against": format_against,
     "blocks": format_blocks,
     "blocks_legend": format_first_blocks_legend,
+    "list_verdicts": list_verdicts,
     "change": format_change,
     "code": _code,
     "fact_name": format_fact_name,

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from iostudy.report.answer.values import Answer, AnswerTable
+from iostudy.report.answer.values import Answer
 from iostudy.report.formatting import (
     describe_trial,
     format_against,
@@ -26,6 +26,7 @@ from iostudy.report.topics.reference.text import (
 )
 from iostudy.report.topics.reference.values import ReferenceReport
 from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
+from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts, list_verdicts
 from iostudy.report.topics.verdicts.text import (
     format_blocks,
     format_change,
@@ -78,10 +79,10 @@ def render_answer(answer: Answer) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _answer_table(table: AnswerTable, answer: Answer) -> str:
+def _answer_table(table: FigureVerdicts, answer: Answer) -> str:
     figure, baseline = table.figure, table.results[0].configuration
     heads = (
-        f"{table.workload}: {answer.noun}",
+        f"{table.name}: {answer.noun}",
         f"{figure.name}, {figure.unit}",
         format_against(baseline),
         "verdict",
@@ -152,7 +153,7 @@ def _workload(workload: WorkloadReport, report: Report) -> str:
     left_out = [t for t in report.trials if t.workload == workload.label and describe_trial(t)]
     parts = (
         f"## {_text(workload.label)}",
-        _verdicts(workload, report),
+        *(_verdicts(table, report) for table in list_verdicts([workload])),
         _text(format_first_blocks_legend(workload, report.workloads)),
         "\n".join(f"- {line}" for line in _remarks(left_out)),
         *(
@@ -174,8 +175,8 @@ def _table_of(table: TextTable) -> str:
     return _table(table.heads, table.rows, alignment)
 
 
-def _verdicts(workload: WorkloadReport, report: Report) -> str:
-    figure = workload.figure
+def _verdicts(table: FigureVerdicts, report: Report) -> str:
+    figure = table.figure
     heads = (
         report.noun,
         f"{figure.name}, {figure.unit}",
@@ -184,7 +185,7 @@ def _verdicts(workload: WorkloadReport, report: Report) -> str:
         "blocks",
         "slow runs",
     )
-    return _table(heads, [_verdict_row(result) for result in workload.results], "lrrlrr")
+    return _table(heads, [_verdict_row(result) for result in table.results], "lrrlrr")
 
 
 def _verdict_row(result: Result) -> tuple[str, ...]:

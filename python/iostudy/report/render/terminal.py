@@ -28,6 +28,7 @@ from iostudy.report.topics.reference.text import (
     introduce_reference,
 )
 from iostudy.report.topics.reference.values import PublishedFigureReport, ReferenceReport
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.table import build_verdict_table
 from iostudy.report.topics.verdicts.text import format_blocks_legend
 from iostudy.report.values import Report, Step, WorkloadReport
@@ -54,11 +55,9 @@ class _Screen:
 
 def render(report: Report) -> RenderableType:
     """Render the whole report: answer, verdicts, next steps, and all sections with their tables."""
-    tables = (
-        FittingTable("", _visible(build_verdict_table(workload, report)))
-        for workload in report.workloads
-    )
-    legend = format_blocks_legend(r for workload in report.workloads for r in workload.results)
+    verdicts = list_verdicts(report.workloads)
+    tables = (FittingTable("", _visible(build_verdict_table(each, report))) for each in verdicts)
+    legend = format_blocks_legend(result for each in verdicts for result in each.results)
     dim = [*([legend] if legend else []), *(f"note: {note}" for note in report.notes)]
     sections = (
         _render_tables(own.title, (*own.leading_tables, *own.tables, *own.folded), own.notes)

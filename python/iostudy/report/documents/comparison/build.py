@@ -35,10 +35,12 @@ from iostudy.results.comparisons import (
     compare_configurations,
     decision_rule,
     pair_runs,
+    select_figures,
 )
 from iostudy.results.recommendation import is_undecided
 from iostudy.study.model import WorkloadRequest
 from iostudy.units import format_percent
+from iostudy.workloads.definition import Figure
 
 Sides = tuple[RecordedStudy, RecordedStudy]
 
@@ -65,8 +67,9 @@ def build_comparison(
         margin=rule.margin,
         risk=rule.risk,
         compared=tuple(
-            _compared(workload, pair, sides, rule)
+            _compared(workload, figure, pair, sides, rule)
             for workload in found.workloads
+            for figure in workload.figures
             for pair in found.configurations
         ),
         left_out=found.left_out,
@@ -97,10 +100,10 @@ def _is_finished(side: RecordedStudy) -> bool:
 
 
 def _compared(
-    workload: WorkloadRequest, pair: tuple[str, str], sides: Sides, rule: Rule
+    workload: WorkloadRequest, figure: Figure, pair: tuple[str, str], sides: Sides, rule: Rule
 ) -> ConfigurationComparison:
     ours, theirs = (
-        _figures(side, workload, label) for side, label in zip(sides, pair, strict=True)
+        _figures(side, workload, figure, label) for side, label in zip(sides, pair, strict=True)
     )
     logs = np.log(ours), np.log(theirs)
     interval = unpaired.difference_interval(*logs, rule)
@@ -108,12 +111,13 @@ def _compared(
     reason = _missing_effect(pair, sides)
     return ConfigurationComparison(
         workload=workload.label,
-        figure=describe_figure(workload.figure),
+        figure=describe_figure(figure),
+        is_guard=figure != workload.figure,
         first=first,
         second=second,
         change=second.value / first.value - 1 if first.value and second.value else None,
         interval=build_span(interval.as_fractions()),
-        effect=None if reason else _effect(workload, pair, sides, rule),
+        effect=None if reason else _effect(workload, figure, pair, sides, rule),
         no_effect=reason,
     )
 
@@ -137,11 +141,11 @@ def _missing_effect(pair: tuple[str, str], sides: Sides) -> str:
 
 
 def _effect(
-    workload: WorkloadRequest, pair: tuple[str, str], sides: Sides, rule: Rule
+    workload: WorkloadRequest, figure: Figure, pair: tuple[str, str], sides: Sides, rule: Rule
 ) -> EffectDifference:
-    higher_is_better = workload.figure.higher_is_better
+    higher_is_better = figure.higher_is_better
     ours, theirs = (
-        pair_runs(side.study, workload, label, collect_runs(side.study, side.measured))
+        pair_runs(side.study, workload, figure, label, collect_runs(side.study, side.measured))
         for side, label in zip(sides, pair, strict=True)
     )
     found = unpaired.compare_effects(ours, theirs, higher_is_better=higher_is_better, rule=rule)
@@ -161,10 +165,11 @@ def _effect(
     )
 
 
-def _figures(side: RecordedStudy, workload: WorkloadRequest, label: str) -> list[float]:
-    return list(
-        collect_figures(side.study, side.measured).get((workload.label, label), {}).values()
-    )
+def _figures(
+    side: RecordedStudy, workload: WorkloadRequest, figure: Figure, label: str
+) -> list[float]:
+    runs = collect_runs(side.study, side.measured).get((workload.label, label), {})
+    return list(select_figures(runs, figure.name).values())
 
 
 def _mean(label: str, figures: Sequence[float]) -> ConfigurationMean:

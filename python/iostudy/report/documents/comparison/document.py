@@ -94,7 +94,7 @@ def _effect_tables(comparison: StudyComparison) -> Iterator[TextTable]:
 
 def _effect_row(each: ConfigurationComparison, effect: EffectDifference) -> tuple[str, ...]:
     return (
-        each.workload,
+        _title(each),
         _configuration(each),
         format_signed_change(effect.first.change),
         format_signed_change(effect.second.change),
@@ -115,12 +115,16 @@ def _figure_row(each: ConfigurationComparison) -> tuple[str, ...]:
     unit = each.figure.unit
     values = (f"{format_figure(m.value)} {unit}" for m in (each.first, each.second))
     return (
-        each.workload,
+        _title(each),
         _configuration(each),
         format_change_interval(each.change, each.interval),
         *values,
         f"{each.first.trials} and {each.second.trials}",
     )
+
+
+def _title(each: ConfigurationComparison) -> str:
+    return f"{each.workload}, {each.figure.name}" if each.is_guard else each.workload
 
 
 def _configuration(each: ConfigurationComparison) -> str:

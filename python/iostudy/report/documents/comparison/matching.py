@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iostudy.errors import UsageError
 from iostudy.report.recorded_study import RecordedStudy
@@ -15,6 +15,7 @@ from iostudy.workloads.option_text import format_options
 class ComparableParts:
     """The workloads of both, each by its label, and the pairs of configurations by theirs.
 
+    A workload has the verdict figures of both studies.
     ``left_out`` are the workloads and configurations that only one has, or has otherwise.
     """
 
@@ -36,7 +37,12 @@ def match_studies(
     for side in (first, second):
         refuse_without_configurations(side, "two studies that compare configurations")
     reasons = dict(_workload_reasons(first.study, second.study))
-    workloads = [w for w in first.study.workloads if w.label not in reasons]
+    theirs = {workload.label: workload.figures for workload in second.study.workloads}
+    workloads = [
+        replace(own, figures=tuple(each for each in own.figures if each in theirs[own.label]))
+        for own in first.study.workloads
+        if own.label not in reasons
+    ]
     if not workloads:
         raise UsageError(
             "two studies with a workload in common: the same options, figure and unit",

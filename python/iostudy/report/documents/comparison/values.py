@@ -73,6 +73,8 @@ class ConfigurationComparison(Value):
     """Label of the workload."""
     figure: FigureDescription
     """The compared figure."""
+    is_guard: bool = False
+    """Whether the figure does not decide in the first study, but must not get worse."""
     first: ConfigurationMean
     """Mean of the first study."""
     second: ConfigurationMean

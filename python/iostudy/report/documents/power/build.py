@@ -17,7 +17,12 @@ from iostudy.report.topics.measurements.build import describe_figure
 from iostudy.report.topics.noise.causes import build_noise_decompositions
 from iostudy.report.topics.noise.section import build_power_estimate, describe_causes, format_noise
 from iostudy.results.block_time import estimate_block_time
-from iostudy.results.comparisons import ComparisonResult, compare_configurations, decision_rule
+from iostudy.results.comparisons import (
+    ComparisonResult,
+    compare_configurations,
+    decision_rule,
+    exclude_guards,
+)
 from iostudy.results.screening import effect_noise_ratio
 from iostudy.study.model import Study
 from iostudy.study.search import Search
@@ -45,7 +50,7 @@ def build_power(
     detect.
     """
     study = preview_confirmation(planned)
-    found = compare_configurations(same.study, same.rows)
+    found = exclude_guards(compare_configurations(same.study, same.rows))
     costs = {each.workload: _cost(study, each.workload, same.rows) for each in found}
     round_seconds = math.fsum(block for _, block in costs.values())
     budget = None if budget_seconds is None else _budget(study, round_seconds, budget_seconds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.finite import finite
 from iostudy.report.topics.covariates.build import CovariateValues, count_tests
 from iostudy.report.topics.covariates.values import CovariateReport
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.values import Result, SlowNoiseReport
 from iostudy.report.values import WorkloadReport
-from iostudy.results.comparisons import BlockFigures, collect_figures
+from iostudy.results.comparisons import BlockFigures, collect_runs, select_figures
 from iostudy.study.model import Study
 
 
@@ -30,13 +31,30 @@ def add_flags(
 ) -> WorkloadReport:
     """The workload and its results with their flags; ``rows`` are in run order."""
     found = find_flags(workload.label, workload.figure.name, rows, shared)
-    values = collect_figures(study, rows)
-    base = values.get((workload.label, study.baseline.label), {})
-    results = tuple(
-        _flagged(result, base, values.get((workload.label, result.configuration), {}), shared)
-        for result in workload.results
+    runs = collect_runs(study, rows)
+    base = runs.get((workload.label, study.baseline.label), {})
+
+    def flag(result: Result, figure: str) -> Result:
+        own = runs.get((workload.label, result.configuration), {})
+        first, second = (select_figures(each, figure) for each in (base, own))
+        return _flagged(result, first, second, shared)
+
+    return _change_results(workload.model_copy(update={"flags": found}), flag)
+
+
+def _change_results(
+    workload: WorkloadReport, change: Callable[[Result, str], Result]
+) -> WorkloadReport:
+    """Return the workload with all results changed; ``change`` gets a result and its figure."""
+    results, *guards = (
+        tuple(change(result, each.figure.name) for result in each.results)
+        for each in list_verdicts([workload])
     )
-    return workload.model_copy(update={"flags": found, "results": results})
+    changed = (
+        guard.model_copy(update={"results": own})
+        for guard, own in zip(workload.guards, guards, strict=True)
+    )
+    return workload.model_copy(update={"results": results, "guards": tuple(changed)})
 
 
 def find_flags(
@@ -54,8 +72,11 @@ def find_flags(
 
 def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> FamilyOfTests:
     """The level of every test of the study, those of its covariates included."""
-    tests = count_tests(values)
-    return FamilyOfTests(series=len(study.workloads), pairs=study.comparisons, covariates=tests)
+    tests, guards = count_tests(values), sum(len(own.figures) - 1 for own in study.workloads)
+    pairs = study.comparisons // len(study.workloads)
+    return FamilyOfTests(
+        series=len(study.workloads), pairs=study.comparisons + pairs * guards, covariates=tests
+    )
 
 
 def add_imbalance(
@@ -74,13 +95,12 @@ def add_imbalance(
         return workload
     if labels.isdisjoint(result.configuration for result in workload.results):
         return workload.model_copy(update={"flags": (*workload.flags, Flag.IMBALANCE)})
-    results = tuple(
-        result.model_copy(update={"flags": (*result.flags, Flag.IMBALANCE)})
-        if result.configuration in labels
-        else result
-        for result in workload.results
+    return _change_results(
+        workload,
+        lambda result, _: (
+            _add_flag(result, Flag.IMBALANCE) if result.configuration in labels else result
+        ),
     )
-    return workload.model_copy(update={"results": results})
 
 
 def add_rate_limits(
@@ -95,13 +115,18 @@ def add_rate_limits(
         return workload
     if labels.isdisjoint(result.configuration for result in workload.results):
         return workload.model_copy(update={"flags": (*workload.flags, Flag.RATE_LIMIT)})
-    results = tuple(
-        result.model_copy(update={"flags": (*result.flags, Flag.RATE_LIMIT)})
-        if not result.baseline and labels & {baseline, result.configuration}
-        else result
-        for result in workload.results
+    return _change_results(
+        workload,
+        lambda result, _: (
+            _add_flag(result, Flag.RATE_LIMIT)
+            if not result.baseline and labels & {baseline, result.configuration}
+            else result
+        ),
     )
-    return workload.model_copy(update={"results": results})
+
+
+def _add_flag(result: Result, flag: Flag) -> Result:
+    return result.model_copy(update={"flags": (*result.flags, flag)})
 
 
 def _flagged(

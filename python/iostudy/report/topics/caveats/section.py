@@ -8,6 +8,7 @@ from iostudy.analysis.series import LEVEL, Flag
 from iostudy.report.formatting import format_count
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.values import SlowNoiseReport
 from iostudy.report.values import Report
 from iostudy.units import format_percent
@@ -96,11 +97,14 @@ def _flagged(report: Report) -> Iterator[tuple[str, str, str]]:
         for flag in workload.flags:
             yield workload.label, "all", str(flag)
         slow = not {Flag.DRIFT, Flag.AUTOCORRELATION}.isdisjoint(workload.flags)
-        for result in workload.results:
-            if slow and result.slow_noise:
-                yield workload.label, result.configuration, _feels(result.slow_noise)
-            for flag in result.flags:
-                yield workload.label, result.configuration, str(flag)
+        for verdicts in list_verdicts([workload]):
+            name = f"{workload.label}, {verdicts.figure.name}"
+            where = name if verdicts.is_guard else workload.label
+            for result in verdicts.results:
+                if slow and result.slow_noise:
+                    yield where, result.configuration, _feels(result.slow_noise)
+                for flag in result.flags:
+                    yield where, result.configuration, str(flag)
 
 
 def _feels(slow_noise: SlowNoiseReport) -> str:

@@ -39,11 +39,12 @@ def build_measurements(
             counted[row.configuration].append(row)
     rule = decision_rule(study)
     definition = catalog.get(request.name)
+    verdict_figures = [figure.name for figure in request.figures]
     return {
         "others": tuple(
             _other(figure, counted, rule)
             for figure in _known(study, request, definition.figures)
-            if figure.name != request.figure.name
+            if figure.name not in verdict_figures
         ),
         "latencies": tuple(_latencies(counted)),
         "parts": tuple(

@@ -15,6 +15,7 @@ from iostudy.report.formatting import (
     format_figure,
     join_words,
 )
+from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration
 from iostudy.report.topics.verdicts.text import format_change, format_change_size
 from iostudy.report.topics.verdicts.values import Result
@@ -103,24 +104,21 @@ def build_predicate(
 def summarize_workloads(
     workloads: Sequence[WorkloadReport], topic: AnswerContext
 ) -> tuple[str, ...]:
-    """A sentence for each workload; those of which the same holds, or nothing yet, share one."""
-    open_ = [
-        workload
-        for workload in workloads
-        if len(workload.results) > 1 and _is_all_open(workload.results)
-    ]
+    """A sentence for each figure; those of which the same holds, or nothing yet, share one."""
+    verdicts = list_verdicts(workloads)
+    open_ = [each for each in verdicts if len(each.results) > 1 and _is_all_open(each.results)]
     said = {
-        workload.label: build_predicate(workload.results, workload.figure, topic)
-        for workload in workloads
-        if len(open_) < 2 or workload not in open_
+        each.name: build_predicate(each.results, each.figure, topic)
+        for each in verdicts
+        if len(open_) < 2 or each not in open_
     }
     if len(open_) < 2:
         return build_sentences(said)
-    others = [result for workload in open_ for result in workload.results[1:]]
+    others = [result for each in open_ for result in each.results[1:]]
     undecided = _nothing_decided(open_[0].results[0], others, topic)
     return (
         *build_sentences(said),
-        *build_sentences({workload.label: undecided for workload in open_}),
+        *build_sentences({each.name: undecided for each in open_}),
     )
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from iostudy.report.base import Span
+from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts, list_verdicts
 from iostudy.report.topics.verdicts.values import Result
-from iostudy.report.values import Report, WorkloadReport
+from iostudy.report.values import Report
 from iostudy.results.change_text import LARGEST_RATIO
 
 _MOST_TICKS = 6
@@ -55,9 +56,9 @@ class ForestRow:
 
 @dataclass(frozen=True)
 class ForestGroup:
-    """The comparisons on one workload."""
+    """The comparisons by one figure of a workload."""
 
-    workload: WorkloadReport
+    verdicts: FigureVerdicts
     rows: tuple[ForestRow, ...]
 
 
@@ -73,7 +74,8 @@ class ForestPlot:
 
 def build_forest_plot(report: Report) -> ForestPlot | None:
     """Return the plot of every comparison; None while no comparison has an interval."""
-    results = [r for w in report.workloads for r in w.results if not r.baseline]
+    verdicts = list_verdicts(report.workloads)
+    results = [r for each in verdicts for r in each.results if not r.baseline]
     spans = [result.interval for result in results if result.interval is not None]
     if not spans:
         return None
@@ -84,8 +86,8 @@ def build_forest_plot(report: Report) -> ForestPlot | None:
         zero=axis.place(0.0),
         zone=(axis.place(-math.log1p(margin)), axis.place(math.log1p(margin))),
         groups=tuple(
-            ForestGroup(workload, tuple(_row(r, axis) for r in workload.results if not r.baseline))
-            for workload in report.workloads
+            ForestGroup(each, tuple(_row(r, axis) for r in each.results if not r.baseline))
+            for each in verdicts
         ),
     )
 

@@ -9,6 +9,7 @@ from iostudy import units
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import format_count, is_feasible_extension, join_words
 from iostudy.report.topics.verdicts.answer import AnswerContext
+from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts, list_verdicts
 from iostudy.report.topics.verdicts.text import format_change, format_change_size
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import WorkloadReport
@@ -27,11 +28,15 @@ _UNDECIDED = (None, Verdict.INCONCLUSIVE)
 
 @dataclass(frozen=True)
 class _Whole:
-    """All comparisons of a study that are about a choice, by workload and by configuration."""
+    """All comparisons of a study that are about a choice, by figure and by configuration.
+
+    ``noun`` is what differs between the figures: workloads, or else figures.
+    """
 
     topic: AnswerContext
     baseline: str
-    by_workload: dict[str, tuple[Result, ...]]
+    noun: str
+    by_figure: dict[str, tuple[Result, ...]]
     by_configuration: dict[str, dict[str, Result]]
     explanation: str
     candidates: Sequence[str]
@@ -39,7 +44,7 @@ class _Whole:
     @property
     def comparisons(self) -> list[Result]:
         """Every one of them."""
-        return [result for results in self.by_workload.values() for result in results]
+        return [result for results in self.by_figure.values() for result in results]
 
     @property
     def rivals(self) -> list[str]:
@@ -63,7 +68,7 @@ class _Whole:
 
     @property
     def harmless(self) -> list[str]:
-        """The configurations that are equivalent or not worse on every workload."""
+        """The configurations that are equivalent or not worse everywhere."""
         no_harm = (Verdict.EQUIVALENT, Verdict.NOT_WORSE)
         return [
             label
@@ -72,7 +77,7 @@ class _Whole:
         ]
 
     def with_verdict(self, verdict: Verdict) -> list[str]:
-        """The configurations that have it on some workload."""
+        """The configurations that have it anywhere."""
         return [
             label
             for label, own in self.by_configuration.items()
@@ -91,13 +96,14 @@ def build_headline(
     ``candidates`` meet the goal of the study as far as it has come, the best first;
     ``explanation`` says why nothing differs, where that is known.
     """
-    whole = _whole(workloads, topic, explanation, candidates)
-    if not any(result.blocks for workload in workloads for result in workload.results):
+    verdicts = list_verdicts(workloads)
+    whole = _whole(verdicts, topic, explanation, candidates)
+    if not any(result.blocks for each in verdicts for result in each.results):
         return "No data: no block has finished."
     if not whole.comparisons:
         alone = f"{whole.baseline} was measured alone"
         return f"{alone}: there is no other {topic.noun} to compare it with."
-    if time := _elapsed_time(whole, workloads):
+    if time := _elapsed_time(whole, verdicts):
         said = time
     elif candidates:
         said = _won(whole, candidates[0])
@@ -118,33 +124,29 @@ def _opened(said: str, whole: _Whole) -> str:
 
 
 def _whole(
-    workloads: Sequence[WorkloadReport],
+    verdicts: Sequence[FigureVerdicts],
     topic: AnswerContext,
     explanation: str,
     candidates: Sequence[str],
 ) -> _Whole:
     by_configuration: dict[str, dict[str, Result]] = {}
-    for workload in workloads:
-        for result in _choices(workload):
-            by_configuration.setdefault(result.configuration, {})[workload.label] = result
+    for each in verdicts:
+        for result in each.choices:
+            by_configuration.setdefault(result.configuration, {})[each.name] = result
     return _Whole(
         topic=topic,
-        baseline=topic.name(workloads[0].results[0].configuration),
-        by_workload={workload.label: _choices(workload) for workload in workloads},
+        baseline=topic.name(verdicts[0].results[0].configuration),
+        noun="figure" if any(each.is_guard for each in verdicts) else "workload",
+        by_figure={each.name: each.choices for each in verdicts},
         by_configuration=by_configuration,
         explanation=f": {explanation}" if explanation else "",
         candidates=candidates,
     )
 
 
-def _choices(workload: WorkloadReport) -> tuple[Result, ...]:
-    """Return the results of all configurations but the baseline, without bounds."""
-    return tuple(result for result in workload.results[1:] if not result.bound)
-
-
-def _elapsed_time(whole: _Whole, workloads: Sequence[WorkloadReport]) -> str:
+def _elapsed_time(whole: _Whole, verdicts: Sequence[FigureVerdicts]) -> str:
     """``./new takes 24 % less time than ./old [21, 26]``; empty unless one pair differs in time."""
-    if len(whole.comparisons) != 1 or workloads[0].figure.name != _ELAPSED:
+    if len(whole.comparisons) != 1 or verdicts[0].figure.name != _ELAPSED:
         return ""
     (result,) = whole.comparisons
     differs = result.verdict in (Verdict.BETTER, Verdict.WORSE)
@@ -170,12 +172,12 @@ def _won(whole: _Whole, winner: str) -> str:
     rest = [name for name in own if name not in better]
     more = f", and {_no_worse(own, rest, whole)}" if rest else ""
     better = better or list(own)
-    return f"{who} {_describe_gains(own, better)}{more}"
+    return f"{who} {_describe_gains(own, better, whole)}{more}"
 
 
-def _describe_gains(own: dict[str, Result], better: Sequence[str]) -> str:
+def _describe_gains(own: dict[str, Result], better: Sequence[str], whole: _Whole) -> str:
     if len(better) > _MOST_NAMED:
-        return f"on {len(better)} of {len(own)} workloads"
+        return f"on {len(better)} of {len(own)} {whole.noun}s"
     if len(own) == 1:
         return _size(own[better[0]])
     return join_words([f"{_size(own[name])} on {name}" for name in better])
@@ -216,14 +218,15 @@ def _divided(whole: _Whole, better: Sequence[str]) -> str:
     more = f", and {left} more {'differs' if left == 1 else 'differ'} by workload" if left else ""
     name = whole.topic.name(better[0])
     if not down:
-        rest = _places([label for label in own if label not in up])
+        rest = _places([label for label in own if label not in up], whole)
         return (
             f"no {whole.topic.noun} meets the goal: {name} is better than {whole.baseline} on "
-            f"{_places(up)}, and not shown to be harmless on {rest}{more}{_still_open(whole)}"
+            f"{_places(up, whole)}, and not shown to be harmless on {rest}{more}"
+            f"{_still_open(whole)}"
         )
     return (
-        f"no {whole.topic.noun} is better on all workloads: {name} is better than "
-        f"{whole.baseline} on {_places(up)}, and worse on {_places(down)}{more}"
+        f"no {whole.topic.noun} is better on all {whole.noun}s: {name} is better than "
+        f"{whole.baseline} on {_places(up, whole)}, and worse on {_places(down, whole)}{more}"
     )
 
 
@@ -238,7 +241,7 @@ def _only_worse(whole: _Whole, worse: Sequence[str]) -> str:
 
 def _describe_losses(whole: _Whole, label: str) -> str:
     own = whole.by_configuration[label]
-    return _describe_gains(own, [n for n, r in own.items() if r.verdict is Verdict.WORSE])
+    return _describe_gains(own, [n for n, r in own.items() if r.verdict is Verdict.WORSE], whole)
 
 
 def _none_differs(whole: _Whole) -> str:
@@ -250,12 +253,12 @@ def _none_differs(whole: _Whole) -> str:
             if several
             else f"{whole.topic.name(last)} does not differ"
         )
-        where = " on any workload" if len(whole.by_workload) > 1 else ""
+        where = f" on any {whole.noun}" if len(whole.by_figure) > 1 else ""
         differs = f"{who} from {whole.baseline} by more than {_margin(whole)}{where}"
         return f"{differs}{whole.explanation}"
     if harmless := whole.harmless:
         verb = "is" if len(harmless) == 1 else "are"
-        where = " on any workload" if len(whole.by_workload) > 1 else ""
+        where = f" on any {whole.noun}" if len(whole.by_figure) > 1 else ""
         size = ""
         if len(all_) == 1 and all_[0].interval is not None:
             size = f": {format_change(all_[0])}"
@@ -311,10 +314,10 @@ def _several(labels: Sequence[str], whole: _Whole) -> str:
     return f"{len(labels)} {whole.topic.noun}s"
 
 
-def _places(names: Sequence[str]) -> str:
+def _places(names: Sequence[str], whole: _Whole) -> str:
     if len(names) <= _MOST_NAMED:
         return join_words(names)
-    return format_count(len(names), "workload")
+    return format_count(len(names), whole.noun)
 
 
 def _margin(whole: _Whole) -> str:

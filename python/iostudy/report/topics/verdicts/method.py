@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from iostudy import units
 from iostudy.analysis.futility import FUTILITY
@@ -41,7 +41,7 @@ def build_method(study: Study, seed: int, trials: Sequence[TrialReport]) -> Meth
 
 def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> tuple[str, ...]:
     design = (_design(study, seed), *_split_plot(study, trials))
-    verdicts = (_verdicts(study),) if study.comparisons else ()
+    verdicts = (_verdicts(study), *_guards(study)) if study.comparisons else ()
     ranking = (_ranking(study),) if _has_ranking(study) else ()
     counted = (_validity(study), _left_in(trials)) if trials else ()
     return (*design, _decision(study), *verdicts, *ranking, *counted)
@@ -200,6 +200,19 @@ def _verdicts(study: Study) -> str:
         f"{sides} Inconclusive: none of these.{stopped} Fragile: {other}{single} gives another "
         "verdict."
     )
+
+
+def _guards(study: Study) -> Iterator[str]:
+    """Explain further figures, if the study names any."""
+    guards = dict.fromkeys(own.name for w in study.workloads for own in w.figures[1:])
+    if guards:
+        yield (
+            f"The first figure of a workload decides; {join_words(list(guards))} must not get "
+            "worse. That a configuration is better in the first figure and not worse in the others "
+            "is wrong only if one particular verdict of these is, so they do not share the risk "
+            "(intersection-union test). A verdict on a further figure alone has a further risk of "
+            "this size. The combined ranking reads first figures only."
+        )
 
 
 def _has_ranking(study: Study) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostudy.report.formatting import format_against
 from iostudy.report.text_table import TextTable
+from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts
 from iostudy.report.topics.verdicts.text import (
     choose_verdict_symbol,
     format_blocks,
@@ -13,12 +14,12 @@ from iostudy.report.topics.verdicts.text import (
     format_verdict,
 )
 from iostudy.report.topics.verdicts.values import Result
-from iostudy.report.values import Report, WorkloadReport
+from iostudy.report.values import Report
 
 
-def build_verdict_table(workload: WorkloadReport, report: Report) -> TextTable:
+def build_verdict_table(verdicts: FigureVerdicts, report: Report) -> TextTable:
     """Configuration, figure, change with its interval, verdict, blocks and slow runs."""
-    figure = workload.figure
+    figure = verdicts.figure
     better = "higher" if figure.higher_is_better else "lower"
     heads = (
         report.noun,
@@ -28,8 +29,8 @@ def build_verdict_table(workload: WorkloadReport, report: Report) -> TextTable:
         "blocks",
         "slow runs",
     )
-    title = f"{workload.label}: {figure.name}, {better} is better"
-    return TextTable(title, heads, [_row(result) for result in workload.results], names=2)
+    title = f"{verdicts.workload}: {figure.name}, {better} is better"
+    return TextTable(title, heads, [_row(result) for result in verdicts.results], names=2)
 
 
 def _row(result: Result) -> tuple[str, ...]:
