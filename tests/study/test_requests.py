@@ -10,7 +10,12 @@ from iostudy.errors import UsageError
 from iostudy.results.comparisons import collect_figures, compare_configurations
 from iostudy.study.combinations import Configuration
 from iostudy.study.names import UnknownNameError
-from iostudy.study.requests import apply_configuration, build_request, check_workloads
+from iostudy.study.requests import (
+    apply_configuration,
+    build_request,
+    check_workloads,
+    find_unsynced_latencies,
+)
 from iostudy.workloads import catalog
 from iostudy.workloads.native import dfsio
 from tests.report.factory import rows
@@ -206,3 +211,20 @@ def test_a_program_that_is_neither_text_nor_list_is_one_problem():
         (problem,) = problems(wrong.replace("[command]", f"[{{command: {{run: {run}}}}}]"))
         assert problem.path.endswith("command.run")
         assert found in problem.message
+
+
+@pytest.mark.parametrize(
+    ("options", "warned"),
+    [
+        ("operation: write, sync: fsync, figure: write_latency_p99", True),
+        ("operation: write, sync: fsync, figure: [write_latency_p99, sync_latency_p99]", False),
+        ("operation: write, sync: fsync, figure: iops", False),
+        ("operation: write, figure: write_latency_p99", False),
+        ("operation: read, sync: fsync, figure: read_latency_p99", False),
+    ],
+)
+def test_a_latency_without_the_syncs_of_durable_writes_is_warned_of(options, warned):
+    study = read(GOOD.replace("- dfsio-read", f"- io: {{{options}}}"))
+    warnings = list(find_unsynced_latencies(study))
+    assert len(warnings) == warned
+    assert all("figure: [sync_latency_p99, iops]" in text for text in warnings)

@@ -154,6 +154,7 @@ def test_fsyncs_have_a_histogram_of_their_own(make, place):
     measured = trial(make("[x]\nrw=write\nsize=1m\nbs=64k\nfsync=4\n"), place)
     # None after the last record: fio leaves that to end_fsync.
     assert sum(count for _, count in measured.latencies["sync"]) == 3
+    assert 0 < measured.figures["sync_latency_p50"] <= measured.figures["sync_latency_max"]
 
 
 @needs_fio

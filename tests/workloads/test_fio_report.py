@@ -116,3 +116,14 @@ def test_incomplete_report_is_an_error(data):
 def test_invalid_jobs_are_reported(jobs):
     with pytest.raises(NoReportError):
         parse(text(*jobs))
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_syncs_have_latencies_of_their_own(plain):
+    lat = {"max": 9000, "mean": 1.0, "percentile": {"50.000000": 7000}}
+    lat |= {} if plain else {"bins": {"7000": 2, "9000": 1}}
+    own = job(write=WRITES) | {"sync": {"total_ios": 3, "lat_ns": lat}}
+    figures = parse(text(own)).all_figures()
+    assert figures["sync_latency_p50"] == 7.0
+    assert figures["write_latency_max"] == 2.0
+    assert "sync_latency_p50" not in parse(text(job(write=WRITES))).all_figures()

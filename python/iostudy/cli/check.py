@@ -43,6 +43,7 @@ from iostudy.study.design import Design
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
+from iostudy.study.requests import find_unsynced_latencies
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.simulated import is_simulated
 from iostudy.study.switchback import describe_mode, uses_switchback
@@ -74,7 +75,7 @@ def check(
     planned = with_expected_levels(apply_fallback(load_study(study), root=root))
     folder = find_output_folder(planned.name, out, resume=False)
     busy, owner = _check_host(planned, folder, root=root, unsafe_folders=unsafe_folders)
-    warnings = (*busy, *_find_level_warnings(planned))
+    warnings = (*busy, *_find_level_warnings(planned), *find_unsynced_latencies(planned))
     notes = (*planned.notes, *owner, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
     needs = () if root else tuple(list_root_requirements(planned))
     if json:

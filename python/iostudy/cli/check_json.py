@@ -105,7 +105,7 @@ class CheckReport(Value):
     notes: list[str]
     """Remarks on the study as it runs for this user."""
     warnings: list[str]
-    """Levels that the host lacks, ignores or changes."""
+    """Levels that the host lacks, ignores or changes, and latencies that exclude syncs."""
 
 
 def build_document(

@@ -20,6 +20,7 @@ class ReportFormat(StrEnum):
     MARKDOWN = "markdown"
     JSON = "json"
     TERMINAL = "terminal"
+    CSV = "csv"
 
 
 def report(
@@ -89,7 +90,7 @@ def _print_study(
 ) -> None:
     # Imported here: statistics take half a second to load, and so do charts, which only HTML has.
     from iostudy.cli.report_output import print_terminal, read_report, write_figures
-    from iostudy.report.render import json_, markdown
+    from iostudy.report.render import csv_, json_, markdown
 
     content = read_report(folder, reference)
     if figures is not None:
@@ -105,6 +106,15 @@ def _print_study(
             print_utf8(json_.render(content))
         case ReportFormat.TERMINAL:
             print_terminal(content)
+        case ReportFormat.CSV if content.switchback:
+            raise UsageError(
+                "a study of whole trials, with a row for each run",
+                found="windows of one run",
+                where=str(folder),
+                remedy="use --format json",
+            )
+        case ReportFormat.CSV:
+            print_utf8(csv_.render(content))
         case unreachable:
             assert_never(unreachable)
 
@@ -118,10 +128,10 @@ def _print_reference(name: str, form: ReportFormat) -> None:
 
     content = build_publication(name)
     match form:
-        case ReportFormat.HTML:
+        case ReportFormat.HTML | ReportFormat.CSV:
             raise UsageError(
                 "published figures without a study",
-                found="--format html, which is the page of a study",
+                found=f"--format {form}, which is of a study",
                 where="the command line",
                 remedy="name an output folder, too, or use another format",
             )

@@ -196,6 +196,7 @@ def _choose_blocks(study: Study, folder: Path, permission: Permission, seconds: 
     from iostudy.cli.expected_time import format_range
     from iostudy.cli.plan_lines import TIME, describe_plan, wrap_plan
     from iostudy.cli.study_runner import rehearse
+    from iostudy.study.requests import find_unsynced_latencies
 
     say("each configuration runs once, unrecorded, to see how long that takes")
     configurations = len(study.configurations())
@@ -204,7 +205,7 @@ def _choose_blocks(study: Study, folder: Path, permission: Permission, seconds: 
     ends = (format_seconds(min(seconds, number * block)) for number in (BLOCKS[0], most))
     time = f"{format_range(ends)}: {BLOCKS[0]} to {most} blocks of {configurations} runs"
     plan = [(head, time if head == TIME else text) for head, text in describe_plan(study)]
-    for line in wrap_plan(plan):
+    for line in wrap_plan(plan, [f"warning: {text}" for text in find_unsynced_latencies(study)]):
         say(line)
     return most
 

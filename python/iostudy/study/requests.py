@@ -20,6 +20,8 @@ from iostudy.study.targets import extra_filesystems
 from iostudy.workloads import catalog
 from iostudy.workloads.workload import NO_TARGET, TargetPaths, Workload
 
+_SYNC_LATENCY = "sync_latency_"
+_WITHOUT_SYNCS = ("latency_", "write_latency_")
 _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 
 
@@ -186,6 +188,23 @@ def list_trials(
             yield (
                 request,
                 catalog.get(request.name).make(apply_configuration(request, configuration)),
+            )
+
+
+def find_unsynced_latencies(study: Study) -> Iterator[str]:
+    """Yield a warning for each workload that decides by a latency without its syncs.
+
+    A write that is durable only after its sync waits for both.
+    """
+    for request in study.workloads:
+        name, named = request.figure.name, request.name_figures()
+        if not name.startswith(_WITHOUT_SYNCS) or _SYNC_LATENCY in named:
+            continue
+        if any(each.syncs_apart() for _, each in list_trials([request], study.configurations())):
+            sync = f"{_SYNC_LATENCY}{name.rpartition('_')[2]}"
+            yield (
+                f"{request.label}: {name} excludes the syncs, for which durable writes wait; name "
+                f"{sync} or the iops (figure: [{sync}, iops])"
             )
 
 

@@ -189,6 +189,10 @@ class Workload(ABC):
         WorkloadStoppedError if ``place.tick`` requested the stop.
         """
 
+    def syncs_apart(self) -> bool:
+        """Return whether separate calls sync what it writes: ``sync_latency_*`` measure these."""
+        return False
+
     def unsteady_reason(self) -> str:
         """Return why it has no steady state, in one sentence; "" if it has one."""
         return "it ends with its work"

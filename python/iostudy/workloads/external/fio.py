@@ -145,6 +145,10 @@ class Fio(Workload):
             ),
         )
 
+    def syncs_apart(self) -> bool:
+        """Whether a job syncs its writes by calls of their own."""
+        return any(job.syncs_apart for job in self._job.jobs)
+
     def unsteady_reason(self) -> str:
         """Jobs one after another, or through the page cache, have no state that lasts."""
         return self._job.unsteady_reason()

@@ -83,6 +83,8 @@ _DEFAULTS = re.compile(r"parse +\d+ +filling default options")
 _NO_VALUE = "(null)"
 
 
+_SYNCS = ("fsync", "fdatasync", "sync_file_range")
+
 Parameter = tuple[str, str | None]
 """Name and value; None without one."""
 
@@ -100,6 +102,11 @@ class Job:
     def reads_only(self) -> bool:
         """Whether it neither writes nor trims."""
         return (self.parameters.get("rw") or "read").partition(":")[0] in _READS_ONLY
+
+    @property
+    def syncs_apart(self) -> bool:
+        """Whether calls of their own sync its writes, outside of their latencies."""
+        return not self.reads_only and any(map(self.has, _SYNCS))
 
     @property
     def is_direct(self) -> bool:

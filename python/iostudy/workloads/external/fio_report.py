@@ -83,7 +83,7 @@ class FioReport:
             found |= self._rates(phases, _apart(self.jobs, direction), f"{direction}_")
         for direction in (_READ, _WRITE):
             found |= _latencies(_apart(self.jobs, direction), f"{direction}_latency")
-        return found
+        return found | _latencies(_apart(self.jobs, _SYNC), "sync_latency")
 
     def all_figures(self) -> dict[str, float]:
         """Return the figures of a report whose job file is unknown.
@@ -93,11 +93,11 @@ class FioReport:
         """
         groups = {job["groupid"] for job in self.jobs}
         found = self.figures(range(max(groups) + 1))
-        own = {direction: _percentiles(_apart(self.jobs, direction)) for direction in _APART}
+        own = {each: _percentiles(_apart(self.jobs, each)) for each in (*_APART, _SYNC)}
         present = [
             direction for direction in _APART if _sum(_apart(self.jobs, direction), "total_ios")
         ]
-        for direction in (_READ, _WRITE):
+        for direction in (_READ, _WRITE, _SYNC):
             found = {f"{direction}_latency_{p}": us for p, us in own[direction].items()} | found
         if len(present) == 1:
             found = {f"latency_{p}": us for p, us in own[present[0]].items()} | found
@@ -197,7 +197,7 @@ def _bins(entry: Mapping[str, Any]) -> Histogram:
 
 
 def _longest_us(entry: Mapping[str, Any]) -> float:
-    kind = "clat_ns" if entry["clat_ns"].get("bins") else "lat_ns"
+    kind = "clat_ns" if entry.get("clat_ns", {}).get("bins") else "lat_ns"
     return float(entry[kind]["max"]) / _NS_PER_US
 
 
@@ -214,10 +214,11 @@ def _latencies(entries: Entries, prefix: str) -> dict[str, float]:
 
 def _percentiles(entries: Entries) -> dict[str, float]:
     """Return fio's own percentiles in microseconds, by the end of their figures' names."""
-    measured = [entry for _, entry in entries if entry["total_ios"]]
+    measured = [entry for _, entry in entries if entry.get("total_ios")]
     if len(measured) != 1:
         return {}
-    known = measured[0]["clat_ns"].get("percentile", {})
+    # A sync has one latency, and no time between submission and completion.
+    known = measured[0].get("clat_ns", measured[0]["lat_ns"]).get("percentile", {})
     found = {f"{float(share):g}": value / _NS_PER_US for share, value in known.items()}
     return {f"p{p:g}": found[f"{p:g}"] for p in PERCENTILES if f"{p:g}" in found}
 
@@ -248,7 +249,8 @@ FIGURES = (
     *_rate_figures("all that was trimmed", "trim_"),
     *latency_figures("an operation of any kind"),
     *latency_figures("a read", "read_latency"),
-    *latency_figures("a write", "write_latency"),
+    *latency_figures("a write, without the syncs after it", "write_latency"),
+    *latency_figures("an fsync, fdatasync or sync_file_range", "sync_latency"),
 )
 
 PART_FIGURES = (

@@ -124,6 +124,10 @@ class Io(Workload):
         }
         return Measurement(figures, histograms(counted), notes=_notes(options, result))
 
+    def syncs_apart(self) -> bool:
+        """Whether it syncs its writes by calls of their own."""
+        return self.options.syncs and self.options.operation != "read"
+
     def unsteady_reason(self) -> str:
         """New files are new only once, and the page cache separates records from the device."""
         options = self.options

@@ -95,7 +95,9 @@ class IoOptions(Options):
         default=False, description="O_DSYNC: every write returns with its data on the disk"
     )
     sync: SyncCall | Literal["none"] = Field(
-        "none", description="the call that ends every file, inside the measured time"
+        "none",
+        description="the call that ends every file, inside the measured time; the figures "
+        "sync_latency_p50 to sync_latency_max are its latencies, which those of writes exclude",
     )
     sync_every: Annotated[int, Field(ge=0, le=10**9)] = Field(
         0, description="with sync: also after so many records that a job has written; 0: never"
