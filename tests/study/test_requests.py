@@ -220,7 +220,6 @@ def test_a_program_that_is_neither_text_nor_list_is_one_problem():
         ("operation: write, sync: fsync, figure: [write_latency_p99, sync_latency_p99]", False),
         ("operation: write, sync: fsync, figure: iops", False),
         ("operation: write, figure: write_latency_p99", False),
-        ("operation: read, sync: fsync, figure: read_latency_p99", False),
     ],
 )
 def test_a_latency_without_the_syncs_of_durable_writes_is_warned_of(options, warned):

@@ -126,7 +126,7 @@ class Io(Workload):
 
     def syncs_apart(self) -> bool:
         """Whether it syncs its writes by calls of their own."""
-        return self.options.syncs and self.options.operation != "read"
+        return self.options.syncs
 
     def unsteady_reason(self) -> str:
         """New files are new only once, and the page cache separates records from the device."""
