@@ -45,6 +45,20 @@ def one_sided_words() -> list[Row]:
     return rows
 
 
+def several_figures() -> list[Row]:
+    """False claims on two figures, of which one part is false."""
+    head = ("case", "correlation", "first figure better")
+    rows: list[Row] = [(*head, "and second not worse: false claim")]
+    for name, first, guard in (
+        ("first equal, second better", 0.0, 0.5),
+        ("first better, second worse by exactly the margin", 0.5, -claims.RULE.delta),
+    ):
+        for correlation in (0.0, 0.9):
+            rates = claims.several_figures(correlation, first, guard, STUDIES)
+            rows.append((name, f"{correlation:g}", *map(percent, rates)))
+    return rows
+
+
 def normal_score_levels() -> list[Row]:
     """The risk that is spent on equal configurations with normal noise, by t and by scores."""
     rows: list[Row] = [("blocks", "risk of the comparison", "t", "normal scores")]
@@ -69,5 +83,6 @@ TABLES = (
     corrected_claims,
     rare_slow_runs,
     one_sided_words,
+    several_figures,
     normal_score_levels,
 )
