@@ -4,26 +4,25 @@
     python -m benches.decide slow-down [STUDIES]
     python -m benches.decide a-a [STUDIES]
 
-As root; every command runs its studies on one loop-back disk, through ``iostudy run``. The time of
-a study is that of its workload until the verdict: the pilot and the windows, or the whole trials.
-Confirmations follow the verdict and do not count.
+As root; every command runs its studies on one loop-back disk, through ``iostudy run``. Two times of
+a study are measured. That of everything is the time from the preparation of the first run or block
+to the verdict. That of the workload counts its runs alone: the run with its windows, switches and
+washouts, or the whole trials. Confirmations follow the verdict and do not count.
 
 The first command asks the same question by whole trials and by windows, in alternating order. A
-whole trial takes 1 s, and 10 s for bfq, which responds to a switch for seconds. The ratio is the
-geometric mean over the repetitions with a 95 % t interval. A study without a verdict is censored at
-its limit: a ratio with censored whole trials is too low, one with censored windows too high. Both
-are counted.
+whole trial takes 1 s. The ratios are geometric means over the repetitions with 95 % t intervals.
+A study without a verdict is censored at its limit: a ratio with censored whole trials is too low,
+one with censored windows too high. Both are counted. bfq has no windows, because it adapts for
+seconds after a switch.
 
-The second command counts how often a known slow-down is found in time, with the pilot and without
-it. The third compares one scheduler under two labels. Every switch goes through another scheduler
-(``benches.real_switches``).
+The second command counts how often a known slow-down is found in time. The third compares one
+scheduler under two labels; every switch goes through another one (``benches.real_switches``).
 """
 
 from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,7 +36,7 @@ from benches.scratch import scratch_folder
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.windows import WindowRecord
-from iostudy.units import MIB, format_percent, format_seconds
+from iostudy.units import MIB, format_percent
 
 DISK_BYTES = 512 * MIB
 LIMIT_SECONDS = 300
@@ -62,7 +61,7 @@ workloads:
       direct: true
       engine: io_uring
       depth: 32
-      duration: {trial}s
+      duration: 1s
 decide: {{margin: 5%, risk: 5%, mode: {mode}, time: {limit}s, blocks: [5, {blocks}]}}
 """
 SLOWER = """
@@ -95,28 +94,22 @@ decide: {{margin: 5%, risk: 5%, mode: switchback, time: 60s}}
 """
 
 
-@dataclass(frozen=True)
-class Question:
-    """The least ratio of the times, and the duration of a whole trial in seconds."""
-
-    goal: float
-    trial_seconds: int
-
-
-QUESTIONS = {"mq-deadline": Question(8.0, 1), "bfq": Question(3.0, 10)}
-"""By the scheduler that is compared with none; bfq adapts for seconds after a switch."""
+GOAL = 4.0
+"""The least ratio of the times."""
+OTHER = "mq-deadline"
+"""The scheduler that is compared with none."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict of a study of one comparison, and the time of its workload until then.
+    """The verdict of a study of one comparison, and the seconds until then.
 
-    ``pilot_seconds`` are a part of ``seconds``; 0 for whole trials by request.
+    ``seconds`` are those of everything, ``run_seconds`` those of the workload.
     """
 
     verdict: Verdict
     seconds: float
-    pilot_seconds: float
+    run_seconds: float
     has_windows: bool
 
 
@@ -145,9 +138,9 @@ def _parse(arguments: Sequence[str]) -> tuple[str, int, Sequence[str]]:
     command = arguments[0] if arguments and arguments[0] in COMMANDS else ""
     number, *schedulers = (arguments[1:] if command else arguments) or ("0",)
     allowed = 0 if command else 1
-    if not number.isdecimal() or len(schedulers) > allowed or not set(schedulers) <= set(QUESTIONS):
+    if not number.isdecimal() or len(schedulers) > allowed or not set(schedulers) <= {OTHER}:
         raise SystemExit(__doc__)
-    return command, int(number), schedulers or tuple(QUESTIONS)
+    return command, int(number), schedulers or (OTHER,)
 
 
 def compare_times(disk: Path, repetitions: int, other: str) -> None:
@@ -162,39 +155,33 @@ def compare_times(disk: Path, repetitions: int, other: str) -> None:
             print(f"{number + 1:2} {other} {mode}: {_describe(outcomes[mode][-1:])}", flush=True)
     for mode, own in outcomes.items():
         print(f"{other:12} {mode:11} {_describe(own)}")
-    trials, windows = ([1 / _censored(own) for own in each] for each in outcomes.values())
-    goal = QUESTIONS[other].goal
-    print(f"{other:12} ratio       {format_ratio('whole trials', trials, windows, goal)}")
+    for what, name in (("everything", "seconds"), ("the workload", "run_seconds")):
+        trials, windows = (
+            [1 / _censored(own, getattr(own, name)) for own in each] for each in outcomes.values()
+        )
+        print(f"ratio, {what:12} {format_ratio('whole trials', trials, windows, GOAL)}")
 
 
 def _ask(other: str, mode: str, disk: Path) -> str:
     return SCHEDULERS.format(
-        other=other,
-        disk=disk,
-        mode=mode,
-        trial=QUESTIONS[other].trial_seconds,
-        limit=LIMIT_SECONDS,
-        blocks=LIMIT_SECONDS // 2,
+        other=other, disk=disk, mode=mode, limit=LIMIT_SECONDS, blocks=LIMIT_SECONDS // 2
     )
 
 
-def _censored(outcome: Outcome) -> float:
-    if outcome.verdict is Verdict.INCONCLUSIVE:
-        return max(outcome.seconds, LIMIT_SECONDS)
-    return outcome.seconds
+def _censored(outcome: Outcome, seconds: float) -> float:
+    return max(seconds, LIMIT_SECONDS) if outcome.verdict is Verdict.INCONCLUSIVE else seconds
 
 
 def _describe(outcomes: Sequence[Outcome]) -> str:
-    seconds = " ".join(f"{_censored(own):.1f}" for own in outcomes)
+    seconds = " ".join(
+        f"{_censored(own, own.seconds):.1f} ({own.run_seconds:.1f})" for own in outcomes
+    )
     verdicts = ", ".join(
         f"{count} {verdict}" for verdict, count in Counter(o.verdict for o in outcomes).items()
     )
     censored = sum(own.verdict is Verdict.INCONCLUSIVE for own in outcomes)
     windows = sum(own.has_windows for own in outcomes)
-    pilot = format_seconds(statistics.median(own.pilot_seconds for own in outcomes))
-    return (
-        f"{seconds} s; {verdicts}; {censored} censored, {windows} by windows, median pilot {pilot}"
-    )
+    return f"{seconds} s; {verdicts}; {censored} censored, {windows} by windows"
 
 
 def count_found(disk: Path, studies: int) -> None:
@@ -208,13 +195,10 @@ def count_found(disk: Path, studies: int) -> None:
 def _describe_found(outcomes: Sequence[Outcome], limit: float) -> str:
     found = [own for own in outcomes if own.verdict is Verdict.WORSE]
     in_time = sum(own.seconds <= limit for own in found)
-    without_pilot = sum(own.seconds - own.pilot_seconds <= limit for own in found)
     undecided = sum(own.verdict is Verdict.INCONCLUSIVE for own in outcomes)
     windows = sum(own.has_windows for own in outcomes)
-    pilot = format_seconds(statistics.median(own.pilot_seconds for own in outcomes))
     return (
-        f"{in_time} of {len(outcomes)} found within {limit:g} s of measuring, "
-        f"{without_pilot} without the pilot (median {pilot}); {undecided} undecided, "
+        f"{in_time} of {len(outcomes)} found within {limit:g} s; {undecided} undecided, "
         f"{len(outcomes) - len(found) - undecided} wrong; {windows} by windows; at least "
         f"{format_percent(FOUND_SHARE)} is the goal: "
         f"{_judge(in_time >= FOUND_SHARE * len(outcomes))}"
@@ -251,7 +235,8 @@ def run_study(text: str, program: str = "iostudy") -> Outcome:
     with tempfile.TemporaryDirectory(prefix="bench-", dir=".") as name:
         file, out = Path(name) / "study.yaml", Path(name) / "out"
         file.write_text(text)
-        command = [sys.executable, "-m", program, "run", str(file), "--out", str(out), "--json"]
+        command = [sys.executable, "-m", program, "run", str(file)]
+        command += ["--out", str(out), "--wait", "10min", "--json"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{text}\n{done.stderr}")
@@ -260,16 +245,17 @@ def run_study(text: str, program: str = "iostudy") -> Outcome:
 
 
 def _read_outcome(out: Path, verdict: Verdict) -> Outcome:
-    """The first run of a study with windows is that of its pilot."""
     ledger = Ledger.open(out, read_only=True)
     record, trials = WindowRecord(ledger), ledger.rows()
     runs, windows = record.runs(), record.windows()
     ledger.close()
-    seconds = sum(run.summary.seconds for run in runs)
-    if not windows:
-        seconds += sum((row.phases or {}).get("run", 0.0) for row in trials)
-    pilot_seconds = runs[0].summary.seconds if runs else 0.0
-    return Outcome(verdict, seconds, pilot_seconds, bool(windows))
+    if windows:
+        seconds = windows[-1].start + windows[-1].seconds - runs[0].started_at
+        return Outcome(verdict, seconds, sum(run.summary.seconds for run in runs), True)
+    last = trials[-1]
+    seconds = last.started_at + sum((last.phases or {}).values()) - trials[0].started_at
+    run_seconds = sum((row.phases or {}).get("run", 0.0) for row in trials)
+    return Outcome(verdict, seconds, run_seconds, False)
 
 
 if __name__ == "__main__":

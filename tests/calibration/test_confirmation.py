@@ -3,7 +3,7 @@
 import pytest
 
 from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
-from tests.calibration.carry_over_tables import MARGIN, confirm
+from tests.calibration.confirmation_tables import MARGIN, confirm
 from tests.calibration.test_calibration import RISK, allowed
 
 pytestmark = pytest.mark.campaign

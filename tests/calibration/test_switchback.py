@@ -1,18 +1,25 @@
-"""Error rates of hundreds of blocks with slow noise."""
+"""Error rates of studies of windows."""
 
 import pytest
 
-from tests.calibration.switchback import SlowShape, any_winner
-from tests.calibration.switchback_tables import FAMILY, RULE
+from tests.calibration.switchback import WindowNoise
+from tests.calibration.switchback_tables import EQUAL, false_equivalence, winners
 from tests.calibration.test_calibration import RISK, allowed
 
 pytestmark = pytest.mark.campaign
 
-each_size = pytest.mark.parametrize("studies", [2000, pytest.param(40_000, marks=pytest.mark.slow)])
+each_size = pytest.mark.parametrize("studies", [500, pytest.param(10_000, marks=pytest.mark.slow)])
 
 
 @each_size
-@pytest.mark.parametrize("shape", list(SlowShape))
-@pytest.mark.parametrize("rule", [RULE, FAMILY], ids=["two", "four"])
-def test_slow_noise_makes_no_winner(shape: SlowShape, rule, studies: int):
-    assert any_winner(shape, rule, studies).mean() <= allowed(RISK, studies)
+@pytest.mark.parametrize("name", list(EQUAL))
+def test_equal_levels_have_no_winner(name: str, studies: int):
+    wrong, unsettled = winners(EQUAL[name], studies)
+    assert wrong <= allowed(RISK, studies)
+    assert unsettled <= allowed(RISK, studies)
+
+
+@each_size
+@pytest.mark.parametrize("noise", list(WindowNoise))
+def test_a_difference_of_the_margin_is_not_equivalent(noise: WindowNoise, studies: int):
+    assert false_equivalence(noise, studies) <= allowed(RISK, studies)

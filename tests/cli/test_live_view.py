@@ -33,7 +33,7 @@ from tests.cli.test_progress import LIMITED, TEXT, WIDE, ScreenListener, left_ov
 WINDOWS = """
 question: Which?
 target: /tmp
-factors: {block.scheduler: [none, kyber, bfq]}
+factors: {block.scheduler: [none, mq-deadline, noop]}
 workloads:
   - io: {operation: read, order: random, record_size: 4KiB, size: 64MiB, duration: 1s}
 decide: {margin: 5%, risk: 5%, mode: auto}
@@ -162,15 +162,16 @@ def test_wide_terminals_show_label_and_interval(tmp_path, monkeypatch):
 
 
 def test_windows_show_phase_blocks_and_time_left(tmp_path, monkeypatch, steady):
-    node = FakeNode(effects={"bfq": -0.2}, noise=0.02, base=20_000)
+    node = FakeNode(effects={"noop": -0.2}, noise=0.02, base=20_000)
     text, frames = show(tmp_path, monkeypatch, WINDOWS, node)
-    assert "pilot of io" in text
-    first = frames[0]
-    assert re.search(r"^windows; at most .* left; host quiet: steal 0 %$", first, re.MULTILINE)
+    assert "io: windows of 40 ms after a washout of" in text
+    quiet = r"^windows; at most .* left(; host quiet: steal 0 %)?$"
+    first, *others = (own for own in frames if re.search(quiet, own, re.MULTILINE))
     assert re.search(r"^0 of \d+ blocks of io$", first, re.MULTILINE)
-    assert re.search(r"^kyber .*─.* % \[.*\] measuring +3/\d+$", frames[3], re.MULTILINE)
-    assert any(re.search(r"^bfq +◀.* ▼ worse +\d+$", own, re.MULTILINE) for own in frames)
-    assert "windows" not in left_over(text).splitlines()[-1]
+    measuring = r"^mq-deadline .* measuring +\d/96$"
+    assert any(re.search(measuring, own, re.MULTILINE) for own in others)
+    assert any(re.search(r"^noop +◀.* ▼ worse +\d+$", own, re.MULTILINE) for own in frames)
+    assert "windows; at most" not in left_over(text).splitlines()[-1]
 
 
 def test_time_left_includes_later_workloads(tmp_path, monkeypatch, steady):
@@ -193,7 +194,7 @@ def test_time_left_includes_later_workloads(tmp_path, monkeypatch, steady):
 
 
 def test_confirmation_keeps_the_verdicts(tmp_path, monkeypatch, steady):
-    node = FakeNode(effects={"kyber": 0.2}, noise=0.02, base=20_000)
+    node = FakeNode(effects={"mq-deadline": 0.2}, noise=0.02, base=20_000)
     _, frames = show(tmp_path, monkeypatch, WINDOWS, node)
     status = r"^confirmation by whole trials; .*\nblock \d/5 io: trial \d of \d: .*$"
     own = [frame for frame in frames if re.search(status, frame, re.MULTILINE)]

@@ -66,14 +66,12 @@ def test_a_study_that_does_not_begin_prints_nothing_on_stdout(program):
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_pilot_and_windows_count_as_measuring(tmp_path):
-    runs = [run(STARTED_AT), run(STARTED_AT + 50), run(STARTED_AT + 90)]
-    seconds = runs[0].summary.seconds
+def test_windows_count_as_measuring(tmp_path):
+    runs = [run(STARTED_AT), run(STARTED_AT + 50)]
+    seconds = sum(own.summary.seconds for own in runs)
     document = build_document(report(runs=runs), tmp_path, 0)
     (own,) = document.workloads
-    found = (own.pilot.seconds, own.windows_seconds, own.trials_seconds)
-    assert found == pytest.approx((seconds, 2 * seconds, 0.0))
+    assert (own.windows_seconds, own.trials_seconds) == pytest.approx((seconds, 0.0))
+    assert document.measuring_seconds == own.measuring_seconds == pytest.approx(seconds)
     assert seconds > 0
-    assert document.measuring_seconds == own.measuring_seconds == pytest.approx(3 * seconds)
-    assert own.pilot.window_seconds == 0.5
     assert [verdict.workload for verdict in document.verdicts] == [WORKLOAD] * 2

@@ -112,9 +112,9 @@ def change_scheduler_under_watchdog(loop: str) -> None:
 
 
 def switch_scheduler(loop: str) -> None:
-    """Switches among schedulers with a tunable, as under a running workload."""
+    """Switches among schedulers with their requests, as under a running workload."""
     schedulers = [{"scheduler": each} for each in ("none", "bfq", "kyber")]
-    levels = [*schedulers, {"scheduler": "mq-deadline", "mq-deadline.fifo_batch": "8"}]
+    levels = [*schedulers, {"scheduler": "mq-deadline", "nr_requests": "77"}]
     wanted = [
         {s: value for name, value in level.items() for s in kinds.bind(f"block.{name}", loop)}
         for level in levels

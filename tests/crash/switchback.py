@@ -15,47 +15,38 @@ from unittest.mock import patch
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.execution.session import prepare_session
-from iostudy.execution.switchback import blocks, pilot
+from iostudy.execution.switchback import blocks, measure, runner
 from iostudy.host import mounts
 from iostudy.host.files import read_attribute
-from iostudy.ledger.rows import PilotRow, WindowRow
+from iostudy.ledger import studies
+from iostudy.ledger.rows import WindowRow
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.local import LocalNode
 from iostudy.settings.transaction.state import state_directory
-from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from tests.crash.killer import fork, rescue
 
 TEXT = """
 question: Which scheduler?
 target: {loopback: {size: 32MiB}}
-factors: {block.scheduler: [none, mq-deadline, kyber]}
+factors:
+  block.scheduler: [none, mq-deadline]
+  block.nomerges: ["0", "2"]
 workloads:
   - io: {operation: read, order: random, record_size: 4KiB, size: 4MiB, direct: true, duration: 1s}
 decide: {margin: 1%, mode: switchback}
 seed: 7
 """
-WINDOW_SECONDS, WASHOUT_SECONDS, ROUNDS, BLOCKS = 0.02, 0.01, 2, 20
+WINDOW_SECONDS, WASHOUT_SECONDS, PAIRS, BLOCKS = 0.02, 0.01, 1, 20
+CONFIGURATIONS = 4
 LONGEST_SECONDS = 6.0
 AT_THE_END = SimpleNamespace(boundaries_of=lambda _: SimpleNamespace(looks=(BLOCKS,)))
 """A rule with a single analysis, so that a study has all its blocks."""
 
 
-def plan_windows(study: Study, request: object, _: object) -> PilotRow:
-    """Return fixed windows: how noisy this machine is must not matter."""
-    washouts = {own.label: WASHOUT_SECONDS for own in study.configurations()}
-    plan = WindowPlan(
-        window_seconds=WINDOW_SECONDS,
-        washout_seconds=washouts,
-        bias=0.001,
-        deviation=0.1,
-        round_seconds=0.2,
-        needed_rounds=BLOCKS * ROUNDS,
-        affordable_rounds=BLOCKS * ROUNDS,
-        averaged_rounds=ROUNDS,
-    )
-    return PilotRow("io", plan, "", (), {})
+PLAN = WindowPlan(WINDOW_SECONDS, WASHOUT_SECONDS, pair_seconds=0.4, pairs=PAIRS)
+"""Fixed windows: how noisy this machine is must not matter."""
 
 
 def run(folder: Path) -> None:
@@ -64,13 +55,10 @@ def run(folder: Path) -> None:
     resume = (folder / FILE_NAME).exists()
     session = prepare_session(study, folder, root=True, resume=resume)
     with (
-        patch.object(pilot, "STEADY_SECONDS", 0.2),
-        patch.object(pilot, "_WARM_UP_SECONDS", 0.0),
-        patch.object(pilot, "_BIN_SECONDS", (0.02, 0.2)),
-        patch.object(pilot, "_curve_seconds", lambda _: 0.2),
-        patch.object(pilot, "CURVES", 1),
-        patch.object(pilot, "build_plan", plan_windows),
-        patch.object(pilot, "find_slow", lambda *_: ()),
+        patch.object(measure, "_WARM_UP_SECONDS", 0.0),
+        patch.object(runner, "plan_windows", lambda *_: PLAN),
+        patch.object(runner, "list_unsettled", lambda *_: ()),
+        patch.object(studies, "count_blocks", lambda _: BLOCKS),
         patch.object(blocks, "decision_rule", lambda _: AT_THE_END),
         LocalNode(study.target, folder, study.factors) as node,
     ):
@@ -123,8 +111,8 @@ def main() -> None:
 
 
 def are_complete(windows: tuple[WindowRow, ...]) -> bool:
-    """Return whether every block has all its rounds, or several times as many where one stalled."""
-    return all(len(own) % (3 * ROUNDS) == 0 for own in by_block(windows).values())
+    """Return whether every block has all its half windows."""
+    return all(len(own) % (4 * measure.HALVES * PAIRS) == 0 for own in by_block(windows).values())
 
 
 def by_block(windows: tuple[WindowRow, ...]) -> dict[int, list[WindowRow]]:

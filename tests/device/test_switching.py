@@ -121,16 +121,16 @@ def test_a_foreign_value_stays_until_someone_decides(loop: str) -> None:
     assert attribute(loop, "nomerges").read_text().strip() == "0"
 
 
-def test_a_tunable_that_no_switch_resets_is_refused(loop: str) -> None:
-    """Both levels have bfq: the second would keep the slice_idle of the first."""
+def test_a_value_that_no_switch_resets_is_refused(loop: str) -> None:
+    """Both levels have bfq: the second would keep the number of requests of the first."""
     bfq = {"block.scheduler": "bfq"}
-    levels = [bfq | {"block.bfq.slice_idle": "0"}, bfq]
+    levels = [bfq | {"block.nr_requests": "77"}, bfq]
     with pytest.raises(SettingError, match="keeps the value"):
         kinds.prepare_switching(bound(loop, levels))
-    other = [{"block.scheduler": "none"}, bfq | {"block.bfq.slice_idle": "0"}]
+    other = [{"block.scheduler": "none"}, bfq | {"block.nr_requests": "77"}]
     with switched(loop, other) as switcher:
         switcher.switch(1)
-        assert attribute(loop, "iosched/slice_idle").read_text().strip() == "0"
+        assert attribute(loop, "nr_requests").read_text().strip() == "77"
 
 
 def test_read_ahead_is_refused(loop: str) -> None:

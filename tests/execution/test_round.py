@@ -1,9 +1,8 @@
-"""Windows of one round on a simulated run: washouts, and the discarded window at its start."""
+"""Windows of a pair of rounds on a simulated run: orders, washouts and lengths."""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -11,26 +10,15 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
-from iostudy.execution.switchback.measure import measure_round
+from iostudy.execution.switchback.measure import HALVES, measure_pair, rehearse
 from iostudy.node.fake_run import NO_RESPONSE, FakeRun
-from iostudy.study.parser import parse
-from iostudy.study.switchback import draw_order
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
-from tests.study.test_switchback import IO, TEXT
 
-WINDOW = 0.2
-PLAN = WindowPlan(
-    window_seconds=WINDOW,
-    washout_seconds={"none": 0.02, "kyber": 0.5, "bfq": 3.0},
-    bias=0.0,
-    deviation=0.1,
-    round_seconds=5.0,
-    needed_rounds=20,
-    affordable_rounds=40,
-    averaged_rounds=1,
-)
+WINDOW, WASHOUT = 0.2, 0.05
+PLAN = WindowPlan(WINDOW, WASHOUT, pair_seconds=1.5, pairs=2)
+ORDER = ("kyber", "bfq", "none")
 
 
 @dataclass
@@ -63,36 +51,50 @@ def run():
     )
 
 
-def test_the_first_configuration_runs_for_one_discarded_window_more(run):
-    """Its window then follows itself; without that period it would follow the round before."""
-    order = ("kyber", "bfq", "none")
-    counts = measure_round(run, order, PLAN).counts
-    assert [label for label, _ in run.switches] == list(order)
-    assert [label for label, *_ in run.windows] == list(order)
-    waited = {
-        label: start - switched
-        for (label, start, _), (_, switched) in zip(run.windows, run.switches, strict=True)
-    }
-    assert waited == pytest.approx({"kyber": 0.5 + WINDOW, "bfq": 3.0, "none": 0.02})
-    assert [own.window.end - own.window.start for own in counts] == pytest.approx([WINDOW] * 3)
+def test_a_configuration_stays_for_both_of_its_windows_in_the_middle(run):
+    halves = measure_pair(run, ORDER, "bfq", PLAN, 1.0)
+    assert [label for label, _ in run.switches] == ["kyber", "bfq", "none", "bfq", "kyber"]
+    labels = [*ORDER, *reversed(ORDER)]
+    assert [own.configuration for own in halves] == [own for own in labels for _ in range(HALVES)]
+    assert [own.previous for own in halves] == ["bfq", *(own.configuration for own in halves[:-1])]
+    middle = [own.count.window for own in halves if own.configuration == "none"]
+    assert all(one.end == other.start for one, other in pairwise(middle))
+
+
+@pytest.mark.parametrize("length", [0.8, 1.2])
+def test_windows_follow_a_washout_and_have_their_length(run, length):
+    halves = measure_pair(run, ORDER, "none", PLAN, length)
+    first = {label: start for label, start, _ in reversed(run.windows[: 3 * HALVES])}
+    for label, switched in run.switches[:3]:
+        assert first[label] - switched == pytest.approx(WASHOUT)
+    for own in halves:
+        assert own.count.window.seconds == pytest.approx(length * WINDOW / HALVES)
 
 
 def test_no_configuration_is_switched_during_a_window(run):
-    measure_round(run, ("none", "bfq", "kyber"), PLAN)
-    for (_, _, end), (_, switched) in zip(run.windows, run.switches[1:], strict=False):
-        assert switched >= end
+    measure_pair(run, ORDER, "none", PLAN, 1.0)
+    for _, start, end in run.windows:
+        assert not any(start < switched < end for _, switched in run.switches)
 
 
-def test_each_configuration_precedes_each_equally_often():
-    """The discarded window makes the first configuration of a round precede itself."""
-    study = parse(
-        TEXT.replace("MODE", "auto").replace("WORKLOAD", "{" + IO + "}"), where="s", name="s"
-    )
-    labels, rounds = ("none", "kyber", "bfq"), 3000
-    followed = Counter()
-    for number in range(rounds):
-        order = draw_order(study, study.workloads[0], 1, (1, number), labels)
-        followed.update(pairwise((order[0], *order)))
-    assert len(followed) == len(labels) ** 2
-    expected, error = rounds / 3, (rounds / 3 * 2 / 3) ** 0.5
-    assert all(abs(count - expected) < 4 * error for count in followed.values())
+def test_windows_that_are_requested_too_late_are_requested_again(run, monkeypatch):
+    """The process waits for a CPU before the second half: the first one does not count."""
+    opened = FakeRun.open
+    late = iter([False, True])
+
+    def open_late(self, window):
+        if next(late, False):
+            self.wait(window.start + 1)
+        opened(self, window)
+
+    monkeypatch.setattr(FakeRun, "open", open_late)
+    halves = measure_pair(run, ("none",), "none", PLAN, 1.0)
+    assert len(halves) == 2 * HALVES
+    assert all(one.count.window.end == other.count.window.start for one, other in pairwise(halves))
+
+
+def test_a_rehearsal_finds_the_slowest_rate_and_the_time_of_a_switch(run):
+    run.rate = lambda label: 300.0 if label == "bfq" else 1000.0
+    found = rehearse(run, ORDER)
+    assert found.operations_per_second == pytest.approx(300)
+    assert found.switch_seconds == pytest.approx(0.005)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
+from iostudy.analysis.switchback.earlier_plan import EarlierPlan
+from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.errors import IostudyError
-from iostudy.ledger.rows import WindowRow, average_windows
+from iostudy.ledger.rows import PlanRow, WindowRow, average_windows
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.windows import WindowRecord
 from tests.report.factory import study, study_row
@@ -69,3 +72,31 @@ def test_a_figure_that_any_window_lacks_has_no_mean():
     window = replace(ROW, figures={"iops": 300.0, "read_latency_p99": 80.0})
     (row,) = average_windows([window, *rates(100.0)])
     assert row.figures == {"iops": 200.0}
+
+
+def test_a_plan_is_recorded(record):
+    rows = (
+        PlanRow("io", WindowPlan(0.04, 0.02, 0.3, 2)),
+        PlanRow("io after the windows", None, "io: bfq does not settle"),
+    )
+    for row in rows:
+        record.add_plan(row)
+    assert record.plans() == rows
+
+
+def test_a_plan_of_an_earlier_version_is_read(record):
+    plan = {
+        "window_seconds": 0.1,
+        "washout_seconds": {"none": 0.02, "bfq": 3.0},
+        "bias": 0.001,
+        "deviation": 0.1,
+        "round_seconds": 5.0,
+        "needed_rounds": 20,
+        "affordable_rounds": 40,
+        "averaged_rounds": 1,
+    }
+    values = {"plan": plan, "reason": "", "allan": [[0.1, 0.05]], "responses": {}}
+    with record._tables.transaction() as change:
+        change.insert("pilot", workload="io", plan=json.dumps(values))
+    (row,) = record.plans()
+    assert row.plan == EarlierPlan(0.1, {"none": 0.02, "bfq": 3.0}, 0.001, 20, 40, 1)

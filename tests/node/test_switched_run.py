@@ -74,6 +74,7 @@ def test_the_run_continues_while_its_scheduler_is_switched(node):
                 run.switch(label)
                 assert scheduler_of(session) == label
                 count = measure(run)
+                run.verify()
                 assert count.operations > 0
                 assert count.figures["iops"] == pytest.approx(count.operations / 0.1)
             result = run.stop()
@@ -107,8 +108,9 @@ def test_a_foreign_change_stops_the_run(node):
             session.switched_run([NONE, BFQ, KYBER]) as run,
         ):
             run.switch("bfq")
+            run.verify()
             setting.owner.write("scheduler", "kyber")
-            run.switch("none")
+            run.verify()
         assert "another process has changed it to kyber" in str(raised.value)
         assert setting.read() == before
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.analysis.switchback.window_plan import BOUND_SHARE, bound_level
+from iostudy.analysis.switchback.settling import RISK_SHARE
 from iostudy.ledger.rows import BlockRow
 from iostudy.results.comparisons import compare_configurations, decision_rule
 from iostudy.study.parser import parse
@@ -22,12 +22,12 @@ def study(mode, bias=0.0):
     return replace(parse(text, where="study.yaml", name="study"), bias=bias)
 
 
-def rows(noise=0.05):
+def rows(noise=0.05, gain=0.0):
     draw = random.Random(1)
     return [
-        BlockRow("io", block, label, {"iops": 1000 * math.exp(draw.gauss(0, noise))})
+        BlockRow("io", block, label, {"iops": 1000 * math.exp(draw.gauss(own, noise))})
         for block in range(1, 21)
-        for label in ("none", "kyber", "bfq")
+        for label, own in (("none", 0.0), ("mq-deadline", 0.0), ("noop", gain))
     ]
 
 
@@ -45,14 +45,10 @@ def test_each_interval_is_wider_by_the_bias_on_both_sides():
         assert own == pytest.approx((without[0] - BIAS, without[1] + BIAS))
 
 
-def test_bounds_and_comparisons_share_the_risk():
-    """The shares add up to the risk: one of all bounds, the rest of all comparisons."""
+def test_windows_leave_a_share_of_the_risk_to_the_test_of_their_settling():
     risk = study("trials").decide.risk
     assert decision_rule(study("trials")).risk == risk
-    responses = 6
-    bounds = responses * bound_level(risk, responses)
-    assert bounds == pytest.approx(BOUND_SHARE * risk)
-    assert decision_rule(study("switchback")).risk + bounds == pytest.approx(risk)
+    assert decision_rule(study("switchback")).risk == pytest.approx((1 - RISK_SHARE) * risk)
 
 
 def test_auto_shares_the_risk_only_with_windows():

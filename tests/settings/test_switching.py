@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -76,6 +77,31 @@ def test_only_differences_are_written(queue: Memory) -> None:
     switcher.switch(1)
     switcher.switch(1)
     assert queue.writes == [("mode", "b")]
+
+
+def test_a_repeated_switch_only_writes(queue: Memory) -> None:
+    change = joined(queue, {"mode": "a", "merges": "0"}, {"mode": "b", "merges": "1"})
+    switcher = Switcher([change])
+    for level in (1, 0):
+        switcher.switch(level)
+    queue.writes.clear()
+    with patch.object(Memory, "read", side_effect=AssertionError):
+        for level in (1, 0, 1):
+            switcher.switch(level)
+    there, back = [("mode", "b"), ("merges", "1")], [("mode", "a"), ("depth", "7"), ("merges", "0")]
+    assert queue.writes == [*there, *back, *there]
+    switcher.verify()
+
+
+@pytest.mark.parametrize("name", ["mode", "merges", "depth"])
+def test_a_foreign_change_is_noticed_after_any_window(queue: Memory, name: str) -> None:
+    switcher = Switcher([joined(queue, {"mode": "b", "merges": "0"}, {"mode": "c", "merges": "1"})])
+    for level in (1, 0, 1, 0):
+        switcher.switch(level)
+        switcher.verify()
+    queue.values[name] = "64"
+    with pytest.raises(SettingError, match="another process has changed it to 64"):
+        switcher.verify()
 
 
 def test_a_level_without_values_is_the_original(queue: Memory) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from iostudy.analysis.switchback.window_plan import FEWEST_BLOCKS, count_blocks
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName, StudyOut, UnsafeFolders
 from iostudy.cli.check_json import build_document
@@ -323,19 +324,14 @@ def _describe_cost(study: Study, blocks: tuple[int, int]) -> list[tuple[str, str
 
 
 def _describe_windows(study: Study) -> list[tuple[str, str]]:
-    """Describe the pilot of a switchback study, which plans the rest."""
-    # Imported here: the statistics of a pilot take most of a second to load.
-    from iostudy.execution.switchback.pilot import pilot_seconds
-
-    seconds = format_seconds(pilot_seconds(study.configurations()))
     return [
         ("baseline", study.baseline.label),
-        ("pilot", f"{seconds} of each workload; it chooses windows and washouts, decides nothing"),
         (
             "blocks",
             (
-                f"as the pilot plans, in at most {format_seconds(study.decide.time)} of each "
-                "workload; each has one or more windows under each of the "
+                f"{FEWEST_BLOCKS} to {count_blocks(study.decide.time)} in about "
+                f"{format_seconds(study.decide.time)} of each "
+                "workload; each has several windows under each of the "
                 f"{len(study.configurations())} configurations"
             ),
         ),

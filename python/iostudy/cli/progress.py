@@ -16,9 +16,8 @@ from iostudy.cli.host_condition import HostCondition
 from iostudy.cli.live_view import LiveView, is_decided
 from iostudy.execution.listeners import Listener
 from iostudy.execution.progress import Progress, WindowProgress
-from iostudy.execution.switchback.pilot import pilot_seconds
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
-from iostudy.ledger.rows import PilotRow, RunRow, TrialRow
+from iostudy.ledger.rows import PlanRow, RunRow, TrialRow
 from iostudy.node.clusters import needs_restarts
 from iostudy.report.formatting import (
     format_count,
@@ -57,13 +56,9 @@ class _EventLines(Listener):
         """Print the size of the study and its recorded trials."""
         say(_format_start(study, seed, recorded))
 
-    def pilot_began(self, study: Study, request: WorkloadRequest) -> None:
-        """Print the duration of a pilot."""
-        say(f"pilot of {request.label}: {format_seconds(pilot_seconds(study.configurations()))}")
-
-    def pilot_ended(self, pilot: PilotRow) -> None:
-        """Print the windows that it chose, or why whole trials decide."""
-        say(describe_plan(pilot))
+    def windows_planned(self, plan: PlanRow) -> None:
+        """Print the windows, or why whole trials decide."""
+        say(describe_plan(plan))
 
     def confirmation_began(
         self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int
@@ -148,11 +143,6 @@ class LiveProgress(_EventLines):
         """Show that the configurations are checked."""
         self._study = study
         self._show(phase=_format_checking(study))
-
-    def pilot_began(self, study: Study, request: WorkloadRequest) -> None:
-        """Show the workload of the pilot."""
-        super().pilot_began(study, request)
-        self._show(phase=f"pilot of {request.label}")
 
     def study_began(
         self, study: Study, seed: int, recorded: int, current: Sequence[ComparisonResult]

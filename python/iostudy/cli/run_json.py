@@ -14,7 +14,6 @@ from iostudy.report.answer.build import build_answer
 from iostudy.report.base import Value
 from iostudy.report.topics.covariates.values import GivenUpWorkloadReport
 from iostudy.report.topics.screening.values import EffectReport
-from iostudy.report.topics.switchback.values import SwitchbackReport
 from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report, State, Step
@@ -34,39 +33,24 @@ class WorkloadVerdict(Result):
     """Whether the figure does not decide, but a recommendation must not make it worse."""
 
 
-class PilotSummary(Value):
-    """The pilot of a workload's windows, and its plan."""
-
-    seconds: FiniteFloat
-    """Duration of the pilot in seconds."""
-    window_seconds: FiniteFloat
-    """Length of a window in seconds."""
-    washout_seconds: dict[str, FiniteFloat]
-    """Discarded time after a switch to each configuration, in seconds."""
-    expected_blocks: int
-    """Blocks that detect a difference of the margin, by the noise of the pilot."""
-
-
 class WorkloadTime(Value):
     """The time that a workload ran."""
 
     workload: str
     """Label of the workload."""
     measuring_seconds: FiniteFloat
-    """Time that the workload ran: its pilot, windows and whole trials, in seconds."""
+    """Time that the workload ran: its windows and whole trials, in seconds."""
     windows_seconds: FiniteFloat
     """Duration of its runs with windows, in seconds; 0 without windows."""
     trials_seconds: FiniteFloat
     """Duration of its whole trials, also of those that do not count, in seconds."""
-    pilot: PilotSummary | None
-    """Its pilot; null without windows."""
 
 
 class StudyRunReport(Value):
     """The result of ``iostudy run``."""
 
-    schema_name: Literal["iostudy.run/1"] = Field(
-        default="iostudy.run/1", serialization_alias="schema"
+    schema_name: Literal["iostudy.run/2"] = Field(
+        default="iostudy.run/2", serialization_alias="schema"
     )
     """Name and version of this form."""
     study: str
@@ -142,24 +126,12 @@ def _list_verdicts(report: Report) -> Iterator[WorkloadVerdict]:
 
 def _build_time(report: Report, label: str) -> WorkloadTime:
     switchback = next((own for own in report.switchback if own.workload == label), None)
-    pilot = _build_pilot(switchback) if switchback else None
-    windows = sum(run.seconds for run in switchback.runs[1:]) if switchback else 0.0
+    windows = sum(run.seconds for run in switchback.runs) if switchback else 0.0
     own_trials = (trial for trial in report.trials if trial.workload == label)
     trials = sum(trial.phases.get(RUN_PHASE) or 0.0 for trial in own_trials)
     return WorkloadTime(
         workload=label,
-        measuring_seconds=(pilot.seconds if pilot else 0.0) + windows + trials,
+        measuring_seconds=windows + trials,
         windows_seconds=windows,
         trials_seconds=trials,
-        pilot=pilot,
-    )
-
-
-def _build_pilot(switchback: SwitchbackReport) -> PilotSummary:
-    """The first run of a workload with windows is that of its pilot."""
-    return PilotSummary(
-        seconds=sum(run.seconds for run in switchback.runs[:1]),
-        window_seconds=switchback.window_seconds,
-        washout_seconds={own.configuration: own.washout_seconds for own in switchback.responses},
-        expected_blocks=switchback.expected_blocks,
     )

@@ -99,7 +99,6 @@ def _print_definition(definition: SettingDefinition) -> None:
 
 def _as_json(definition: SettingDefinition) -> dict[str, Any]:
     condition, switching = definition.condition, definition.switching
-    unseen = switching.unseen
     return {
         "name": definition.name,
         "unit": definition.unit,
@@ -109,10 +108,8 @@ def _as_json(definition: SettingDefinition) -> dict[str, Any]:
         "concerns": definition.applies_to,
         "cost": definition.cost,
         "switchable": switching.is_possible,
-        "switching": switching.obstacle or switching.memory,
-        "response_seconds": switching.response_seconds if switching.is_possible else None,
-        "response_seconds_by_value": dict(switching.by_value),
-        "unseen_response": unseen.reason if unseen else "",
+        "switching": switching.obstacle,
+        "settled_values": sorted(switching.settled),
         "only_while": {condition.name: list(condition.values)} if condition else None,
         "documentation": definition.documentation,
         "caution": definition.caution,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from iostudy.execution.progress import Progress, WindowProgress
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
-from iostudy.ledger.rows import PilotRow, RunRow, TrialRow
+from iostudy.ledger.rows import PlanRow, RunRow, TrialRow
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
@@ -27,17 +27,14 @@ class Listener:
         ``current`` are its comparisons over these trials.
         """
 
-    def pilot_began(self, study: Study, request: WorkloadRequest) -> None:
-        """The pilot of a workload of a switchback study starts."""
-
-    def pilot_ended(self, pilot: PilotRow) -> None:
-        """A pilot is in the ledger, with the plan of its windows or the reason against them."""
+    def windows_planned(self, plan: PlanRow) -> None:
+        """A plan of windows is in the ledger, or the reason why windows cannot decide."""
 
     def windows_measured(self, request: WorkloadRequest, progress: WindowProgress) -> None:
         """A run of a workload starts, or its next block of windows is in the ledger."""
 
     def run_ended(self, run: RunRow) -> None:
-        """A continuous run, of a pilot or of windows, is in the ledger with its telemetry."""
+        """A continuous run is in the ledger with its telemetry."""
 
     def confirmation_began(
         self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int

@@ -25,6 +25,7 @@ from iostudy.ledger.studies import (
     CONTINUATION,
     METHOD,
     NODES,
+    apply_plans,
     open_ledger,
     read_study,
     with_recorded_method,
@@ -183,16 +184,19 @@ def _refuse_others(
 def _execute(
     study: Study, node: Node, ledger: Ledger, listeners: Sequence[Listener], limit: TimeLimit
 ) -> tuple[ComparisonResult, ...]:
-    """Run windows if the study and its pilots allow them, otherwise whole trials."""
-    if uses_switchback(study):
-        runner = SwitchbackRunner(study, ledger.study().seed, node, ledger, listeners, limit)
-        study = runner.plan()
-        if uses_switchback(study):
-            decided = runner.run(study)
-            planned = replace(study, further_blocks=0)
-            if final_comparisons(planned, WindowRecord(ledger)) is not None:
-                _confirm(study, decided, node, ledger, listeners, limit)
+    """Run windows if they can decide, otherwise whole trials."""
+    record = WindowRecord(ledger)
+    planned = apply_plans(study, record.plans())
+    if uses_switchback(planned):
+        runner = SwitchbackRunner(planned, ledger.study().seed, node, ledger, listeners, limit)
+        decided = runner.run()
+        planned = apply_plans(study, record.plans())
+        if uses_switchback(planned):
+            at_end = replace(planned, further_blocks=0)
+            if final_comparisons(at_end, record) is not None:
+                _confirm(planned, decided, node, ledger, listeners, limit)
             return decided
+    study = planned
     schedule = _build_schedule(study, ledger, node, listeners)
     return Runner(study, schedule, node, ledger, listeners, limit).run()
 

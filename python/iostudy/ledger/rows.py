@@ -9,7 +9,10 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Any, Protocol
 
+from iostudy.analysis.switchback.earlier_plan import EarlierPlan
 from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.study.model import Study
+from iostudy.study.switchback import uses_switchback
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads.measurement import Histogram, Part
 
@@ -80,11 +83,10 @@ class MeasuredRow(Protocol):
 
 @dataclass(frozen=True)
 class WindowRow:
-    """One window of a run: one workload under one configuration in one round of a block.
+    """Half a window of a run: one workload under one configuration in one round of a block.
 
     ``round`` counts from 1 in each block, ``position`` from 1 in each round. ``previous`` is the
-    configuration before the switch; the first window of a round follows a discarded period of its
-    own configuration, so it is ``configuration`` there.
+    configuration before it, its own in the second half. Earlier ledgers have whole windows.
     ``start`` is Unix time; ``operations`` are those completed within ``seconds``. Only complete
     blocks are recorded.
     """
@@ -154,49 +156,36 @@ class RunRow:
 
 
 @dataclass(frozen=True)
-class PilotRow:
-    """The plan of a workload's windows, and what its pilot measured.
+class PlanRow:
+    """The plan of a workload's windows, before its first block.
 
-    ``plan`` is None if a level does not settle or the pilot has too few operations; ``reason`` says
-    which. ``allan`` are window seconds with the relative deviation; ``responses`` are the response
-    curves by configuration.
+    ``plan`` is None if windows cannot decide, also if a level is found unsettled after the last
+    block; ``reason`` says why.
     """
 
     workload: str
-    plan: WindowPlan | None
-    reason: str
-    allan: tuple[tuple[float, float], ...]
-    responses: Mapping[str, ResponseCurve]
-
-
-@dataclass(frozen=True)
-class ResponseCurve:
-    """The mean log rate after a switch, relative to its end, with a pointwise interval."""
-
-    bin_seconds: float
-    curve: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    plan: WindowPlan | EarlierPlan | None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class SwitchbackRows:
-    """The pilots, runs and windows of a study; empty for one of whole trials."""
+    """The plans, runs and windows of a study; empty for one of whole trials."""
 
-    pilots: tuple[PilotRow, ...] = ()
+    plans: tuple[PlanRow, ...] = ()
     runs: tuple[RunRow, ...] = ()
     windows: tuple[WindowRow, ...] = ()
 
     def by_run(self, workload: str) -> tuple[tuple[RunRow, tuple[WindowRow, ...]], ...]:
         """Return the runs of a workload with their windows.
 
-        The first run is that of the pilot, and has none. Windows of a run that failed have no run.
+        Windows of a run that failed have no run.
         """
         runs = [run for run in self.runs if run.workload == workload]
         ends = [*(run.started_at for run in runs[1:]), math.inf]
         return tuple(
-            (run, self._windows_between(workload, run.started_at, end) if number else ())
-            for number, (run, end) in enumerate(zip(runs, ends, strict=False))
+            (run, self._windows_between(workload, run.started_at, end))
+            for run, end in zip(runs, ends, strict=False)
         )
 
     def _windows_between(self, workload: str, start: float, end: float) -> tuple[WindowRow, ...]:
@@ -207,12 +196,14 @@ class SwitchbackRows:
 NO_WINDOWS = SwitchbackRows()
 
 
-def measured_rows(switchback: SwitchbackRows, trials: Sequence[TrialRow]) -> Sequence[MeasuredRow]:
-    """Return the rows that decide: means of windows, or trials where the study has none.
+def measured_rows(
+    study: Study, switchback: SwitchbackRows, trials: Sequence[TrialRow]
+) -> Sequence[MeasuredRow]:
+    """Return the rows that decide: means of windows, or trials.
 
     The trials of a study with windows confirm its verdicts.
     """
-    return average_windows(switchback.windows) or trials
+    return average_windows(switchback.windows) if uses_switchback(study) else trials
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from iostudy.analysis.spending import SPENT, AnalysisMethod, Continuation
-from iostudy.analysis.switchback.block_plan import plan_blocks
-from iostudy.analysis.switchback.window_plan import FIRST_LOOK
+from iostudy.analysis.switchback.earlier_plan import EarlierPlan, count_earlier_blocks
+from iostudy.analysis.switchback.window_plan import BIAS_SHARE, FEWEST_BLOCKS, count_blocks
 from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
-from iostudy.ledger.rows import PilotRow, StudyRow
+from iostudy.ledger.rows import PlanRow, StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.store import FILE_NAME, Ledger
@@ -24,6 +25,7 @@ from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.search import SearchOutcome
 from iostudy.study.sections import DecisionMode
+from iostudy.study.switchback import uses_switchback
 
 METHOD = "analysis"
 """The key of the method of a study's interim analyses in its circumstances."""
@@ -77,23 +79,27 @@ def with_recorded_method(study: Study, row: StudyRow) -> Study:
 def read_study(ledger: Ledger) -> Study:
     """Return the Study of a ledger, with its candidates and the plans of its windows."""
     study = add_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
-    return apply_pilots(study, WindowRecord(ledger).pilots())
+    return apply_plans(study, WindowRecord(ledger).plans())
 
 
-def apply_pilots(study: Study, pilots: Sequence[PilotRow]) -> Study:
-    """Return the study with the blocks and the bias of the plans of its pilots.
+def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
+    """Return the study with the blocks and the bias of its windows; others stay as they are.
 
-    It becomes a study of whole trials, with a note, if a pilot has no plan.
+    It becomes a study of whole trials, with a note, if windows cannot decide.
     """
-    plans = {pilot.workload: pilot.plan for pilot in pilots if pilot.plan is not None}
-    if reasons := [pilot.reason for pilot in pilots if pilot.plan is None]:
+    if reasons := [own.reason for own in plans if own.plan is None]:
         note = f"whole trials decide, because windows cannot: {'; '.join(reasons)}"
         decide = replace(study.decide, mode=DecisionMode.TRIALS)
         return replace(study, decide=decide, notes=(*study.notes, note))
-    if not plans or len(plans) < len(study.workloads):
+    earlier = [own.plan for own in plans if isinstance(own.plan, EarlierPlan)]
+    if earlier and len(earlier) == len(study.workloads):
+        blocks, bias = count_earlier_blocks(earlier), max(plan.bias for plan in earlier)
+    elif uses_switchback(study):
+        blocks = count_blocks(study.decide.time)
+        bias = BIAS_SHARE * math.log1p(study.decide.margin)
+    else:
         return study
-    decide = study.decide.with_blocks(FIRST_LOOK, plan_blocks(plans).max_blocks)
-    return replace(study, decide=decide, bias=max(plan.bias for plan in plans.values()))
+    return replace(study, decide=study.decide.with_blocks(FEWEST_BLOCKS, blocks), bias=bias)
 
 
 def read_given_up_workloads(folder: Path) -> tuple[GivenUpWorkload, ...]:

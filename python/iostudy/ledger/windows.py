@@ -1,20 +1,20 @@
-"""Record of the pilots, runs and windows of a switchback study."""
+"""Record of the plans, runs and windows of a switchback study."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from pydantic_core import from_json
 
+from iostudy.analysis.switchback.earlier_plan import EarlierPlan
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.ledger.encoding import decode_row, decode_summary
 from iostudy.ledger.rows import (
-    PilotRow,
-    ResponseCurve,
+    PlanRow,
     RunRow,
     SamplesFile,
     SwitchbackRows,
@@ -25,7 +25,7 @@ from iostudy.telemetry.summary import TelemetrySummary
 
 
 class WindowRecord:
-    """The pilots, runs and windows of a study; every change is durable on return.
+    """The plans, runs and windows of a study; every change is durable on return.
 
     Raises LedgerError and RecordError as the ledger does.
     """
@@ -33,9 +33,9 @@ class WindowRecord:
     def __init__(self, ledger: Ledger) -> None:
         self._tables = ledger.tables
 
-    def add_pilot(self, pilot: PilotRow) -> None:
-        """Record the plan of a workload before its first block."""
-        values = asdict(pilot)
+    def add_plan(self, plan: PlanRow) -> None:
+        """Record the plan of a workload before its first block, or the reason against windows."""
+        values = asdict(plan)
         with require_writable(self._tables).transaction() as change:
             change.insert("pilot", workload=values.pop("workload"), plan=json.dumps(values))
 
@@ -52,13 +52,13 @@ class WindowRecord:
 
     def rows(self) -> SwitchbackRows:
         """Return all rows."""
-        return SwitchbackRows(self.pilots(), self.runs(), self.windows())
+        return SwitchbackRows(self.plans(), self.runs(), self.windows())
 
-    def pilots(self) -> tuple[PilotRow, ...]:
+    def plans(self) -> tuple[PlanRow, ...]:
         """Return the plan of every workload that has one."""
         path = self._tables.path
         rows = self._tables.read("pilot")
-        return tuple(decode_row(path, "pilot", row, _decode_pilot) for row in rows)
+        return tuple(decode_row(path, "pilot", row, _decode_plan) for row in rows)
 
     def windows(self) -> tuple[WindowRow, ...]:
         """Return every window in the order of measurement."""
@@ -131,19 +131,12 @@ def _decode_run(row: sqlite3.Row) -> RunRow:
     )
 
 
-def _decode_pilot(row: sqlite3.Row) -> PilotRow:
+def _decode_plan(row: sqlite3.Row) -> PlanRow:
     values = from_json(row["plan"])
     plan = values["plan"]
-    return PilotRow(
-        workload=row["workload"],
-        plan=None if plan is None else WindowPlan(**plan),
-        reason=values["reason"],
-        allan=tuple((seconds, deviation) for seconds, deviation in values["allan"]),
-        responses={label: _decode_curve(own) for label, own in values["responses"].items()},
-    )
-
-
-def _decode_curve(own: dict[str, Any]) -> ResponseCurve:
-    return ResponseCurve(
-        own["bin_seconds"], *(tuple(own[name]) for name in ("curve", "low", "high"))
-    )
+    if plan is None:
+        return PlanRow(row["workload"], None, values["reason"])
+    if "needed_rounds" in plan:
+        names = (own.name for own in fields(EarlierPlan))
+        return PlanRow(row["workload"], EarlierPlan(**{name: plan[name] for name in names}))
+    return PlanRow(row["workload"], WindowPlan(**plan))

@@ -64,6 +64,9 @@ class FakeRun:
         self._advance(self._time + _SWITCH_SECONDS)
         self.label, self._switched = label, self._time
 
+    def verify(self) -> None:
+        """Do nothing: no other process changes simulated settings."""
+
     def wait(self, until: float) -> None:
         """Advance the time."""
         if self.fails_after is not None and self._switches > self.fails_after:

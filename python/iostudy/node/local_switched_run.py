@@ -43,6 +43,7 @@ class LocalSwitchedRun:
         drives: Sequence[ModelledDrive] = (),
         watch_faults: FaultWatch = watch_nothing,
     ) -> None:
+        self._number = 0
         self._numbers = {each.label: number for number, each in enumerate(configurations)}
         self._configurations = configurations
         self._levels = levels
@@ -91,7 +92,7 @@ class LocalSwitchedRun:
         return time.monotonic()
 
     def switch(self, label: str) -> None:
-        """Switch settings, then options that differ; read the settings back."""
+        """Switch settings, then options that differ."""
         number = self._numbers[label]
         self._levels.switch(number)
         for option, value in self._configurations[number].options.items():
@@ -99,8 +100,14 @@ class LocalSwitchedRun:
                 with act_as(self._account):
                     self._run.set_option(option, value)
                 self._options[option] = value
+        self._number = number
+
+    def verify(self) -> None:
+        """Read the settings in force back."""
+        self._levels.verify()
+        label = self._configurations[self._number].label
         if label not in self._settings:
-            self._settings[label] = self._levels.read_back(number)
+            self._settings[label] = self._levels.read_back(self._number)
 
     def wait(self, until: float) -> None:
         """Sleep until a time; raise the error of the run as soon as it has ended."""

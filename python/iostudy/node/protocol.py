@@ -83,10 +83,10 @@ class SwitchedRun(Protocol):
         """Return the CLOCK_MONOTONIC time in seconds."""
 
     def switch(self, label: str) -> None:
-        """Switch to a configuration and read it back.
+        """Switch to a configuration; SettingError if it is refused."""
 
-        SettingError if it is refused or another process has changed a value.
-        """
+    def verify(self) -> None:
+        """Read the settings in force back; SettingError if one is not as it was switched to."""
 
     def wait(self, until: float) -> None:
         """Wait for a time of `now`; WorkloadError if the run has ended before."""

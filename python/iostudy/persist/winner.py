@@ -36,7 +36,7 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
     """
     with open_ledger(folder if label else find_verdict_folder(folder)) as ledger:
         row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
-        measured = measured_rows(WindowRecord(ledger).rows(), ledger.rows())
+        measured = measured_rows(study, WindowRecord(ledger).rows(), ledger.rows())
     if is_simulated(study):
         raise _prediction_error(study)
     if NODES in row.circumstances:

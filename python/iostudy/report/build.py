@@ -105,13 +105,15 @@ def _analyze(recorded: RecordedStudy) -> _Analysis:
         bottlenecks=bottlenecks,
         disturbances=build_disturbances(study, trials, diagnoses),
         trials=build_trials(study, trials, diagnoses),
-        windows=build_switchback(
-            study,
-            recorded.switchback,
-            comparisons,
-            trials,
-            recorded.row.circumstances,
-            recorded.samples,
+        windows=tuple(
+            build_switchback(
+                study,
+                recorded.switchback,
+                comparisons,
+                trials,
+                recorded.row.circumstances,
+                recorded.samples,
+            )
         ),
         ranking=build_ranking(study, measured),
         screening=build_screening(study, trials),

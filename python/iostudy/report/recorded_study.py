@@ -47,7 +47,7 @@ class RecordedStudy:
     @cached_property
     def measured(self) -> Sequence[MeasuredRow]:
         """The rows that decide."""
-        return measured_rows(self.switchback, self.trials)
+        return measured_rows(self.study, self.switchback, self.trials)
 
     @property
     def runs(self) -> tuple[TrialRow | RunRow, ...]:

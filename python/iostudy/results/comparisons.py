@@ -14,7 +14,7 @@ from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import SPENT, AnalysisMethod
-from iostudy.analysis.switchback.window_plan import BOUND_SHARE
+from iostudy.analysis.switchback.settling import RISK_SHARE
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
@@ -99,12 +99,12 @@ def decision_rule(study: Study) -> Rule:
     and not worse in the others is wrong only if a particular one of these verdicts is.
 
     A screening has one level for all analyses, because Holm's adjusted p values need one, and
-    cannot be continued. With windows, a part of the risk is that of the bounds of their bias.
+    cannot be continued. With windows, a part of the risk is that of the test of their settling.
     """
     decide = study.decide
     return Rule(
         margin=decide.margin,
-        risk=decide.risk * (1 - BOUND_SHARE) if uses_switchback(study) else decide.risk,
+        risk=decide.risk * (1 - RISK_SHARE) if uses_switchback(study) else decide.risk,
         min_blocks=decide.min_blocks,
         max_blocks=decide.max_blocks,
         comparisons=max(1, study.comparisons),

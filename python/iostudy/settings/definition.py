@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from iostudy.settings.values import AS_FOUND, Values
-
-FAST_RESPONSE_SECONDS, RESPONSE_SECONDS, SLOW_RESPONSE_SECONDS = 0.02, 0.25, 1.5
-"""Time constants of responses to a switch.
-
-What adapts nothing is fast: the rate is final when the operations of the switch have completed.
-Others follow timers of the kernel, and slow ones learn.
-"""
 
 
 class Cost(StrEnum):
@@ -66,66 +58,31 @@ class SettingCondition:
 
 
 @dataclass(frozen=True)
-class UnseenResponse:
-    """A response to a change that is longer than a pilot, or that only a new process shows.
-
-    It concerns these ``values``, unless another setting meets the condition ``unless``. ``reason``
-    describes it in words.
-    """
-
-    values: frozenset[str]
-    reason: str
-    unless: SettingCondition | None = None
-
-    def concerns(self, value: str, others: Mapping[str, str]) -> bool:
-        """Return whether a configuration with this value and these settings may respond so."""
-        if self.unless is not None and self.unless.holds(others.get(self.unless.name, "")):
-            return False
-        return value in self.values or value == AS_FOUND  # the value as found may be one of them
-
-
-@dataclass(frozen=True)
 class Switching:
     """Effect of a change under a running workload with open files.
 
-    ``obstacle`` says why a running workload does not show the new value, or shows it too late;
-    empty if the setting can be switched. ``memory`` says what outlives a switch, and how long.
-    ``response_seconds`` is the largest time constant of the response that a pilot must exclude,
-    and ``by_value`` that of single values.
-    Windows do not show an ``unseen`` response, so whole trials confirm their verdicts on it.
+    A value settles at once if nothing adapts to it: the rate is final when the requests from before
+    the change are done. ``obstacle`` says why values do not, or why a running workload does not
+    show them; empty if all values settle. It does not concern the ``settled`` values.
     """
 
     obstacle: str = ""
-    memory: str = ""
-    response_seconds: float = RESPONSE_SECONDS
-    by_value: Mapping[str, float] = field(default_factory=dict, hash=False)
-    unseen: UnseenResponse | None = None
+    settled: frozenset[str] = frozenset()
 
     @property
     def is_possible(self) -> bool:
         """Whether a study can switch the setting while its workload runs."""
-        return not self.obstacle
+        return not self.obstacle or bool(self.settled)
 
-    def slowest_response(self, value: str) -> float:
-        """Return the largest time constant, in seconds, of the response to this value."""
-        if value == AS_FOUND:
-            return max([self.response_seconds, *self.by_value.values()])
-        return self.by_value.get(value, self.response_seconds)
+    def find_obstacle(self, value: str) -> str:
+        """Return why windows do not show this value; empty if they do."""
+        return "" if value in self.settled else self.obstacle
 
     def __str__(self) -> str:
-        if self.obstacle:
-            return f"no: {self.obstacle}"
-        confirmed = f"whole trials confirm verdicts: {self.unseen.reason}" if self.unseen else ""
-        return "; ".join(filter(None, ("yes", self.memory, self._describe_response(), confirmed)))
-
-    def _describe_response(self) -> str:
-        by_seconds: dict[float, list[str]] = {}
-        for value, seconds in self.by_value.items():
-            by_seconds.setdefault(seconds, []).append(value)
-        exceptions = (f"{own:g} s for {', '.join(names)}" for own, names in by_seconds.items())
-        return "; ".join(
-            (f"time constant of the response at most {self.response_seconds:g} s", *exceptions)
-        )
+        if not self.obstacle:
+            return "yes"
+        values = ", ".join(sorted(self.settled))
+        return f"only {values}: {self.obstacle}" if values else f"no: {self.obstacle}"
 
 
 @dataclass(frozen=True, kw_only=True)

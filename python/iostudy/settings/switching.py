@@ -66,14 +66,25 @@ class SwitchedAttributes(AttributeChange):
         names = dict.fromkeys(name for level in self.levels for name in level)
         return {n: tuple(dict.fromkeys(v[n] for v in self.levels if n in v)) for n in names}
 
-    def switch(self, level: int) -> None:
-        """Write a level over any other one and read it back; SettingError if either fails."""
-        target = self._target(self.levels[level])
+    def switch(self, level: int) -> tuple[str, ...]:
+        """Write a level over any other one and read it back; return the attributes written.
+
+        SettingError if either fails.
+        """
+        target, written = self._target(self.levels[level]), list[str]()
         for name in self.owner.write_order(target):
             if self.owner.read(name) != target[name]:
                 self._set(name, target[name])
+                written.append(name)
         for name, value in target.items():
             self._verify(name, value)
+        return tuple(written)
+
+    def repeat_switch(self, level: int, attributes: Sequence[str]) -> None:
+        """Write these attributes of a level, without reading; SettingError if one is refused."""
+        target = self._target(self.levels[level])
+        for name in attributes:
+            self._set(name, target[name])
 
     def read_state(self) -> dict[str, str | None]:
         """Read all attributes that a switch may change; None for an absent one."""
@@ -82,7 +93,7 @@ class SwitchedAttributes(AttributeChange):
         }
 
     def require_state(self, expected: Mapping[str, str | None]) -> None:
-        """SettingError if an attribute differs from the state after the last switch."""
+        """SettingError if an attribute differs from the state after the first switch."""
         for name, found in self.read_state().items():
             if found != expected[name]:
                 raise SettingError(
@@ -123,16 +134,36 @@ class SwitchedAttributes(AttributeChange):
 class Switcher:
     """Switches of applied changes, each from the level that the previous switch left.
 
-    A value that another process has changed since stops the study with SettingError.
+    The first switch from a level to another reads what it has to write, and reads it back. Further
+    ones write the same attributes and read nothing. The reader of a window calls `verify` after it,
+    so that a value that another process has changed stops the study with SettingError.
     """
 
     def __init__(self, changes: Sequence[SwitchedAttributes]) -> None:
-        self._states = [(change, change.read_state()) for change in changes]
+        self._changes = changes
+        self._last = 0, 0
+        self._written: dict[tuple[int, int], list[tuple[str, ...]]] = {}
+        self._states = {self._last: self._read_states()}
 
     def switch(self, level: int) -> None:
-        """Verify the level in force, write the other one and read it back."""
-        for change, expected in self._states:
+        """Write a level over the present one."""
+        pair = self._last[1], level
+        if pair in self._written:
+            for change, names in zip(self._changes, self._written[pair], strict=True):
+                change.repeat_switch(level, names)
+        else:
+            self.verify()
+            self._written[pair] = [change.switch(level) for change in self._changes]
+            self._states[pair] = self._read_states()
+        self._last = pair
+
+    def verify(self) -> None:
+        """Read back all that a switch may change; SettingError if it is not as the switch left it.
+
+        The state is that after the first switch between the same two levels.
+        """
+        for change, expected in zip(self._changes, self._states[self._last], strict=True):
             change.require_state(expected)
-        for change, _ in self._states:
-            change.switch(level)
-        self._states = [(change, change.read_state()) for change, _ in self._states]
+
+    def _read_states(self) -> list[dict[str, str | None]]:
+        return [change.read_state() for change in self._changes]

@@ -100,7 +100,7 @@ class Decision:
     risk: Risk = 0.05
     """chance of any wrong verdict in the whole study"""
     blocks: Blocks = (5, 30)
-    """fewest and most blocks of a comparison; a study of windows takes them from its pilot"""
+    """fewest and most blocks of a comparison of whole trials; windows have their own"""
     weights: Mapping[str, Weight] = field(default_factory=dict)
     """weights of workloads in the combined ranking, by label; 1 by default"""
     goal: Goal | None = None
@@ -114,8 +114,8 @@ class Decision:
     mode: Annotated[DecisionMode, one_of("mode", DecisionMode)] = DecisionMode.TRIALS
     """compare whole trials, or windows of one run while the configurations are switched; auto:
     windows where every factor and workload allows them"""
-    time: Annotated[Seconds, AfterValidator(_windows_seconds)] = 300.0
-    """longest time of the windows of a workload; whole trials are limited by their blocks"""
+    time: Annotated[Seconds, AfterValidator(_windows_seconds)] = 60.0
+    """planned time of the windows of a workload; whole trials are limited by their blocks"""
 
     @property
     def min_blocks(self) -> int:

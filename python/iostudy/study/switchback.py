@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 from iostudy.settings import catalog as settings
-from iostudy.settings.definition import FAST_RESPONSE_SECONDS
-from iostudy.study.combinations import Configuration, Factor, FactorKind
+from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.sections import DecisionMode
@@ -18,8 +17,13 @@ MAX_NAMED = 3
 
 
 def uses_switchback(study: Study) -> bool:
-    """Return whether the study pairs windows of one run instead of whole trials."""
-    return study.decide.mode is not DecisionMode.TRIALS and not list_obstacles(study)
+    """Return whether the study pairs windows of one run instead of whole trials.
+
+    Only windows have a bias: those of earlier versions may have settings with obstacles of now.
+    """
+    if study.decide.mode is DecisionMode.TRIALS:
+        return False
+    return study.bias > 0 or not list_obstacles(study)
 
 
 def describe_mode(study: Study) -> str:
@@ -51,8 +55,10 @@ def _list_obstacles(study: Study) -> Iterator[str]:
 
 def _factor_obstacles(study: Study, factor: Factor) -> Iterator[str]:
     if factor.kind is FactorKind.SETTING:
-        if obstacle := settings.get(factor.name).switching.obstacle:
-            yield f"{factor.name}: {obstacle}"
+        switching = settings.get(factor.name).switching
+        values = [level.value for level in factor.levels]
+        if any(switching.find_obstacle(value) for value in values) or not switching.is_possible:
+            yield f"{factor.name}: {switching.obstacle}"
         return
     if factor.kind is FactorKind.DIRECTORY:
         yield f"{factor.name}: a run keeps its files"
@@ -72,30 +78,6 @@ def _workload_obstacles(request: WorkloadRequest) -> Iterator[str]:
         yield f"{request.label}: windows bound the bias of one figure, and several are named"
 
 
-def slowest_response_seconds(configuration: Configuration) -> float:
-    """Return the largest time constant of the response that a pilot must exclude.
-
-    An option of a workload holds from its next operation on.
-    """
-    known = (
-        settings.get(name).switching.slowest_response(value)
-        for name, value in configuration.settings.items()
-    )
-    return max(known, default=FAST_RESPONSE_SECONDS)
-
-
-def list_unseen_responses(configuration: Configuration) -> tuple[str, ...]:
-    """Return the responses of a configuration that windows do not show, with their settings."""
-    return tuple(_list_unseen_responses(configuration.settings))
-
-
-def _list_unseen_responses(own: Mapping[str, str]) -> Iterator[str]:
-    for name, value in own.items():
-        unseen = settings.get(name).switching.unseen
-        if unseen is not None and unseen.concerns(value, own):
-            yield f"{name}: {unseen.reason}"
-
-
 def draw_order(
     study: Study,
     request: WorkloadRequest,
@@ -103,12 +85,21 @@ def draw_order(
     place: tuple[int, int],
     undecided: Collection[str],
 ) -> tuple[str, ...]:
-    """Draw the order of the undecided configurations in a round; ``place`` is (block, round).
+    """Draw the order of the undecided configurations in the first round of a pair.
 
-    It depends on seed, workload and place alone, so that a resumed study continues as it would
-    have.
+    The second round has the reverse order. ``place`` is (block, pair). The order depends on seed,
+    workload and place alone, so that a resumed study continues as it would have.
     """
     labels = [own.label for own in study.configurations()]
     block, number = place
     draw = random.Random(f"{seed} {request.label} {block} {number}")
     return tuple(label for label in draw.sample(labels, len(labels)) if label in undecided)
+
+
+def draw_length(
+    request: WorkloadRequest, seed: int, place: tuple[int, int], jitter: float
+) -> float:
+    """Draw the length of the windows of a pair, relative to the planned one."""
+    block, number = place
+    draw = random.Random(f"{seed} {request.label} {block} {number} length")
+    return draw.uniform(1 - jitter, 1 + jitter)

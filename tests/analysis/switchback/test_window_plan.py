@@ -1,114 +1,72 @@
+"""Plans of windows: lengths, washouts, blocks."""
+
+from __future__ import annotations
+
 import math
-from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from iostudy.analysis.switchback.response import estimate_response
+from iostudy.analysis.switchback.earlier_plan import EarlierPlan, count_earlier_blocks
 from iostudy.analysis.switchback.window_plan import (
-    LONGEST_WASHOUT_SECONDS,
-    MIN_WASHOUT_SECONDS,
-    TOLERANCES,
-    Pilot,
-    choose_windows,
-    list_unsettled,
+    JITTER,
+    RESPONSE_SECONDS,
+    Rehearsal,
+    compute_washout,
+    count_blocks,
+    plan_windows,
 )
-from tests.analysis.switchback.simulation import BIN_SECONDS, noise, responses
 
-MARGIN, LEVEL = 0.05, 0.01
-MIN_OPERATIONS = 20
-SECONDS = 3600.0
+FAST = Rehearsal(operations_per_second=20_000, switch_seconds=0.03)
 
 
-def pilot(amplitudes, *, seconds=30.0, operation_rate=10_000.0, seed=1):
-    draw = np.random.default_rng(seed)
-    found = {
-        label: estimate_response(
-            responses(draw, 12, 3.0, amplitude, constant), BIN_SECONDS, max(constant, 0.02), LEVEL
-        )
-        for label, (amplitude, constant) in amplitudes.items()
-    }
-    bins = round(seconds / BIN_SECONDS)
-    rates = 1000 * np.exp(noise(draw, bins))
-    return Pilot(rates, BIN_SECONDS, operation_rate, found, dict.fromkeys(found, 0.02), 20, 0.0)
+def test_fast_storage_has_short_windows():
+    plan = plan_windows(FAST, 2, 0.05, 20, 60)
+    assert plan is not None
+    assert plan.window_seconds == 0.04
+    assert plan.washout_seconds < 2 * plan.window_seconds
+    assert plan.pair_seconds == pytest.approx(3 * (0.03 + plan.washout_seconds) + 4 * 0.04)
+    assert 40 < count_blocks(60) * plan.block_seconds < 80
 
 
-FAST = {"none": (0.0, 0.02), "mq-deadline": (-0.1, 0.05)}
+def test_half_of_the_shortest_window_has_the_operations():
+    plan = plan_windows(Rehearsal(400, 0.03), 2, 0.05, 30, 60)
+    assert plan is not None
+    assert (1 - JITTER) * plan.window_seconds / 2 * 400 == pytest.approx(30)
 
 
-def test_levels_that_respond_at_once_get_short_windows():
-    plan = choose_windows(pilot(FAST), MARGIN, LEVEL, SECONDS)
-    assert plan.window_seconds < 1.0
-    assert max(plan.washout_seconds.values()) < 0.5
-    assert plan.expected_seconds < 30
+def test_slow_storage_has_no_windows():
+    assert plan_windows(Rehearsal(15, 0.03), 2, 0.05, 20, 60) is None
 
 
-def test_a_slow_level_gets_a_long_washout_and_longer_windows():
-    fast = choose_windows(pilot(FAST), MARGIN, LEVEL, SECONDS)
-    slow = choose_windows(pilot(FAST | {"bfq": (-0.5, 1.0)}), MARGIN, LEVEL, SECONDS)
-    assert slow.washout_seconds["bfq"] > 1.5
-    assert slow.window_seconds > fast.window_seconds
+@pytest.mark.parametrize(
+    ("seconds", "blocks", "pairs"), [(10, 20, 2), (60, 96, 2), (240, 384, 2), (2400, 384, 19)]
+)
+def test_more_time_gives_more_blocks_and_then_longer_ones(seconds, blocks, pairs):
+    plan = plan_windows(FAST, 2, 0.05, 20, seconds)
+    assert plan is not None
+    assert (count_blocks(seconds), plan.pairs) == (blocks, pytest.approx(pairs, abs=1))
 
 
-def test_a_level_that_still_changes_at_the_end_of_its_curve_has_no_windows():
-    own = pilot(FAST)
-    changing = replace(own.responses["mq-deadline"], late_change=2 * max(TOLERANCES) * MARGIN)
-    changed = replace(own, responses={**own.responses, "mq-deadline": changing})
-    assert list_unsettled(own, MARGIN) == ()
-    assert list_unsettled(changed, MARGIN) == ("mq-deadline",)
-    assert choose_windows(changed, MARGIN, LEVEL, SECONDS) is None
+@pytest.mark.parametrize("window", [0.04, 1.0])
+@pytest.mark.parametrize("share", [1.0, 0.3, 0.01])
+def test_the_washout_bounds_the_bias_of_every_declared_response(window, share):
+    """Numerically, for a rate that begins ten times as high and falls exponentially in its log."""
+    tolerance = 0.001
+    washout = compute_washout(window, tolerance)
+    constant = share * max(RESPONSE_SECONDS, window / 8)
+    shortest = (1 - JITTER) * window
+    at = washout + (np.arange(1000) + 0.5) / 1000 * shortest
+    bias = float(np.mean(math.log(10) * np.exp(-at / constant)))
+    assert bias <= tolerance * 1.001
+    if share == 1.0:
+        assert bias == pytest.approx(tolerance, rel=0.01)
 
 
-def test_few_operations_make_windows_longer():
-    plan = choose_windows(pilot(FAST, operation_rate=20.0), MARGIN, LEVEL, SECONDS)
-    assert plan.window_seconds >= MIN_OPERATIONS / 20.0
-
-
-def test_the_expected_rounds_find_the_margin_beyond_the_bias_with_the_stated_power():
-    plan = choose_windows(pilot(FAST), MARGIN, LEVEL, SECONDS)
-    draw = np.random.default_rng(2)
-    needed = plan.needed_rounds
-    differences = MARGIN + plan.deviation * draw.standard_normal((4000, needed))
-    z = (differences.mean(axis=1) - plan.bias) / (plan.deviation / math.sqrt(needed))
-    assert 0.76 < (z > 2.5758).mean() < 0.95
-
-
-def test_washouts_bound_the_bias_of_every_pair():
-    plan = choose_windows(pilot(FAST), MARGIN, LEVEL, SECONDS)
-    assert 0 < plan.bias <= 2 * max(TOLERANCES) * MARGIN
-
-
-def test_a_time_without_room_for_the_first_analysis_has_no_plan():
-    assert choose_windows(pilot(FAST), MARGIN, LEVEL, 2.0) is None
-
-
-def test_noisy_windows_are_averaged_before_the_logarithm():
-    """The log of the mean of a block is biased by less than a sixteenth of the margin."""
-    found = pilot(FAST)
-    loud = replace(found, rates=1000 * np.exp(0.5 * noise(np.random.default_rng(3), 600) / 0.09))
-    plan = choose_windows(loud, MARGIN, LEVEL, SECONDS)
-    assert plan.deviation**2 / 2 / (2 * plan.averaged_rounds) <= MARGIN / 16
-
-
-def test_a_level_that_does_not_settle_is_listed():
-    found = pilot(FAST | {"odd": (-0.9, 3.0)})
-    assert list_unsettled(found, MARGIN) == ("odd",)
-    assert LONGEST_WASHOUT_SECONDS > MIN_WASHOUT_SECONDS
-
-
-def test_no_window_holds_enough_operations():
-    assert choose_windows(pilot(FAST, operation_rate=2.0), MARGIN, LEVEL, SECONDS) is None
-
-
-def test_a_pilot_without_a_series_has_no_plan():
-    assert choose_windows(pilot(FAST, seconds=0.2), MARGIN, LEVEL, SECONDS) is None
-
-
-def test_a_noisier_configuration_gets_more_rounds():
-    own = pilot(FAST)
-    louder = replace(own, excess_variance=0.2)
-    plain, more = (choose_windows(each, MARGIN, LEVEL, SECONDS) for each in (own, louder))
-    assert more.deviation > plain.deviation
-    assert more.needed_rounds > plain.needed_rounds
-    # Its mean over a block has nearly no bias by the logarithm.
-    variance = 0.2 * BIN_SECONDS / more.window_seconds
-    assert variance / (2 * more.averaged_rounds) <= MARGIN / 16
+@pytest.mark.parametrize(
+    ("rounds", "blocks"),
+    [([(24, 40, 2)], 20), ([(24, 40, 1), (200, 100, 5)], 20), ([(5, 12, 1)], 12)],
+)
+def test_plans_of_earlier_versions_keep_their_blocks(rounds, blocks):
+    plans = [EarlierPlan(0.1, {}, 0.001, *own) for own in rounds]
+    assert count_earlier_blocks(plans) == blocks

@@ -1,1 +1,1 @@
-"""Statistics of switchback studies: pilot, window plan and carry-over."""
+"""Statistics of switchback studies: window plan, settling and confirmation."""

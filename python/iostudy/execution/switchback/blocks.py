@@ -6,18 +6,17 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.analysis.switchback.window_plan import JITTER, WindowPlan
 from iostudy.errors import WorkloadError
 from iostudy.execution.progress import Progress, WindowProgress, undecided_configurations
-from iostudy.execution.switchback.measure import measure_round
+from iostudy.execution.switchback.measure import HALVES, HalfWindow, measure_pair
 from iostudy.ledger.rows import BlockRow, WindowRow, average_windows
 from iostudy.node.protocol import SwitchedRun
 from iostudy.results.comparisons import decision_rule
 from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
-from iostudy.study.switchback import draw_order
-from iostudy.workloads.windows import WindowCount
+from iostudy.study.switchback import draw_length, draw_order
 
 MAX_ATTEMPTS = 20
 """Attempts at a block, after which the study stops."""
@@ -27,13 +26,11 @@ MAX_ATTEMPTS = 20
 class Blocks:
     """The blocks of one workload; ``rows`` are those of all workloads, and grow.
 
-    A block has so many ``rounds``. ``notes`` describe the blocks that were measured again.
+    ``notes`` describe the blocks that were measured again.
     """
 
     study: Study
     request: WorkloadRequest
-    plan: WindowPlan
-    rounds: int
     seed: int
     rows: list[BlockRow]
     analysis: InterimAnalysis
@@ -44,6 +41,7 @@ class Blocks:
         self._looks = set(decision_rule(self.study).boundaries_of(self.study.last_block).looks)
         own = (row.block for row in self.rows if row.workload == self.request.label)
         self._index = max(own, default=0)
+        self._before = self.study.baseline.label
 
     @property
     def is_look(self) -> bool:
@@ -62,24 +60,23 @@ class Blocks:
         known = [row for row in self.rows if row.workload != label or row.block <= looked]
         return undecided_configurations(self.study, label, self.analysis.compare(known))
 
-    def measure(self, run: SwitchedRun) -> Iterator[list[WindowRow]]:
+    def measure(self, run: SwitchedRun, plan: WindowPlan) -> Iterator[list[WindowRow]]:
         """Yield the windows of every block, as soon as they are complete.
 
         WorkloadError if `MAX_ATTEMPTS` attempts at a block do not count.
         """
         undecided = self.undecided()
         while undecided:
-            yield self._measure_block(run, undecided)
+            yield self._measure_block(run, plan, undecided)
             if self.is_look:
                 undecided = self.undecided()
             elif self._index >= self.study.last_block:
                 return
 
     @property
-    def seconds_left(self) -> float:
-        """An upper bound: the time of all remaining blocks."""
-        block_seconds = self.rounds * self.plan.round_seconds
-        return (self.study.last_block - self._index) * block_seconds
+    def blocks_left(self) -> int:
+        """The most blocks that remain."""
+        return self.study.last_block - self._index
 
     def window_progress(self, seconds_left: float) -> WindowProgress:
         """Return the progress after any block."""
@@ -99,15 +96,17 @@ class Blocks:
             comparisons=self.analysis.compare(self.rows),
         )
 
-    def _measure_block(self, run: SwitchedRun, undecided: frozenset[str]) -> list[WindowRow]:
-        """Measure the rounds of a block; again if a modelled device was late.
+    def _measure_block(
+        self, run: SwitchedRun, plan: WindowPlan, undecided: frozenset[str]
+    ) -> list[WindowRow]:
+        """Measure the pairs of a block; again if a modelled device was late.
 
         A configuration without a figure in any window, or that completed nothing, counts as failed
         in this block: to measure it again would favour a configuration that stalls.
         """
         reason = ""
         for _ in range(MAX_ATTEMPTS):
-            windows, reason = self._measure_rounds(run, undecided)
+            windows, reason = self._measure_pairs(run, plan, undecided)
             if not reason:
                 self._index += 1
                 self.rows += average_windows(windows)
@@ -120,37 +119,37 @@ class Blocks:
             remedy="use a quiet machine, so that modelled drives are in time",
         )
 
-    def _measure_rounds(
-        self, run: SwitchedRun, undecided: frozenset[str]
+    def _measure_pairs(
+        self, run: SwitchedRun, plan: WindowPlan, undecided: frozenset[str]
     ) -> tuple[list[WindowRow], str]:
-        """Measure the rounds of a block; return why they do not count."""
+        """Measure the pairs of rounds of a block; return why they do not count."""
         index, windows = self._index + 1, list[WindowRow]()
-        for number in range(1, self.rounds + 1):
-            order = draw_order(self.study, self.request, self.seed, (index, number), undecided)
+        run.begin_check()
+        for number in range(1, plan.pairs + 1):
+            place = index, number
+            order = draw_order(self.study, self.request, self.seed, place, undecided)
+            length = draw_length(self.request, self.seed, place, JITTER)
             self._block = Block(index, self.request.label, order)
-            measured = measure_round(run, order, self.plan)
-            windows += _round_rows(self._block, number, measured.counts)
-            if measured.invalid_reasons:
-                return windows, "; ".join(measured.invalid_reasons)
-        return windows, ""
+            halves = measure_pair(run, order, self._before, plan, length)
+            self._before = order[0]
+            windows += _pair_rows(self._block, number, halves)
+        return windows, "; ".join(run.end_check())
 
 
-def _round_rows(block: Block, number: int, counts: Sequence[WindowCount]) -> Iterator[WindowRow]:
-    """Yield the windows of a round; the first one follows its own configuration."""
-    before = (block.order[0], *block.order[:-1])
+def _pair_rows(block: Block, pair: int, halves: Sequence[HalfWindow]) -> Iterator[WindowRow]:
+    """Yield the half windows of a pair of rounds."""
     offset = time.time() - time.monotonic()
-    for position, (count, label, previous) in enumerate(
-        zip(counts, block.order, before, strict=True), start=1
-    ):
+    in_round = HALVES * len(block.order)
+    for number, half in enumerate(halves):
         yield WindowRow(
             workload=block.workload,
             block=block.index,
-            round=number,
-            position=position,
-            configuration=label,
-            previous=previous,
-            start=count.window.start + offset,
-            seconds=count.window.end - count.window.start,
-            operations=count.operations,
-            figures=dict(count.figures),
+            round=2 * pair - 1 + number // in_round,
+            position=number % in_round + 1,
+            configuration=half.configuration,
+            previous=half.previous,
+            start=half.count.window.start + offset,
+            seconds=half.count.window.end - half.count.window.start,
+            operations=half.count.operations,
+            figures=dict(half.count.figures),
         )

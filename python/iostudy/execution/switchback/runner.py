@@ -1,27 +1,30 @@
-"""Runner of a switchback study: pilots, blocks of windows, and confirmation by whole trials."""
+"""Runner of the windows of a switchback study."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
+from statistics import fmean
 
-from iostudy.analysis.switchback.block_plan import plan_blocks
-from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.analysis.switchback.settling import RISK_SHARE, list_unsettled
+from iostudy.analysis.switchback.window_plan import WindowPlan, plan_windows
 from iostudy.execution.listeners import Listener
 from iostudy.execution.progress import undecided_configurations
 from iostudy.execution.switchback.blocks import Blocks
-from iostudy.execution.switchback.pilot import run_pilot
+from iostudy.execution.switchback.measure import rehearse
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit, record_time_limit
-from iostudy.ledger.rows import RunRow, average_windows
+from iostudy.ledger.rows import PlanRow, RunRow, WindowRow, average_windows
 from iostudy.ledger.samples import write_run_samples
 from iostudy.ledger.store import Ledger
-from iostudy.ledger.studies import apply_pilots
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node, SwitchedRun
-from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.study.model import Study, WorkloadRequest
+from iostudy.workloads.windows import required_for_figure
 
 
 class SwitchbackRunner:
@@ -44,79 +47,95 @@ class SwitchbackRunner:
         self._listeners = listeners
         self._limit = limit
 
-    def plan(self) -> Study:
-        """Run the missing pilots; return the study as its pilots decide it.
+    def run(self) -> tuple[ComparisonResult, ...]:
+        """Measure the blocks that the ledger lacks; return all comparisons.
 
-        A pilot without a plan is the last one: the study then consists of whole trials.
-        """
-        for request in self._study.workloads:
-            pilots = self._record.pilots()
-            if any(pilot.plan is None for pilot in pilots):
-                break
-            if request.label not in {pilot.workload for pilot in pilots}:
-                self._pilot(request)
-        return apply_pilots(self._study, self._record.pilots())
-
-    def run(self, study: Study) -> tuple[ComparisonResult, ...]:
-        """Measure the blocks of a planned study that the ledger lacks; return all comparisons.
-
-        No block begins after the time limit; pilots are completed. Errors of a run stop the study;
-        the ledger keeps all complete blocks.
+        No block begins after the time limit. Errors of a run stop the study; the ledger keeps all
+        complete blocks. A plan that is none ends the windows: the study then consists of whole
+        trials. So does the first level that is found unsettled after the last block.
         """
         windows = self._record.windows()
         rows = list(average_windows(windows))
-        plans = _plans(self._record)
-        rounds = plan_blocks(plans).rounds
-        analysis = InterimAnalysis(study)
+        analysis = InterimAnalysis(self._study)
         for listener in self._listeners:
-            listener.study_began(study, self._seed, len(windows), analysis.compare(rows))
-        workloads = [
-            Blocks(study, own, plans[own.label], rounds[own.label], self._seed, rows, analysis)
-            for own in study.workloads
-        ]
-        pending = [blocks for blocks in workloads if blocks.undecided()]
-        for number, blocks in enumerate(pending):
-            if self._limit.is_reached:
-                break
-            later_seconds = sum(own.seconds_left for own in pending[number + 1 :])
-            self._measure(blocks, later_seconds)
-        if self._limit.is_reached and final_comparisons(study, self._record) is None:
+            listener.study_began(self._study, self._seed, len(windows), analysis.compare(rows))
+        for request in self._study.workloads:
+            blocks = Blocks(self._study, request, self._seed, rows, analysis)
+            if blocks.undecided() and not self._limit.is_reached and not self._has_ended():
+                self._measure(blocks)
+        current = final_comparisons(self._study, self._record)
+        if current is None and self._limit.is_reached:
             record_time_limit(self._limit, self._ledger, self._listeners)
+        if current is not None:
+            self._check_settling()
         final = analysis.compare(rows)
-        for listener in self._listeners:
-            listener.study_ended(final)
+        if not self._has_ended():
+            for listener in self._listeners:
+                listener.study_ended(final)
         return final
 
-    def _pilot(self, request: WorkloadRequest) -> None:
-        for listener in self._listeners:
-            listener.pilot_began(self._study, request)
-        with self._run(self._study, request) as run:
-            pilot = run_pilot(self._study, request, run, self._seed)
-        self._record.add_pilot(pilot)
-        for listener in self._listeners:
-            listener.pilot_ended(pilot)
+    def _has_ended(self) -> bool:
+        """Return whether windows cannot decide."""
+        return any(own.plan is None for own in self._record.plans())
 
-    def _measure(self, blocks: Blocks, later_seconds: float) -> None:
-        """Measure one workload; those after it take at most ``later_seconds``."""
-        with self._run(blocks.study, blocks.request, blocks.notes) as run:
-            self._notify_windows(blocks, later_seconds)
-            for added, windows in enumerate(blocks.measure(run), start=1):
+    def _measure(self, blocks: Blocks) -> None:
+        """Measure one workload."""
+        with self._run(blocks.request, blocks.notes) as run:
+            plan = self._plan(blocks.request, run)
+            if plan is None:
+                return
+            self._notify_windows(blocks, plan)
+            for added, windows in enumerate(blocks.measure(run, plan), start=1):
                 self._record.add_block(windows)
-                self._notify_windows(blocks, later_seconds)
+                self._notify_windows(blocks, plan)
                 if blocks.is_look:
-                    self._notify(blocks, later_seconds)
-                if self._limit.is_reached or added == blocks.study.further_blocks:
+                    self._notify(blocks, plan)
+                if self._limit.is_reached or added == self._study.further_blocks:
                     break
 
+    def _plan(self, request: WorkloadRequest, run: SwitchedRun) -> WindowPlan | None:
+        """Return the recorded plan of the windows, or make and record one; None without any."""
+        for own in self._record.plans():
+            if own.workload == request.label and isinstance(own.plan, WindowPlan):
+                return own.plan
+        labels = [own.label for own in self._study.configurations()]
+        rehearsal = rehearse(run, labels)
+        operations = required_for_figure(request.figure.name)
+        decide = self._study.decide
+        delta = decision_rule(self._study).delta
+        plan = plan_windows(rehearsal, len(labels), delta, operations, decide.time)
+        reason = (
+            f"{request.label}: the slowest configuration completes "
+            f"{rehearsal.operations_per_second:.2g} operations a second, and half a window needs "
+            f"{operations}"
+        )
+        self._add_plan(PlanRow(request.label, plan, "" if plan else reason))
+        return plan
+
+    def _check_settling(self) -> None:
+        """Record the configurations whose windows show a response to the switch."""
+        rule = decision_rule(self._study)
+        level = RISK_SHARE * self._study.decide.risk / len(self._study.workloads)
+        windows = self._record.windows()
+        for request in self._study.workloads:
+            increments = collect_increments(windows, request)
+            unsettled = list_unsettled(increments, rule.delta, level)
+            if unsettled:
+                name = f"{request.label} after the windows"
+                self._add_plan(PlanRow(name, None, f"{request.label}: {_explain(unsettled)}"))
+
+    def _add_plan(self, plan: PlanRow) -> None:
+        self._record.add_plan(plan)
+        for listener in self._listeners:
+            listener.windows_planned(plan)
+
     @contextmanager
-    def _run(
-        self, study: Study, request: WorkloadRequest, notes: Sequence[str] = ()
-    ) -> Iterator[SwitchedRun]:
+    def _run(self, request: WorkloadRequest, notes: Sequence[str]) -> Iterator[SwitchedRun]:
         """Start a run under the baseline; record it at its end, with ``notes`` as they are then."""
         began = time.time()
         with (
             self._node.block(request, self._seed, round_seed=self._seed) as session,
-            session.switched_run(study.configurations()) as run,
+            session.switched_run(self._study.configurations()) as run,
         ):
             yield run
             result = run.stop()
@@ -135,25 +154,49 @@ class SwitchbackRunner:
         for listener in self._listeners:
             listener.run_ended(row)
 
-    def _notify_windows(self, blocks: Blocks, later_seconds: float) -> None:
-        seconds_left = min(blocks.seconds_left + later_seconds, self._limit.seconds_left)
-        progress = blocks.window_progress(seconds_left)
+    def _notify_windows(self, blocks: Blocks, plan: WindowPlan) -> None:
+        progress = blocks.window_progress(self._seconds_left(blocks, plan))
         for listener in self._listeners:
             listener.windows_measured(blocks.request, progress)
 
-    def _notify(self, blocks: Blocks, later_seconds: float) -> None:
-        seconds_left = min(blocks.seconds_left + later_seconds, self._limit.seconds_left)
-        progress = blocks.progress(seconds_left)
+    def _notify(self, blocks: Blocks, plan: WindowPlan) -> None:
+        progress = blocks.progress(self._seconds_left(blocks, plan))
         for listener in self._listeners:
             listener.block_ended(progress)
+
+    def _seconds_left(self, blocks: Blocks, plan: WindowPlan) -> float:
+        """Return an upper bound; workloads without a plan are assumed to take the planned time."""
+        labels = [own.label for own in self._study.workloads]
+        later = len(labels) - 1 - labels.index(blocks.request.label)
+        own = blocks.blocks_left * plan.block_seconds
+        return min(own + later * self._study.decide.time, self._limit.seconds_left)
+
+
+def collect_increments(
+    windows: Sequence[WindowRow], request: WorkloadRequest
+) -> dict[str, list[float]]:
+    """Collect the mean log-ratio of the halves of the windows after a switch, by block."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for first, second in pairwise(row for row in windows if row.workload == request.label):
+        own = first.configuration
+        values = [row.figures.get(request.figure.name, 0.0) for row in (first, second)]
+        if first.previous != own and second.previous == own and min(values) > 0:
+            blocks = found.setdefault(own, {})
+            blocks.setdefault(first.block, []).append(math.log(values[1] / values[0]))
+    return {label: [fmean(own) for own in blocks.values()] for label, blocks in found.items()}
+
+
+def _explain(labels: Sequence[str]) -> str:
+    verb = "does" if len(labels) == 1 else "do"
+    return (
+        f"{', '.join(labels)} {verb} not settle after a switch: the rate still changes within a "
+        "window"
+    )
 
 
 def final_comparisons(study: Study, record: WindowRecord) -> tuple[ComparisonResult, ...] | None:
     """Return all comparisons if no block is left to measure; otherwise None."""
     rows = average_windows(record.windows())
-    plans = _plans(record)
-    if len(plans) < len(study.workloads):
-        return None
     current = InterimAnalysis(study).compare(rows)
     for request in study.workloads:
         done = max((row.block for row in rows if row.workload == request.label), default=0)
@@ -161,8 +204,3 @@ def final_comparisons(study: Study, record: WindowRecord) -> tuple[ComparisonRes
         if undecided and done < study.last_block:
             return None
     return current
-
-
-def _plans(record: WindowRecord) -> dict[str, WindowPlan]:
-    """Return the plans of the workloads whose pilot has one."""
-    return {own.workload: own.plan for own in record.pilots() if own.plan is not None}

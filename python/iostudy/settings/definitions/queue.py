@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from iostudy.settings.definition import (
-    FAST_RESPONSE_SECONDS,
-    SLOW_RESPONSE_SECONDS,
     Reach,
     SettingCondition,
     SettingDefinition,
     Switching,
-    UnseenResponse,
 )
 from iostudy.settings.values import Choice, Integer, TextLine
 
@@ -76,19 +73,8 @@ SCHEDULER = QueueSettingDefinition(
         )
     ),
     switching=Switching(
-        memory="the switch waits for requests in flight; kyber adapts its depths every 0.1 to "
-        "1 s; bfq learns the peak rate for seconds",
-        response_seconds=SLOW_RESPONSE_SECONDS,
-        by_value={
-            **dict.fromkeys(("none", "noop", "mq-deadline", "deadline"), FAST_RESPONSE_SECONDS),
-            "kyber": 0.2,
-        },
-        unseen=UnseenResponse(
-            values=frozenset({"bfq"}),
-            reason="while low_latency is 1, bfq favours a new queue for 3 to 25 s or 59 MiB, "
-            "which is longer than a pilot",
-            unless=SettingCondition("block.bfq.low_latency", ("0",)),
-        ),
+        "kyber adapts its depths for a second, bfq and cfq learn for several",
+        settled=frozenset({"none", "noop", "mq-deadline", "deadline"}),
     ),
 )
 READ_AHEAD = QueueSettingDefinition(
@@ -125,7 +111,7 @@ NR_REQUESTS = QueueSettingDefinition(
     source=f"{_SYSFS_BLOCK} (nr_requests); block/blk-sysfs.c",
     layer=Layer.SCHEDULING,
     values=Integer(4, 10240, "requests"),
-    switching=Switching(memory="the switch waits for the requests in flight"),
+    switching=Switching(),
 )
 MAX_SECTORS = QueueSettingDefinition(
     name="block.max_sectors_kb",
@@ -162,7 +148,7 @@ RQ_AFFINITY = QueueSettingDefinition(
     ),
     source=f"{_SYSFS_BLOCK} (rq_affinity)",
     values=Choice(("0", "1", "2")),
-    switching=Switching(memory="from the next completion"),
+    switching=Switching(),
 )
 WRITEBACK_THROTTLING = QueueSettingDefinition(
     name="block.wbt_lat_usec",

@@ -7,16 +7,9 @@ ms). iostudy refuses a rounded value, and the error has the actual one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TypedDict
 
-from iostudy.settings.definition import (
-    SLOW_RESPONSE_SECONDS,
-    SettingCondition,
-    Switching,
-    UnseenResponse,
-)
+from iostudy.settings.definition import SettingCondition, Switching
 from iostudy.settings.definitions.queue import (
     CFQ_2_6_32,
     SCHEDULER,
@@ -46,27 +39,9 @@ class _TunableText(TypedDict):
     documentation: str
 
 
-_DEADLINES = Switching(
-    memory="a waiting request keeps its deadline, at most 5 s by default",
-    response_seconds=SLOW_RESPONSE_SECONDS,
-)
-_LEARNED = Switching(
-    memory="the scheduler keeps what it learned about processes, for seconds",
-    response_seconds=SLOW_RESPONSE_SECONDS,
-)
-_LOW_LATENCY = Switching(
-    memory=_LEARNED.memory,
-    response_seconds=SLOW_RESPONSE_SECONDS,
-    unseen=UnseenResponse(
-        values=frozenset({"1"}),
-        reason="with 1, bfq favours the queue of a new process for 3 to 25 s or 59 MiB, and a "
-        "workload that runs on has no new one",
-    ),
-)
-_DEPTHS = Switching(
-    memory="the depths follow the measured latencies, every 0.1 to 1 s",
-    response_seconds=SLOW_RESPONSE_SECONDS,
-)
+_DEADLINES = Switching("a waiting request keeps its deadline, at most 5 s by default")
+_LEARNED = Switching("the scheduler keeps what it learned about processes, for seconds")
+_DEPTHS = Switching("the depths follow the measured latencies, every 0.1 to 1 s")
 
 
 def _definitions(
@@ -74,7 +49,6 @@ def _definitions(
     source: str,
     tunables: dict[str, _TunableText],
     switching: Switching,
-    exceptions: Mapping[str, Switching] = MappingProxyType({}),
     other_versions: tuple[str, ...] = (),
 ) -> tuple[QueueSettingDefinition, ...]:
     return tuple(
@@ -85,7 +59,7 @@ def _definitions(
             source=source,
             layer=Layer.SCHEDULING,
             condition=SettingCondition(SCHEDULER.name, (scheduler, *other_versions)),
-            switching=exceptions.get(name, switching),
+            switching=switching,
             **text,
         )
         for name, text in tunables.items()
@@ -230,7 +204,6 @@ BFQ = _definitions(
         },
     },
     _LEARNED,
-    {"low_latency": _LOW_LATENCY},
 )
 KYBER = _definitions(
     "kyber",

@@ -1,1 +1,1 @@
-"""Windows of a switchback study: pilot, response curves and carry-over."""
+"""Windows of a switchback study, and their confirmation."""

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from iostudy.analysis.switchback.block_plan import plan_blocks
+from iostudy.analysis.switchback.earlier_plan import EarlierPlan
 from iostudy.analysis.switchback.window_plan import WindowPlan
-from iostudy.ledger.rows import PilotRow, ResponseCurve, SwitchbackRows, TrialRow, WindowRow
+from iostudy.ledger.rows import SwitchbackRows, TrialRow
 from iostudy.ledger.samples import ReadSamples
-from iostudy.report.base import Span
-from iostudy.report.topics.switchback.carry_over import build_carry_over, collect_rounds
 from iostudy.report.topics.switchback.confirmation import build_confirmations
 from iostudy.report.topics.switchback.runs import build_runs
-from iostudy.report.topics.switchback.values import (
-    AllanPoint,
-    LevelResponse,
-    ResponsePoint,
-    SwitchbackReport,
-)
+from iostudy.report.topics.switchback.values import SwitchbackReport
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.switchback import uses_switchback
 
 
 def build_switchback(
@@ -31,75 +24,45 @@ def build_switchback(
     trials: Sequence[TrialRow],
     circumstances: Mapping[str, Any],
     samples: ReadSamples | None,
-) -> tuple[SwitchbackReport, ...]:
-    """Describe the windows of every workload with a plan; ``trials`` are those of confirmation."""
-    pilots = {pilot.workload: pilot for pilot in rows.pilots}
-    plans = {pilot.workload: pilot.plan for pilot in rows.pilots if pilot.plan is not None}
-    rounds = plan_blocks(plans).rounds if plans else {}
-    confirmed = build_confirmations(study, compared, trials) if rows.windows else {}
-    found = []
+) -> Iterator[SwitchbackReport]:
+    """Describe the windows of every workload with a plan, if they decide.
+
+    ``trials`` are those of the confirmation.
+    """
+    if not uses_switchback(study):
+        return
+    confirmed = build_confirmations(study, compared, trials)
+    plans = {own.workload: own.plan for own in rows.plans if own.plan is not None}
     for request in study.workloads:
-        pilot = pilots.get(request.label)
-        if pilot is None or pilot.plan is None:
-            continue
-        windows = [row for row in rows.windows if row.workload == request.label]
-        per_block = rounds[request.label]
-        report = _describe(study, request, pilot, pilot.plan, per_block, windows)
-        own = confirmed.get(request.label, {})
-        found.append(
-            report.model_copy(
+        if request.label in plans:
+            own = confirmed.get(request.label, {})
+            yield _describe(study, request, plans[request.label], rows).model_copy(
                 update={
                     "confirmations": tuple(filter(None, own.values())),
                     "unconfirmed": tuple(label for label, each in own.items() if each is None),
                     "runs": build_runs(study, request, circumstances, rows, samples),
                 }
             )
-        )
-    return tuple(found)
 
 
 def _describe(
-    study: Study,
-    request: WorkloadRequest,
-    pilot: PilotRow,
-    plan: WindowPlan,
-    rounds_per_block: int,
-    windows: Sequence[WindowRow],
+    study: Study, request: WorkloadRequest, plan: WindowPlan | EarlierPlan, rows: SwitchbackRows
 ) -> SwitchbackReport:
-    rounds = collect_rounds(study, request, windows)
+    windows = [row for row in rows.windows if row.workload == request.label]
+    halves = isinstance(plan, WindowPlan)
+    washout = (
+        plan.washout_seconds if isinstance(plan, WindowPlan) else max(plan.washout_seconds.values())
+    )
     return SwitchbackReport(
-        workload=pilot.workload,
+        workload=request.label,
         window_seconds=plan.window_seconds,
-        expected_blocks=math.ceil(plan.expected_rounds / rounds_per_block),
+        washout_seconds=washout,
         blocks=len({row.block for row in windows}),
-        rounds_per_block=rounds_per_block,
-        windows=len(windows),
-        tested_rounds=len(rounds.logs) if rounds else 0,
+        max_blocks=study.decide.max_blocks,
+        rounds_per_block=max((row.round for row in windows), default=0),
+        windows=len(windows) // 2 if halves else len(windows),
         measuring_seconds=windows[-1].start + windows[-1].seconds - windows[0].start
         if windows
         else 0.0,
-        deviation=plan.deviation,
-        bias=plan.bias,
-        max_blocks=study.decide.max_blocks,
-        allan=tuple(AllanPoint(seconds=s, deviation=own) for s, own in pilot.allan),
-        responses=tuple(
-            LevelResponse(
-                configuration=label,
-                washout_seconds=plan.washout_seconds[label],
-                curve=tuple(_points(curve)),
-            )
-            for label, curve in pilot.responses.items()
-        ),
-        carry_over=build_carry_over(study, rounds, plan) if rounds else (),
+        bias=study.bias,
     )
-
-
-def _points(curve: ResponseCurve) -> Iterator[ResponsePoint]:
-    for number, (value, low, high) in enumerate(
-        zip(curve.curve, curve.low, curve.high, strict=True)
-    ):
-        yield ResponsePoint(
-            seconds=(number + 0.5) * curve.bin_seconds,
-            log_ratio=value,
-            interval=Span(low=low, high=high),
-        )

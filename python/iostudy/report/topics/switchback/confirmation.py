@@ -23,11 +23,8 @@ from iostudy.report.topics.switchback.values import ConfirmationReport, Switchba
 from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.values import Step
 from iostudy.results.comparisons import ComparisonResult, collect_figures, decision_rule
-from iostudy.results.confirmation import find_unseen_responses, select_confirmations
-from iostudy.results.recommendation import recommend
+from iostudy.results.confirmation import select_confirmations
 from iostudy.study.model import Study
-
-RECOMMENDED = "recommended"
 
 
 def build_confirmations(
@@ -38,15 +35,11 @@ def build_confirmations(
     None: a comparison with fewer than two blocks of trials.
     """
     found: dict[str, dict[str, ConfirmationReport | None]] = {}
-    recommended = recommend(study, compared)
     selected = select_confirmations(study, compared)
     for result in compared:
         own = result.configuration
         if own in selected.get(result.workload, ()):
-            unseen = "; ".join(find_unseen_responses(study, own))
-            reason = RECOMMENDED if own == recommended else unseen
-            report = _confirm(study, result, trials, reason)
-            found.setdefault(result.workload, {})[own] = report
+            found.setdefault(result.workload, {})[own] = _confirm(study, result, trials)
     return found
 
 
@@ -78,7 +71,7 @@ def suggest_whole_trials(reports: Sequence[SwitchbackReport]) -> Iterator[Step]:
 
 
 def _confirm(
-    study: Study, result: ComparisonResult, trials: Sequence[TrialRow], reason: str
+    study: Study, result: ComparisonResult, trials: Sequence[TrialRow]
 ) -> ConfirmationReport | None:
     values = collect_figures(study, trials)
     base = values.get((result.workload, study.baseline.label), {})
@@ -98,12 +91,11 @@ def _confirm(
         windows.interval,
         decision_rule(study).delta,
     )
-    return _report(result.configuration, reason, ratios, windows, agreement)
+    return _report(result.configuration, ratios, windows, agreement)
 
 
 def _report(
     configuration: str,
-    reason: str,
     ratios: np.ndarray[tuple[int], np.dtype[np.float64]],
     windows: Comparison,
     found: Agreement,
@@ -112,7 +104,6 @@ def _report(
     sign = 1 if higher else -1
     return ConfirmationReport(
         configuration=configuration,
-        reason=reason,
         blocks=len(ratios),
         change=as_fraction(sign * float(ratios.mean())),
         interval=_span(mean_interval(ratios, 1 - CONFIDENCE), higher=higher),

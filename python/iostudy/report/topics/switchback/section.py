@@ -1,4 +1,4 @@
-"""Report section on windows: plan, responses, tests of carry-over, confirmation and telemetry."""
+"""Report section on windows: plan, confirmation and telemetry."""
 
 from __future__ import annotations
 
@@ -14,22 +14,18 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import Chart, Section
 from iostudy.report.text_table import TextTable
-from iostudy.report.topics.switchback.text import describe_confirmation, describe_effect
-from iostudy.report.topics.switchback.values import CarryOverReport, RunReport, SwitchbackReport
+from iostudy.report.topics.switchback.text import describe_confirmation
+from iostudy.report.topics.switchback.values import RunReport, SwitchbackReport
 from iostudy.report.topics.verdicts.names import name_configuration
 from iostudy.report.values import Report
 from iostudy.telemetry.covariates import Covariate
 from iostudy.units import format_percent, format_seconds
 
 _EXPLANATION = (
-    "One run of each workload continued while the configurations were switched in random order. "
-    "A round measures a window of each configuration; a block has one or more rounds. The washout "
-    "after each switch is discarded. The pilot chose windows and washouts and decides nothing. The "
-    "verdicts hold for steady load after a switch."
-)
-_UNFLAGGED = (
-    "No effect of position, previous configuration, residence or drift is both significant and at "
-    "least a quarter of the margin."
+    "One run of each workload continued while the configurations were switched. A pair of rounds "
+    "measures two windows of each configuration, in random order and in the reverse order. The "
+    "washout after each switch is discarded. The verdicts hold for steady load after a "
+    "switch. Earlier versions had a pilot, single rounds, and a washout for each configuration."
 )
 
 
@@ -42,41 +38,20 @@ def build_switchback_section(report: Report) -> Section | None:
         title="Windows",
         notes=(_EXPLANATION, *_notes(report)),
         charts=tuple(_charts(report)),
-        tables=(
-            _plan_table(report),
-            _washout_table(report),
-            *_effect_tables(report),
-            *_confirmation_tables(report),
-            *_run_tables(report),
-        ),
+        tables=(_plan_table(report), *_confirmation_tables(report), *_run_tables(report)),
     )
 
 
 def _charts(report: Report) -> Iterator[Chart]:
     # Imported here: what draws takes long to load.
-    from iostudy.report.topics.switchback.chart import (
-        build_confirmation_chart,
-        build_response_chart,
-    )
+    from iostudy.report.topics.switchback.chart import build_confirmation_chart
 
-    for own in report.switchback:
-        if own.responses:
-            yield build_response_chart(own, report)
     if any(own.confirmations for own in report.switchback):
         yield build_confirmation_chart(report)
 
 
 def _notes(report: Report) -> Iterator[str]:
     for own in report.switchback:
-        for effect in own.carry_over:
-            if effect.flagged:
-                yield describe_effect(own.workload, effect, report.factor)
-    tested = [own for own in report.switchback if own.carry_over]
-    if tested and not any(effect.flagged for own in tested for effect in own.carry_over):
-        yield _UNFLAGGED
-    for own in report.switchback:
-        if not own.carry_over:
-            yield f"{own.workload} has too few rounds with all configurations to test carry-over."
         for confirmation in own.confirmations:
             yield describe_confirmation(own.workload, confirmation, report.factor)
         if own.unconfirmed:
@@ -88,12 +63,11 @@ def _plan_table(report: Report) -> TextTable:
     heads = (
         "workload",
         "window",
+        "washout",
         "rounds a block",
         "blocks",
-        "expected blocks",
         "windows",
         "measured in",
-        "noise of a pair",
         "bias included",
     )
     rows = [_plan_row(own) for own in report.switchback]
@@ -104,41 +78,12 @@ def _plan_row(own: SwitchbackReport) -> tuple[str, ...]:
     return (
         own.workload,
         format_seconds(own.window_seconds),
+        format_seconds(own.washout_seconds),
         str(own.rounds_per_block),
         str(own.blocks),
-        str(own.expected_blocks),
         str(own.windows),
         format_seconds(own.measuring_seconds),
-        format_percent(own.deviation),
         format_percent(own.bias),
-    )
-
-
-def _washout_table(report: Report) -> TextTable:
-    rows = [
-        (own.workload, each.configuration, format_seconds(each.washout_seconds))
-        for own in report.switchback
-        for each in own.responses
-    ]
-    return TextTable("Washout after a switch", ("workload", report.noun, "washout"), rows, names=2)
-
-
-def _effect_tables(report: Report) -> Iterator[TextTable]:
-    rows = [
-        (own.workload, *_effect_row(each)) for own in report.switchback for each in own.carry_over
-    ]
-    if rows:
-        heads = ("workload", "effect", "of", "change", "p", "")
-        yield TextTable("Tests of carry-over and drift", heads, rows, names=3)
-
-
-def _effect_row(own: CarryOverReport) -> tuple[str, ...]:
-    return (
-        str(own.source),
-        own.group,
-        format_change_interval(own.effect, own.interval),
-        f"{own.p:.2g}",
-        "flagged" if own.flagged else "",
     )
 
 
@@ -195,7 +140,7 @@ def _run_tables(report: Report) -> Iterator[TextTable]:
 def _run_row(workload: str, run: RunReport) -> tuple[str, ...]:
     return (
         workload,
-        str(run.windows) if run.windows else "pilot",
+        str(run.windows),
         format_seconds(run.seconds),
         *(_share(run, each) for each in Covariate),
         run.diagnosis.sentence,

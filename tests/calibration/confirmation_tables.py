@@ -1,4 +1,4 @@
-"""Tables of docs/method.md on tests of carry-over, and on the confirmation by whole trials."""
+"""Table of docs/method.md on the confirmation of windows by whole trials."""
 
 from __future__ import annotations
 
@@ -9,47 +9,19 @@ import numpy as np
 
 from iostudy.analysis.paired import Interval
 from iostudy.analysis.rule import Rule
-from iostudy.analysis.switchback.carry_over import (
-    CarryOverEffect,
-    Rounds,
-    measure_drift,
-    measure_position,
-    measure_previous,
-    measure_residence,
-)
 from iostudy.analysis.switchback.confirmation import (
     ConfirmationOutcome,
     PairedMean,
     measure_agreement,
 )
 from iostudy.analysis.verdict import Verdict
-from tests.analysis.switchback.rounds import Effects, simulate
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import SEED, carry_out
 
-STUDIES = 4000
 CONFIRMATIONS = 400
-LEVEL, MARGIN = 0.05, math.log1p(0.05)
-_SIZES = ((2, 20), (2, 200), (4, 20), (4, 60))
-_NOISE = {
-    0.0: "white",
-    0.9: "AR(1), phi 0.9",
-    0.99: "AR(1), phi 0.99",
-    1.0: "random walk",
-}
+MARGIN = math.log1p(0.05)
 _BLOCKS, _WINDOW_SD, _WINDOW_GAIN = 5, 0.1, 0.03
 _WINDOWS = Rule(margin=0.01, risk=0.05, min_blocks=20, max_blocks=96)
-
-
-def carry_over_rates() -> list[Row]:
-    """Rates of the tests of carry-over and drift without an effect."""
-    heads = ("position", "previous", "residence", "drift", "any flag")
-    rows: list[Row] = [("configurations", "rounds", "slow noise", *heads)]
-    for configurations, rounds in _SIZES:
-        for phi, noise in _NOISE.items():
-            rates = _rates(configurations, rounds, phi)
-            rows.append((str(configurations), str(rounds), noise, *map(percent, rates)))
-    return rows
 
 
 def confirmation_rates() -> list[Row]:
@@ -63,30 +35,6 @@ def confirmation_rates() -> list[Row]:
             rates = (found.count(each) / len(found) for each in ConfirmationOutcome)
             rows.append((f"{margins:g} margins", f"{100 * sd:g} %", *map(percent, rates)))
     return rows
-
-
-def _rates(configurations: int, rounds: int, phi: float) -> list[float]:
-    """The share of studies with p < LEVEL of each effect, and with any flag."""
-    draw = np.random.default_rng([SEED, configurations, rounds, round(100 * phi)])
-    effects = Effects(tuple(0.1 * np.arange(configurations)))
-    found = [_tests(simulate(draw, rounds, effects, phi=phi)) for _ in range(STUDIES)]
-    significant = np.array([[own is not None and own.p < LEVEL for own in each] for each in found])
-    flagged = [
-        any(own is not None and own.is_flagged(LEVEL / 4, MARGIN / 4) for own in each)
-        for each in found
-    ]
-    return [*map(float, significant.mean(axis=0)), float(np.mean(flagged))]
-
-
-def _tests(rounds: Rounds) -> tuple[CarryOverEffect | None, ...]:
-    """All tests; the windows of one configuration are a second later than those of the baseline."""
-    drift = measure_drift(rounds, [0.0] * (rounds.logs.shape[1] - 1) + [1.0])
-    return (
-        measure_position(rounds),
-        measure_previous(rounds),
-        measure_residence(rounds),
-        drift.bias if drift else None,
-    )
 
 
 def confirm(difference: float, sd: float, confirmations: int) -> list[ConfirmationOutcome]:
@@ -122,4 +70,4 @@ def _paired(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> PairedMean:
     return PairedMean(float(values.mean()), float(values.std(ddof=1)), len(values))
 
 
-TABLES = (carry_over_rates, confirmation_rates)
+TABLES = (confirmation_rates,)
