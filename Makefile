@@ -78,6 +78,7 @@ check-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs --check
 	$(BIN)/python -m tools.words
+	$(BIN)/python -m tools.structure
 
 docs: $(VENV)/.dev $(VENV)/.built ## write the generated pages and JSON schemas
 	$(BIN)/python -m tools.docs

@@ -23,7 +23,6 @@ from iostudy.drives import drive_file
 from iostudy.drives.disk import Disk
 from iostudy.drives.flash import Flash
 from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.transaction.transaction import Transaction
 
@@ -40,7 +39,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Transaction() as transaction:
         drive = ModelledDrive.prepare(Path(folder), preset, SIZE_BYTES)
         transaction.apply(drive)
-        transaction.apply(DriveQueue.prepare(drive))
+        transaction.apply(*drive.tune())
         assert drive.drive is not None
         _report("random read, 1 in flight", *_reads(drive, drive.drive), goal=0.02)
         _report(f"random read, {DEPTH} in flight", *_queued(drive, drive.drive), goal=0.10)

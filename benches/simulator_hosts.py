@@ -12,7 +12,7 @@ import time
 
 from iostudy.node.simulated import SimulatedNode
 from iostudy.study.parser import parse
-from iostudy.study.targets import SimulatedTarget
+from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.workloads.tick import continue_run
 
 _STUDY = """\

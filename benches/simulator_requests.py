@@ -21,7 +21,7 @@ from iostudy.node.simulated import DEVICE, SimulatedNode
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.parser import parse
-from iostudy.study.targets import SimulatedTarget
+from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.tick import continue_run

@@ -21,7 +21,7 @@ from iostudy.drives.flash import Flash
 from iostudy.host.files import read_number, write_attribute
 from iostudy.job import JobSpec, SimulationSetup
 from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_queue import DriveQueue, read_driver_depth
+from iostudy.settings.scratch.drive_queue import read_driver_depth
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
@@ -165,7 +165,7 @@ def prepare(folder: Path, model: str, size_bytes: int) -> Iterator[Kernel]:
     with Transaction() as made, ExitStack() as opened:
         drive = ModelledDrive.prepare(folder, model, size_bytes)
         made.apply(drive)
-        made.apply(DriveQueue.prepare(drive))
+        made.apply(*drive.tune())
         # The simulator has no journal. Commits of one would flush the drive.
         filesystem = Filesystem("ext4", journal="off", options="lazytime")
         made.apply(NewFilesystem.prepare(drive, filesystem))

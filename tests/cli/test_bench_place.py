@@ -12,7 +12,7 @@ from iostudy.cli.bench import place
 from iostudy.cli.bench.place import find_place
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
-from iostudy.study.targets import DirectoryTarget, HdfsTarget
+from iostudy.study.targets.section import DirectoryTarget, HdfsTarget
 from iostudy.workloads.native import dfsio
 
 ON_HADOOP = replace(dfsio.READ, name="hadoop.it", needs_hadoop=True)

@@ -16,7 +16,7 @@ from iostudy.host.devices import parse_scheduler
 from iostudy.settings import user_drive
 from iostudy.settings.scratch import drive_server
 from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_queue import DriveQueue, read_driver_depth
+from iostudy.settings.scratch.drive_queue import read_driver_depth
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
@@ -35,7 +35,7 @@ MODEL = "ultrastar-7k8"
 
 def make(transaction: Transaction, drive: ModelledDrive) -> NewFilesystem:
     transaction.apply(drive)
-    transaction.apply(DriveQueue.prepare(drive))
+    transaction.apply(*drive.tune())
     filesystem = NewFilesystem.prepare(drive, Filesystem("ext4"))
     transaction.apply(filesystem)
     return filesystem
@@ -62,7 +62,7 @@ def test_a_drive_comes_and_goes(tmp_path: Path) -> None:
         transaction.apply(drive)
         name = drive.device.name
         before = queue(name)
-        transaction.apply(DriveQueue.prepare(drive))
+        transaction.apply(*drive.tune())
         assert (queue(name)["rotational"], queue(name)["max_sectors_kb"]) == ("1\n", "256\n")
         assert parse_scheduler(queue(name)["scheduler"]).current == "mq-deadline"
         assert read_driver_depth(name) in (32, None)
@@ -96,7 +96,7 @@ def test_never_more_in_flight_than_the_drive_takes(tmp_path: Path, scheduler: st
     with Transaction() as transaction:
         drive = ModelledDrive.prepare(tmp_path, "ssd-data-centre", SIZE)
         transaction.apply(drive)
-        transaction.apply(DriveQueue.prepare(drive))
+        transaction.apply(*drive.tune())
         device = drive.device
         chosen = Path("/sys/block") / device.name / "queue/scheduler"
         if scheduler not in parse_scheduler(chosen.read_text()).available:

@@ -30,7 +30,7 @@ from iostudy.node.local import NO_LIMIT, LocalNode
 from iostudy.study.combinations import Configuration
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request
-from iostudy.study.targets import DriveTarget, LoopbackTarget
+from iostudy.study.targets.section import DriveTarget, LoopbackTarget
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.units import KIB, MIB
 from iostudy.workloads import catalog

@@ -17,7 +17,7 @@ from iostudy.storage_kind import StorageKind
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import build_request as request_of
-from iostudy.study.targets import DirectoriesTarget
+from iostudy.study.targets.section import DirectoriesTarget
 from iostudy.workloads import catalog
 from tests.mounts import loop_mounted, mounted, sshfs_mounted
 

@@ -22,7 +22,7 @@ from iostudy.node.simulated_hosts import HostTask, run_on_hosts, start_processes
 from iostudy.node.simulated_setup import build_setup
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
-from iostudy.study.targets import SimulatedTarget
+from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import BYTES, Histogram
 from iostudy.workloads.tick import continue_run

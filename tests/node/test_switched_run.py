@@ -13,7 +13,7 @@ from iostudy.settings import kinds as settings
 from iostudy.settings.transaction.journal import journal_paths
 from iostudy.study.combinations import Configuration
 from iostudy.study.requests import build_request
-from iostudy.study.targets import LoopbackTarget
+from iostudy.study.targets.section import LoopbackTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog

@@ -25,6 +25,6 @@ def test_a_directory_in_the_root_file_system_is_pointed_out(
 
     monkeypatch.setattr(level_warnings, "find_mount", find)
     study = read(STUDY.replace("/data", str(local)).replace("/mnt/nfs", str(nfs)))
-    assert level_warnings.find_level_warnings(study) == (
+    assert level_warnings.find_level_warnings(study, (local, nfs)) == (
         f"nfs ({nfs}) is in the root file system: is its own file system mounted?",
     )

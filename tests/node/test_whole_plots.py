@@ -17,7 +17,7 @@ from iostudy.settings.scratch import new_filesystem
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import build_request as request_of
-from iostudy.study.targets import LoopbackTarget, ScratchTarget
+from iostudy.study.targets.section import LoopbackTarget, ScratchTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog

@@ -20,7 +20,7 @@ from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import make_plan
 from iostudy.study.requests import build_request as request_of
 from iostudy.study.sections import Decision, Validity
-from iostudy.study.targets import LoopbackTarget
+from iostudy.study.targets.section import LoopbackTarget
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.workloads import catalog
 

@@ -11,7 +11,7 @@ from iostudy.study.aa_study import AGAIN, BASELINE, build_aa_study
 from iostudy.study.plan import make_plan
 from iostudy.study.privileges import list_root_requirements
 from iostudy.study.switchback import list_obstacles
-from iostudy.study.targets import DirectoriesTarget, parse_target
+from iostudy.study.targets.section import DirectoriesTarget, parse_target
 from tests.study.files import GOOD, problems, read
 
 PLACES = "{directories: {local: /data, nfs: /mnt/nfs}}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iostudy.errors import StudyError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.study.privileges import list_root_requirements
-from iostudy.study.targets import HdfsTarget, parse_hdfs_target
+from iostudy.study.targets.hdfs import HdfsTarget
 from tests.study.files import JOB, ON_HADOOP, add_job, problems, read
 
 STUDY = ON_HADOOP
@@ -133,7 +133,7 @@ def test_invalid_sections_are_refused(section):
     ],
 )
 def test_a_target_in_hdfs(written, uri):
-    assert parse_hdfs_target(written) == HdfsTarget(uri)
+    assert HdfsTarget.parse(written) == HdfsTarget(uri)
     assert read(STUDY.replace("/data/scratch", f'"{written}"')).target == HdfsTarget(uri)
 
 
@@ -175,10 +175,10 @@ def test_other_targets_by_uri(target):
 @given(st.text(st.sampled_from("ab9.:/@?#%-_ \n*"), max_size=30))
 def test_a_target_in_hdfs_never_leaves_its_folder(text):
     try:
-        uri = parse_hdfs_target(f"hdfs://{text}").uri
+        uri = HdfsTarget.parse(f"hdfs://{text}").uri
     except ValueError:
         return
-    assert parse_hdfs_target(uri).uri == uri
+    assert HdfsTarget.parse(uri).uri == uri
     path = uri.removeprefix("hdfs://").partition("/")[2]
     assert path
     assert not {"", ".", ".."} & set(path.split("/"))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.study.mount_request import MountRequest
 from iostudy.study.privileges import list_root_requirements
-from iostudy.study.targets import DirectoriesTarget
+from iostudy.study.targets.mount_request import MountRequest
+from iostudy.study.targets.section import DirectoriesTarget
 from tests.study.files import GOOD, problems, read
 
 STUDY = GOOD.replace("/data/scratch", "{directories: {local: /data, other: OTHER}}").replace(

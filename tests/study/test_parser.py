@@ -12,7 +12,7 @@ from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
 from iostudy.study.parser import load, parse
 from iostudy.study.sections import Validity
-from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
+from iostudy.study.targets.section import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 from iostudy.telemetry.rate import DEFAULT_HZ
 from tests.study.files import GOOD, only_problem, problems, read

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from iostudy.study.privileges import list_root_requirements
-from iostudy.study.simulated import is_simulated, name_command
-from iostudy.study.targets import SimulatedTarget
+from iostudy.study.targets.drive import SimulatedTarget
 from tests.study.files import problems, read
 
 TARGET = "{drive: {model: ultrastar-7k8, size: 8GiB, simulated: true}}"
@@ -27,8 +26,8 @@ def test_gone_schedulers_and_their_tunables_are_simulated_without_root():
     factors = "{block.scheduler: [cfq], block.cfq.quantum: [as-found, 1], block.nr_requests: [64]}"
     study = read(text(factors=factors))
     assert study.target == SimulatedTarget("ultrastar-7k8", 8 << 30)
-    assert is_simulated(study)
-    assert name_command(study) == "simulate"
+    assert study.target.predicts
+    assert study.target.command == "simulate"
     assert list_root_requirements(study) == ()
     assert study.describe_target() == "a simulated drive ultrastar-7k8 of 8GiB"
 
@@ -56,8 +55,8 @@ def test_several_simulated_hosts_have_a_drive_each():
 
 def test_a_modelled_drive_is_no_simulated_one():
     study = read(text("{drive: {model: ultrastar-7k8, size: 8GiB}}"))
-    assert not is_simulated(study)
-    assert name_command(study) == "run"
+    assert not study.target.predicts
+    assert study.target.command == "run"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from iostudy.study.starter import StarterDevice, StarterHost, render_starter
-from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
+from iostudy.study.targets.section import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.workloads import catalog
 
 DISK = StarterDevice("sda", "ST4000", True, "mq-deadline", ("none", "mq-deadline"), "128")

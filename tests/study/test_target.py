@@ -6,14 +6,9 @@ from typing import Any
 
 import pytest
 
-from iostudy.study.targets import (
-    DriveTarget,
-    destroyed_devices,
-    extra_filesystems,
-    is_made,
-    parse_target,
-)
-from iostudy.study.volume_target import DriveMembers, VolumeTarget
+from iostudy.study.targets.drive import DriveTarget
+from iostudy.study.targets.section import parse_target
+from iostudy.study.targets.volume import VolumeTarget
 from tests.study.files import GOOD, problems, read
 
 LOOPBACK = "{loopback: {size: 2GiB}}"
@@ -68,7 +63,7 @@ def test_a_target_is_described_with_every_file_system_that_is_made_on_it(
 def test_a_modelled_drive() -> None:
     found = parse_target({"drive": {"model": "ultrastar-7k8", "size": "8GiB", "count": 3}})
     assert found == DriveTarget("ultrastar-7k8", 8 << 30, "ext4", 3)
-    assert extra_filesystems(found) == {"drive2": "ext4", "drive3": "ext4"}
+    assert found.extra_filesystems == {"drive2": "ext4", "drive3": "ext4"}
     assert found.describe() == "3 modelled drives ultrastar-7k8 of 8GiB with ext4"
 
 
@@ -82,7 +77,7 @@ def test_modelled_drives_of_several_models() -> None:
     found = parse_target({"drive": section})
     assert isinstance(found, DriveTarget)
     assert found.models == ("ultrastar-7k8", "ultrastar-7k8", "failing-7k8")
-    assert list(extra_filesystems(found)) == ["drive2", "bad"]
+    assert list(found.extra_filesystems) == ["drive2", "bad"]
     assert found.describe().endswith("with ext4, with further drives bad (failing-7k8)")
 
 
@@ -112,19 +107,17 @@ def volume(**section: Any) -> VolumeTarget:
 
 def test_the_disks_of_a_volume_are_made_or_those_of_the_user() -> None:
     made = volume(devices={"loopback": {"size": "64MiB", "count": 4}}, stripe_size="128KiB")
-    assert (made.count, made.devices, is_made(made)) == (4, (), True)
+    assert (len(made.models), made.destroyed, made.is_made) == (4, (), True)
     assert made.layout.stripe_size_bytes == 128 << 10
     own = volume(devices=["/dev/sda", "/dev/sdb", "/dev/sdc"])
-    assert (own.count, is_made(own)) == (3, False)
-    assert destroyed_devices(own) == own.devices
-    assert destroyed_devices(made) == ()
+    assert (own.models, own.is_made) == (("/dev/sda", "/dev/sdb", "/dev/sdc"), False)
+    assert own.destroyed == own.members
 
 
 def test_the_last_modelled_drive_of_a_volume_is_another() -> None:
     drives = {"model": "sata-3tb", "size": "64MiB", "count": 3, "last": "failing-7k8"}
     found = volume(devices={"drive": drives})
-    assert isinstance(found.members, DriveMembers)
-    assert found.members.models == ("sata-3tb", "sata-3tb", "failing-7k8")
+    assert found.models == ("sata-3tb", "sata-3tb", "failing-7k8")
     assert "3 modelled drives sata-3tb of 64MiB, the last a failing-7k8" in found.describe()
     with pytest.raises(ValueError, match="no modelled drive"):
         volume(devices={"drive": {**drives, "last": "nothing"}})

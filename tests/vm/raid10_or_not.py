@@ -19,7 +19,6 @@ import yaml
 
 import iostudy
 from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.units import parse_seconds, parse_size
@@ -58,7 +57,7 @@ def modelled_drives(model: str, size: str, count: int) -> Iterator[list[Modelled
         with Transaction() as transaction:
             for drive in drives:
                 transaction.apply(drive)
-                transaction.apply(DriveQueue.prepare(drive))
+                transaction.apply(*drive.tune())
             yield drives
 
 

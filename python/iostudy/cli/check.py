@@ -38,7 +38,7 @@ from iostudy.node.expected import (
     require_programs,
     with_expected_levels,
 )
-from iostudy.node.level_warnings import find_level_warnings
+from iostudy.node.targets.drivers import find_driver
 from iostudy.study.combinations import Factor
 from iostudy.study.design import Design
 from iostudy.study.model import Study, WorkloadRequest
@@ -46,13 +46,7 @@ from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.requests import find_unsynced_latencies
 from iostudy.study.sections import DecisionMode, Validity
-from iostudy.study.simulated import is_simulated
 from iostudy.study.switchback import describe_mode, uses_switchback
-from iostudy.study.targets import (
-    DirectoriesTarget,
-    ScratchTarget,
-    SimulatedTarget,
-)
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import format_percent, format_seconds
 from iostudy.workloads import catalog as workload_catalog
@@ -76,7 +70,8 @@ def check(
     planned = with_expected_levels(apply_fallback(load_study(study), root=root))
     folder = find_output_folder(planned.name, out, resume=False)
     busy, owner = _check_host(planned, folder, root=root, unsafe_folders=unsafe_folders)
-    warnings = (*busy, *_find_level_warnings(planned), *find_unsynced_latencies(planned))
+    further = find_unsynced_latencies(planned)
+    warnings = (*busy, *find_driver(planned.target).find_warnings(planned), *further)
     notes = (*planned.notes, *owner, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
     needs = () if root else tuple(list_root_requirements(planned))
     if json:
@@ -109,30 +104,17 @@ def _check_host(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Refuse what `run` would refuse on this host; return warnings and notes."""
     require_programs(study)
-    if not is_simulated(study):
+    if not study.target.predicts:
         require_safe_folder(folder, insist=unsafe_folders)
     busy: tuple[str, ...] = ()
     owner: tuple[str, ...] = ()
-    if root or not isinstance(study.target, ScratchTarget):
-        # Only root can see whether a device is free; the plan says that root is needed.
+    if root or not study.target.destroyed:
+        # Only root can see whether devices are free; the plan says that root is needed.
         owner = check_target(study, Path(), unsafe_folders=unsafe_folders)
         busy = find_lock_warnings(study)
     if root:
         check_block_latency(study)
     return busy, owner
-
-
-def _find_level_warnings(study: Study) -> tuple[str, ...]:
-    """Return what the target says to the levels: this host, or the simulator of `simulate`."""
-    if not isinstance(study.target, SimulatedTarget):
-        return find_level_warnings(study)
-    from iostudy.node.simulated import SimulatedNode
-    from iostudy.workloads.tick import continue_run
-
-    refused = SimulatedNode(study.target, continue_run).preflight(
-        study.workloads, study.configurations()
-    )
-    return tuple(f"{label}: {error.found}" for label, error in refused.items())
 
 
 def _describe_study(study: Study) -> list[tuple[str, str]]:
@@ -298,7 +280,7 @@ def _describe_effort(study: Study) -> list[tuple[str, str]]:
             "trials",
             format_range(str(number * in_a_round) for number in blocks),
         ),
-        *([] if is_simulated(study) else _describe_cost(study, blocks)),
+        *([] if study.target.predicts else _describe_cost(study, blocks)),
     ]
 
 
@@ -365,7 +347,7 @@ def _describe_formats(study: Study) -> list[tuple[str, str]]:
         return []
     each = len(plots) * len(study.workloads)
     fewest, most = each * study.decide.min_blocks, each * study.decide.max_blocks
-    if isinstance(study.target, DirectoriesTarget):
+    if study.target.compared:
         times = format_range(map(str, (fewest, most)))
         again = "what reads need is made again in each directory in every block"
         return [("data", f"{times} times: {again}")]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from iostudy.host.mounts import Mount, find_mount
 from iostudy.storage_kind import find_storage_kind
-from iostudy.study.mount_request import MountRequest
-from iostudy.study.targets import DirectoriesTarget, Target
+from iostudy.study.targets.mount_request import MountRequest
+from iostudy.study.targets.target import Target
 
 
 def describe_mounts(target: Target) -> list[tuple[str, str]]:
@@ -13,20 +13,13 @@ def describe_mounts(target: Target) -> list[tuple[str, str]]:
 
     None for other targets, and for a missing directory, which `check_target` refuses.
     """
-    if not isinstance(target, DirectoriesTarget):
-        return []
     return [
-        (f"on {name}", _describe_request(target.mounts[name]))
-        if name in target.mounts
+        (f"on {name}", _describe_request(target.mount_requests[name]))
+        if name in target.mount_requests
         else (f"on {name}", _describe(find_mount(path)))
-        for name, path in target.directories.items()
+        for name, path in target.compared.items()
         if path.is_dir()
     ]
-
-
-def describe_change(request: MountRequest) -> str:
-    """Return what the study does with a file system that it mounts."""
-    return f"{request.source} is mounted at {request.point}, unmounted at the end"
 
 
 def _describe_request(request: MountRequest) -> str:

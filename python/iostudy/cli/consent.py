@@ -16,7 +16,6 @@ from iostudy.node.permission import Permission
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import steps
 from iostudy.study.model import Study
-from iostudy.study.targets import destroyed_devices
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ def ask_permission(study: Study, consent: Consent) -> Permission:
 
     The permission contains their identities, since a name may lead elsewhere later.
     """
-    devices = destroyed_devices(study.target)
+    devices = study.target.destroyed
     found = {path: ask_destruction(path, study.name, consent) for path in devices}
     return Permission(found, unsafe_folders=consent.unsafe_folders)
 

@@ -25,7 +25,9 @@ from iostudy.study.starter import (
     render_starter,
     starter_disk_bytes,
 )
-from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
+from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.loopback import LoopbackTarget
+from iostudy.study.targets.scratch import ScratchTarget
 from iostudy.workloads.definition import WorkloadDefinition
 
 _Answer = TypeVar("_Answer")
@@ -151,13 +153,10 @@ def _host(target: StarterTarget) -> StarterHost:
 
 def _device(target: StarterTarget) -> StarterDevice | None:
     """Return the device whose queue has a scheduler below a directory or device, if any."""
-    match target:
-        case ScratchTarget(device=place):
-            pass
-        case DirectoryTarget(path=Path() as place):
-            pass
-        case _:
-            return None
+    named = target.named_paths(Path())
+    place = named.device or named.directory
+    if place is None:
+        return None
     try:
         own = stack.scheduling_devices(place)[0]
     except TargetError:

@@ -21,7 +21,7 @@ from iostudy.settings.clusters.hdfs_mount import (
 )
 from iostudy.settings.clusters.hdfs_mount_options import MountOptions
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.study.hdfs_uri import parse_hdfs_uri
+from iostudy.study.targets.hdfs_uri import parse_hdfs_uri
 
 
 def mount(

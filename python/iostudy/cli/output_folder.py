@@ -37,7 +37,6 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Per
     from iostudy.folders import make_output_folder, require_safe_folder
     from iostudy.host.mounts import read_mounts
     from iostudy.node.expected import require_programs
-    from iostudy.study.targets import DiskTarget
 
     require_programs(study)
     require_safe_folder(folder, insist=consent.unsafe_folders)
@@ -46,7 +45,7 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Per
     make_output_folder(folder, insist=consent.unsafe_folders)
     for note in (*study.notes, *nfs_suggestions.suggest_nfs(study, read_mounts())):
         say(f"note: {note}")
-    if isinstance(study.target, DiskTarget):
+    if study.target.made_levels:
         say(f"creating {study.describe_target()} in {folder}")
     try:
         yield permission

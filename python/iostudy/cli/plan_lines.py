@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from iostudy.cli.check_mounts import describe_change
 from iostudy.cli.check_search import describe_time
 from iostudy.cli.expected_time import format_expected_time, format_range
 from iostudy.node.data_volume import estimate_volume
@@ -20,18 +19,7 @@ from iostudy.settings.definitions.declared import (
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
-from iostudy.study.simulated import is_simulated
 from iostudy.study.switchback import uses_switchback
-from iostudy.study.targets import (
-    DirectoriesTarget,
-    DirectoryTarget,
-    DriveTarget,
-    HdfsTarget,
-    LoopbackTarget,
-    ScratchTarget,
-    SimulatedTarget,
-)
-from iostudy.study.volume_target import VolumeTarget
 from iostudy.units import format_percent, format_rounded_size, format_seconds
 
 COLUMNS = 80
@@ -40,8 +28,6 @@ _HEAD = 14
 _MOST_REMARKS = 4
 _LONGEST = 2
 """Most lines of an entry, and most entries of one kind."""
-_DRIVE_PARTS = "a process, a FUSE mount, a loop device and a mount"
-_ONE_DISK = "a loop device and a mount"
 _PROGRAM = "command"
 """Name of the workload that runs any program."""
 
@@ -126,29 +112,12 @@ def _describe_decision(study: Study) -> str:
 
 def describe_changes(study: Study) -> list[tuple[str, str]]:
     """Describe every setting that varies, and every disk and mount that is made."""
-    if is_simulated(study):
+    if study.target.predicts:
         return [("changes", "nothing: host, scheduler and drive are simulated")]
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
     switched = uses_switchback(study)
     changes = [_describe_change(factor, switched=switched) for factor in settings]
-    match study.target:
-        case LoopbackTarget(further_disks=further_disks):
-            many = f"{1 + len(further_disks)} loop devices and mounts"
-            changes.append(f"{many if further_disks else _ONE_DISK}, removed at the end")
-        case DriveTarget(models=models):
-            each = f"{_DRIVE_PARTS} for each of {len(models)} modelled drives"
-            changes.append(f"{each if len(models) > 1 else _DRIVE_PARTS}, removed at the end")
-        case VolumeTarget(devices=destroyed):
-            changes += [f"ALL DATA ON {device} ARE DESTROYED" for device in destroyed]
-            changes.append(f"{study.target.describe()}, removed at the end")
-        case ScratchTarget(device):
-            changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
-        case HdfsTarget(uri):
-            changes.append(f"a folder in {uri}, removed at the end")
-        case DirectoriesTarget(mounts=mounts):
-            changes += map(describe_change, mounts.values())
-        case DirectoryTarget() | SimulatedTarget():
-            pass
+    changes += study.target.describe_changes()
     if study.starts_hadoop:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
     return [

@@ -158,9 +158,8 @@ def _say_one_host(given: str, study: Study) -> None:
 def _require_this_host(study: Study) -> None:
     """UsageError for a prediction, and for a load of several nodes."""
     from iostudy.study.several_nodes import require_one_host
-    from iostudy.study.simulated import is_simulated
 
-    if is_simulated(study):
+    if study.target.predicts:
         raise UsageError(
             "a study that measures a host",
             found=study.describe_target(),

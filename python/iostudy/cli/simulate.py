@@ -32,12 +32,11 @@ def simulate(
     from iostudy.execution.session import prepare_session
     from iostudy.folders import make_output_folder
     from iostudy.node.permission import Permission
-    from iostudy.study.simulated import is_simulated
 
     form = choose_form(full=full, markdown=markdown, json=json)
     refuse_seed(seed, resume=resume)
     loaded = load_study(study).without_continuation()
-    if not is_simulated(loaded):
+    if not loaded.target.predicts:
         raise UsageError(
             "a study with a simulated target",
             found=loaded.describe_target(),

@@ -6,7 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -30,16 +30,14 @@ from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
-from iostudy.node.protocol import Node, StartLine, start_at_once
-from iostudy.node.simulated import SimulatedNode
+from iostudy.node.protocol import StartLine, start_at_once
+from iostudy.node.targets.drivers import find_driver
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import list_directories
 from iostudy.study.several_nodes import require_one_host
-from iostudy.study.targets import SimulatedTarget
-from iostudy.workloads.tick import continue_run
 
 LOGS = "hadoop"
 """Folder below the output folder for the logs of the study's own cluster."""
@@ -160,16 +158,11 @@ def _run_on_node(
     with (
         lock_output_folder(folder),
         show_progress() as listening,
-        _node(study, folder, permission) as node,
+        find_driver(study.target).open_node(
+            partial(build_local_node, study, folder, permission)
+        ) as node,
     ):
         return assignment.execute(node, root=root, seed=seed, listeners=[listening], limit=limit)
-
-
-def _node(study: Study, folder: Path, permission: Permission) -> AbstractContextManager[Node]:
-    """Return this machine, or a simulated one for a study that predicts."""
-    if isinstance(study.target, SimulatedTarget):
-        return SimulatedNode(study.target, continue_run)
-    return build_local_node(study, folder, permission)
 
 
 def build_local_node(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import assert_never
 
-from iostudy.errors import UsageError
 from iostudy.hadoop.existing import cluster as existing
 from iostudy.hadoop.existing.cluster import ExistingCluster
 from iostudy.hadoop.local.cluster import LocalCluster
@@ -15,17 +13,7 @@ from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.clusters import ClusterChange, ClusterRequest
 from iostudy.settings.clusters.hdfs_folder import HdfsFolder
 from iostudy.settings.clusters.started_cluster import StartedCluster
-from iostudy.study.targets import (
-    DirectoriesTarget,
-    DirectoryTarget,
-    DriveTarget,
-    HdfsTarget,
-    LoopbackTarget,
-    ScratchTarget,
-    SimulatedTarget,
-    Target,
-)
-from iostudy.study.volume_target import VolumeTarget
+from iostudy.study.targets.target import Target
 
 _CLUSTER_FOLDER = "cluster"
 
@@ -43,27 +31,9 @@ def build_cluster_request(
     Downloads and starts are reported through the callback. UsageError if Java or Hadoop is missing,
     ClusterError if an existing cluster does not answer.
     """
-    match target:
-        case (
-            DirectoryTarget()
-            | DirectoriesTarget()
-            | LoopbackTarget()
-            | DriveTarget()
-            | ScratchTarget()
-            | VolumeTarget()
-        ):
-            return _started(spec, logs, on_progress)
-        case SimulatedTarget():
-            raise UsageError(
-                "a Hadoop cluster on storage of this host",
-                found=target.describe(),
-                where="target",
-                remedy="give another target, or workloads of iostudy's own",
-            )
-        case HdfsTarget(uri):
-            return _existing(uri, spec, logs, on_progress)
-        case unreachable:
-            assert_never(unreachable)
+    if target.cluster_uri:
+        return _existing(target.cluster_uri, spec, logs, on_progress)
+    return _started(spec, logs, on_progress)
 
 
 def _started(spec: ClusterSpec, logs: Path | None, on_progress: LineHandler) -> ClusterRequest:

@@ -20,7 +20,7 @@ from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import HadoopDefinition, Scope
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor, FactorKind
-from iostudy.study.targets import HdfsTarget, Target
+from iostudy.study.targets.target import Target
 
 _PLACE = "@cluster"
 _NOT_SET = "not set"
@@ -88,7 +88,7 @@ def needs_restarts(target: Target, factors: Sequence[Factor]) -> bool:
     would differ in the age and the caches of the daemons.
     """
     names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
-    inherits = not isinstance(target, HdfsTarget)
+    inherits = not target.cluster_uri
     return any(
         _is_startup_only(each) or (inherits and _is_per_namespace(each))
         for each in map(catalog.get, names)

@@ -7,15 +7,15 @@ block/blk-mq.c (blk_mq_update_nr_requests), mm/readahead.c.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from iostudy.errors import IostudyError, TargetError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_number
 from iostudy.host.mounts import find_mount
-from iostudy.node.expected import target_paths
 from iostudy.node.levels import Levels
 from iostudy.settings.definitions.queue import MAX_SECTORS, NR_REQUESTS, READ_AHEAD, SCHEDULER
 from iostudy.settings.transaction.transaction import Transaction
@@ -23,7 +23,6 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor
 from iostudy.study.model import Study
 from iostudy.study.requests import apply_configuration
-from iostudy.study.targets import DirectoriesTarget, is_made
 
 _REMOVED = {
     "anticipatory": "Linux 2.6.33 removed it",
@@ -38,17 +37,20 @@ _MAX_SCHEDULER_REQUESTS = 2048
 _READ_AHEAD = (READ_AHEAD.name, "bdi.read_ahead_kb")
 
 
-def find_level_warnings(study: Study) -> tuple[str, ...]:
-    """Return a sentence for each level, or pair of levels, that would not do what it says."""
-    levels = Levels(Transaction(), target_paths(study.target))
+def find_level_warnings(study: Study, target: Sequence[Path]) -> tuple[str, ...]:
+    """Return a sentence for each level, or pair of levels, that would not do what it says.
+
+    ``target`` are paths whose devices stand for the target.
+    """
+    levels = Levels(Transaction(), target)
     return tuple(
         dict.fromkeys(
             (
                 *_missing_schedulers(study, levels),
                 *_without_page_cache(study),
                 *_swapped_dirty_limits(study, levels),
-                *_oversized_requests(study),
-                *_excess_requests(study),
+                *_oversized_requests(study, target),
+                *_excess_requests(study, target),
                 *_rounded_read_ahead(study),
                 *_unmounted_directories(study),
             )
@@ -101,9 +103,9 @@ def _swapped_dirty_limits(study: Study, levels: Levels) -> Iterator[str]:
                 )
 
 
-def _oversized_requests(study: Study) -> Iterator[str]:
+def _oversized_requests(study: Study, target: Sequence[Path]) -> Iterator[str]:
     for factor in _factors(study, MAX_SECTORS.name):
-        for device in _devices(study, factor, stack.find_devices):
+        for device in _devices(target, factor, stack.find_devices):
             most = read_number(devices.queue_folder(device) / "max_hw_sectors_kb")
             for value in _numbers(factor):
                 if most is not None and value > most:
@@ -114,9 +116,9 @@ def _oversized_requests(study: Study) -> Iterator[str]:
                     )
 
 
-def _excess_requests(study: Study) -> Iterator[str]:
+def _excess_requests(study: Study, target: Sequence[Path]) -> Iterator[str]:
     for factor in _factors(study, NR_REQUESTS.name):
-        for device in _devices(study, factor, stack.scheduling_devices):
+        for device in _devices(target, factor, stack.scheduling_devices):
             for configuration in study.known().configurations():
                 value = configuration.settings.get(factor.name, AS_FOUND)
                 scheduler = configuration.settings.get(SCHEDULER.name, AS_FOUND)
@@ -152,10 +154,8 @@ def _rounded_read_ahead(study: Study) -> Iterator[str]:
 
 
 def _unmounted_directories(study: Study) -> Iterator[str]:
-    if not isinstance(study.target, DirectoriesTarget):
-        return
-    for name, path in study.target.directories.items():
-        is_mounted_later = name in study.target.mounts
+    for name, path in study.target.compared.items():
+        is_mounted_later = name in study.target.mount_requests
         if not is_mounted_later and path.is_dir() and find_mount(path).point == ROOT:
             yield f"{name} ({path}) is in the root file system: is its own file system mounted?"
 
@@ -165,16 +165,16 @@ def _factors(study: Study, name: str) -> Iterator[Factor]:
 
 
 def _devices(
-    study: Study, factor: Factor, find: Callable[[str], tuple[BlockDevice, ...]]
+    target: Sequence[Path], factor: Factor, find: Callable[[str], tuple[BlockDevice, ...]]
 ) -> Iterator[BlockDevice]:
     """Yield the devices of a factor; any loop device stands for one not yet made."""
-    for place in factor.on or map(str, target_paths(study.target)):
+    for place in factor.on or map(str, target):
         with suppress(TargetError):  # check_target reports it
             yield from find(place)
 
 
 def _title(study: Study, factor: Factor, device: BlockDevice) -> str:
-    return "a loop device" if is_made(study.target) and not factor.on else device.name
+    return "a loop device" if study.target.is_made and not factor.on else device.name
 
 
 def _numbers(factor: Factor) -> Iterator[int]:

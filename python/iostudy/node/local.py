@@ -29,19 +29,11 @@ from iostudy.node.free_space import FreeSpace, require_space, smallest_free_spac
 from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
-from iostudy.node.permission import Permission
+from iostudy.node.permission import Permission, describe_account
 from iostudy.node.protocol import StartLine, start_at_once
-from iostudy.node.site import ScratchStorage, Site
-from iostudy.node.study_mounts import prepare_mounts
-from iostudy.node.target_storage import (
-    describe_account,
-    is_in_memory,
-    make_disks,
-    may_be_foreign,
-    named_paths,
-    prepare_storage,
-    target_paths,
-)
+from iostudy.node.site import Site
+from iostudy.node.targets.drivers import find_driver
+from iostudy.node.targets.storage import ScratchStorage
 from iostudy.node.versions import read_versions
 from iostudy.settings import places
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
@@ -53,11 +45,7 @@ from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import WorkloadRequest, describe_target
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
-from iostudy.study.targets import (
-    DirectoriesTarget,
-    HdfsTarget,
-    Target,
-)
+from iostudy.study.targets.target import Target
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
@@ -65,7 +53,6 @@ from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.native.latency import compact_histogram
 from iostudy.workloads.tick import Tick, continue_run
-from iostudy.workloads.workload import TargetPaths
 
 _NO_PERMISSION = Permission()
 NO_LIMIT = LoadLimit()
@@ -106,6 +93,7 @@ class LocalNode:
         start_line: StartLine = start_at_once,
     ) -> None:
         self._target = target
+        self._driver = find_driver(target)
         self._folder = folder
         self._factors = factors
         self._cluster_request = cluster_request
@@ -137,7 +125,7 @@ class LocalNode:
             self._mount(transaction)
             locks.enter_context(lock_places(self._used_paths(), self._factors))
             if scratch is not None:
-                make_disks(transaction, scratch)
+                scratch.make_disks(transaction)
                 self._notes += tuple(note for disk in scratch.disks for note in disk.notes())
                 if scratch.volume is not None:
                     self._members = measure_members(scratch.disks)
@@ -150,7 +138,7 @@ class LocalNode:
                 self._tick,
                 self._on_progress,
                 self._limit.settings,
-                self._compared,
+                self._target.compared,
                 self._account,
             )
             resources.callback(self._site.close)
@@ -170,25 +158,23 @@ class LocalNode:
 
     def _mount(self, transaction: Transaction) -> None:
         """Mount what the study mounts, and check these directories as the others."""
-        if mounts := prepare_mounts(self._target):
+        if mounts := self._driver.prepare_mounts():
             transaction.apply(*mounts)
             self._prepare_storage()
 
     def _prepare_storage(self) -> ScratchStorage | None:
         """Prepare the scratch disks of the target, and check all directories of the study."""
-        scratch = prepare_storage(self._target, self._folder, self._permission)
+        scratch = self._driver.prepare(self._folder, self._permission)
         for directory in self._cluster_dirs():
             WorkFolder.prepare(directory)
         insist = self._permission.unsafe_folders
-        own = target_paths(self._target, self._folder, scratch)
+        own = self._driver.paths(self._folder, scratch)
         others = () if self._folder in own else (self._folder,)
         require_safe_directories((*others, *self._cluster_dirs()), insist=insist)
         self._account = account = require_safe_target(
             (*own, *self._directories),
             insist=insist,
-            may_be_foreign=may_be_foreign(
-                self._target, needs_cluster=self._cluster_request is not None
-            ),
+            may_be_foreign=self._target.may_be_foreign and self._cluster_request is None,
         )
         self._notes = describe_account(account)
         return scratch
@@ -213,7 +199,7 @@ class LocalNode:
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
         """Make every file system once and check its space; write and restore every level once."""
-        check_workloads(requests, configurations, self._paths)
+        check_workloads(requests, configurations, self._target.named_paths(self._folder))
         refused: dict[str, IostudyError] = {}
         for plot in whole_plots(configurations):
             try:
@@ -227,11 +213,6 @@ class LocalNode:
             require_space(requests, plot, self._room(where), spec)
             refused |= self._refused(plot)
         return refused
-
-    @property
-    def _paths(self) -> TargetPaths:
-        """The paths by which the user names the target."""
-        return named_paths(self._target, self._folder)
 
     def _begin(self, configuration: Configuration) -> None:
         if configuration.whole_plot:
@@ -271,7 +252,7 @@ class LocalNode:
             levels = ClusterLevels(self._site.cluster, needs_restarts(self._target, self._factors))
             client = levels.configured(configuration)
             levels.read_back(configuration)
-            if not isinstance(self._target, HdfsTarget):
+            if not self._target.cluster_uri:
                 require_native_library(client, configuration)
 
     def circumstances(self) -> Mapping[str, Any]:
@@ -309,7 +290,7 @@ class LocalNode:
             restarts=needs_restarts(self._target, self._factors),
             warm_memory=self._warm_memory,
             longest_run_seconds=self._limit.duration,
-            target=self._paths,
+            target=self._target.named_paths(self._folder),
             start_line=self._start_line,
         )
         with session:
@@ -333,12 +314,7 @@ class LocalNode:
 
     def _target_paths(self) -> tuple[Path, ...]:
         """The paths of the target, existing or to be made."""
-        return target_paths(self._target, self._folder, self._scratch)
-
-    @property
-    def _compared(self) -> Mapping[str, Path]:
-        """The directories that the study compares, by name; empty without any."""
-        return self._target.directories if isinstance(self._target, DirectoriesTarget) else {}
+        return self._driver.paths(self._folder, self._scratch)
 
     def _disk_names(self) -> Mapping[str, str]:
         """The study's names of its disks by the kernel's, if there are several."""
@@ -354,7 +330,7 @@ class LocalNode:
 
     def _mount_identities(self, path: Path) -> list[str]:
         """Type and source of the mount of a directory that the study compares."""
-        if not self._compared:
+        if not self._target.compared:
             return []
         mount = find_mount(path)
         return [f"{mount.filesystem} {mount.source}"]
@@ -372,7 +348,7 @@ class LocalNode:
 
     def _used_paths(self) -> tuple[Path, ...]:
         """Paths whose disks the study uses; data of modelled drives are in memory."""
-        own = () if is_in_memory(self._target) else self._target_paths()
+        own = () if self._scratch and self._scratch.in_memory else self._target_paths()
         return (*own, *self._cluster_dirs())
 
     def _cluster_dirs(self) -> tuple[Path, ...]:
@@ -388,13 +364,13 @@ class LocalNode:
     def _mount_directories(self) -> list[Path]:
         """The directories with relevant mounts; missing ones are refused later."""
         named = [directory for directory in self._directories if directory.exists()]
-        own = self._compared.values() or [self._site.directory]
+        own = self._target.compared.values() or [self._site.directory]
         return [*own, *self._site.disks.values(), *named]
 
     @property
     def _is_remote(self) -> bool:
         """Whether the files of the study are on no known disk of this machine."""
-        return isinstance(self._target, HdfsTarget)
+        return bool(self._target.cluster_uri)
 
     def _devices(self) -> tuple[str, ...]:
         """The devices below the files of the study, from the top."""

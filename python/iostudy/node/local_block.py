@@ -17,7 +17,7 @@ from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
 from iostudy.node.clusters import ClusterLevels, data_properties
-from iostudy.node.drive_lateness import DriveWatch
+from iostudy.node.disk_watch import DiskWatch
 from iostudy.node.levels import read_back
 from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.memory import describe_warm_memory, touch_free_memory
@@ -122,12 +122,12 @@ class LocalBlock:
             devices = self._devices_of(workload)
             notes = self._reset_state(workload, options, devices, watch)
             watch.begin("run")
-            drives = DriveWatch.begin(self.site.drives)
+            disks = DiskWatch.begin(self.site.scratch_disks)
             resync = ResyncWatch.begin(devices)
             with self.site.watch_faults() as find_faults:
                 measured, telemetry, span = self._measure(workload)
                 telemetry = _add_submitters(telemetry, resync.end())
-                drive_figures, late = drives.end()
+                disk_figures, late = disks.end()
                 faults = find_faults()
             volume = None if self.site.volume is None else self.site.volume.device.path
             watch.begin("restore")
@@ -139,7 +139,7 @@ class LocalBlock:
         return TrialResult(
             figures=measured.figures,
             settings=settings,
-            telemetry=_add_stack(_add_figures(telemetry, drive_figures), volume),
+            telemetry=_add_stack(_add_figures(telemetry, disk_figures), volume),
             devices=devices,
             phases=watch.end(),
             notes=(*notes, *measured.notes, *measured.departures),
@@ -168,7 +168,7 @@ class LocalBlock:
                 self.make_recorder(),
                 devices,
                 notes,
-                self.site.drives,
+                self.site.scratch_disks,
                 self.site.watch_faults,
             )
             with run:

@@ -12,11 +12,11 @@ from typing import Self
 
 from iostudy.account import act_as
 from iostudy.errors import WorkloadError
-from iostudy.node.drive_lateness import DriveWatch
+from iostudy.node.disk_watch import DiskWatch
 from iostudy.node.fault_watch import FaultWatch, FindFaults, watch_nothing
 from iostudy.node.levels import SwitchedLevels
 from iostudy.node.protocol import RunResult
-from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.settings.scratch.disk import ScratchDisk
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.study.combinations import Configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
@@ -40,7 +40,7 @@ class LocalSwitchedRun:
         recorder: Recorder,
         devices: tuple[str, ...],
         notes: tuple[str, ...],
-        drives: Sequence[ModelledDrive] = (),
+        disks: Sequence[ScratchDisk] = (),
         watch_faults: FaultWatch = watch_nothing,
     ) -> None:
         self._number = 0
@@ -50,8 +50,8 @@ class LocalSwitchedRun:
         self._recorder = recorder
         self._devices = devices
         self._notes = notes
-        self._drives = drives
-        self._watch = DriveWatch(())
+        self._disks = disks
+        self._watch = DiskWatch()
         self._watch_faults = watch_faults
         self._checks = ExitStack()
         self._find_faults: FindFaults = tuple
@@ -120,13 +120,13 @@ class LocalSwitchedRun:
             )
 
     def begin_check(self) -> None:
-        """Begin to watch modelled drives and the storage below the files."""
-        self._watch = DriveWatch.begin(self._drives)
+        """Begin to watch the disks and the storage below the files."""
+        self._watch = DiskWatch.begin(self._disks)
         self._checks.close()
         self._find_faults = self._checks.enter_context(self._watch_faults())
 
     def end_check(self) -> tuple[str, ...]:
-        """Return late drives and faults of the storage since `begin_check`."""
+        """Return what was late, and faults of the storage since `begin_check`."""
         return (*self._watch.end()[1], *self._find_faults())
 
     def stop(self) -> RunResult:

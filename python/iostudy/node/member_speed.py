@@ -11,7 +11,7 @@ from iostudy.drives.measure.prober import Operation, Prober, Request
 from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.node.block_device_prober import open_prober
 from iostudy.settings.scratch import signatures, steps
-from iostudy.settings.scratch.new_filesystem import ScratchDisk
+from iostudy.settings.scratch.disk import ScratchDisk
 from iostudy.units import KIB, MIB
 
 _ROUNDS = 3

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from iostudy.account import Account
 from iostudy.settings.identity import ScratchIdentity
 
 
@@ -19,3 +20,10 @@ class Permission:
 
     scratch: Mapping[Path, ScratchIdentity] = field(default_factory=dict)
     unsafe_folders: bool = False
+
+
+def describe_account(account: Account | None) -> tuple[str, ...]:
+    """Say who works in a directory that is not root's; nothing if it is."""
+    if account is None:
+        return ()
+    return (f"files are made, and programs run, as {account.name}, who owns the target",)

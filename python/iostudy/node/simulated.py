@@ -21,7 +21,7 @@ from iostudy.settings import catalog as settings
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import apply_configuration
-from iostudy.study.targets import SimulatedTarget
+from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.telemetry.iostat import compute_iostat_figures
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -19,74 +18,17 @@ from iostudy.node.clusters import ClusterRequest
 from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.fault_watch import FindFaults, watch_nothing
 from iostudy.node.levels import Levels
+from iostudy.node.targets.storage import ScratchStorage
 from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings.change import Change
-from iostudy.settings.scratch.disk import MOUNT, ScratchDevice
-from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.filesystem import Filesystem
-from iostudy.settings.scratch.new_filesystem import NewFilesystem, ScratchDisk
-from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.settings.scratch.disk import ScratchDisk
+from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.storage_kind import StorageKind
 from iostudy.study.combinations import Configuration
-from iostudy.workloads.named_places import TARGET
 from iostudy.workloads.tick import Tick, continue_run
-
-
-@dataclass(frozen=True)
-class VolumeRequest:
-    """A volume to make on disks, with the default layout."""
-
-    folder: Path
-    layout: VolumeLayout
-    disks: tuple[ScratchDisk, ...]
-
-    @property
-    def mount_point(self) -> Path:
-        """Mount point of its file systems."""
-        return self.folder / MOUNT
-
-    def prepare(self, settings: Mapping[str, str]) -> Volume:
-        """Prepare it with a configuration's levels; the disks are there."""
-        members = [disk.found for disk in self.disks]
-        return Volume.prepare(self.folder, self.layout.with_settings(settings), members)
-
-
-@dataclass(frozen=True)
-class ScratchStorage:
-    """A disk or a volume for new file systems, with the default file system.
-
-    ``additional`` are further disks by name; their file systems are made once and do not vary.
-    ``disk`` is the first disk of a ``volume``.
-    """
-
-    disk: ScratchDisk
-    filesystem: Filesystem
-    additional: Mapping[str, ScratchStorage] = field(default_factory=dict)
-    volume: VolumeRequest | None = None
-
-    @property
-    def disks(self) -> tuple[ScratchDisk, ...]:
-        """Its own disk and the additional ones; those of the volume."""
-        if self.volume is not None:
-            return self.volume.disks
-        return (self.disk, *(other.disk for other in self.additional.values()))
-
-    @property
-    def disk_names(self) -> Mapping[str, str]:
-        """The study's names of several disks, by the kernel's; none for a single one."""
-        if not self.additional:
-            return {}
-        own = {name: each.disk.device.name for name, each in self.additional.items()}
-        return {device: name for name, device in ({TARGET: self.disk.device.name} | own).items()}
-
-    @property
-    def mount_point(self) -> Path:
-        """Mount point of the file systems."""
-        return self.volume.mount_point if self.volume else self.disk.mount_point
-
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 NO_DIRECTORIES: Mapping[str, Path] = MappingProxyType({})
@@ -152,15 +94,13 @@ class Site:
     @property
     def private_devices(self) -> tuple[str, ...]:
         """The devices that the study made, which no other process uses."""
-        disks = self._scratch.disks if self._scratch is not None else ()
-        made = (disk.device.name for disk in disks if not isinstance(disk, ScratchDevice))
+        made = (disk.device.name for disk in self.scratch_disks if disk.is_private)
         return (*made, *([self.volume.device.name] if self.volume is not None else []))
 
     @property
-    def drives(self) -> tuple[ModelledDrive, ...]:
-        """The modelled drives of the target."""
-        found = self._scratch.disks if self._scratch is not None else ()
-        return tuple(disk for disk in found if isinstance(disk, ModelledDrive))
+    def scratch_disks(self) -> tuple[ScratchDisk, ...]:
+        """The disks below the file systems of the study."""
+        return self._scratch.disks if self._scratch is not None else ()
 
     @property
     def lacks_cluster(self) -> bool:

@@ -24,7 +24,6 @@ from iostudy.results.comparisons import (
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
-from iostudy.study.simulated import is_simulated
 
 
 def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> PersistRequest:
@@ -37,7 +36,7 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
     with open_ledger(folder if label else find_verdict_folder(folder)) as ledger:
         row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
         measured = measured_rows(study, WindowRecord(ledger).rows(), ledger.rows())
-    if is_simulated(study):
+    if study.target.predicts:
         raise _prediction_error(study)
     if NODES in row.circumstances:
         raise _nodes_error(study, row)

@@ -63,7 +63,6 @@ from iostudy.results.comparisons import ComparisonResult, compare_configurations
 from iostudy.results.continuation import estimate_continuation
 from iostudy.results.recommendation import list_candidates
 from iostudy.study.model import Study
-from iostudy.study.simulated import is_simulated
 from iostudy.telemetry.modelled_drives import describe_lateness
 
 
@@ -169,7 +168,7 @@ def _headline(study: Study, found: _Analysis) -> str:
     """Return the first disagreement of trials with windows, otherwise the verdicts."""
     disagreements = describe_disagreements(found.windows, find_single_factor(study))
     headline = next(disagreements, "") or _verdict_headline(study, found)
-    return f"{PREDICTED}: {headline}" if is_simulated(study) else headline
+    return f"{PREDICTED}: {headline}" if study.target.predicts else headline
 
 
 def _verdict_headline(study: Study, found: _Analysis) -> str:
@@ -194,7 +193,7 @@ def _next_steps(recorded: RecordedStudy, found: _Analysis) -> Iterator[Step]:
 
 def _answer(recorded: RecordedStudy, found: _Analysis) -> Iterator[str]:
     study, workloads = recorded.study, found.workloads
-    if is_simulated(study):
+    if study.target.predicts:
         yield EXPLANATION
     if disagreements := list(describe_disagreements(found.windows, find_single_factor(study))):
         yield from disagreements[1:]

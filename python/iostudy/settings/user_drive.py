@@ -25,7 +25,7 @@ def start(model: str, size_bytes: int | None, *, nbd: bool = False) -> ModelledD
     drive = ModelledDrive.prepare(folder, model, size_bytes, sparse=True, nbd=nbd)
     with Transaction(mode=JournalMode.SET) as transaction:
         transaction.apply(drive)
-        transaction.apply(DriveQueue.prepare(drive))
+        transaction.apply(*drive.tune())
         transaction.commit()
     return drive
 

@@ -13,7 +13,6 @@ from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.plan import whole_plots
 from iostudy.study.source import plain, read, write
-from iostudy.study.targets import format_target
 from iostudy.units import format_exact_percent
 
 BASELINE, AGAIN = "baseline", "the same again"
@@ -31,7 +30,7 @@ def build_aa_study(study: Study, folder: str, blocks: int) -> str:
     return write(
         {
             "question": f"How far apart are two runs of the baseline of {study.name}?",
-            "target": format_target(study.target, written["target"], folder),
+            "target": study.target.rewritten(written["target"], folder),
             **{key: written[key] for key in _KEPT if key in written},
             "factors": _factors(study),
             "decide": {

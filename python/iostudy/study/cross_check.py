@@ -26,14 +26,6 @@ from iostudy.study.several_nodes import list_joint_obstacles
 from iostudy.study.simulated import check_simulated
 from iostudy.study.source import read
 from iostudy.study.switchback import list_obstacles
-from iostudy.study.targets import (
-    DirectoriesTarget,
-    DiskTarget,
-    HdfsTarget,
-    extra_filesystems,
-    hard_to_change_levels,
-)
-from iostudy.study.volume_target import VolumeTarget
 from iostudy.units import format_seconds, parse_seconds
 
 MAX_CONFIGURATIONS = 1000
@@ -54,7 +46,6 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     if study.search is not None:
         require_extra("search", "search for a configuration", "comparisons need no extra")
     check_section(collector, study)
-    _check_volume(collector, study)
     _check_limit(collector, study)
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.search), study)
@@ -135,6 +126,7 @@ def _check(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
         collector.add(path, message, found=str(count), allowed=f"up to {MAX_CONFIGURATIONS}")
         return
     check_options(collector, path, study)
+    _check_layouts(collector, study)
     _refuse_two_forms(collector, path, study)
     if not study.awaiting_offer():
         _check_labels(collector, path, study)
@@ -148,12 +140,8 @@ def _check_block_latency(collector: ProblemCollector, study: Study) -> None:
     if study.fallback is not None:
         message = "it needs root, and does not go together with without_root; leave one of them out"
         collector.add(path, message)
-    if isinstance(study.target, HdfsTarget):
-        message = "the target is no disk of this machine, and has no request to trace; leave it out"
-        collector.add(path, message)
-    if isinstance(study.target, DirectoriesTarget):
-        message = "the directories may lack a device with requests to trace; leave it out"
-        collector.add(path, message)
+    if study.target.why_untraced:
+        collector.add(path, study.target.why_untraced)
 
 
 def _check_conditions(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
@@ -204,21 +192,21 @@ def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Stu
     settings = (factor for factor in study.factors if factor.kind is FactorKind.SETTING)
     for factor in (factor for factor in settings if factor.hard_to_change):
         here, condition = (*path, factor.name), factor.condition
-        further = extra_filesystems(study.target)
-        if not isinstance(study.target, DiskTarget):
+        further, made = study.target.extra_filesystems, study.target.made_levels
+        if not made:
             message = "file systems are only made on a disk of the study's own; write target: "
             disk = "{loopback: {size: 2GiB}}, or {scratch: {device: /dev/...}}"
             collector.add(here, message + disk, found=study.target.describe())
         elif further:
             message = "file systems cannot vary where the target has further disks"
             collector.add(here, f"{message}; leave one of them out", found=", ".join(further))
-        elif factor.name in VOLUME_SETTINGS and not isinstance(study.target, VolumeTarget):
+        elif factor.name in VOLUME_SETTINGS and volume.KIND.name not in made:
             message = "volumes are only made by the study; write target: {volume: {kind: ..."
             collector.add(here, message, found=study.target.describe())
         elif (
             condition
             and condition.name not in varied
-            and not condition.holds(level := hard_to_change_levels(study.target)[condition.name])
+            and not condition.holds(level := made[condition.name])
         ):
             message = f"it is only there while {condition}; leave it out, or choose that"
             collector.add(here, message, found=level)
@@ -237,7 +225,7 @@ def _check_mount_options(collector: ProblemCollector, path: KeyPath, study: Stud
             )
             collector.add((*path, factor.name), message)
             continue
-        if not isinstance(study.target, DiskTarget) or factor.on:
+        if not study.target.made_levels or factor.on:
             continue
         made = [name for name in _filesystem_types(study) if name not in definition.filesystems]
         if made:
@@ -248,35 +236,34 @@ def _check_mount_options(collector: ProblemCollector, path: KeyPath, study: Stud
 def _filesystem_types(study: Study) -> list[str]:
     varied = [factor for factor in study.factors if factor.name == FILESYSTEM_TYPE.name]
     levels = [level.value for factor in varied for level in factor.levels]
-    own = hard_to_change_levels(study.target)[FILESYSTEM_TYPE.name]
+    own = study.target.made_levels[FILESYSTEM_TYPE.name]
     return [own if value == AS_FOUND else value for value in levels] or [own]
 
 
 def _check_directories(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """A target with several directories has the factor that varies them, and no other has it."""
-    target, here = study.target, (*path, DIRECTORY_FACTOR)
+    directories, here = study.target.compared, (*path, DIRECTORY_FACTOR)
     factor = next((each for each in study.factors if each.kind is FactorKind.DIRECTORY), None)
-    if not isinstance(target, DirectoriesTarget):
+    if not directories:
         if factor is not None:
             message = "name what it compares: target: {directories: {local: /data, nfs: /mnt/nfs}}"
-            collector.add(here, message, found=target.describe())
+            collector.add(here, message, found=study.target.describe())
         return
     if factor is None:
-        names = ", ".join(target.directories)
+        names = ", ".join(directories)
         message = f"the target has several directories; vary them: {DIRECTORY_FACTOR}: [{names}]"
         collector.add(path, message)
         return
     for level in factor.levels:
-        if level.value not in target.directories:
-            error = UnknownNameError("directory of the target", level.value, target.directories)
+        if level.value not in directories:
+            error = UnknownNameError("directory of the target", level.value, directories)
             collector.note(here, error, level.value)
 
 
 def _check_limit(collector: ProblemCollector, study: Study) -> None:
     """The limit of the load reaches every process of the workloads, and no level contradicts it."""
-    if study.limit.settings and isinstance(study.target, HdfsTarget):
-        message = "the disks of a target in HDFS are not this host's; limit its DataNodes instead"
-        collector.add(("limit",), message)
+    if study.limit.settings and study.target.why_unlimited:
+        collector.add(("limit",), study.target.why_unlimited)
     elif study.limit.settings and study.needs_hadoop:
         message = "it does not reach the daemons of Hadoop, which outlive a trial; leave it out"
         collector.add(("limit",), message)
@@ -300,17 +287,13 @@ def _check_durations(collector: ProblemCollector, study: Study, longest: float) 
         collector.add(("limit", _DURATION), message, found=format_seconds(longest))
 
 
-def _check_volume(collector: ProblemCollector, study: Study) -> None:
-    """Each layout of the study needs as many disks as it takes."""
-    target = study.target
-    if not isinstance(target, VolumeTarget):
-        return
-    layouts = [target.layout.with_settings(c.settings) for c in study.known().configurations()]
-    for layout in dict.fromkeys(layouts):
-        try:
-            layout.members_used(target.count)
-        except ValueError as error:
-            collector.add(("target", "volume"), str(error), found=f"{target.count} disks")
+def _check_layouts(collector: ProblemCollector, study: Study) -> None:
+    """The target can be made with every configuration."""
+    levels = (own.settings for own in study.known().configurations())
+    for conflict in dict.fromkeys(map(study.target.find_conflict, levels)):
+        if conflict is not None:
+            key, message, found = conflict
+            collector.add(("target", *key), message, found=found)
 
 
 def _refuse_idle_options(collector: ProblemCollector, path: KeyPath, study: Study) -> None:

@@ -11,7 +11,6 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.problems import KeyPath, ProblemCollector
-from iostudy.study.targets import HdfsTarget
 from iostudy.workloads import catalog as workloads
 
 KEY_PATH: KeyPath = ("hadoop",)
@@ -42,7 +41,7 @@ def check_section(collector: ProblemCollector, study: Study) -> None:
     if "hadoop" in collector.source.values:
         _check_spec(collector, study)
     fallback = study.fallback.target if study.fallback else None
-    if isinstance(study.target, HdfsTarget) or isinstance(fallback, HdfsTarget):
+    if study.target.cluster_uri or (fallback and fallback.cluster_uri):
         _refuse_native(collector, study)
 
 
@@ -62,12 +61,12 @@ def check_factors(collector: ProblemCollector, path: KeyPath, study: Study) -> N
 
 
 def _check_spec(collector: ProblemCollector, study: Study) -> None:
-    if isinstance(study.target, HdfsTarget):
+    if study.target.cluster_uri:
         message = (
             "the target is in HDFS, so the cluster is there already; leave the section out. A "
             "property that all trials have in common is a factor with one level"
         )
-        collector.add(KEY_PATH, message, found=study.target.uri)
+        collector.add(KEY_PATH, message, found=study.target.cluster_uri)
     elif not study.needs_hadoop:
         collector.add(KEY_PATH, _IDLE)
     replicas = study.hadoop.properties.get(_REPLICATION, "1")
@@ -94,7 +93,7 @@ def _against(
         yield _IDLE, ""
     elif all(definition.key in each.decides for each in jobs):
         yield _DECIDED, ", ".join(each.name for each in jobs)
-    if not isinstance(study.target, HdfsTarget):
+    if not study.target.cluster_uri:
         yield from _against_own(study, factor, definition)
     elif definition.cost is Cost.RESTART:
         yield _RUNNING, study.describe_target()
@@ -134,7 +133,7 @@ def _misplaced(study: Study, reach: Reach) -> str:
 
     A file system on a target in HDFS is refused already, whatever it is for.
     """
-    there = isinstance(study.target, HdfsTarget)
+    there = bool(study.target.cluster_uri)
     moved = study.needs_hadoop and bool(study.hadoop.data_dirs)
     if there and reach is Reach.WORKLOAD:
         return _NOT_OF_DAEMONS
@@ -144,6 +143,4 @@ def _misplaced(study: Study, reach: Reach) -> str:
 
 
 def _describe_storage(study: Study) -> str:
-    if isinstance(study.target, HdfsTarget):
-        return study.target.uri
-    return f"data_dirs: {', '.join(map(str, study.hadoop.data_dirs))}"
+    return study.target.cluster_uri or f"data_dirs: {', '.join(map(str, study.hadoop.data_dirs))}"

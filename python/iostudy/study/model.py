@@ -31,7 +31,7 @@ from iostudy.study.fleet_nodes import FleetNodes
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.search import DEFAULT_ONLY, Search
 from iostudy.study.sections import Decision, Goal, PrepareSection, TelemetrySection, Validity
-from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
+from iostudy.study.targets.target import Target
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 
@@ -85,10 +85,10 @@ class WorkloadRequest:
 def describe_target(target: Target, factors: Sequence[Factor]) -> str:
     """What a target is, for a person, with the types that the factors vary on it: ext4 or xfs."""
     varied = [factor for factor in factors if factor.name == FILESYSTEM_TYPE.name]
-    if not isinstance(target, DiskTarget) or not varied:
+    if not varied:
         return target.describe()
     types = [level.value for factor in varied for level in factor.levels]
-    return target.describe(" or ".join(types) or "each file system that is offered")
+    return target.describe_with(" or ".join(types) or "each file system that is offered")
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Study:
     @property
     def starts_hadoop(self) -> bool:
         """Whether that cluster is one that the study starts, and not one that is there."""
-        return self.needs_hadoop and not isinstance(self.target, HdfsTarget)
+        return self.needs_hadoop and not self.target.cluster_uri
 
     @property
     def baseline(self) -> Configuration:
@@ -309,7 +309,7 @@ class Study:
             self,
             question=self.fallback.question or self.question,
             factors=self.fallback.factors,
-            target=self.fallback.target or _target_without_root(self.target),
+            target=self.fallback.target or self.target.without_root(),
             baseline_label=None,
             chosen=DEFAULT_ONLY if self.fallback.search else (),
             bounds=(),
@@ -317,8 +317,3 @@ class Study:
             search=self.fallback.search,
             notes=(*self.notes, note),
         )
-
-
-def _target_without_root(target: Target) -> Target:
-    """Disks cannot be made or formatted without root; the output folder takes their place."""
-    return DirectoryTarget(None) if isinstance(target, DiskTarget) else target

@@ -12,8 +12,6 @@ from iostudy.settings.definitions.limit import Bound, LimitSettingDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
-from iostudy.study.simulated import is_simulated
-from iostudy.study.targets import DirectoriesTarget, DiskTarget, is_made
 
 _MAYBE_OWN = (CommandDefinition, TextFileDefinition)
 TRACE = "trace block requests"
@@ -52,15 +50,11 @@ def apply_fallback(study: Study, *, root: bool) -> Study:
 
 def list_root_requirements(study: Study) -> tuple[str, ...]:
     """What of the study only root can do, as ``change vm.swappiness``."""
-    if is_simulated(study):
+    if study.target.predicts:
         return ()
     changed = [factor.name for factor in study.factors if needs_root_to_change(factor)]
     needed = [f"change {', '.join(changed)}"] if changed else []
-    if isinstance(study.target, DiskTarget):
-        verb = "make" if is_made(study.target) else "format"
-        needed.append(f"{verb} {study.describe_target()}")
-    if isinstance(study.target, DirectoriesTarget) and study.target.mounts:
-        needed.append(f"mount {', '.join(own.source for own in study.target.mounts.values())}")
+    needed += study.target.root_needs(study.describe_target())
     if study.limit.settings:
         needed.append("limit the load")
     if study.telemetry.block_latency:

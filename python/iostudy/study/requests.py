@@ -16,7 +16,6 @@ from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.source import format_value
-from iostudy.study.targets import extra_filesystems
 from iostudy.workloads import catalog
 from iostudy.workloads.workload import NO_TARGET, TargetPaths, Workload
 
@@ -136,7 +135,7 @@ def check_options(collector: ProblemCollector, path: KeyPath, study: Study) -> N
     """Note every combination of options that a workload cannot run with, whatever the settings."""
     configurations = study.known().configurations()
     combinations = {tuple(c.options.items()): c for c in configurations}
-    disks = extra_filesystems(study.target)
+    disks = study.target.extra_filesystems
     for options, configuration in combinations.items():
         for request in study.workloads:
             refused = explain_refusal(request, configuration) or _lacks_disks(

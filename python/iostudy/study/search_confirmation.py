@@ -11,7 +11,6 @@ from iostudy.study.model import Study
 from iostudy.study.plan import SEED_BITS
 from iostudy.study.search import CONFLICTING_KEYS, DEFAULT, DEFAULT_ONLY
 from iostudy.study.source import plain, read, write
-from iostudy.study.targets import format_target
 
 _REPLACED = ("search", *CONFLICTING_KEYS, "without_root", "seed")
 
@@ -26,7 +25,7 @@ def build_confirmation(study: Study, winner: str, seed: int, folder: Path) -> st
     original = plain(read(study.text, study.name).values)
     values = {key: value for key, value in original.items() if key not in _REPLACED}
     values["question"] = study.question
-    values["target"] = format_target(study.target, original["target"], str(folder.absolute()))
+    values["target"] = study.target.rewritten(original["target"], str(folder.absolute()))
     varied = _levels(study, winner)
     values["factors"] = {name: _factor(study, name, levels) for name, levels in varied.items()}
     searched = {name: levels[-1] for name, levels in varied.items() if len(levels) > 1}

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from iostudy.errors import UsageError
 from iostudy.study.model import Study
 from iostudy.study.switchback import uses_switchback
-from iostudy.study.targets import DirectoryTarget
 from iostudy.workloads.measurement import AGGREGATE, EXEC_TIME
 
 _FIGURES = (AGGREGATE, EXEC_TIME)
@@ -34,7 +33,7 @@ def require_one_host(study: Study) -> None:
 
 def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
     """What keeps nodes from running the study together, and the remedy of each."""
-    path = study.target.path if isinstance(study.target, DirectoryTarget) else None
+    path = study.target.shared_directory
     if path is None or not path.is_absolute():
         yield (
             f"the target {study.describe_target()}",

@@ -11,7 +11,6 @@ from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import DecisionMode
-from iostudy.study.targets import SimulatedTarget
 from iostudy.workloads import catalog
 from iostudy.workloads.mix import MixOptions
 
@@ -31,16 +30,6 @@ _SIMULATED_VALUES: Mapping[str, Any] = MappingProxyType(
 """Options with the only value that has a simulation."""
 
 
-def is_simulated(study: Study) -> bool:
-    """Whether the figures of the study are predictions."""
-    return isinstance(study.target, SimulatedTarget)
-
-
-def name_command(study: Study) -> str:
-    """Return the command that carries the study out."""
-    return "simulate" if is_simulated(study) else "run"
-
-
 def is_tunable(name: str) -> bool:
     """Whether a setting is a tunable of a scheduler, such as ``block.cfq.quantum``."""
     return name.startswith(tuple(f"block.{scheduler}." for scheduler in SCHEDULER.choices))
@@ -48,7 +37,7 @@ def is_tunable(name: str) -> bool:
 
 def check_simulated(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """Note what a simulation does not know; for another target what only a simulation has."""
-    if not is_simulated(study):
+    if not study.target.predicts:
         _refuse_simulated_scheduler(collector, path, study)
         for index, request in enumerate(study.workloads):
             if catalog.get(request.name).only_simulated:

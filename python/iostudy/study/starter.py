@@ -9,7 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from iostudy import units
-from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
+from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.loopback import LoopbackTarget
+from iostudy.study.targets.scratch import ScratchTarget
 from iostudy.visible import visible
 from iostudy.workloads.definition import WorkloadDefinition
 from iostudy.workloads.option_text import example_options, format_flow
@@ -79,7 +81,7 @@ def render_starter(workload: WorkloadDefinition, target: StarterTarget, host: St
         *_describe_host(host),
         f"question: Does {factor} matter for {workload.name} on this host?",
         "",
-        *_target_lines(target),
+        *target.starter_lines(),
         "",
         f"# What varies. {why}",
         "# `iostudy settings` lists more, and docs/settings.md documents them.",
@@ -114,28 +116,11 @@ def _describe_host(host: StarterHost) -> Iterator[str]:
     yield ""
 
 
-def _target_lines(target: StarterTarget) -> Iterator[str]:
-    match target:
-        case LoopbackTarget(size_bytes=size, filesystem=filesystem):
-            yield "# A disk made from a file in the output folder, and removed at the end."
-            yield "# To test a real disk, name a directory on it: target: /data/scratch"
-            own = {"size": units.format_size(size), "filesystem": filesystem}
-            yield f"target: {format_flow({'loopback': own})}"
-        case ScratchTarget(device=device, filesystem=filesystem):
-            yield f"# ALL DATA ON {visible(str(device))} ARE DESTROYED: the study formats it, after"
-            yield "# your consent."
-            own = {"device": str(device), "filesystem": filesystem}
-            yield f"target: {format_flow({'scratch': own})}"
-        case DirectoryTarget(path=path):
-            yield "# The study works in a folder of its own below this directory, and removes it."
-            yield f"target: {format_flow(str(path))}"
-
-
 def _choose_factor(
     workload: WorkloadDefinition, target: StarterTarget, host: StarterHost
 ) -> tuple[str, str, str]:
     """Return factor, levels as YAML, and the reason."""
-    has_queue = isinstance(target, LoopbackTarget) or host.device is not None
+    has_queue = target.is_made or host.device is not None
     if host.root and has_queue:
         return (
             "block.scheduler",

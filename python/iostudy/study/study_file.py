@@ -30,7 +30,7 @@ from iostudy.study.sections import (
     TelemetrySection,
     Validity,
 )
-from iostudy.study.targets import TargetValue
+from iostudy.study.targets.section import TargetValue
 
 MAX_SEED = 2**63 - 1
 MAX_QUESTION = 1000

@@ -11,7 +11,7 @@ from iostudy.report.topics.directories.build import build_directories
 from iostudy.report.topics.directories.section import build_directories_section
 from iostudy.storage_kind import find_storage_kind
 from iostudy.study.combinations import FactorKind
-from iostudy.study.targets import DirectoriesTarget
+from iostudy.study.targets.section import DirectoriesTarget
 from tests.report.factory import build_report, factor, report, rows, study, study_row
 
 PLACES = replace(

@@ -12,7 +12,7 @@ from iostudy.report.topics.prediction.build import build_prediction
 from iostudy.report.topics.prediction.section import build_prediction_section
 from iostudy.report.topics.prediction.text import NOT_VALIDATED
 from iostudy.study.simulator_validation import Validation, ValidationRow, load_validation
-from iostudy.study.targets import SimulatedTarget
+from iostudy.study.targets.drive import SimulatedTarget
 from tests.report.factory import build_report, factor, rows, study, study_row
 
 DRIVE = "ultrastar-7k8"

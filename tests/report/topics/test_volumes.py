@@ -14,8 +14,8 @@ from iostudy.report.render import json_
 from iostudy.report.topics.volumes.build import build_volume
 from iostudy.report.topics.volumes.section import build_volume_section
 from iostudy.settings.scratch.volume.layout import VolumeLayout
-from iostudy.study.targets import parse_target
-from iostudy.study.volume_target import DriveMembers, LoopbackMembers, Members, VolumeTarget
+from iostudy.study.targets.section import parse_target
+from iostudy.study.targets.volume import DriveMembers, LoopbackMembers, Members, VolumeTarget
 from iostudy.units import MIB
 from tests.report.factory import build_report, factor, row, study, study_row
 

@@ -20,8 +20,6 @@ from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.several_nodes import require_one_host, require_together
-from iostudy.study.simulated import is_simulated
-from iostudy.study.targets import destroyed_devices
 from iostudy_fleet.cli.check import find_ready, require_enough
 from iostudy_fleet.cli.options import (
     Inventory,
@@ -199,7 +197,7 @@ def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
     kinds = {
         "a search": study.search is not None,
         "a screening": study.design is not None,
-        "a simulated study": is_simulated(study),
+        "a simulated study": study.target.predicts,
     }
     for kind, is_one in kinds.items():
         if is_one:
@@ -217,7 +215,7 @@ def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
                 where=study.name,
                 remedy="name the figure that decides alone; every node's report has the others",
             )
-    devices = destroyed_devices(study.target)
+    devices = study.target.destroyed
     if devices and not yes:
         raise UsageError(
             "consent to destroy all data on the scratch device of every node",

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import assert_never
 
 from iostudy.errors import UsageError
 from iostudy.report.documents.comparison.matching import refuse_without_configurations
@@ -15,18 +12,6 @@ from iostudy.report.recorded_study import RecordedStudy
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.privileges import apply_fallback
-from iostudy.study.simulated import is_simulated
-from iostudy.study.targets import (
-    DirectoriesTarget,
-    DirectoryTarget,
-    DriveTarget,
-    HdfsTarget,
-    LoopbackTarget,
-    ScratchTarget,
-    SimulatedTarget,
-    Target,
-)
-from iostudy.study.volume_target import VolumeTarget
 from iostudy_fleet.node_traits import find_host_name
 from iostudy_fleet.pooling import LEAST_NODES
 
@@ -50,7 +35,7 @@ _COMPARED = (
 def require_one_study(sides: Sequence[RecordedStudy]) -> None:
     """Raise UsageError unless these are runs of one study, each on its own."""
     for side in sides:
-        if is_simulated(side.study):
+        if side.study.target.predicts:
             raise UsageError(
                 "studies that measured hosts",
                 found="predictions of a simulation",
@@ -114,31 +99,9 @@ def _requested(side: RecordedStudy) -> Study:
 
 def _differences(first: Study, second: Study) -> list[str]:
     found = [name for name in _COMPARED if getattr(first, name) != getattr(second, name)]
-    if _without_place(first.target) != _without_place(second.target):
+    if first.target.without_place() != second.target.without_place():
         found.append("target")
     return [name.replace("_", " ") for name in found]
-
-
-def _without_place(target: Target) -> Target:
-    """Return the target without the names of its devices and folders, which differ by host."""
-    match target:
-        case DirectoryTarget():
-            return DirectoryTarget(None)
-        case DirectoriesTarget():
-            return DirectoriesTarget(
-                {name: Path(name) for name in target.directories},
-                {name: replace(own, point=Path(name)) for name, own in target.mounts.items()},
-            )
-        case ScratchTarget():
-            return replace(target, device=Path())
-        case HdfsTarget():
-            return HdfsTarget("")
-        case VolumeTarget(members=tuple() as devices):
-            return replace(target, members=(Path(),) * len(devices))
-        case VolumeTarget() | LoopbackTarget() | DriveTarget() | SimulatedTarget():
-            return target
-        case _:
-            assert_never(target)
 
 
 def name_nodes(sides: Sequence[RecordedStudy]) -> tuple[str, ...]:

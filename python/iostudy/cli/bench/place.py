@@ -11,7 +11,9 @@ from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
-from iostudy.study.targets import DirectoryTarget, Target, parse_hdfs_target
+from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.hdfs import HdfsTarget
+from iostudy.study.targets.target import Target
 from iostudy.workloads.definition import WorkloadDefinition
 
 _DEFAULT = ClusterSpec()
@@ -57,7 +59,7 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
 
 def _parse_hdfs(text: str) -> Target:
     try:
-        return parse_hdfs_target(text)
+        return HdfsTarget.parse(text)
     except ValueError as error:
         raise _usage_error("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
 

@@ -7,16 +7,17 @@ finds the existing parts and removes them, so it does not depend on the progress
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from iostudy import own_folder, units
 from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import commands
-from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.change import Change, ConflictPolicy, Record
 from iostudy.settings.filesystem_location import FilesystemLocation
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch import steps
@@ -24,6 +25,56 @@ from iostudy.settings.scratch import steps
 PREFIX = "scratch-"
 MOUNT = "mount"
 """The names of the folder of a scratch disk, and of the mount point in it."""
+
+
+@dataclass(frozen=True)
+class DiskState:
+    """Figures of a disk since its watch began, and why what ran does not count, if it does not."""
+
+    device: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    invalid: str = ""
+
+
+FindDiskState = Callable[[], DiskState]
+"""Returns the state of a disk since its watch began."""
+
+
+class ScratchDisk(Change, Protocol):
+    """A disk for file systems of a study, with a folder for their mount point."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the study made the device, so that no other process uses it."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether its data use no disk of the host."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Its size."""
+
+    @property
+    def mount_point(self) -> Path:
+        """Mount point of the disk."""
+
+    @property
+    def device(self) -> BlockDevice:
+        """The device; TargetError if it is not there."""
+
+    @property
+    def found(self) -> ScratchIdentity:
+        """Identity of the device for mkfs."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader of the results has to know."""
+
+    def tune(self) -> tuple[Change, ...]:
+        """Prepare what the disk needs beyond itself, once it is there."""
+
+    def watch(self) -> FindDiskState:
+        """Watch it from now on; TargetError if it has failed."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +86,8 @@ class LoopbackDisk:
     """
 
     kind: ClassVar[str] = "loopback-disk"
+    is_private: ClassVar[bool] = True
+    in_memory: ClassVar[bool] = False
 
     folder: Path
     size_bytes: int
@@ -110,6 +163,14 @@ class LoopbackDisk:
             return ()
         return (f"{self.device.name}: the file system of {self.folder} allows no direct I/O",)
 
+    def tune(self) -> tuple[Change, ...]:
+        """Return none."""
+        return ()
+
+    def watch(self) -> FindDiskState:
+        """Watch nothing."""
+        return DiskState
+
     def affected_resources(self) -> tuple[str, ...]:
         """Return none: only its owner uses it, and undo follows the end of the owner."""
         return ()
@@ -138,6 +199,8 @@ class ScratchDevice:
     """A device with disposable content, and the folder of its mount point."""
 
     kind: ClassVar[str] = "scratch-device"
+    is_private: ClassVar[bool] = False
+    in_memory: ClassVar[bool] = False
 
     path: Path
     found: ScratchIdentity
@@ -185,6 +248,11 @@ class ScratchDevice:
         return self.folder / MOUNT
 
     @property
+    def size_bytes(self) -> int:
+        """Size of the device."""
+        return self.found.size_bytes
+
+    @property
     def device(self) -> BlockDevice:
         """The confirmed device, independent of its name; TargetError if it is gone."""
         if not self.found.is_present():
@@ -199,6 +267,14 @@ class ScratchDevice:
     def notes(self) -> tuple[str, ...]:
         """Return no notes."""
         return ()
+
+    def tune(self) -> tuple[Change, ...]:
+        """Return none: the queue is the user's."""
+        return ()
+
+    def watch(self) -> FindDiskState:
+        """Watch nothing."""
+        return DiskState
 
     def affected_resources(self) -> tuple[str, ...]:
         """Return none: only its owner uses it, and undo follows the end of the owner."""

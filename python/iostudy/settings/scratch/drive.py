@@ -22,12 +22,14 @@ from iostudy.errors import TargetError
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import commands
-from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.change import Change, ConflictPolicy, Record
 from iostudy.settings.filesystem_location import FilesystemLocation
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch import drive_server, steps
-from iostudy.settings.scratch.disk import MOUNT, PREFIX
+from iostudy.settings.scratch.disk import MOUNT, PREFIX, DiskState, FindDiskState
+from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.drive_server import DriveRequest
+from iostudy.settings.scratch.drive_statistics import DriveStatistics
 
 _SOCKET = "nbd"
 _MEMORY_SHARE = 0.5
@@ -42,6 +44,8 @@ class ModelledDrive:
     """
 
     kind: ClassVar[str] = "modelled-drive"
+    is_private: ClassVar[bool] = True
+    in_memory: ClassVar[bool] = True
 
     folder: Path
     model: str
@@ -167,6 +171,22 @@ class ModelledDrive:
     def notes(self) -> tuple[str, ...]:
         """Say that the device is a model."""
         return (f"{self.device.name} is a model, not a drive: {self.model}",)
+
+    def tune(self) -> tuple[Change, ...]:
+        """Prepare the queue of its loop device, with the depth of the drive."""
+        assert self.drive is not None, "rebuilt from a journal"
+        return (DriveQueue.prepare(self.device, self.drive),)
+
+    def watch(self) -> FindDiskState:
+        """Watch the lateness of its completions."""
+        start = DriveStatistics.from_json(self.read_statistics())
+
+        def find() -> DiskState:
+            passed = DriveStatistics.from_json(self.read_statistics()).since(start)
+            figures = passed.figures() if passed.commands else {}
+            return DiskState(self.device.name, figures, passed.invalid_reason())
+
+        return find
 
     def affected_resources(self) -> tuple[str, ...]:
         """Return none: only its owner uses it, and undo follows the end of the owner."""

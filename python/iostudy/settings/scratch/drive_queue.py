@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from iostudy.drives.disk import Disk
+from iostudy.drives.flash import Flash
 from iostudy.errors import RestoreError, TargetError
-from iostudy.host.devices import parse_scheduler
+from iostudy.host.devices import BlockDevice, parse_scheduler
 from iostudy.host.files import ROOT, read_attribute, read_number, write_attribute
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.identity import DeviceIdentity
-from iostudy.settings.scratch.drive import ModelledDrive
 
 _NONE = "none"
 _DEFAULT = "mq-deadline"
@@ -46,15 +47,14 @@ class DriveQueue:
     original: Mapping[str, str]
 
     @classmethod
-    def prepare(cls, disk: ModelledDrive) -> DriveQueue:
-        """Prepare it for a drive that is served; reads the current values."""
-        assert disk.drive is not None, "rebuilt from a journal"
-        device = DeviceIdentity.from_device(disk.device)
+    def prepare(cls, loop: BlockDevice, drive: Disk | Flash) -> DriveQueue:
+        """Prepare it for a drive that is served as a loop device; reads the current values."""
+        device = DeviceIdentity.from_device(loop)
         original = {name: _read(device, name) for name in (*_KEPT, "nr_requests")}
         original["scheduler"] = parse_scheduler(_read(device, "scheduler")).current
         tags = read_number(ROOT / "sys/block" / device.name / "mq/0/nr_tags") or _LOOP_TAGS
-        depth = min(disk.drive.depth, tags)
-        return cls(device, depth, disk.drive.rotates, tags, original)
+        depth = min(drive.depth, tags)
+        return cls(device, depth, drive.rotates, tags, original)
 
     @classmethod
     def from_record(cls, record: Record) -> DriveQueue:

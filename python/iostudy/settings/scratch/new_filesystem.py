@@ -18,12 +18,9 @@ from iostudy.settings.definitions.filesystem import OPTIONS
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.mount_options import PROTECTION
 from iostudy.settings.scratch import filesystem_properties, steps
-from iostudy.settings.scratch.disk import MOUNT, PREFIX, LoopbackDisk, ScratchDevice
-from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.settings.scratch.disk import MOUNT, PREFIX, ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem, mkfs_program
 from iostudy.settings.scratch.volume.volume import Volume
-
-ScratchDisk = LoopbackDisk | ScratchDevice | ModelledDrive
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ from iostudy.report.topics.bottlenecks.values import (
     Timeline,
 )
 from iostudy.study.model import Study
-from iostudy.study.simulated import is_simulated
 from iostudy.telemetry.samples import Samples
 
 MOST_TIMELINES = 40
@@ -51,7 +50,7 @@ def diagnose_trials(
     study: Study, circumstances: Mapping[str, Any], rows: Sequence[TrialRow]
 ) -> dict[int, Diagnosis]:
     """Return the diagnosis of each counted trial by its id; none if simulated or joint."""
-    if is_simulated(study) or NODES in circumstances:
+    if study.target.predicts or NODES in circumstances:
         return {}
     grounds = TrialContexts(study, circumstances, rows)
     return {

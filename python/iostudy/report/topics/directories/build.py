@@ -8,17 +8,16 @@ from typing import Any
 from iostudy.report.topics.directories.values import DirectoryReport
 from iostudy.storage_kind import find_storage_kind
 from iostudy.study.model import Study
-from iostudy.study.targets import DirectoriesTarget
 
 
 def build_directories(
     study: Study, circumstances: Mapping[str, Any]
 ) -> tuple[DirectoryReport, ...]:
     """Return the directories in the order of the study file; none for other targets."""
-    if not isinstance(study.target, DirectoriesTarget):
+    if not study.target.compared:
         return ()
     mounts = circumstances.get("host", {}).get("mounts", {})
-    named = {name: str(path) for name, path in study.target.directories.items()}
+    named = {name: str(path) for name, path in study.target.compared.items()}
     return tuple(_build(name, path, mounts[path]) for name, path in named.items() if path in mounts)
 
 

@@ -13,7 +13,7 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.simulated import DEFAULT_SCHEDULER
 from iostudy.study.simulator_validation import Validation, load_validation
-from iostudy.study.targets import SimulatedTarget
+from iostudy.study.targets.drive import SimulatedTarget
 
 
 def build_prediction(study: Study) -> PredictionReport | None:

@@ -20,8 +20,6 @@ from iostudy.results.search_state import build_policy
 from iostudy.study.model import Study
 from iostudy.study.plan import FORMAT_PHASE, whole_plots
 from iostudy.study.search import SLOTS
-from iostudy.study.simulated import name_command
-from iostudy.study.targets import DirectoriesTarget
 from iostudy.telemetry.covariates import Covariate
 
 
@@ -66,7 +64,7 @@ def describe_search_method(found: SearchResult) -> str:
 def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
     """The steps that repeat the study with the same plan."""
     who = "as root" if row.root else "without root"
-    run = f"Run `iostudy {name_command(study)} {study.name}.yaml --seed {row.seed}` {who}."
+    run = f"Run `iostudy {study.target.command} {study.name}.yaml --seed {row.seed}` {who}."
     if NODES in row.circumstances:
         run = (
             f"Write `seed: {row.seed}` into it, and run `iostudy fleet run {study.name}.yaml "
@@ -94,7 +92,7 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
     if not own[0].whole_plot:
         return ()
     shared, plural, error = "file system", "file systems", "holds that of making them, too"
-    if isinstance(study.target, DirectoriesTarget):
+    if study.target.compared:
         shared, plural, error = "directory", "directories", "holds that of making the data, too"
     design = (
         f"The design is a split plot: configurations that share a {shared} run one after another, "
@@ -121,7 +119,7 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
 
 def _describe_remaking(study: Study, trials: Sequence[TrialReport]) -> str:
     """Describe what every block makes again for each whole plot."""
-    if isinstance(study.target, DirectoriesTarget):
+    if study.target.compared:
         return "The data that reads need are made again in each directory in every block."
     made = format_count(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
     return f"Each file system is created again in every block; {made} in all."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import StudyRow
@@ -17,15 +18,14 @@ from iostudy.results.continuation import ContinuationEstimate
 from iostudy.results.recommendation import is_undecided, recommend
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost
+from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.settings.scratch.filesystem import PREFIX, Filesystem
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Configuration
 from iostudy.study.factors import OPTION_PREFIX
 from iostudy.study.model import Study
-from iostudy.study.simulated import is_simulated, name_command
 from iostudy.study.switchback import uses_switchback
-from iostudy.study.targets import DiskTarget, ScratchTarget, is_made
 from iostudy.units import format_exact_seconds, format_percent, format_seconds
 
 _MEASURE = Step(
@@ -61,7 +61,7 @@ def suggest_next_steps(
             return (_suggest_resume_on_nodes(text, file, folder),)
         return (suggest_resume(text, study, folder),)
     label = recommend(study, compared)
-    if is_simulated(study):
+    if study.target.predicts:
         return (_MEASURE,)
     if label is not None and study.design is not None:
         confirm = "Run the confirmation printed with the effects: it measures the predicted best."
@@ -80,7 +80,7 @@ def suggest_next_steps(
 
 def suggest_resume(text: str, study: Study, folder: str) -> Step:
     """Return the step that resumes the study of an output folder."""
-    command = ["iostudy", name_command(study), folder, "--resume"]
+    command = ["iostudy", study.target.command, folder, "--resume"]
     return Step(text=f"{text}:", command=shlex.join(command))
 
 
@@ -106,9 +106,13 @@ def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
     varied = {name: value for name, value in own.settings.items() if value != AS_FOUND}
     made = [name for name in varied if catalog.get(name).cost is Cost.FORMAT]
     kept = [name for name in varied if name not in made]
-    if any(name.startswith(PREFIX) for name in made) and isinstance(study.target, DiskTarget):
-        make = Filesystem(study.target.filesystem).with_settings(varied).command()
-        device = str(study.target.device) if isinstance(study.target, ScratchTarget) else "DEVICE"
+    if any(name.startswith(PREFIX) for name in made) and study.target.made_levels:
+        make = (
+            Filesystem(study.target.made_levels[FILESYSTEM_TYPE.name])
+            .with_settings(varied)
+            .command()
+        )
+        device = str(study.target.named_paths(Path()).device or "DEVICE")
         yield Step(
             text=f"Make the file system anew, which destroys all data on {device}; no file keeps "
             "its options:",
@@ -119,7 +123,7 @@ def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
             yield Step(text=f"Make it anew with {name} = {varied[name]}: no file keeps it.")
     if kept:
         command = ["iostudy", "persist", folder]
-        if is_made(study.target) and any(map(_needs_place, kept)):
+        if study.target.is_made and any(map(_needs_place, kept)):
             command += ["--on", "DISK", "--install"]
             yield Step(
                 text="The study ran on a loop device. Keep the winner on another disk or mount "
@@ -167,7 +171,7 @@ def _without_winner(
 
 def _continue(found: ContinuationEstimate, study: Study, folder: str) -> Step:
     """Return the step that continues a finished study, with the time until its verdicts."""
-    command = ["iostudy", name_command(study), folder, "--resume", "--more"]
+    command = ["iostudy", study.target.command, folder, "--resume", "--more"]
     time = format_seconds(found.seconds)
     return Step(
         text=f"Continue the study: {format_count(found.blocks, 'further block')} will probably "

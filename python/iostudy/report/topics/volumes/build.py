@@ -15,7 +15,7 @@ from iostudy.report.topics.volumes.values import (
 )
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.model import Study
-from iostudy.study.volume_target import DriveMembers, LoopbackMembers, VolumeTarget
+from iostudy.study.targets.volume import VolumeTarget
 from iostudy.telemetry.stack import Direction, build_flow
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.units import KIB, MIB
@@ -42,19 +42,8 @@ def build_volume(
     measured = circumstances.get("target", {}).get("members", [])
     if not isinstance(study.target, VolumeTarget) or not measured:
         return None
-    members = _members(measured, _models(study.target))
+    members = _members(measured, study.target.models)
     return VolumeReport(members=members, rates=tuple(_rates(study, study.target, members, rows)))
-
-
-def _models(target: VolumeTarget) -> Sequence[str]:
-    """Return a name for each disk; disks that the study made of one model share it."""
-    match target.members:
-        case DriveMembers(models=models):
-            return models
-        case LoopbackMembers(count=count):
-            return ["loop-back disk"] * count
-        case devices:
-            return [str(device) for device in devices]
 
 
 def _members(

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainValidator
 
-from iostudy import units
-from iostudy.settings.definitions.volume import PLACEMENTS, STRIPE_SIZE
+from iostudy.settings.definitions.volume import KIND, PLACEMENTS, STRIPE_SIZE
 from iostudy.settings.scratch.volume.layout import DEFAULT_STRIPE_BYTES, KINDS, VolumeLayout
 from iostudy.study.fields import STRICT_KEYS, StudySection, one_of
 from iostudy.study.labels import scalar_text
-from iostudy.study.target_fields import DiskSize, DriveModel, FilesystemType, short_path
+from iostudy.study.problems import KeyPath
+from iostudy.study.targets.disk import DiskRequest, DiskTarget
+from iostudy.study.targets.drive import DriveMembers
+from iostudy.study.targets.fields import MAX_MEMBERS, FilesystemType, short_path
+from iostudy.study.targets.loopback import LoopbackMembers
+from iostudy.study.targets.target import Target
 from iostudy.workloads.option_types import SIZE_FORM
 
-MAX_MEMBERS = 128
-"""Disks of a volume."""
 _MEMBERS_WANTED = (
     "list devices such as [/dev/sdb, /dev/sdc], or write {loopback: {size: 1GiB, count: 4}} or "
     "{drive: {model: ultrastar-7k8, size: 1GiB, count: 4}}"
@@ -27,46 +29,6 @@ _MEMBERS_WANTED = (
 
 def _stripe_size(value: Any) -> int:
     return int(STRIPE_SIZE.parse(scalar_text(value)))
-
-
-MemberCount = Annotated[int, Field(ge=1, le=MAX_MEMBERS)]
-
-
-class LoopbackMembers(StudySection):
-    """Loop-back disks of one size, in the output folder."""
-
-    size: DiskSize
-    """size of each disk, such as 2GiB"""
-    count: MemberCount
-    """number of disks"""
-
-    def describe(self) -> str:
-        """Describe the disks."""
-        return f"{self.count} loop-back disks of {units.format_size(self.size)}"
-
-
-class DriveMembers(StudySection):
-    """Modelled drives of one kind, in memory."""
-
-    model: DriveModel
-    """drive to model, such as ultrastar-7k8, or a drive file (.yaml)"""
-    size: DiskSize
-    """size of each drive, such as 8GiB: fewer cylinders, with data in memory"""
-    count: MemberCount
-    """number of drives"""
-    last: DriveModel | None = None
-    """model of the last of them, such as failing-7k8"""
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The model of each drive."""
-        return (self.model,) * (self.count - 1) + (self.last or self.model,)
-
-    def describe(self) -> str:
-        """Describe the drives."""
-        last = f", the last a {self.last}" if self.last else ""
-        size = units.format_size(self.size)
-        return f"{self.count} modelled drives {self.model} of {size}{last}"
 
 
 class MadeMembers(StudySection):
@@ -101,7 +63,7 @@ def _parse_members(value: Any) -> Members:
 
 
 @dataclass(frozen=True)
-class VolumeTarget:
+class VolumeTarget(DiskTarget):
     """A volume of LVM or md over several disks, formatted and mounted.
 
     The study creates volume and file system again for each configuration that varies one of them.
@@ -144,21 +106,43 @@ class VolumeTarget:
         )
 
     @property
-    def devices(self) -> tuple[Path, ...]:
-        """The devices whose data are destroyed."""
+    def made(self) -> DiskRequest | None:
+        return None if isinstance(self.members, tuple) else self.members.request
+
+    @property
+    def destroyed(self) -> tuple[Path, ...]:
         return self.members if isinstance(self.members, tuple) else ()
 
     @property
-    def count(self) -> int:
-        """The number of disks."""
-        return len(self.members) if isinstance(self.members, tuple) else self.members.count
+    def models(self) -> tuple[str, ...]:
+        """What each disk is; disks that the study made of one model share it."""
+        return self.made.models if self.made else tuple(map(str, self.destroyed))
 
-    def describe(self, filesystem: str = "") -> str:
-        """Describe the target for a person, with its file system or the replacement of it."""
+    @property
+    def made_levels(self) -> Mapping[str, str]:
+        return {**super().made_levels, KIND.name: self.kind}
+
+    def find_conflict(self, settings: Mapping[str, str]) -> tuple[KeyPath, str, str] | None:
+        count = len(self.models)
+        try:
+            self.layout.with_settings(settings).members_used(count)
+        except ValueError as error:
+            return ("volume",), str(error), f"{count} disks"
+        return None
+
+    def describe_with(self, filesystem: str) -> str:
         if isinstance(self.members, tuple):
             disks = ", ".join(map(str, self.members))
         else:
             disks = self.members.describe()
         synced = "" if self.initial_sync else ", without initial sync"
-        made = filesystem or self.filesystem
-        return f"a volume {self.layout.describe()} on {disks}{synced}, with {made}"
+        return f"a volume {self.layout.describe()} on {disks}{synced}, with {filesystem}"
+
+    def describe_changes(self) -> tuple[str, ...]:
+        destroyed = (f"ALL DATA ON {device} ARE DESTROYED" for device in self.destroyed)
+        return (*destroyed, f"{self.describe()}, removed at the end")
+
+    def without_place(self) -> Target:
+        if isinstance(self.members, tuple):
+            return replace(self, members=(Path(),) * len(self.members))
+        return self

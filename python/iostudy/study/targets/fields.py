@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from iostudy import units
-from iostudy.drives import presets
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
 from iostudy.study.fields import one_of
 from iostudy.workloads.option_types import SIZE_FORM
@@ -17,6 +17,19 @@ MIN_DISK_BYTES = 16 * units.MIB
 MAX_DISK_BYTES = 16 << 40
 """The largest file of ext4 with blocks of 4 KiB."""
 _MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
+MAX_DISKS = 32
+"""Disks in addition to the target; each is made and mounted before the first trial."""
+MAX_MEMBERS = 128
+"""Disks of a volume."""
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is no name of a disk or directory: letters, digits, - and _, as in disk2"
+        )
+    return name
 
 
 def _disk_size(value: Any) -> int:
@@ -28,13 +41,6 @@ def _disk_size(value: Any) -> int:
     return size
 
 
-def _drive_model(name: str) -> str:
-    if name not in presets.names() and not name.endswith(".yaml"):
-        known = ", ".join(presets.names())
-        raise ValueError(f"{name!r} is no modelled drive; write a drive file (.yaml) or {known}")
-    return name
-
-
 def short_path(path: Path) -> Path:
     """The path itself; ValueError for one that no system call takes (path_resolution(7))."""
     names = [len(name.encode(errors="surrogatepass")) for name in str(path).split("/")]
@@ -44,9 +50,11 @@ def short_path(path: Path) -> Path:
     return path
 
 
+Name = Annotated[str, AfterValidator(_name)]
+"""Name of a disk or directory."""
+MemberCount = Annotated[int, Field(ge=1, le=MAX_MEMBERS)]
 DiskSize = Annotated[int, BeforeValidator(_disk_size), SIZE_FORM]
 """Size of a disk that the study makes, in bytes."""
-DriveModel = Annotated[str, AfterValidator(_drive_model)]
 DevicePath = Annotated[Path, AfterValidator(short_path)]
 DirectoryPath = DevicePath
 FilesystemType = Annotated[str, one_of("file system", FILESYSTEMS)]

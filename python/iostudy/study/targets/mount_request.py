@@ -12,8 +12,8 @@ from pydantic import AfterValidator, Field
 from iostudy.settings.clusters import hdfs_mount_options
 from iostudy.settings.mount_options import find_unprotected
 from iostudy.study.fields import STRICT_KEYS
-from iostudy.study.hdfs_uri import parse_hdfs_uri
-from iostudy.study.target_fields import DirectoryPath
+from iostudy.study.targets.fields import DirectoryPath
+from iostudy.study.targets.hdfs_uri import parse_hdfs_uri
 
 HDFS = "hdfs://"
 _WORD = re.compile(r"[^\s\0]+")

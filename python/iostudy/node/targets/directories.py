@@ -1,0 +1,70 @@
+"""Driver of directories that the study compares, with those that it mounts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from iostudy.hadoop.existing.mountable import find_directory
+from iostudy.node.free_space import FreeSpace, smallest_free_space
+from iostudy.node.targets.driver import OfferedLevels, TargetDriver
+from iostudy.node.targets.storage import ScratchStorage
+from iostudy.safe_path import ROOT_UID
+from iostudy.settings.clusters.hdfs_mount import HdfsMount, find_program, require_fuse
+from iostudy.settings.clusters.hdfs_mount_options import parse_writable
+from iostudy.settings.definition import Reach
+from iostudy.settings.temporary_mount import TemporaryMount
+from iostudy.settings.work_folder import WorkFolder
+from iostudy.study.combinations import Factor
+from iostudy.study.model import Study
+from iostudy.study.targets.directories import DirectoriesTarget
+from iostudy.study.targets.mount_request import MountRequest
+
+
+class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
+    """Works in each of the directories; what the study mounts is not there before the run."""
+
+    def probe_paths(self) -> tuple[Path, ...]:
+        named = self.target.directories.items()
+        return tuple(path for name, path in named if name not in self.target.mounts)
+
+    def free_space(self, study: Study, folder: Path) -> FreeSpace:
+        """Return that of the directory with the least of those that are mounted already."""
+        if os.geteuid() == ROOT_UID:
+            self.prepare_mounts()
+        directories = self.probe_paths()
+        for directory in directories:
+            WorkFolder.prepare(directory)
+        return smallest_free_space(study.describe_target(), directories)
+
+    def paths(self, folder: Path, storage: ScratchStorage | None) -> tuple[Path, ...]:
+        return tuple(self.target.directories.values())
+
+    def prepare_mounts(self) -> tuple[HdfsMount | TemporaryMount, ...]:
+        """Prepare the mounts in the order of the study file.
+
+        TargetError for a directory that is not empty or a missing program; ClusterError for a
+        NameNode that does not answer.
+        """
+        return tuple(map(_prepare_mount, self.target.mounts.values()))
+
+    def creates(self, factor: Factor, reach: Reach) -> bool:
+        points = [own.point for own in self.target.mounts.values()]
+        return bool(points) and all(
+            any(Path(place).is_relative_to(point) for point in points) for place in factor.on
+        )
+
+    def offered_levels(self, factors: Sequence[Factor]) -> OfferedLevels | None:
+        return None if self.target.mounts else super().offered_levels(factors)
+
+
+def _prepare_mount(request: MountRequest) -> HdfsMount | TemporaryMount:
+    if not request.is_hdfs:
+        return TemporaryMount.prepare(
+            request.point, request.source, request.type or "", request.options or ""
+        )
+    require_fuse()
+    find_program()
+    directory = find_directory(request.source)
+    return HdfsMount.prepare(request.point, directory, parse_writable(request.options or ""))

@@ -1,0 +1,26 @@
+"""Driver of a folder in HDFS, whose disks are those of other machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iostudy.node.free_space import FreeSpace
+from iostudy.node.targets.driver import TargetDriver
+from iostudy.node.targets.storage import ScratchStorage
+from iostudy.settings.work_folder import WorkFolder
+from iostudy.study.model import Study
+from iostudy.study.targets.hdfs import HdfsTarget
+
+
+class HdfsDriver(TargetDriver[HdfsTarget]):
+    """Works in the output folder on this host; the cluster has the files of the trials."""
+
+    def probe_paths(self) -> tuple[Path, ...]:
+        return (Path(),)
+
+    def free_space(self, study: Study, folder: Path) -> FreeSpace:
+        WorkFolder.prepare(folder)
+        return FreeSpace(study.describe_target(), None)
+
+    def paths(self, folder: Path, storage: ScratchStorage | None) -> tuple[Path, ...]:
+        return (folder,)

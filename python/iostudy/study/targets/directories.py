@@ -1,0 +1,94 @@
+"""Target that is several directories on mounts, which the study compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import PlainValidator, TypeAdapter
+
+from iostudy.study.labels import find_duplicates
+from iostudy.study.targets.fields import short_path
+from iostudy.study.targets.mount_request import MountRequest
+from iostudy.study.targets.target import Target
+
+MAX_DIRECTORIES = 32
+"""Directories that a study compares; each is checked before the first trial."""
+
+
+@dataclass(frozen=True)
+class DirectoriesTarget(Target):
+    """Directories on mounts that the study compares, by names.
+
+    Each configuration works in a folder of its own below one of them. The study mounts those of
+    ``mounts``, by the same names, at its begin; the others are mounted already.
+    """
+
+    may_be_foreign: ClassVar[bool] = True
+    why_untraced: ClassVar[str] = (
+        "the directories may lack a device with requests to trace; leave it out"
+    )
+
+    directories: Mapping[str, Path]
+    mounts: Mapping[str, MountRequest] = field(default_factory=dict)
+
+    @classmethod
+    def from_places(cls, places: Mapping[str, Path | MountRequest]) -> Self:
+        """Build it from directories and file systems to mount, by names."""
+        mounts = {name: own for name, own in places.items() if isinstance(own, MountRequest)}
+        paths = {name: own for name, own in places.items() if isinstance(own, Path)}
+        points = {name: own.point for name, own in mounts.items()}
+        return cls({name: (paths | points)[name] for name in places}, mounts)
+
+    def __post_init__(self) -> None:
+        if twice := find_duplicates(str(path) for path in self.directories.values()):
+            raise ValueError(f"directory {', '.join(twice)} has two names")
+
+    def describe(self) -> str:
+        return ", ".join(f"{name} ({self._describe(name)})" for name in self.directories)
+
+    def _describe(self, name: str) -> str:
+        return self.mounts[name].describe() if name in self.mounts else str(self.directories[name])
+
+    def describe_changes(self) -> tuple[str, ...]:
+        return tuple(
+            f"{own.source} is mounted at {own.point}, unmounted at the end"
+            for own in self.mounts.values()
+        )
+
+    @property
+    def compared(self) -> Mapping[str, Path]:
+        return self.directories
+
+    @property
+    def mount_requests(self) -> Mapping[str, MountRequest]:
+        return self.mounts
+
+    def root_needs(self, description: str) -> tuple[str, ...]:
+        del description
+        sources = ", ".join(own.source for own in self.mounts.values())
+        return (f"mount {sources}",) if sources else ()
+
+    def without_place(self) -> Target:
+        return DirectoriesTarget(
+            {name: Path(name) for name in self.directories},
+            {name: replace(own, point=Path(name)) for name, own in self.mounts.items()},
+        )
+
+
+def _parse_place(value: Any) -> Path | MountRequest:
+    """Parse a directory, or a file system to mount."""
+    if isinstance(value, Mapping):
+        return _MOUNT_REQUEST.validate_python(value)
+    if not isinstance(value, str):
+        raise ValueError("write a directory, or {mount: filer:/export, at: /mnt/nfs}")
+    return short_path(Path(value))
+
+
+_MOUNT_REQUEST = TypeAdapter(MountRequest)
+ComparedPlace = Annotated[
+    Path | MountRequest, PlainValidator(_parse_place, json_schema_input_type=str | MountRequest)
+]
+"""A directory, or a file system to mount."""

@@ -1,0 +1,139 @@
+"""Modelled drives: disks in memory that take the time of a drive, or drives of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
+
+from iostudy import units
+from iostudy.drives import presets
+from iostudy.study.fields import STRICT_KEYS, StudySection
+from iostudy.study.targets.disk import DiskRequest, DiskTarget
+from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
+from iostudy.study.targets.target import Target
+
+DRIVE = "drive"
+MAX_HOSTS = 10_000
+"""Simulated hosts of a study."""
+_PARTS = "a process, a FUSE mount, a loop device and a mount"
+
+
+def _drive_model(name: str) -> str:
+    if name not in presets.names() and not name.endswith(".yaml"):
+        known = ", ".join(presets.names())
+        raise ValueError(f"{name!r} is no modelled drive; write a drive file (.yaml) or {known}")
+    return name
+
+
+DriveModel = Annotated[str, AfterValidator(_drive_model)]
+
+
+@dataclass(frozen=True)
+class DriveTarget(DiskTarget):
+    """Modelled drives in memory, attached as disks; each is formatted and mounted."""
+
+    __pydantic_config__ = STRICT_KEYS
+
+    model: DriveModel
+    """drive to model, such as ultrastar-7k8, or a drive file (.yaml)"""
+    size_bytes: Annotated[DiskSize, Field(validation_alias="size")]
+    """size of the drive, such as 8GiB: fewer cylinders, with data in memory"""
+    filesystem: FilesystemType = "ext4"
+    """file system that is made on it"""
+    count: Annotated[int, Field(ge=1, le=MAX_DISKS + 1)] = 1
+    """number of equal drives; the others are further disks drive2, drive3 and so on"""
+    other_models: Annotated[
+        Mapping[Name, DriveModel],
+        Field(max_length=MAX_DISKS, validation_alias="beside"),
+    ] = field(default_factory=dict)
+    """models of further drives of that size and file system, by names of your own"""
+    simulated: bool = False
+    """simulate the drive below a simulated host, for `iostudy simulate`"""
+    hosts: Annotated[int, Field(ge=1, le=MAX_HOSTS)] = 1
+    """number of simulated hosts, each with such a drive"""
+
+    def __post_init__(self) -> None:
+        if self.hosts > 1 and not self.simulated:
+            raise ValueError("hosts counts simulated hosts; add simulated: true, or use count")
+        if self.simulated and (self.count > 1 or self.other_models):
+            raise ValueError("a simulated target is one drive; leave out count and other drives")
+        for name in self._equal_drives:
+            if name in self.other_models:
+                raise ValueError(f"{name} is the name of one of the {self.count} equal drives")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model of each drive: the first, those equal to it, and the others."""
+        return (self.model,) * self.count + tuple(self.other_models.values())
+
+    @property
+    def extra_filesystems(self) -> Mapping[str, str]:
+        return dict.fromkeys((*self._equal_drives, *self.other_models), self.filesystem)
+
+    @property
+    def _equal_drives(self) -> tuple[str, ...]:
+        return tuple(f"drive{number}" for number in range(2, self.count + 1))
+
+    def describe_with(self, filesystem: str) -> str:
+        size = units.format_size(self.size_bytes)
+        equal = "a modelled drive" if self.count == 1 else f"{self.count} modelled drives"
+        others = ", ".join(f"{name} ({model})" for name, model in self.other_models.items())
+        own = f"{equal} {self.model} of {size} with {filesystem}"
+        return f"{own}, with further drives {others}" if others else own
+
+    def describe_changes(self) -> tuple[str, ...]:
+        count = len(self.models)
+        each = f" for each of {count} modelled drives" if count > 1 else ""
+        return (f"{_PARTS}{each}, removed at the end",)
+
+    @property
+    def made(self) -> DiskRequest:
+        return DiskRequest(DRIVE, self.size_bytes, self.models)
+
+
+class DriveMembers(StudySection):
+    """Modelled drives of one kind, in memory."""
+
+    model: DriveModel
+    """drive to model, such as ultrastar-7k8, or a drive file (.yaml)"""
+    size: DiskSize
+    """size of each drive, such as 8GiB: fewer cylinders, with data in memory"""
+    count: MemberCount
+    """number of drives"""
+    last: DriveModel | None = None
+    """model of the last of them, such as failing-7k8"""
+
+    @property
+    def request(self) -> DiskRequest:
+        """The drives to make."""
+        last = self.last or self.model
+        return DiskRequest(DRIVE, self.size, (self.model,) * (self.count - 1) + (last,))
+
+    def describe(self) -> str:
+        """Describe the drives."""
+        last = f", the last a {self.last}" if self.last else ""
+        size = units.format_size(self.size)
+        return f"{self.count} modelled drives {self.model} of {size}{last}"
+
+
+@dataclass(frozen=True)
+class SimulatedTarget(Target):
+    """A drive on a virtual clock, below a simulated host: every figure is a prediction."""
+
+    predicts: ClassVar[bool] = True
+    command: ClassVar[str] = "simulate"
+
+    model: str
+    size_bytes: int
+    hosts: int = 1
+
+    def describe(self) -> str:
+        drive = f"a simulated drive {self.model} of {units.format_size(self.size_bytes)}"
+        return drive if self.hosts == 1 else f"{self.hosts} hosts, each with {drive}"
+
+    @property
+    def is_made(self) -> bool:
+        return True

@@ -1,0 +1,79 @@
+"""Every kind of target has a driver, and every word for disks a maker."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from iostudy.node.permission import Permission
+from iostudy.node.targets import disk_makers
+from iostudy.node.targets.disk_makers import prepare_disks
+from iostudy.node.targets.drivers import find_driver
+from iostudy.settings.scratch.disk import LoopbackDisk
+from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.study.targets import section
+from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.disk import DiskRequest
+from iostudy.study.targets.section import parse_target
+from iostudy.study.targets.target import Target
+
+DRIVE = {"model": "ultrastar-7k8", "size": "16MiB"}
+EXAMPLES = (
+    "/data",
+    "hdfs://namenode:8020/bench",
+    {"directories": {"a": "/data", "b": "/mnt"}},
+    {"loopback": {"size": "16MiB", "beside": {"b": "xfs"}}},
+    {"drive": {**DRIVE, "count": 2}},
+    {"drive": {**DRIVE, "simulated": True}},
+    {"scratch": {"device": "/dev/sdz"}},
+    {"volume": {"kind": "md-raid1", "devices": ["/dev/sdy", "/dev/sdz"]}},
+    {"volume": {"kind": "md-raid1", "devices": {"loopback": {"size": "16MiB", "count": 2}}}},
+    {"volume": {"kind": "md-raid1", "devices": {"drive": {**DRIVE, "count": 2}}}},
+)
+TARGETS = [parse_target(example) for example in EXAMPLES]
+
+
+def _kinds() -> Iterator[type[Target]]:
+    """The kinds that a study file can have."""
+    for _, found in inspect.getmembers(section, inspect.isclass):
+        if issubclass(found, Target) and not inspect.isabstract(found):
+            yield found
+
+
+def test_the_examples_have_every_kind() -> None:
+    assert set(_kinds()) == {type(target) for target in TARGETS}
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_every_kind_has_a_driver_that_opens_a_node(target: Target) -> None:
+    driver = find_driver(target)
+    local = object()
+    assert (driver.open_node(lambda: local) is local) is not target.predicts
+    assert driver.probe_paths()
+
+
+@pytest.mark.parametrize("target", [each for each in TARGETS if each.is_made], ids=str)
+def test_no_one_else_uses_what_a_study_makes(target: Target) -> None:
+    assert not target.destroyed
+    assert not target.compared
+    assert not target.cluster_uri
+
+
+def test_a_device_is_no_directory() -> None:
+    device = next(Path("/dev").glob("loop[0-9]"), None)
+    if device is None:
+        pytest.skip("no block device")
+    with pytest.raises(Exception, match="a block device"):
+        find_driver(DirectoryTarget(device)).prepare(Path(), Permission())
+
+
+def test_disks_are_made_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests: list[tuple[object, ...]] = []
+    for maker in (LoopbackDisk, ModelledDrive):
+        monkeypatch.setattr(maker, "prepare_several", lambda *given: requests.append(given) or [])
+    for word in disk_makers._MAKERS:
+        prepare_disks(tmp_path, DiskRequest(word, 1 << 24, ("a", "b")))
+    assert requests == [(tmp_path, 1 << 24, 2), (tmp_path, ("a", "b"), 1 << 24)]

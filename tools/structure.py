@@ -1,0 +1,173 @@
+"""Measure the structure of the program against its limits: ``python -m tools.structure``.
+
+pyproject.toml has the limits, and globs of files that belong to Hadoop or to models of drives. All
+other files of `python/iostudy` and `crates` are the core. Code decides by the kind of a target if
+it tests for a class of `study/targets/` outside the folders of targets. It decides by the mode of a
+study if it asks for its design, its search or its windows. The check fails if a measure exceeds its
+limit.
+"""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "python" / "iostudy"
+CRATES = ROOT / "crates"
+TARGETS = ("study/targets/", "node/targets/")
+"""The folders in which the kind of a target is known."""
+_TARGET_CLASS = re.compile(r"[A-Z]\w*(?:Target|Members|Disks)")
+_MODE_FUNCTIONS = {"uses_switchback"}
+_MODE_FIELDS = {"design", "search"}
+
+
+def main() -> int:
+    """Print every measure with its limit; return the exit code."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["structure"]
+    limits: Mapping[str, int] = settings["limits"]
+    measured = measure(settings["separable"])
+    exceeded = False
+    for name, limit in limits.items():
+        exceeded |= measured[name] > limit
+        text = "exceeds" if measured[name] > limit else "of at most"
+        print(f"{name.replace('_', ' ')}: {measured[name]:,} {text} {limit:,}")
+    return 1 if exceeded else 0
+
+
+def measure(separable: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Return every measure by its name."""
+    globs = [pattern for patterns in separable.values() for pattern in patterns]
+    core = {name for name in _files(PACKAGE, "py") if not _matches(name, globs)}
+    crates = [name for name in _files(CRATES, "rs") if not _matches(f"crates/{name}", globs)]
+    edges = [edge for name in sorted(core) for edge in _outer_imports(name, core)]
+    return {
+        "core_python_lines": sum(_count_lines(PACKAGE / name) for name in core),
+        "core_python_files": len(core),
+        "core_rust_lines": sum(_count_lines(CRATES / name) for name in crates),
+        "imports_beyond_the_core": len(edges),
+        "sites_by_kind_of_target": len(list(_target_sites())),
+        "sites_by_mode": len(list(_mode_sites())),
+        "widest_constructor": max(_constructor_widths()),
+    }
+
+
+@cache
+def _tree(name: str) -> ast.Module:
+    return ast.parse((PACKAGE / name).read_text("utf-8"))
+
+
+def _files(folder: Path, suffix: str) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob(f"*.{suffix}"))
+
+
+def _count_lines(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())
+
+
+def _matches(name: str, globs: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in globs)
+
+
+def _outer_imports(name: str, core: set[str]) -> Iterator[str]:
+    """Yield the modules outside the core that a file imports, each statement once."""
+    for node in ast.walk(_tree(name)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("iostudy"):
+            modules = [f"{node.module}.{alias.name}" for alias in node.names]
+            found = {own for own in map(_file_of, [*modules, node.module]) if own}
+            if found and (found - core - {"__init__.py"}):
+                yield node.module
+
+
+def _file_of(module: str) -> str:
+    """Return the file of a module or package; empty for other names."""
+    path = "/".join(module.split(".")[1:])
+    for name in (f"{path}.py", f"{path}/__init__.py"):
+        if path and (PACKAGE / name).is_file():
+            return name
+    return ""
+
+
+def _target_sites() -> Iterator[tuple[str, int]]:
+    """Yield each case of a match, and each isinstance, for a class of targets."""
+    for name in _files(PACKAGE, "py"):
+        if name.startswith(TARGETS):
+            continue
+        for node in ast.walk(_tree(name)):
+            match node:
+                case ast.match_case(pattern=pattern):
+                    tested = [p.cls for p in ast.walk(pattern) if isinstance(p, ast.MatchClass)]
+                case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]):
+                    tested = [kind]
+                case _:
+                    continue
+            if any(_names_target(expression) for expression in tested):
+                yield name, tested[0].lineno
+
+
+def _names_target(expression: ast.expr) -> bool:
+    names = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
+    return bool(names & _target_classes())
+
+
+@cache
+def _target_classes() -> set[str]:
+    """Return the names of the classes that the specs define."""
+    trees = [_tree(name) for name in _files(PACKAGE, "py") if name.startswith("study/targets/")]
+    nodes: list[Any] = [node for tree in trees for node in tree.body]
+    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    unions = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return {name for name in classes | unions if _TARGET_CLASS.fullmatch(name)}
+
+
+def _mode_sites() -> Iterator[tuple[str, int, int]]:
+    """Yield each test of the mode: a call of a function of it, or a condition on a field of it."""
+    for name in _files(PACKAGE, "py"):
+        found = set()
+        for node in ast.walk(_tree(name)):
+            for condition in _conditions(node):
+                tested = (n for n in ast.walk(condition) if isinstance(n, ast.Attribute))
+                found |= {(n.lineno, n.col_offset) for n in tested if n.attr in _MODE_FIELDS}
+            if isinstance(node, ast.Call) and _called(node) in _MODE_FUNCTIONS:
+                found.add((node.lineno, node.col_offset))
+        yield from ((name, *place) for place in sorted(found))
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _conditions(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            yield test
+        case ast.comprehension(ifs=tests) | ast.BoolOp(values=tests):
+            yield from tests
+        case ast.Compare(left=left, comparators=others):
+            yield from (left, *others)
+
+
+def _constructor_widths() -> Iterator[int]:
+    """Yield the numbers of parameters of every ``__init__``."""
+    for name in _files(PACKAGE, "py"):
+        for node in ast.walk(_tree(name)):
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                own = node.args
+                yield len(own.posonlyargs) + len(own.args) + len(own.kwonlyargs) - 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
