@@ -64,9 +64,9 @@ def test_a_study_runs_on_every_node_and_its_results_are_pooled(hosts: Hosts):
 
 def test_check_names_what_each_node_lacks(hosts: Hosts):
     hosts.add("ready")
-    skewed = hosts.folder / "skewed/iostudy-9.9.dist-info"
+    skewed = hosts.folder / "skewed/iostudy_fleet-9.9.dist-info"
     skewed.mkdir(parents=True)
-    (skewed / "METADATA").write_text("Metadata-Version: 2.1\nName: iostudy\nVersion: 9.9\n")
+    (skewed / "METADATA").write_text("Metadata-Version: 2.1\nName: iostudy-fleet\nVersion: 9.9\n")
     nodes = hosts.add("skewed", PYTHONPATH=str(skewed.parent))
     done = hosts.controller("fleet", "check", "study.yaml", "--nodes", f"{nodes},gone")
     assert done.returncode == 2
