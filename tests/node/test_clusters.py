@@ -405,7 +405,7 @@ def test_undropped_page_caches_are_noted(
 ) -> None:
     dropped: list[Path] = []
     monkeypatch.setattr(
-        caches, "drop_caches", lambda directories: dropped.extend(directories) or ""
+        caches, "drop_caches", lambda directories, _account: dropped.extend(directories) or ""
     )
     bench.cluster.dirs = (tmp_path / "data",) if here else ()
     with bench.node() as node, node.block(request(), seed=1) as session:

@@ -41,7 +41,8 @@ def _check(study: str, text: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="iostudy-check-") as folder:
         path = Path(folder) / f"{study}.yaml"
         path.write_text(text, encoding="utf-8")
-        out = str(Path(folder) / "out")  # a study of a fleet writes to a work folder of its own
+        # A study of a fleet writes to a work folder, not to the directory in which ssh starts it.
+        out = str(Path.home() / Path(folder).name)
         done = subprocess.run(
             [sys.executable, "-P", "-m", "iostudy", "check", str(path), "--out", out, "--json"],
             stdin=subprocess.DEVNULL,
