@@ -14,10 +14,10 @@ pub fn set_file_identity(uid: u32, gid: u32, groups: Vec<u32>) -> PyResult<(u32,
     let groups: Vec<_> = groups.into_iter().map(Gid::from_raw).collect();
     set_thread_groups(&groups)
         .map_err(|errno| PyPermissionError::new_err((errno.raw_os_error(), errno.to_string())))?;
-    let earlier_gid = set_group(gid);
-    let earlier_uid = set_user(uid);
+    let group_before = set_group(gid);
+    let earlier = (set_user(uid), group_before);
     if set_group(NONE) == gid && set_user(NONE) == uid {
-        return Ok((earlier_uid, earlier_gid));
+        return Ok(earlier);
     }
     Err(PyPermissionError::new_err(format!(
         "the kernel does not let this thread access files as user {uid}"
