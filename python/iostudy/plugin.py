@@ -1,4 +1,4 @@
-"""What plugins of other projects are written with: the API that `iostudy.plugins.API` counts."""
+"""API for plugins of other projects; `iostudy.plugins.API` is its version."""
 
 from __future__ import annotations
 

@@ -12,13 +12,15 @@ const NONE: u32 = u32::MAX;
 #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
 pub fn set_file_identity(uid: u32, gid: u32, groups: Vec<u32>) -> PyResult<(u32, u32)> {
     let groups: Vec<_> = groups.into_iter().map(Gid::from_raw).collect();
-    set_thread_groups(&groups)
-        .map_err(|errno| PyPermissionError::new_err((errno.raw_os_error(), errno.to_string())))?;
     let group_before = set_group(gid);
     let earlier = (set_user(uid), group_before);
-    if set_group(NONE) == gid && set_user(NONE) == uid {
+    let is_allowed = set_group(NONE) == gid && set_user(NONE) == uid;
+    if is_allowed && set_thread_groups(&groups).is_ok() {
         return Ok(earlier);
     }
+    // Nothing is left half changed: the thread keeps the identity that it had.
+    set_user(earlier.0);
+    set_group(earlier.1);
     Err(PyPermissionError::new_err(format!(
         "the kernel does not let this thread access files as user {uid}"
     )))

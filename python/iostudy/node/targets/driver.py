@@ -1,4 +1,4 @@
-"""What a node asks of a target on this host, whatever its kind."""
+"""Driver of a target: how a node prepares and describes it on this host, for every kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rest of the program asks a target, whatever its kind."""
+"""Specification of a target: the base class of every kind, which touches no system."""
 
 from __future__ import annotations
 
