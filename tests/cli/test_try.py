@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from iostudy.report.answer.layout import COLUMNS, LINES
 from tests.cli.program import Program
+from tests.settings.programs import install
+from tests.settings.test_shipped import ZFS
 
 pytestmark = pytest.mark.process
 DIRTY = Path("/proc/sys/vm/dirty_ratio")
@@ -151,3 +154,44 @@ def test_commands_run_as_another_user(program: Program) -> None:
         *("sh -c 'touch own; test $(id -un) = nobody'", "sh -c 'touch own; sleep 0.1'"),
     )
     assert done.returncode == 0, done.stderr
+
+
+ZFS_LINE = (
+    *("--vary", "recordsize=128K,16K", "--read", "zfs get -Hpo value recordsize tank/db"),
+    *("--write", "zfs set recordsize={} tank/db", "--max-time", "30s", "--out", "out"),
+)
+
+
+@pytest.fixture
+def zfs(program: Program) -> Path:
+    """The folder of what a ``zfs`` on PATH keeps."""
+    install(program.folder / "bin", "zfs", ZFS)
+    program.env["PATH"] = f"{program.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return program.folder / "bin/state"
+
+
+def test_a_property_of_zfs_is_varied_by_its_commands_and_restored(
+    program: Program, zfs: Path
+) -> None:
+    script(program, "bench.sh", f"cat {zfs}/recordsize >>{program.folder}/seen; sleep 0.05")
+    done = program("try", *ZFS_LINE, "--", "./bench.sh")
+    assert done.returncode == 0, done.stderr
+    require_one_screen(done.stdout)
+    assert {*(program.folder / "seen").read_text().split()} == {"131072", "16384", "local"}
+    assert (zfs / "recordsize").read_text() == "131072 local\n"
+
+
+def test_a_command_that_does_not_write_the_old_value_ends_with_4_and_the_command_to_type(
+    program: Program, zfs: Path
+) -> None:
+    script(
+        program, "bench.sh", f"grep -q 16384 {zfs}/recordsize && chmod a-x {zfs.parent}/zfs; true"
+    )
+    done = program("try", *ZFS_LINE, "--", "./bench.sh")
+    assert done.returncode == 4, done.stderr
+    assert "zfs set recordsize=131072 tank/db" in done.stderr
+    assert (zfs / "recordsize").read_text() == "16384 local\n"
+    (zfs.parent / "zfs").chmod(0o755)
+    restored = program("restore")
+    assert restored.returncode == 0, restored.stderr
+    assert (zfs / "recordsize").read_text() == "131072 local\n"

@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.errors import TargetError, UsageError
-from iostudy.host import devices, mounts
+from iostudy.errors import RestoreError, TargetError, UsageError
+from iostudy.host import devices, files, mounts
 from iostudy.host.devices import parse_scheduler
-from iostudy.settings import user_drive
+from iostudy.settings import kinds, user_drive
 from iostudy.settings.scratch import drive_server
 from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.scratch.drive_queue import read_driver_depth
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.transaction import state
 from iostudy.settings.transaction.recovery import restore_stale
 from iostudy.settings.transaction.transaction import Transaction
 from tests.crash.killer import fork, kill_me
@@ -201,3 +202,42 @@ def test_refusals(tmp_path: Path) -> None:
         ModelledDrive.prepare(tmp_path, "atlas-10k", 1 << 40)
     with pytest.raises(TargetError, match="memory"):
         ModelledDrive.prepare(tmp_path, MODEL)
+
+
+def test_a_scheduler_that_the_kernel_does_not_switch_is_an_error_in_time(tmp_path: Path) -> None:
+    """The switch waits for requests under way, and the server of the drive is stopped."""
+    with Transaction(directory=tmp_path / "drive") as transaction:
+        drive = ModelledDrive.prepare(tmp_path, MODEL, SIZE)
+        transaction.apply(drive)
+        scheduler = Path("/sys/block") / drive.device.name / "queue/scheduler"
+        before = parse_scheduler(scheduler.read_text())
+        other = next(each for each in before.available if each != before.current)
+        (setting,) = kinds.bind("block.scheduler", str(drive.device.path))
+        (change,) = kinds.prepare_changes({setting: other})
+        (server,) = drive_server.find(drive.folder)
+        os.kill(server, signal.SIGSTOP)
+        reader = subprocess.Popen(
+            ["dd", f"if={drive.device.path}", "of=/dev/null", "bs=4K", "count=1", "iflag=direct"],
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            while (Path("/sys/block") / drive.device.name / "inflight").read_text().split()[
+                0
+            ] == "0":
+                time.sleep(0.01)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(files.write_attribute, "__defaults__", (0.5,))
+                own = Transaction(directory=tmp_path / "switch")
+                with pytest.raises(RestoreError, match="has not ended a write") as failed, own:
+                    own.apply(change)
+            assert f"echo {before.current} > {scheduler}" in failed.value.remedy
+        finally:
+            os.kill(server, signal.SIGCONT)
+            reader.wait()
+        while files.is_being_written():
+            time.sleep(0.01)
+        assert parse_scheduler(scheduler.read_text()).current == other, "the late write has come"
+        (journal,) = (tmp_path / "switch").glob("*.journal")
+        assert state.open_locked(journal, create=False) is None
+        change.undo()
+        assert parse_scheduler(scheduler.read_text()).current == before.current

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -42,7 +40,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             write(tmp_path / "proc/sys/vm/min_free_kbytes", "67584\n")
 
     monkeypatch.setattr(attribute_file, "ROOT", tmp_path)
-    monkeypatch.setattr(attribute_file, "write_in_time", store)
+    monkeypatch.setattr(attribute_file, "write_attribute", store)
     return tmp_path
 
 
@@ -215,20 +213,6 @@ def test_a_machine_without_a_frequency_governor(root: Path) -> None:
         governors()
 
 
-@pytest.mark.child
-def test_a_write_that_never_ends_is_ended(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "full")
-    reader = os.open(tmp_path / "full", os.O_RDWR | os.O_NONBLOCK)
-    try:
-        with suppress(BlockingIOError):
-            while os.write(reader, b"x" * 4096):
-                pass
-        with pytest.raises(OSError, match="did not end in time"):
-            attribute_file.write_in_time(tmp_path / "full", "1\n", 0.5)
-    finally:
-        os.close(reader)
-
-
 def test_a_value_that_cannot_be_restored_is_a_command_for_a_person(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,17 +221,9 @@ def test_a_value_that_cannot_be_restored_is_a_command_for_a_person(
     change.apply()
 
     def hang(path: Path, text: str, seconds: float) -> None:
-        raise OSError(5, "it did not end in time")
+        raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(attribute_file, "write_in_time", hang)
-    with pytest.raises(RestoreError, match="did not end in time") as refused:
+    monkeypatch.setattr(attribute_file, "write_attribute", hang)
+    with pytest.raises(RestoreError, match="Input/output error") as refused:
         change.undo()
     assert f"echo 1 > {root}/sys/x/y" in refused.value.remedy
-
-
-@pytest.mark.child
-@pytest.mark.root
-def test_what_the_kernel_says_of_a_value() -> None:
-    file = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    with pytest.raises(OSError, match="Invalid argument"):
-        attribute_file.write_in_time(file, "no such word\n", 10)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +13,11 @@ from iostudy.visible import visible
 
 ROOT = Path("/")
 """The parent of ``sys`` and ``proc``. Functions accept another root for a recorded tree."""
+
+WRITE_SECONDS = 60.0
+"""Most time for a write: the kernel waits for requests under way before it changes a queue."""
+
+_writes: dict[Path, _Write] = {}
 
 NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP)
 
@@ -58,16 +65,54 @@ def read_number(path: Path) -> int | None:
     return int(text) if text else None
 
 
-def write_attribute(path: Path, value: str) -> None:
+class _Write(threading.Thread):
+    """One write(2) of a text to a file."""
+
+    def __init__(self, path: Path, value: str) -> None:
+        super().__init__(name=f"write to {path}", daemon=True)
+        self.path, self.data = path, os.fsencode(value)
+        self.problem: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                os.write(descriptor, self.data)
+            finally:
+                os.close(descriptor)
+        except Exception as error:  # noqa: BLE001 - raised in the caller's thread
+            self.problem = error
+
+
+def write_attribute(path: Path, value: str, seconds: float = WRITE_SECONDS) -> None:
     """Hand the value to the kernel in one write(2), which is what attribute files take.
 
-    OSError if the kernel refuses it.
+    OSError if the kernel refuses it; TimeoutError if it has not ended the write after ``seconds``.
+    A thread writes, because nothing ends a write that the kernel does not end. An exception in the
+    caller, as of a signal, is raised when the write has ended.
     """
-    descriptor = os.open(path, os.O_WRONLY)
+    if is_being_written(path):
+        raise TimeoutError(errno.ETIMEDOUT, "it has not ended an earlier write")
+    write, deadline = _Write(path, value), time.monotonic() + seconds
+    _writes[path] = write
+    write.start()
     try:
-        os.write(descriptor, os.fsencode(value))
-    finally:
-        os.close(descriptor)
+        write.join(seconds)
+    except BaseException:
+        write.join(max(0.0, deadline - time.monotonic()))
+        raise
+    if is_being_written(path):
+        raise TimeoutError(errno.ETIMEDOUT, f"it has not ended the write after {seconds:g} s")
+    if write.problem is not None:
+        raise write.problem
+
+
+def is_being_written(path: Path | None = None) -> bool:
+    """Return whether the kernel has not ended a write of this process to the file, or to any."""
+    for each, thread in tuple(_writes.items()):
+        if not thread.is_alive():
+            del _writes[each]
+    return bool(_writes) if path is None else path in _writes
 
 
 def parse_choice(text: str) -> KernelChoice:

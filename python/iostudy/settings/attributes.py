@@ -8,12 +8,15 @@ and also restores what the kernel changed with them.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 from iostudy.errors import RestoreError, SettingError
+from iostudy.host.files import is_being_written
 from iostudy.settings import catalog
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.definition import SettingDefinition
@@ -247,6 +250,9 @@ class AttributeChange:
         loss = self.owner.absence_reason()
         if loss:
             return (f"{self.owner.name}: {loss}, and its changes with it",)
+        names = dict.fromkeys((*self.before, *self.written))
+        if any(is_being_written(Path(self.owner.location(name))) for name in names):
+            raise self._not_restorable_yet()
         conflicts = set() if policy is ConflictPolicy.OVERWRITE else self._find_conflicts()
         ours = [name for name in self.owner.write_order(self.before) if name not in conflicts]
         done: tuple[str | RestoredValue, ...]
@@ -290,7 +296,9 @@ class AttributeChange:
         try:
             self.owner.write(attribute, value)
         except OSError as error:
-            offered = self.owner.available_values(attribute)
+            # A file that is being written may be locked for readers, too.
+            is_late = isinstance(error, TimeoutError)
+            offered = () if is_late else self.owner.available_values(attribute)
             offers = f"; it offers {', '.join(offered)}" if offered else ""
             raise SettingError(
                 f"to set {self._describe_attribute(attribute)} to {value}",
@@ -323,6 +331,8 @@ class AttributeChange:
                 continue
             try:
                 self.owner.write(name, original)
+            except TimeoutError as error:
+                raise self._not_restorable_yet() from error
             except OSError as error:
                 trouble[name] = f"{self._refused_by} refused to restore it ({error.strerror})"
             else:
@@ -364,6 +374,19 @@ class AttributeChange:
             found="; ".join(now),
             where=self.owner.name,
             remedy=decide if is_conflict else self._by_hand(trouble),
+        )
+
+    def _not_restorable_yet(self) -> RestoreError:
+        commands = (
+            f"echo {shlex.quote(value)} > {shlex.quote(self.owner.location(name))}"
+            for name, value in self.before.items()
+        )
+        return RestoreError(
+            f"to restore {', '.join(map(self._describe_attribute, self.before))}",
+            found=f"{self._refused_by} has not ended a write to it, and reading may wait as well",
+            where=", ".join(map(self.owner.location, self.before)),
+            remedy="see dmesg. Once the write has ended, iostudy restores the value, or `iostudy "
+            f"restore` does, or: {'; '.join(commands)}",
         )
 
     def _by_hand(self, attributes: Iterable[str]) -> str:

@@ -123,3 +123,28 @@ def test_without_a_controller_every_node_stops_and_resume_completes_all(hosts: H
     assert "2 complete" in resumed.stderr
     again = hosts.controller(*run_arguments(hosts, nodes), "--resume")
     assert (again.returncode, again.stdout) == (0, resumed.stdout)
+
+
+DECLARED = """\
+question: Which?
+target: {target}
+settings: {{app.size: {{file: {conf}, key: size, after: [cp, {conf}, {used}]}}}}
+factors: {{app.size: [1, 2]}}
+workloads: [{{command: {{run: "cat {used}", figure: exec_time}}}}]
+decide: {{margin: 99%, risk: 49%, blocks: [3, 4]}}
+"""
+
+
+def test_a_setting_that_the_study_declares_is_varied_and_restored_on_a_node(hosts: Hosts):
+    nodes = hosts.add("n1")
+    conf, used = hosts.folder / "app.conf", hosts.folder / "used.conf"
+    conf.write_text("# ours\nsize = 7\n")
+    text = DECLARED.format(target=hosts.folder / "target", conf=conf, used=used)
+    hosts.controller.write(text)
+    checked = hosts.controller("fleet", "check", "study.yaml", "--nodes", nodes)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    done = hosts.controller(*run_arguments(hosts, nodes))
+    assert done.returncode == 0, done.stderr
+    report = json.loads((hosts.controller.out / "n1/report.json").read_text())
+    assert report["state"] == "complete"
+    assert conf.read_text() == used.read_text() == "# ours\nsize = 7\n"

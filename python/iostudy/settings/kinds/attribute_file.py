@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from iostudy.errors import TargetError
-from iostudy.host.files import NOT_HERE, ROOT, decode
+from iostudy.host.files import NOT_HERE, ROOT, decode, write_attribute
 from iostudy.settings import catalog
 from iostudy.settings.attributes import READ_ONLY_REMEDY, AttributeSetting
 from iostudy.settings.change import SettingKind
-from iostudy.settings.commands import CommandError, run_kept
 from iostudy.settings.definitions.declared import AttributeDefinition
 from iostudy.settings.identity import boot_id
 from iostudy.settings.kinds.declared import (
@@ -88,7 +87,7 @@ class AttributeFiles(DeclaredOwner):
 
     def write(self, attribute: str, value: str) -> None:
         """Write one value, with the newline that echo(1) adds."""
-        write_in_time(ROOT / attribute, f"{value}\n", self.runner.seconds)
+        write_attribute(ROOT / attribute, f"{value}\n", self.runner.seconds)
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
         """Return the words around the chosen one, or those of the file that lists them."""
@@ -212,19 +211,6 @@ def _chosen_word(words: Sequence[str]) -> str:
     pairs = ("[]",) if any(word.isdecimal() for word in words) else ("[]", "()")
     chosen = [word[1:-1] for word in words if word[0] + word[-1] in pairs]
     return chosen[0] if len(chosen) == 1 else ""
-
-
-def write_in_time(path: Path, text: str, seconds: float) -> None:
-    """Write a text in one write(2); OSError if the kernel refuses it, or does not end in time.
-
-    A program writes it: nothing ends a write of this process that the kernel never ends.
-    """
-    os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
-    write = ("dd", f"of={path}", "conv=notrunc", "status=none", "iflag=fullblock", "bs=8K")
-    try:
-        run_kept(*write, seconds=seconds, text=text)
-    except CommandError as error:
-        raise OSError(errno.EIO, str(error).rpartition(": ")[2]) from error
 
 
 def _read(path: Path) -> str:

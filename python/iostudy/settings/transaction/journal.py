@@ -21,6 +21,7 @@ from pathlib import Path
 
 from iostudy.durable import fsync_directory
 from iostudy.errors import IostudyError, RestoreError, SettingError
+from iostudy.host.files import is_being_written
 from iostudy.host.lock_holders import one_line
 from iostudy.safe_path import open_regular, require_safe
 from iostudy.settings.change import Change, Record
@@ -214,8 +215,9 @@ class Journal:
         return aside
 
     def close(self) -> None:
-        """Close the journal and release its lock."""
-        os.close(self.descriptor)
+        """Close the journal and release its lock, which unfinished writes keep until they end."""
+        if not is_being_written():
+            os.close(self.descriptor)
 
     def _append(
         self, *events: Record, sync: bool, failure: type[IostudyError] = SettingError

@@ -1,0 +1,113 @@
+"""Writes of kernel files that do not end: an error in time, and nothing restored too early."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import RestoreError
+from iostudy.host import files
+from iostudy.settings import kinds
+from iostudy.settings.kinds import attribute_file
+from iostudy.settings.transaction import state
+from iostudy.settings.transaction.transaction import Transaction
+from tests.settings.programs import bind_declared
+
+WAIT_SECONDS = 10.0
+
+
+class Pipe:
+    """A FIFO that takes no more, until it is read."""
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        self.path = path
+        self.descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        with suppress(BlockingIOError):
+            while os.write(self.descriptor, b"x" * 4096):
+                pass
+
+    def drain(self) -> bytes:
+        """Read all, until no write waits."""
+        data, deadline = b"", time.monotonic() + WAIT_SECONDS
+        while files.is_being_written(self.path):
+            assert time.monotonic() < deadline
+            with suppress(BlockingIOError):
+                data += os.read(self.descriptor, 1 << 20)
+        with suppress(BlockingIOError):
+            data += os.read(self.descriptor, 1 << 20)
+        return data.lstrip(b"x")
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[Pipe]:
+    (tmp_path / "sys").mkdir()
+    pipe = Pipe(tmp_path / "sys/full")
+    yield pipe
+    pipe.drain()
+    os.close(pipe.descriptor)
+
+
+def test_a_write_that_does_not_end_is_an_error_in_time(pipe: Pipe) -> None:
+    with pytest.raises(TimeoutError, match=r"has not ended the write after 0\.05 s"):
+        files.write_attribute(pipe.path, "1\n", 0.05)
+    assert files.is_being_written()
+    with pytest.raises(TimeoutError, match="an earlier write"):
+        files.write_attribute(pipe.path, "2\n", 0.05)
+    assert pipe.drain() == b"1\n"
+
+
+def test_an_interrupted_write_ends_first(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited, join = list[float](), threading.Thread.join
+
+    def interrupted(thread: threading.Thread, seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 1:
+            raise KeyboardInterrupt
+        join(thread, 0.01)
+
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        files.write_attribute(pipe.path, "1\n", 5.0)
+    assert waited[0] == 5.0
+    assert 4.0 < waited[1] <= 5.0
+
+
+def test_what_the_kernel_says_is_the_error(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        files.write_attribute(tmp_path, "1")
+    assert not files.is_being_written()
+
+
+def test_a_change_whose_write_hangs_stays_in_the_journal_with_its_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The late write would otherwise change the value after everything was restored."""
+    monkeypatch.setattr(attribute_file, "ROOT", tmp_path)
+    path = tmp_path / "sys/x"
+    path.parent.mkdir()
+    path.write_text("1\n")
+    (change,) = kinds.prepare_changes(
+        {bind_declared("my.x", attribute="/sys/x", timeout="0.05s"): "2"}
+    )
+    transaction = Transaction(directory=tmp_path / "state")
+    pipe = Pipe(path)
+    try:
+        with (
+            pytest.raises(RestoreError, match="has not ended a write to it") as failed,
+            transaction,
+        ):
+            transaction.apply(change)
+        assert f"echo 1 > {path}" in failed.value.remedy
+        (journal,) = (tmp_path / "state").glob("*.journal")
+        assert state.open_locked(journal, create=False) is None
+    finally:
+        pipe.drain()
+        os.close(pipe.descriptor)
