@@ -86,7 +86,7 @@ def test_what_the_kernel_says_is_the_error(tmp_path: Path) -> None:
     assert not files.is_being_written()
 
 
-def test_a_change_whose_write_hangs_stays_in_the_journal_with_its_lock(
+def test_a_change_stays_in_the_journal_with_its_lock_while_its_write_hangs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The late write would otherwise change the value after everything was restored."""
