@@ -147,7 +147,7 @@ def _crossed(ratios: Array, rule: Rule) -> Flags:
     found = np.zeros(len(ratios), dtype=bool)
     for count in rule.boundaries.looks:
         own, level = ratios[:, :count], _level(rule, count, sided=False)
-        found |= exceeds(own, 0.0, level, rule) | exceeds(-own, 0.0, level, rule)
+        found |= exceeds(own, 0.0, level, rule).any(axis=0)
     return found
 
 

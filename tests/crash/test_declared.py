@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.root, pytest.mark.exclusive("host")]
 
 
 @pytest.mark.skipif(not ATTRIBUTE.exists(), reason="a kernel without KSM")
-@pytest.mark.parametrize("moments", [8, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("moments", [4, pytest.param(300, marks=pytest.mark.slow)])
 def test_killed_at_random_moments(tmp_path: Path, moments: int) -> None:
     tmp_path.chmod(0o700)
     command = [sys.executable, "-m", "tests.crash.declared", str(tmp_path)]

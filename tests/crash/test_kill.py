@@ -76,11 +76,11 @@ def test_every_kind_there_is_gets_killed() -> None:
 @pytest.mark.parametrize(
     ("scenario", "stride", "at_least"),
     [
-        ("scheduler", 83, 10),
-        ("switch", 503, 10),
-        ("kinds", 193, 10),
-        ("scratch", 83, 8),
-        ("rescue", 59, 4),
+        ("scheduler", 409, 15),
+        ("switch", 503, 15),
+        ("kinds", 769, 15),
+        ("scratch", 131, 15),
+        ("rescue", 307, 15),
     ],
 )
 def test_killed_at_some_lines(

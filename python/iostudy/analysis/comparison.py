@@ -70,9 +70,16 @@ def compare(
 
 def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Comparison:
     """Compare two configurations by their paired runs."""
-    own, ended = _decide_at_looks(runs, rule)
-    comparison = _describe(own.differences, ended, rule, higher_is_better=higher_is_better)
-    used = own.first(comparison.blocks)
+    ended = decide_runs(runs, rule)
+    return describe_runs(runs, ended, higher_is_better=higher_is_better, rule=rule)
+
+
+def describe_runs(
+    runs: PairedRuns, ended: Outcomes, *, higher_is_better: bool, rule: Rule
+) -> Comparison:
+    """Return the comparison whose verdict `decide_runs` gave."""
+    comparison = _describe(runs.differences, ended, rule, higher_is_better=higher_is_better)
+    used = runs.first(comparison.blocks)
     slow, baseline_slow = (
         find_slow_runs(x, rule.margin, rule.risk) for x in (used.other, used.baseline)
     )
@@ -80,12 +87,7 @@ def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Com
 
 
 def decide_runs(runs: PairedRuns, rule: Rule) -> Outcomes:
-    """Return the verdict of `compare_runs` alone."""
-    return _decide_at_looks(runs, rule)[1]
-
-
-def _decide_at_looks(runs: PairedRuns, rule: Rule) -> tuple[PairedRuns, Outcomes]:
-    """Return the runs up to the last analysis, and what was decided by them."""
+    """Return the verdict of `compare_runs` alone, by the runs up to the last analysis."""
     count = len(runs.other)
     own = runs.first(rule.boundaries_of(count).last_look(count))
     ready = is_balanced(own.after[None]) if rule.by_scores and own.after is not None else None
@@ -94,7 +96,7 @@ def _decide_at_looks(runs: PairedRuns, rule: Rule) -> tuple[PairedRuns, Outcomes
         if rule.rare is not None
         else None
     )
-    return own, decide(own.differences[None], rule, ready=ready, rare=rare)
+    return decide(own.differences[None], rule, ready=ready, rare=rare)
 
 
 def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:

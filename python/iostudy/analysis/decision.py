@@ -9,7 +9,6 @@ that decides real ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,25 +82,25 @@ def decide(
     last analysis, as a screening needs it.
     """
     studies, given = ratios.shape
-    looks = [count for count in rule.boundaries_of(given).looks if count <= given]
+    boundaries = rule.boundaries_of(given)
+    looks = [index for index, count in enumerate(boundaries.looks) if count <= given]
     blocks = np.full(studies, given)
     words = np.full(studies, str(Verdict.INCONCLUSIVE), dtype=_WORD)
     sides = np.zeros((2, studies), dtype=np.int64)
     futile = np.zeros(studies, dtype=bool)
     by_last = rule.method is AnalysisMethod.CONSTANT_LEVEL
     ends_if_futile = not rule.continuation.stages
-    for count in looks[-1:] if by_last else looks:
+    for index in looks[-1:] if by_last else looks:
         open_ = np.flatnonzero(~(np.isin(words, _FINAL_WORDS) | (futile & ends_if_futile)))
+        if not len(open_):
+            break
+        count = boundaries.looks[index]
         own = ratios[open_, :count]
         may_speak = np.ones(len(open_), dtype=bool) if ready is None else ready[open_, count - 1]
         near = may_speak if rare is None else may_speak & rare[open_, count - 1]
-        for side, signed in enumerate((own, -own)):
-            inside = near & exceeds(signed, -rule.delta, _level(rule, count, sided=True), rule)
-            sides[side, open_] = np.where(
-                inside & (sides[side, open_] == 0), count, sides[side, open_]
-            )
-        level = _level(rule, count, sided=False)
-        apart = [may_speak & exceeds(signed, 0.0, level, rule) for signed in (own, -own)]
+        inside = near & exceeds(own, -rule.delta, boundaries.equivalence[index], rule)
+        sides[:, open_] = np.where(inside & (sides[:, open_] == 0), count, sides[:, open_])
+        apart = may_speak & exceeds(own, 0.0, boundaries.difference[index], rule)
         words[open_] = _choose_words(sides[:, open_] > 0, apart, one_sided=rule.by_scores)
         blocks[open_] = count
         futile[open_] |= _is_futile(own, words[open_], rule)
@@ -115,7 +114,7 @@ _WORD = f"<U{max(map(len, Verdict))}"
 _FINAL_WORDS = [str(verdict) for verdict in Verdict if verdict.is_final]
 
 
-def _choose_words(inside: Flags, apart: Sequence[Flags], *, one_sided: bool) -> NDArray[np.str_]:
+def _choose_words(inside: Flags, apart: Flags, *, one_sided: bool) -> NDArray[np.str_]:
     """The verdicts, in the order of precedence."""
     conditions = {
         Verdict.EQUIVALENT: inside[0] & inside[1],
@@ -136,11 +135,15 @@ def _level(rule: Rule, count: int, *, sided: bool) -> float:
 
 
 def exceeds(ratios: Array, limit: float, level: float, rule: Rule) -> Flags:
-    """Whether the typical difference of each study is above the limit, at a two-sided level."""
+    """Whether the typical difference of each study exceeds the limit, at a two-sided level.
+
+    The first row says whether it is above ``limit``, the second whether it is below ``-limit``.
+    """
     limit += rule.bias
     if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
         return normal_scores.exceeds(ratios, limit, level)
-    return np.asarray(_t_ends(ratios, level)[0] > limit)
+    low, high = _t_ends(ratios, level)
+    return np.array([low > limit, high < -limit])
 
 
 def interval_ends(ratios: Array, level: float, rule: Rule) -> tuple[Array, Array]:
@@ -198,7 +201,8 @@ def _is_futile(ratios: Array, words: NDArray[np.str_], rule: Rule) -> Flags:
     count = ratios.shape[-1]
     open_: Flags = ~np.isin(words, _FINAL_WORDS) & np.isfinite(ratios).all(axis=-1)
     if (
-        rule.method is AnalysisMethod.CONSTANT_LEVEL
+        not open_.any()
+        or rule.method is AnalysisMethod.CONSTANT_LEVEL
         or not rule.min_blocks <= count < rule.max_blocks
     ):
         return np.zeros(len(ratios), dtype=bool)
@@ -225,9 +229,7 @@ def deciding_interval(ratios: Array, rule: Rule) -> Interval:
     count = len(ratios)
     if count < 2:
         return UNKNOWN
-    pair, level = (ratios[None], -ratios[None]), _level(rule, count, sided=True)
-    inside = np.array([exceeds(own, -rule.delta, level, rule) for own in pair])
-    apart = [np.zeros(1, dtype=bool)] * 2
-    words = _choose_words(inside, apart, one_sided=rule.by_scores)
-    low, high = _shown_bounds(pair[0], np.array([count]), words, inside * count, rule)
+    inside = exceeds(ratios[None], -rule.delta, _level(rule, count, sided=True), rule)
+    words = _choose_words(inside, np.zeros_like(inside), one_sided=rule.by_scores)
+    low, high = _shown_bounds(ratios[None], np.array([count]), words, inside * count, rule)
     return Interval(float(low[0]), float(high[0]))

@@ -72,9 +72,7 @@ def beta_quadrature(a: float, b: float, points: int) -> tuple[Array, Array]:
 def _elementwise(
     function: Callable[[Array, Array], bytes], first: ArrayLike, second: ArrayLike
 ) -> Array:
-    pair = np.broadcast_arrays(
-        np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    )
-    shape = pair[0].shape
-    flat = [np.ascontiguousarray(each).ravel() for each in pair]
-    return np.frombuffer(function(flat[0], flat[1])).reshape(shape)
+    a, b = (np.asarray(each, dtype=np.float64) for each in (first, second))
+    if a.shape != b.shape:
+        a, b = np.broadcast_arrays(a, b)
+    return np.frombuffer(function(a.ravel(), b.ravel())).reshape(a.shape)

@@ -41,14 +41,12 @@ def predictive_probability(
         quantile = -t_quantile(last - 1, level / 2)
         return np.asarray(quantile * sd / math.sqrt(last) + bias)
 
-    def below(limit: Array) -> Array:
-        scale = sd * np.sqrt(1 / count - 1 / last)
-        return np.asarray(t_cdf(count - 1, (limit - mean) / scale))
-
     different = half_width(boundaries.difference[-1])
     inner = half_width(boundaries.equivalence[-1])
     within = np.clip(delta - inner, 0.0, different)
     apart = np.where(one_sided, np.clip(inner - delta, 0.0, different), different)
     within = np.minimum(within, apart)
-    decided_apart = below(-apart) + 1 - below(apart)
-    return np.asarray(decided_apart + below(within) - below(-within))
+    apart, within, mean = np.broadcast_arrays(apart, within, mean)
+    limits = np.array([-apart, apart, within, -within])
+    below = t_cdf(count - 1, (limits - mean) / (sd * np.sqrt(1 / count - 1 / last)))
+    return np.asarray(below[0] + 1 - below[1] + below[2] - below[3])

@@ -69,11 +69,10 @@ def _critical_value(count: int, level: float) -> int:
 def statistic(differences: Array, theta: ArrayLike) -> Array:
     """Return T in units, along the last axis of ``differences``; tied sizes share their scores."""
     centred = differences - np.asarray(theta, dtype=np.float64)[..., None]
-    size = np.abs(centred)
-    order = np.argsort(size, axis=-1)
-    in_order = np.take_along_axis(size, order, axis=-1)
-    signs = np.sign(np.take_along_axis(centred, order, axis=-1))
-    scores = np.broadcast_to(_scores(size.shape[-1]), size.shape)
+    order = np.argsort(np.abs(centred), axis=-1)
+    signed = np.take_along_axis(centred, order, axis=-1)
+    in_order = np.abs(signed)
+    scores = np.broadcast_to(_scores(signed.shape[-1]), signed.shape)
     with np.errstate(invalid="ignore"):
         tied = (in_order[..., 1:] == in_order[..., :-1]).any(axis=-1)
     if tied.any():
@@ -81,14 +80,17 @@ def statistic(differences: Array, theta: ArrayLike) -> Array:
         for index in zip(*np.nonzero(tied), strict=True):
             _, group, members = np.unique(in_order[index], return_inverse=True, return_counts=True)
             scores[index] = (np.bincount(group, scores[index]) / members)[group]
-    return np.asarray((signs * scores).sum(axis=-1))
+    return np.asarray((np.sign(signed) * scores).sum(axis=-1))
 
 
 def exceeds(differences: Array, theta: float, level: float) -> Flags:
-    """Whether the typical difference is above ``theta``, by the test at a two-sided level."""
+    """Whether the typical difference is above ``theta`` (first row), and below ``-theta`` (second).
+
+    The test is at a two-sided level.
+    """
     critical = _critical_value(differences.shape[-1], level)
-    thetas = np.full(differences.shape[:-1], theta)
-    return np.asarray(statistic(differences, thetas) > critical)
+    above, below = statistic(differences, np.array([[theta], [-theta]]))
+    return np.array([above > critical, below < -critical])
 
 
 def interval_ends(differences: Array, level: float) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from iostudy.drives import drive_file
@@ -15,6 +16,7 @@ def names() -> list[str]:
     return drive_file.preset_names()
 
 
+@functools.cache  # shipped files do not change
 def load(name: str) -> Disk | Flash:
     """Preset of a name. UsageError lists the names."""
     if name not in names():

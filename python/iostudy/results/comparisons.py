@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.comparison import Comparison, compare_runs, decide_runs
+from iostudy.analysis.comparison import Comparison, decide_runs, describe_runs
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.rule import Rule
@@ -312,10 +312,13 @@ def _compare_with_baseline(
     collected: BlockRuns,
 ) -> ComparisonResult:
     runs = pair_runs(study, workload, figure, configuration, collected)
-    comparison = compare_runs(
-        runs, higher_is_better=figure.higher_is_better, rule=decision_rule(study)
+    rules = decision_rule(study), guard_rule(study), better_rule(study)
+    # They are equal in a study of one workload.
+    outcomes = {rule: decide_runs(runs, rule) for rule in set(rules)}
+    ended, guard, better = (outcomes[rule] for rule in rules)
+    comparison = describe_runs(
+        runs, ended, higher_is_better=figure.higher_is_better, rule=rules[0]
     )
-    guard, better = (decide_runs(runs, rule(study)) for rule in (guard_rule, better_rule))
     used = runs.first(comparison.blocks)
     return ComparisonResult(
         workload=workload.label,
