@@ -316,9 +316,7 @@ def _compare_with_baseline(
     # They are equal in a study of one workload.
     outcomes = {rule: decide_runs(runs, rule) for rule in set(rules)}
     ended, guard, better = (outcomes[rule] for rule in rules)
-    comparison = describe_runs(
-        runs, ended, higher_is_better=figure.higher_is_better, rule=rules[0]
-    )
+    comparison = describe_runs(runs, ended, higher_is_better=figure.higher_is_better, rule=rules[0])
     used = runs.first(comparison.blocks)
     return ComparisonResult(
         workload=workload.label,
