@@ -229,7 +229,7 @@ def test_windows_are_continued_past_their_plan(tmp_path, monkeypatch):
     ],
 )
 def test_conditions_for_whole_trials(tmp_path, change, reason):
-    from iostudy.study.switchback import describe_mode
+    from iostudy.study.mode import describe_mode
 
     study = parse(TEXT.replace(*change), where="study.yaml", name="study")
     assert reason in describe_mode(study)

@@ -10,7 +10,7 @@ import pytest
 from iostudy.study.aa_study import AGAIN, BASELINE, build_aa_study
 from iostudy.study.plan import make_plan
 from iostudy.study.privileges import list_root_requirements
-from iostudy.study.switchback import list_obstacles
+from iostudy.study.mode import list_obstacles
 from iostudy.study.targets.section import DirectoriesTarget, parse_target
 from tests.study.files import GOOD, problems, read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.study.switchback import describe_mode
+from iostudy.study.mode import describe_mode
 from tests.study.files import GOOD, JOB, ON_HADOOP, add_job, problems, read
 
 LIMIT = "limit: {rate: 50MiB/s, iops: 200, duration: 30s}\n"

@@ -46,7 +46,7 @@ from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.requests import find_unsynced_latencies
 from iostudy.study.sections import DecisionMode, Validity
-from iostudy.study.switchback import describe_mode, uses_switchback
+from iostudy.study.mode import describe_mode, uses_switchback
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import format_percent, format_seconds
 from iostudy.workloads import catalog as workload_catalog

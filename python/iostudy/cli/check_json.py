@@ -11,7 +11,7 @@ from iostudy.cli.expected_time import assumed_speed, estimate_block_seconds
 from iostudy.node.data_volume import estimate_volume
 from iostudy.report.base import Value
 from iostudy.study.model import Study
-from iostudy.study.switchback import describe_mode, uses_switchback
+from iostudy.study.mode import describe_mode, uses_switchback
 from iostudy.units import MIB
 from iostudy.workloads.option_text import format_options
 

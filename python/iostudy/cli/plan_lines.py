@@ -19,7 +19,7 @@ from iostudy.settings.definitions.declared import (
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 from iostudy.units import format_percent, format_rounded_size, format_seconds
 
 COLUMNS = 80

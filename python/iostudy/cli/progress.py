@@ -29,7 +29,7 @@ from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
 from iostudy.study.search import Search
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import format_seconds
 

@@ -38,7 +38,7 @@ from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed, make_plan
 from iostudy.study.privileges import adapt_to_user
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 
 _VERSION = ("versions", "iostudy")
 FIXED_CIRCUMSTANCES: tuple[tuple[str, ...], ...] = (

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from iostudy.analysis.switchback.earlier_plan import EarlierPlan
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.study.model import Study
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads.measurement import Histogram, Part
 

@@ -25,7 +25,7 @@ from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.search import SearchOutcome
 from iostudy.study.sections import DecisionMode
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 
 METHOD = "analysis"
 """The key of the method of a study's interim analyses in its circumstances."""

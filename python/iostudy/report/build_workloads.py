@@ -51,7 +51,7 @@ from iostudy.results.comparisons import (
 from iostudy.results.rate_limit import find_limited
 from iostudy.results.recommendation import is_met_guard
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.option_text import format_options

@@ -19,7 +19,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 from iostudy.workloads.definition import Figure
 
 BlockFigures = dict[int, float]

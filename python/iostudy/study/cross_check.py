@@ -25,7 +25,7 @@ from iostudy.study.sections import Decision, DecisionMode
 from iostudy.study.several_nodes import list_joint_obstacles
 from iostudy.study.simulated import check_simulated
 from iostudy.study.source import read
-from iostudy.study.switchback import list_obstacles
+from iostudy.study.mode import list_obstacles
 from iostudy.units import format_seconds, parse_seconds
 
 MAX_CONFIGURATIONS = 1000

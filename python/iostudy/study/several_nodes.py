@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iostudy.errors import UsageError
 from iostudy.study.model import Study
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 from iostudy.workloads.measurement import AGGREGATE, EXEC_TIME
 
 _FIGURES = (AGGREGATE, EXEC_TIME)

@@ -13,7 +13,7 @@ from iostudy.results.comparisons import compare_configurations
 from iostudy.results.continuation import estimate_continuation
 from iostudy.study.requests import build_request
 from iostudy.study.sections import DecisionMode, Validity
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 from iostudy.study.targets.section import DirectoryTarget, ScratchTarget
 from iostudy.workloads import catalog
 from tests.report.factory import factor, rows, study, study_row

@@ -16,7 +16,7 @@ from iostudy.results.comparisons import decision_rule
 from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
-from iostudy.study.switchback import draw_length, draw_order
+from iostudy.study.mode import draw_length, draw_order
 
 MAX_ATTEMPTS = 20
 """Attempts at a block, after which the study stops."""

@@ -14,7 +14,7 @@ from iostudy.report.topics.switchback.runs import build_runs
 from iostudy.report.topics.switchback.values import SwitchbackReport
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 
 
 def build_switchback(

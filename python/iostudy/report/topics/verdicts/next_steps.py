@@ -25,7 +25,7 @@ from iostudy.study import library
 from iostudy.study.combinations import Configuration
 from iostudy.study.factors import OPTION_PREFIX
 from iostudy.study.model import Study
-from iostudy.study.switchback import uses_switchback
+from iostudy.study.mode import uses_switchback
 from iostudy.units import format_exact_seconds, format_percent, format_seconds
 
 _MEASURE = Step(

@@ -9,7 +9,7 @@ import pytest
 from iostudy.errors import StudyError
 from iostudy.study.parser import parse
 from iostudy.study.sections import DecisionMode
-from iostudy.study.switchback import (
+from iostudy.study.mode import (
     describe_mode,
     draw_length,
     draw_order,
