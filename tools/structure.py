@@ -3,8 +3,8 @@
 pyproject.toml has the limits, and globs of files that belong to Hadoop or to models of drives. All
 other files of `python/iostudy` and `crates` are the core. Code decides by the kind of a target if
 it tests for a class of `study/targets/` outside the folders of targets. It decides by the mode of a
-study if it asks for its design, its search or its windows. The check fails if a measure exceeds its
-limit.
+study if a condition has its design or its search, or names a mode, outside the files of modes. The
+check fails if a measure exceeds its limit.
 """
 
 from __future__ import annotations
@@ -25,8 +25,24 @@ CRATES = ROOT / "crates"
 TARGETS = ("study/targets/", "node/targets/")
 """The folders in which the kind of a target is known."""
 _TARGET_CLASS = re.compile(r"[A-Z]\w*(?:Target|Members|Disks)")
-_MODE_FUNCTIONS = {"uses_switchback"}
 _MODE_FIELDS = {"design", "search"}
+_MODE_CLASS = "Mode"
+_MODES = (
+    "study/mode.py",
+    "study/*search*.py",
+    "study/design*.py",
+    "study/candidates.py",
+    "execution/strategies.py",
+    "execution/search_*.py",
+    "results/screening.py",
+    "results/search_state.py",
+    "report/search_report.py",
+    "report/topics/screening*",
+    "report/topics/search*",
+    "report/topics/switchback*",
+    "cli/mode_text.py",
+)
+"""The files of one mode, and those with a table of all."""
 
 
 def main() -> int:
@@ -134,20 +150,25 @@ def _target_classes() -> set[str]:
 
 
 def _mode_sites() -> Iterator[tuple[str, int, int]]:
-    """Yield each test of the mode: a call of a function of it, or a condition on a field of it."""
+    """Yield each condition on the design or the search of a study, and each that names a mode."""
     for name in _files(PACKAGE, "py"):
+        if _matches(name, _MODES):
+            continue
         found = set()
         for node in ast.walk(_tree(name)):
             for condition in _conditions(node):
+                called = {n.func for n in ast.walk(condition) if isinstance(n, ast.Call)}
                 tested = (n for n in ast.walk(condition) if isinstance(n, ast.Attribute))
-                found |= {(n.lineno, n.col_offset) for n in tested if n.attr in _MODE_FIELDS}
-            if isinstance(node, ast.Call) and _called(node) in _MODE_FUNCTIONS:
-                found.add((node.lineno, node.col_offset))
+                found |= {
+                    (n.lineno, n.col_offset)
+                    for n in tested
+                    if n not in called and (n.attr in _MODE_FIELDS or _is_mode(n))
+                }
         yield from ((name, *place) for place in sorted(found))
 
 
-def _called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else ""
+def _is_mode(expression: ast.Attribute) -> bool:
+    return isinstance(expression.value, ast.Name) and expression.value.id == _MODE_CLASS
 
 
 def _conditions(node: ast.AST) -> Iterator[ast.expr]:
@@ -158,6 +179,8 @@ def _conditions(node: ast.AST) -> Iterator[ast.expr]:
             yield from tests
         case ast.Compare(left=left, comparators=others):
             yield from (left, *others)
+        case ast.match_case(pattern=pattern):
+            yield from (p.value for p in ast.walk(pattern) if isinstance(p, ast.MatchValue))
 
 
 def _constructor_widths() -> Iterator[int]:

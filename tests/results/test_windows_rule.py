@@ -12,7 +12,7 @@ from iostudy.analysis.switchback.settling import RISK_SHARE
 from iostudy.ledger.rows import BlockRow
 from iostudy.results.comparisons import compare_configurations, decision_rule
 from iostudy.study.parser import parse
-from tests.study.test_switchback import IO, TEXT
+from tests.study.test_mode import IO, TEXT
 
 BIAS = 0.01
 

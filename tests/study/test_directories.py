@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from iostudy.study.aa_study import AGAIN, BASELINE, build_aa_study
+from iostudy.study.mode import list_obstacles
 from iostudy.study.plan import make_plan
 from iostudy.study.privileges import list_root_requirements
-from iostudy.study.mode import list_obstacles
 from iostudy.study.targets.section import DirectoriesTarget, parse_target
 from tests.study.files import GOOD, problems, read
 

@@ -212,7 +212,7 @@ def test_numbers_of_nodes_are_whole_and_ascend(levels: str, message: str):
             "the target",
         ),
         ("dfsio-read,", "{dfsio-read: {figure: throughput}},", "the figure throughput"),
-        ("/srv/shared", "/srv/shared\ndesign: full", "a search or a screening"),
+        ("/srv/shared", "/srv/shared\ndesign: full", "with a screening"),
     ],
 )
 def test_what_several_nodes_cannot_run_has_no_such_load(old: str, new: str, found: str):

@@ -1,4 +1,4 @@
-"""Tests of switchback designs and their section of the study file."""
+"""Tests of the mode of a study, and of the orders of windows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from dataclasses import replace
 import pytest
 
 from iostudy.errors import StudyError
+from iostudy.execution.switchback.blocks import draw_length, draw_order
+from iostudy.study.mode import Mode, describe_mode, find_mode
 from iostudy.study.parser import parse
 from iostudy.study.sections import DecisionMode
-from iostudy.study.mode import (
-    describe_mode,
-    draw_length,
-    draw_order,
-    uses_switchback,
-)
 
 IO = "io: {operation: read, order: random, size: 64MiB, direct: true, duration: 1s}"
 FACTOR = "block.scheduler: [none, mq-deadline, noop]"
@@ -41,12 +37,12 @@ def test_whole_trials_are_the_default():
         name="study",
     )
     assert own.decide.mode is DecisionMode.TRIALS
-    assert not uses_switchback(own)
+    assert find_mode(own) is Mode.TRIALS
 
 
 @pytest.mark.parametrize("mode", ["auto", "switchback"])
 def test_a_scheduler_under_a_steady_workload_is_switched(mode):
-    assert uses_switchback(study(mode))
+    assert find_mode(study(mode)) is Mode.WINDOWS
 
 
 @pytest.mark.parametrize(
@@ -106,5 +102,5 @@ def test_the_lengths_of_windows_are_drawn_by_pair():
 def test_windows_of_earlier_versions_stay_windows():
     """Their ledgers have a bias, and perhaps a setting that has an obstacle now."""
     own = study(noop="bfq")
-    assert not uses_switchback(own)
-    assert uses_switchback(replace(own, bias=0.01))
+    assert find_mode(own) is Mode.TRIALS
+    assert find_mode(replace(own, bias=0.01)) is Mode.WINDOWS

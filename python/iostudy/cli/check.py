@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from iostudy.analysis.switchback.window_plan import FEWEST_BLOCKS, count_blocks
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName, StudyOut, UnsafeFolders
 from iostudy.cli.check_json import build_document
 from iostudy.cli.check_mounts import describe_mounts
-from iostudy.cli.check_search import describe_effort, describe_space
 from iostudy.cli.console import print_json, print_line, print_table
-from iostudy.cli.expected_time import format_expected_time, format_range
+from iostudy.cli.mode_text import find_mode_text, format_pairs
 from iostudy.cli.output_folder import find_output_folder
 from iostudy.cli.plan_lines import (
     describe_cautions,
     describe_changes,
     describe_plan,
-    describe_volume,
     wrap_plan,
 )
 from iostudy.cli.study_argument import load_study
 from iostudy.folders import require_safe_folder
 from iostudy.host.mounts import read_mounts
-from iostudy.node.clusters import needs_restarts
 from iostudy.node.expected import (
     check_block_latency,
     check_target,
@@ -39,17 +34,13 @@ from iostudy.node.expected import (
     with_expected_levels,
 )
 from iostudy.node.targets.drivers import find_driver
-from iostudy.study.combinations import Factor
-from iostudy.study.design import Design
+from iostudy.study.mode import describe_mode
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.requests import find_unsynced_latencies
 from iostudy.study.sections import DecisionMode, Validity
-from iostudy.study.mode import describe_mode, uses_switchback
 from iostudy.telemetry.rate import DEFAULT_HZ
-from iostudy.units import format_percent, format_seconds
-from iostudy.workloads import catalog as workload_catalog
+from iostudy.units import format_percent
 from iostudy.workloads.option_text import format_options
 
 _USUAL_SHARE = 0.9
@@ -118,12 +109,7 @@ def _check_host(
 
 
 def _describe_study(study: Study) -> list[tuple[str, str]]:
-    levels = [line for factor in study.factors for line in _describe_levels(factor)]
-    varied = (
-        describe_space(study, study.search)
-        if study.search is not None
-        else [*levels, *_describe_configurations(study)]
-    )
+    text = find_mode_text(study)
     curves = groupby(study.workloads, key=lambda request: request.listed_as)
     varied_options = {factor.option for factor in study.factors}
     workloads = [
@@ -133,14 +119,14 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         ("target", study.describe_target()),
         *describe_mounts(study.target),
         *_describe_cluster(study),
-        *varied,
+        *text.describe_varied(study),
         *workloads,
         ("margin", f"{format_percent(study.decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(study.decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in study.decide.weights.items()),
         *_describe_goal(study),
         *_describe_mode(study),
-        *([] if uses_switchback(study) else _describe_validity(study.validity)),
+        *_describe_validity(study.validity),
         *_describe_telemetry(study.telemetry.hz),
         *([("limit", limit)] if (limit := study.limit.describe()) else []),
         *([("nodes", f"{study.nodes.describe()}, for `iostudy fleet`")] if study.nodes else []),
@@ -159,15 +145,6 @@ def _describe_goal(study: Study) -> list[tuple[str, str]]:
         rare = f"slow runs of both must be rarer than {format_percent(decide.rare)}"
         lines.append(("rare", f"{rare} for equivalent and not worse"))
     return lines
-
-
-def _describe_levels(factor: Factor) -> list[tuple[str, str]]:
-    """List the levels, and the value of each that has a label."""
-    labelled = [level for level in factor.levels if level.label != level.value]
-    return [
-        (factor.name, ", ".join(level.label for level in factor.levels) or "offered"),
-        *(("", f"{level.label}: {level.value}") for level in labelled),
-    ]
 
 
 def _describe_mode(study: Study) -> list[tuple[str, str]]:
@@ -192,13 +169,6 @@ def _describe_telemetry(hz: float) -> list[tuple[str, str]]:
     return [] if hz == DEFAULT_HZ else [("telemetry", f"{hz:g} samples a second")]
 
 
-def _describe_configurations(study: Study) -> list[tuple[str, str]]:
-    return [
-        ("configuration", f"{c.label}: {_format_pairs(c.levels) or 'the first level of each'}")
-        for c in study.chosen
-    ]
-
-
 def _describe_cluster(study: Study) -> list[tuple[str, str]]:
     """Describe the cluster that the study starts; empty if it starts none."""
     if not study.starts_hadoop:
@@ -208,7 +178,7 @@ def _describe_cluster(study: Study) -> list[tuple[str, str]]:
     if not spec.dirs:
         places = {"all of it": ()}
     parts = [f"{what} in {_format_directories(dirs)}" for what, dirs in places.items()]
-    properties = [("", f"with {_format_pairs(spec.properties)}")] if spec.properties else []
+    properties = [("", f"with {format_pairs(spec.properties)}")] if spec.properties else []
     return [("cluster", spec.describe()), ("", "; ".join(parts)), *properties]
 
 
@@ -240,7 +210,7 @@ def _describe_options(request: WorkloadRequest, varied: Collection[str]) -> str:
     """Format the options that differ from their defaults, except the load and varied ones."""
     written = format_options(request.options, with_defaults=False)
     others = {*varied, request.load.option if request.load else ""}
-    chosen = _format_pairs(
+    chosen = format_pairs(
         {name: _shorten(value) for name, value in written.items() if name not in others}
     )
     name = "" if request.listed_as == request.name else f"{request.name} with "
@@ -256,121 +226,4 @@ def _shorten(value: str) -> str:
 def _describe_effort(study: Study) -> list[tuple[str, str]]:
     if study.awaiting_offer():
         return [("effort", "known once the host reports the levels that it offers")]
-    if study.search is not None:
-        return describe_effort(study, study.search)
-    configurations = study.configurations()
-    if uses_switchback(study):
-        return _describe_windows(study)
-    in_a_round = len(configurations) * len(study.workloads)
-    blocks = study.decide.min_blocks, study.decide.max_blocks
-    each = f"a trial under each of the {len(configurations)} configurations"
-    at_load = " at each load" if any(own.load for own in study.workloads) else ""
-    return [
-        *(
-            _describe_design(study, study.design)
-            if study.design
-            else [("baseline", study.baseline.label)]
-        ),
-        (
-            "blocks",
-            f"{format_range(map(str, blocks))} of each workload{at_load}; a block is {each}",
-        ),
-        *([] if study.design else _describe_orders(study.decide.max_blocks)),
-        (
-            "trials",
-            format_range(str(number * in_a_round) for number in blocks),
-        ),
-        *([] if study.target.predicts else _describe_cost(study, blocks)),
-    ]
-
-
-def _describe_orders(blocks: int) -> list[tuple[str, str]]:
-    """Say how seldom so few blocks have the orders that a verdict needs."""
-    # Imported here: numpy takes a fifth of a second to load.
-    from iostudy.analysis.decision import MIN_ORDERS
-
-    possible = sum(math.comb(blocks, first) for first in range(MIN_ORDERS, blocks - MIN_ORDERS + 1))
-    share = possible / 2**blocks
-    if share > _USUAL_SHARE:
-        return []
-    text = (
-        f"in {format_percent(share)} of studies of so few, each of two runs twice before the other"
-    )
-    return [("", f"{text}; without that, no verdict")]
-
-
-def _describe_cost(study: Study, blocks: tuple[int, int]) -> list[tuple[str, str]]:
-    """Describe what the blocks take of the storage and of time."""
-    own = (*describe_volume(study, blocks), *_describe_formats(study), *_describe_restarts(study))
-    return [*own, ("time", format_expected_time(study, blocks))]
-
-
-def _describe_windows(study: Study) -> list[tuple[str, str]]:
-    return [
-        ("baseline", study.baseline.label),
-        (
-            "blocks",
-            (
-                f"{FEWEST_BLOCKS} to {count_blocks(study.decide.time)} in about "
-                f"{format_seconds(study.decide.time)} of each "
-                "workload; each has several windows under each of the "
-                f"{len(study.configurations())} configurations"
-            ),
-        ),
-    ]
-
-
-def _describe_design(study: Study, design: Design) -> list[tuple[str, str]]:
-    """Describe the design, its aliases and its runs."""
-    # Imported here: the report's values take most of a second to load.
-    from iostudy.report.topics.screening.build import find_aliases
-
-    confounded = find_aliases(study, design)
-    pairs = "; ".join(f"{a.level} with {', '.join(a.interactions[:3])}" for a in confounded[:3])
-    more = f" (of {len(confounded[0].interactions)}), ..." if confounded else ""
-    known = (
-        f"effects are aliased with interactions of other factors: {pairs}{more}"
-        if confounded
-        else ("no effect is aliased with an interaction of two factors")
-    )
-    runs = study.configurations()
-    return [
-        ("design", f"{design.describe()}: {len(runs)} runs; {known}"),
-        *((f"run {number}", run.label) for number, run in enumerate(runs, start=1)),
-    ]
-
-
-def _describe_formats(study: Study) -> list[tuple[str, str]]:
-    """Count how often a file system or data are made; empty if the study varies neither."""
-    plots = whole_plots(study.configurations())
-    if not plots[0][0].whole_plot:
-        return []
-    each = len(plots) * len(study.workloads)
-    fewest, most = each * study.decide.min_blocks, each * study.decide.max_blocks
-    if study.target.compared:
-        times = format_range(map(str, (fewest, most)))
-        again = "what reads need is made again in each directory in every block"
-        return [("data", f"{times} times: {again}")]
-    explanation = (
-        f"{len(plots)} beforehand, then {fewest} to {most}: each is recreated in every block, with "
-        "the data that its reads need; the time excludes what mkfs writes "
-        "(about 1/64 of the disk for ext)"
-    )
-    return [("file systems", explanation)]
-
-
-def _describe_restarts(study: Study) -> list[tuple[str, str]]:
-    """Count the restarts of the cluster's daemons; empty if no trial needs one."""
-    jobs = [each for each in study.workloads if workload_catalog.get(each.name).needs_hadoop]
-    if not jobs or not needs_restarts(study.target, study.factors):
-        return []
-    each = len(jobs) * len(study.configurations())
-    times = format_range(
-        str(number * each) for number in (study.decide.min_blocks, study.decide.max_blocks)
-    )
-    anew = "all daemons before each trial on the cluster, and before its data are made"
-    return [("restarts", f"{times}: {anew}; the time excludes them")]
-
-
-def _format_pairs(options: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in options.items())
+    return find_mode_text(study).describe_effort(study)

@@ -17,6 +17,7 @@ from iostudy.report.formatting import format_change_interval
 from iostudy.report.topics.verdicts.text import choose_verdict_symbol
 from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.results.recommendation import is_undecided
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.visible import visible
 
@@ -99,7 +100,7 @@ class ComparisonTable:
 
     def _is_measuring(self, result: ComparisonResult) -> bool:
         """A level of a screening is measured until every effect is decided."""
-        if self.study.design is None:
+        if find_mode(self.study).compares_configurations:
             return is_undecided(self.study, result)
         return bool(undecided_configurations(self.study, result.workload, self.results))
 

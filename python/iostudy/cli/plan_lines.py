@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from iostudy.cli.check_search import describe_time
-from iostudy.cli.expected_time import format_expected_time, format_range
+from iostudy.cli.mode_text import describe_volume, find_mode_text
 from iostudy.node.data_volume import estimate_volume
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
@@ -18,9 +17,9 @@ from iostudy.settings.definitions.declared import (
 )
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
+from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study
-from iostudy.study.mode import uses_switchback
-from iostudy.units import format_percent, format_rounded_size, format_seconds
+from iostudy.units import format_percent
 
 COLUMNS = 80
 TIME = "will take"
@@ -73,7 +72,7 @@ def wrap_plan(entries: Sequence[tuple[str, str]], remarks: Sequence[str] = ()) -
 
 
 def _describe_writes(study: Study) -> str:
-    if study.awaiting_offer() or study.search is not None:
+    if study.awaiting_offer() or not find_mode(study).plans_trials:
         return f"files on {study.describe_target()}, removed at the end"
     blocks = study.decide.min_blocks, study.decide.max_blocks
     (_, space), (_, written) = describe_volume(study, blocks)
@@ -84,19 +83,9 @@ def _describe_writes(study: Study) -> str:
 
 
 def _describe_time(study: Study) -> str:
-    """Time, blocks and configurations."""
     if study.awaiting_offer():
         return "known once the host reports the levels that it offers"
-    if study.search is not None:
-        return f"{study.search.budget} and a confirmation: {describe_time(study, study.search)}"
-    if uses_switchback(study):
-        return f"at most {format_seconds(study.decide.time)} of windows for each workload"
-    blocks = study.decide.min_blocks, study.decide.max_blocks
-    configurations, workloads = len(study.configurations()), len(study.workloads)
-    each = f"{format_range(map(str, blocks))} blocks of {configurations} trials"
-    of_each = f"{each} of each of {workloads} workloads" if workloads > 1 else each
-    time = format_expected_time(study, blocks)
-    return f"{of_each}: {time}" if time else of_each
+    return find_mode_text(study).describe_time(study)
 
 
 def _describe_decision(study: Study) -> str:
@@ -115,7 +104,7 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
     if study.target.predicts:
         return [("changes", "nothing: host, scheduler and drive are simulated")]
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
-    switched = uses_switchback(study)
+    switched = find_mode(study) is Mode.WINDOWS
     changes = [_describe_change(factor, switched=switched) for factor in settings]
     changes += study.target.describe_changes()
     if study.starts_hadoop:
@@ -178,16 +167,3 @@ def _describe_change(factor: Factor, *, switched: bool) -> str:
             return f"{where}, by a new file system, as rarely as the plan allows"
         case unreachable:
             assert_never(unreachable)
-
-
-def describe_volume(study: Study, blocks: Sequence[int]) -> list[tuple[str, str]]:
-    """Describe the space of the files at one time, and the data written in all blocks."""
-    volume = estimate_volume(study)
-    unknown = f"not known for {', '.join(volume.unknown)}" if volume.unknown else ""
-    peak = f"{format_rounded_size(volume.peak_bytes)} of files at most" if volume.peak_bytes else ""
-    total = format_range(format_rounded_size(number * volume.block_bytes) for number in blocks)
-    written = f"{total} in all" if volume.block_bytes else ""
-    return [
-        ("space", peak or "unknown before the run"),
-        ("written", "; ".join(filter(None, (written, unknown))) or "nothing"),
-    ]

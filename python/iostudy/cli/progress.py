@@ -14,6 +14,7 @@ from iostudy.cli.comparison_lines import ComparisonTable
 from iostudy.cli.console import err, say
 from iostudy.cli.host_condition import HostCondition
 from iostudy.cli.live_view import LiveView, is_decided
+from iostudy.cli.mode_text import find_mode_text
 from iostudy.execution.listeners import Listener
 from iostudy.execution.progress import Progress, WindowProgress
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
@@ -26,10 +27,9 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.topics.switchback.text import describe_plan
 from iostudy.results.comparisons import ComparisonResult
+from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
-from iostudy.study.search import Search
-from iostudy.study.mode import uses_switchback
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import format_seconds
 
@@ -150,7 +150,7 @@ class LiveProgress(_EventLines):
         """Show the comparisons, of which a resumed study knows some."""
         super().study_began(study, seed, recorded, current)
         self._study = study
-        self._blocks = 0 if study.search is not None else study.last_block
+        self._blocks = 0 if find_mode(study) is Mode.SEARCH else study.last_block
         self._show(table=ComparisonTable(study, current))
 
     def windows_measured(self, request: WorkloadRequest, progress: WindowProgress) -> None:
@@ -233,28 +233,17 @@ def _format_search(progress: Progress) -> str:
 
 
 def _format_start(study: Study, seed: int, recorded: int) -> str:
-    if study.search is not None:
-        return _format_search_start(study, study.search, seed, recorded)
-    configurations = format_count(len(study.configurations()), "configuration")
-    trials = f"{configurations} x {format_count(len(study.workloads), 'workload')}"
-    text = f"{study.name}: {trials}, up to {study.last_block} blocks, seed {seed}"
+    text = find_mode_text(study)
+    line = f"{study.name}: {text.describe_size(study)}, seed {seed}"
     for label, reason in study.left_out.items():
-        text += f"\nleft out: {label}: {reason}"
-    measured = "windows" if uses_switchback(study) else "trials"
-    return f"{text}; {recorded} {measured} are recorded already" if recorded else text
+        line += f"\nleft out: {label}: {reason}"
+    return f"{line}; {recorded} {text.measured} are recorded already" if recorded else line
 
 
 def _format_confirmation(labels: Mapping[str, Sequence[str]], blocks: int, recorded: int) -> str:
     confirmed = "; ".join(f"{join_words(own)} on {workload}" for workload, own in labels.items())
     trials = blocks * sum(1 + len(own) for own in labels.values())
     text = f"confirming {confirmed} by {trials} whole trials"
-    return f"{text}; {recorded} trials are recorded already" if recorded else text
-
-
-def _format_search_start(study: Study, search: Search, seed: int, recorded: int) -> str:
-    parameters = format_count(len(search.space.parameters), "parameter")
-    workloads = format_count(len(study.workloads), "workload")
-    text = f"{study.name}: a search of {parameters} for {search.budget}, {workloads}, seed {seed}"
     return f"{text}; {recorded} trials are recorded already" if recorded else text
 
 

@@ -108,9 +108,10 @@ def run_remaining(
         final = assignment.final_comparisons()
         if final is None:
             final = _run_on_node(assignment, permission, root=root, seed=seed, limit=limit)
-        if assignment.study.search is not None:
-            final = _confirm(assignment, permission, root=root, limit=limit)
-        return final
+        confirmation = _prepare_confirmation(assignment, root=root)
+        if confirmation is None:
+            return final
+        return _confirm(assignment, confirmation, permission, root=root, limit=limit)
     except IostudyError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the error that ended the study takes precedence
@@ -140,8 +141,8 @@ def rehearse(study: Study, folder: Path, permission: Permission, seconds: float)
 def find_completed(assignment: StudySession, *, root: bool) -> tuple[ComparisonResult, ...] | None:
     """Return the result of every comparison if nothing is left to run or to confirm."""
     final = assignment.final_comparisons()
-    if final is None or assignment.study.search is None:
-        return final
+    if final is None:
+        return None
     own = _prepare_confirmation(assignment, root=root)
     return final if own is None else own.final_comparisons()
 
@@ -195,12 +196,15 @@ def _prepare_confirmation(search: StudySession, *, root: bool) -> StudySession |
 
 
 def _confirm(
-    search: StudySession, permission: Permission, *, root: bool, limit: TimeLimit
+    search: StudySession,
+    own: StudySession,
+    permission: Permission,
+    *,
+    root: bool,
+    limit: TimeLimit,
 ) -> tuple[ComparisonResult, ...]:
     """Run the confirmation, which compares a search's winner with the default; its results."""
-    own, folder = _prepare_confirmation(search, root=root), search.folder
-    if own is None:
-        return ()
+    folder = search.folder
     make_output_folder(own.folder, insist=permission.unsafe_folders)
     file = folder / f"{CONFIRMATION}.yaml"
     write_whole(file, own.study.text.encode())

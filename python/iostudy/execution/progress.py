@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.recommendation import is_undecided
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import Block, Plan
 
@@ -72,7 +73,7 @@ def undecided_configurations(
         for result in current
         if result.workload == workload and is_undecided(study, result)
     }
-    if undecided and study.design is not None:
+    if undecided and not find_mode(study).compares_configurations:
         return frozenset(own.label for own in study.configurations())
     alone = len(study.configurations()) == 1
     return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()

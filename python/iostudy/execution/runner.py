@@ -21,6 +21,7 @@ from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import BlockSession, Node
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.combinations import Configuration
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
 from iostudy.study.sections import Validity
@@ -80,8 +81,7 @@ class Runner:
         # A search and a screening need the figures of all trials of a block. So did the verdicts
         # of earlier ledgers.
         failures_count = (
-            study.search is None
-            and study.design is None
+            find_mode(study).compares_configurations
             and study.method is AnalysisMethod.NORMAL_SCORES
         )
         self._results = {TrialStatus.FINISHED} | ({TrialStatus.FAILED} if failures_count else set())

@@ -15,9 +15,10 @@ from iostudy.study.search_confirmation import build_confirmation
 def prepare_confirmation(
     folder: Path, *, root: bool, further_blocks: float = 0
 ) -> StudySession | None:
-    """Prepare the confirmation of the search in a folder, new or resumed; None without a winner.
+    """Prepare the confirmation of the search in a folder, new or resumed.
 
-    A resumed one adds up to so many ``further_blocks`` to each workload, past its plan.
+    None for other studies, and for a search without a winner. A resumed one adds up to so many
+    ``further_blocks`` to each workload, past its plan.
     Raises the errors of `prepare_session`.
     """
     result = read_search(folder)

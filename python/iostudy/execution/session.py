@@ -12,33 +12,25 @@ from typing import Any
 
 from iostudy.errors import LedgerError, UsageError
 from iostudy.execution.listeners import Listener
-from iostudy.execution.runner import Runner
-from iostudy.execution.schedule import PlannedSchedule, Schedule
-from iostudy.execution.search_schedule import SearchSchedule
-from iostudy.execution.switchback.confirmation import BLOCKS, ConfirmationSchedule
-from iostudy.execution.switchback.runner import SwitchbackRunner, final_comparisons
+from iostudy.execution.strategies import STRATEGIES, Run, run_study
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.rows import StudyRow
-from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_existing_study
 from iostudy.ledger.studies import (
     CONTINUATION,
     METHOD,
     NODES,
-    apply_plans,
     open_ledger,
     read_study,
     with_recorded_method,
 )
-from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult, decision_rule
-from iostudy.results.confirmation import select_confirmations
 from iostudy.study.cross_check import resolve_offered_levels
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
-from iostudy.study.plan import draw_seed, make_plan
+from iostudy.study.plan import draw_seed
 from iostudy.study.privileges import adapt_to_user
-from iostudy.study.mode import uses_switchback
 
 _VERSION = ("versions", "iostudy")
 FIXED_CIRCUMSTANCES: tuple[tuple[str, ...], ...] = (
@@ -67,14 +59,7 @@ class StudySession:
             return None
         with open_ledger(self.folder) as ledger:
             study = replace(read_study(ledger), further_blocks=self.study.further_blocks)
-            if study.search is not None:
-                return () if SearchRecord(ledger).outcome() else None
-            if uses_switchback(study):
-                current = final_comparisons(study, WindowRecord(ledger))
-                left = current and _confirmation_left(study, current, ledger)
-                return None if left else current
-            schedule, rows = _planned_schedule(study, self.recorded.seed), ledger.rows()
-        return None if schedule.next(rows) else schedule.comparisons(rows)
+            return STRATEGIES[find_mode(study)].find_final(study, ledger)
 
     def execute(
         self,
@@ -95,7 +80,7 @@ class StudySession:
         study = _without_refused(study, node, resumed=self.recorded is not None)
         ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
-            return _execute(study, node, ledger, listeners, limit)
+            return run_study(study, Run(node, ledger, listeners, limit))
         finally:
             ledger.close()
 
@@ -179,68 +164,6 @@ def _refuse_others(
                 where=where,
                 remedy="restore these circumstances, or start again in another folder",
             )
-
-
-def _execute(
-    study: Study, node: Node, ledger: Ledger, listeners: Sequence[Listener], limit: TimeLimit
-) -> tuple[ComparisonResult, ...]:
-    """Run windows if they can decide, otherwise whole trials."""
-    record = WindowRecord(ledger)
-    planned = apply_plans(study, record.plans())
-    if uses_switchback(planned):
-        runner = SwitchbackRunner(planned, ledger.study().seed, node, ledger, listeners, limit)
-        decided = runner.run()
-        planned = apply_plans(study, record.plans())
-        if uses_switchback(planned):
-            at_end = replace(planned, further_blocks=0)
-            if final_comparisons(at_end, record) is not None:
-                _confirm(planned, decided, node, ledger, listeners, limit)
-            return decided
-    study = planned
-    schedule = _build_schedule(study, ledger, node, listeners)
-    return Runner(study, schedule, node, ledger, listeners, limit).run()
-
-
-def _confirm(
-    study: Study,
-    decided: Sequence[ComparisonResult],
-    node: Node,
-    ledger: Ledger,
-    listeners: Sequence[Listener],
-    limit: TimeLimit,
-) -> None:
-    """Run the whole trials that confirm verdicts of windows, if any need them."""
-    schedule = _build_confirmation(study, decided, ledger)
-    if schedule is not None and schedule.next(ledger.rows()) is not None:
-        runner = Runner(study, schedule, node, ledger, listeners, limit)
-        runner.confirm(schedule.labels, BLOCKS)
-
-
-def _confirmation_left(study: Study, decided: Sequence[ComparisonResult], ledger: Ledger) -> bool:
-    schedule = _build_confirmation(study, decided, ledger)
-    return schedule is not None and schedule.next(ledger.rows()) is not None
-
-
-def _build_confirmation(
-    study: Study, decided: Sequence[ComparisonResult], ledger: Ledger
-) -> ConfirmationSchedule | None:
-    labels = select_confirmations(study, decided)
-    if not labels:
-        return None
-    return ConfirmationSchedule(study, labels, ledger.study().seed, decided)
-
-
-def _build_schedule(
-    study: Study, ledger: Ledger, node: Node, listeners: Sequence[Listener]
-) -> Schedule:
-    seed = ledger.study().seed
-    if study.search is not None:
-        return SearchSchedule(study, seed, SearchRecord(ledger), node, listeners)
-    return _planned_schedule(study, seed)
-
-
-def _planned_schedule(study: Study, seed: int) -> PlannedSchedule:
-    return PlannedSchedule(study, make_plan(study, seed))
 
 
 def _lookup(value: Any, key: str) -> Any:

@@ -20,12 +20,12 @@ from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.ledger.time_limit import TimeLimitRecord
 from iostudy.ledger.windows import WindowRecord
 from iostudy.study.candidates import add_candidates
+from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.search import SearchOutcome
 from iostudy.study.sections import DecisionMode
-from iostudy.study.mode import uses_switchback
 
 METHOD = "analysis"
 """The key of the method of a study's interim analyses in its circumstances."""
@@ -94,7 +94,7 @@ def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
     earlier = [own.plan for own in plans if isinstance(own.plan, EarlierPlan)]
     if earlier and len(earlier) == len(study.workloads):
         blocks, bias = count_earlier_blocks(earlier), max(plan.bias for plan in earlier)
-    elif uses_switchback(study):
+    elif find_mode(study) is Mode.WINDOWS:
         blocks = count_blocks(study.decide.time)
         bias = BIAS_SHARE * math.log1p(study.decide.margin)
     else:

@@ -23,6 +23,7 @@ from iostudy.results.comparisons import (
 )
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 
 
@@ -40,14 +41,15 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
         raise _prediction_error(study)
     if NODES in row.circumstances:
         raise _nodes_error(study, row)
+    compares = find_mode(study).compares_configurations
     if label:
         if label in study.bounds:
             raise _bound_error(study, label)
-        compared = () if study.design is not None else compare_configurations(study, measured)
+        compared = compare_configurations(study, measured) if compares else ()
         configuration = find_configuration(study, label)
         choice = _build_request(study, configuration, row, trials, on)
         return _with_provenance(choice, study, row, configuration, compared)
-    if study.design is not None:
+    if not compares:
         raise _screening_error(study)
     compared = compare_configurations(study, measured)
     configuration = find_winner(study, compared)
@@ -66,8 +68,7 @@ def _with_provenance(
 ) -> PersistRequest:
     own = [result for result in compared if result.configuration == configuration.label]
     lines = describe_provenance(study, row, own)
-    proven = study.design is None and rule.meets_goal(study, own)
-    return replace(choice, provenance=lines, proven=proven)
+    return replace(choice, provenance=lines, proven=bool(own) and rule.meets_goal(study, own))
 
 
 def find_configuration(study: Study, label: str) -> Configuration:

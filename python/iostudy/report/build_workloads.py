@@ -50,8 +50,8 @@ from iostudy.results.comparisons import (
 )
 from iostudy.results.rate_limit import find_limited
 from iostudy.results.recommendation import is_met_guard
+from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.mode import uses_switchback
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.option_text import format_options
@@ -76,7 +76,7 @@ def build_workloads(
 
 def _covariate_values(recorded: RecordedStudy) -> tuple[CovariateValues, ...]:
     """Return the covariates of what decides: windows, or trials where the study has none."""
-    if uses_switchback(recorded.study) and recorded.samples is not None:
+    if find_mode(recorded.study) is Mode.WINDOWS and recorded.samples is not None:
         return window_covariate_values(recorded.study, recorded.switchback, recorded.samples)
     return covariate_values(recorded.study, recorded.trials)
 

@@ -18,8 +18,8 @@ from iostudy.analysis.switchback.settling import RISK_SHARE
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.screening import ScreeningResult, screen_main_effects
+from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.mode import uses_switchback
 from iostudy.workloads.definition import Figure
 
 BlockFigures = dict[int, float]
@@ -101,17 +101,18 @@ def decision_rule(study: Study) -> Rule:
     A screening has one level for all analyses, because Holm's adjusted p values need one, and
     cannot be continued. With windows, a part of the risk is that of the test of their settling.
     """
-    decide = study.decide
+    decide, mode = study.decide, find_mode(study)
+    is_spent = mode is Mode.SCREENING
     return Rule(
         margin=decide.margin,
-        risk=decide.risk * (1 - RISK_SHARE) if uses_switchback(study) else decide.risk,
+        risk=decide.risk * (1 - RISK_SHARE) if mode is Mode.WINDOWS else decide.risk,
         min_blocks=decide.min_blocks,
         max_blocks=decide.max_blocks,
         comparisons=max(1, study.comparisons),
-        method=AnalysisMethod.CONSTANT_LEVEL if study.design is not None else study.method,
+        method=AnalysisMethod.CONSTANT_LEVEL if is_spent else study.method,
         bias=study.bias,
         rare=decide.rare,
-        continuation=SPENT if study.design is not None else study.continuation,
+        continuation=SPENT if is_spent else study.continuation,
     )
 
 
@@ -175,11 +176,13 @@ def compare_configurations(
 
     A search has no comparisons, because its winner was selected by the same data.
     """
-    if study.search is not None:
-        return ()
-    if study.design is not None:
-        return tuple(map(_from_effect, screen_factors(study, rows)))
-    runs = collect_runs(study, rows)
+    match find_mode(study):
+        case Mode.SEARCH:
+            return ()
+        case Mode.SCREENING:
+            return tuple(map(_from_effect, screen_factors(study, rows)))
+        case Mode.TRIALS | Mode.WINDOWS:
+            runs = collect_runs(study, rows)
     return tuple(
         result
         for workload in study.workloads
@@ -224,7 +227,7 @@ def rank_configurations(study: Study, rows: Iterable[MeasuredRow]) -> Ranking | 
     None where the verdicts already imply the ranking, where there are too few blocks, and for
     screenings and searches.
     """
-    if study.design is not None or study.search is not None:
+    if not find_mode(study).compares_configurations:
         return None
     columns = [choice.label not in study.bounds for choice in study.configurations()]
     collected, rule = collect_runs(study, rows), decision_rule(study)

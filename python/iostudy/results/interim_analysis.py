@@ -12,6 +12,7 @@ from iostudy.results.comparisons import (
     compare_configurations,
     compare_on_workload,
 )
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 
 
@@ -24,13 +25,14 @@ class InterimAnalysis:
 
     def __init__(self, study: Study) -> None:
         self._study = study
+        self._compares_configurations = find_mode(study).compares_configurations
         self._rows: Sequence[MeasuredRow] = ()
         self._runs: dict[tuple[str, str], dict[int, Run]] = {}
         self._results: dict[str, tuple[ComparisonResult, ...]] = {}
 
     def compare(self, rows: Sequence[MeasuredRow]) -> tuple[ComparisonResult, ...]:
         """Return every comparison, in the study's order."""
-        if self._study.design is not None or self._study.search is not None:
+        if not self._compares_configurations:
             return compare_configurations(self._study, rows)
         known = len(self._rows)
         if not _extends(self._rows, rows):

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds, exclude_guards
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 
 
@@ -64,7 +65,7 @@ def meets_goal(study: Study, own: Iterable[ComparisonResult]) -> bool:
     """
     all_results = tuple(own)
     results = {result.workload: result for result in exclude_guards(all_results)}
-    if study.design is not None:
+    if not find_mode(study).compares_configurations:
         verdicts = [result.comparison.verdict for result in results.values()]
         return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts
     goal = study.goal

@@ -23,6 +23,7 @@ from iostudy.results.comparisons import (
     rank_configurations,
     workload_log_figures,
 )
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 
 Array = NDArray[np.float64]
@@ -44,7 +45,7 @@ def analyze_scaling(study: Study, rows: Iterable[TrialRow]) -> tuple[ScalingResu
     for request in study.workloads:
         if request.load is not None:
             groups.setdefault(request.load.curve, []).append(request)
-    if not groups or study.design is not None or study.search is not None:
+    if not groups or not find_mode(study).compares_configurations:
         return ()
     rows = tuple(rows)
     ranking, values = rank_configurations(study, rows), collect_figures(study, rows)

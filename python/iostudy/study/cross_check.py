@@ -16,6 +16,7 @@ from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import find_duplicates
 from iostudy.study.load_section import KEY_PATH as LOAD_PATH
 from iostudy.study.load_section import NODES
+from iostudy.study.mode import find_mode, list_obstacles
 from iostudy.study.model import Study
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector
@@ -25,7 +26,6 @@ from iostudy.study.sections import Decision, DecisionMode
 from iostudy.study.several_nodes import list_joint_obstacles
 from iostudy.study.simulated import check_simulated
 from iostudy.study.source import read
-from iostudy.study.mode import list_obstacles
 from iostudy.units import format_seconds, parse_seconds
 
 MAX_CONFIGURATIONS = 1000
@@ -68,12 +68,12 @@ def _check_mode(collector: ProblemCollector, study: Study, which: str) -> None:
 
 def _check_figures(collector: ProblemCollector, study: Study) -> None:
     """Note several figures where the others would guard nothing."""
-    if study.search is None and study.design is None:
+    mode = find_mode(study)
+    if mode.compares_configurations:
         return
-    kind = "search" if study.search is not None else "screening"
     for request in study.workloads:
         if len(request.figures) > 1:
-            message = f"a {kind} decides by one figure: name one for {request.listed_as}"
+            message = f"{mode} decides by one figure: name one for {request.listed_as}"
             collector.add(("workloads",), message, found=request.name_figures())
             return
 

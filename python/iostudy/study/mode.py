@@ -1,9 +1,9 @@
-"""Validity of switchback for a study, and the order of configurations in its blocks."""
+"""Mode of a study: whole trials, windows of one run, a screening or a search."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from enum import StrEnum
 
 from iostudy.settings import catalog as settings
 from iostudy.study.combinations import Factor, FactorKind
@@ -16,14 +16,40 @@ MAX_NAMED = 3
 """Most reasons that a sentence gives."""
 
 
-def uses_switchback(study: Study) -> bool:
-    """Return whether the study pairs windows of one run instead of whole trials.
+class Mode(StrEnum):
+    """How a study chooses its runs and what it compares."""
+
+    TRIALS = "whole trials"
+    WINDOWS = "windows"
+    SCREENING = "a screening"
+    SEARCH = "a search"
+
+    @property
+    def compares_configurations(self) -> bool:
+        """Whether each configuration is compared with the baseline, until that is decided.
+
+        A screening compares levels of factors, by its whole design. A search races candidates.
+        """
+        return self in (Mode.TRIALS, Mode.WINDOWS)
+
+    @property
+    def plans_trials(self) -> bool:
+        """Whether the fewest and the most trials are known before the first one."""
+        return self in (Mode.TRIALS, Mode.SCREENING)
+
+
+def find_mode(study: Study) -> Mode:
+    """Return the mode of the study.
 
     Only windows have a bias: those of earlier versions may have settings with obstacles of now.
     """
+    if study.search is not None:
+        return Mode.SEARCH
+    if study.design is not None:
+        return Mode.SCREENING
     if study.decide.mode is DecisionMode.TRIALS:
-        return False
-    return study.bias > 0 or not list_obstacles(study)
+        return Mode.TRIALS
+    return Mode.WINDOWS if study.bias > 0 or not list_obstacles(study) else Mode.TRIALS
 
 
 def describe_mode(study: Study) -> str:
@@ -76,30 +102,3 @@ def _workload_obstacles(request: WorkloadRequest) -> Iterator[str]:
         yield f"{request.label}: a window has no {request.figure.name}"
     elif len(request.figures) > 1:
         yield f"{request.label}: windows bound the bias of one figure, and several are named"
-
-
-def draw_order(
-    study: Study,
-    request: WorkloadRequest,
-    seed: int,
-    place: tuple[int, int],
-    undecided: Collection[str],
-) -> tuple[str, ...]:
-    """Draw the order of the undecided configurations in the first round of a pair.
-
-    The second round has the reverse order. ``place`` is (block, pair). The order depends on seed,
-    workload and place alone, so that a resumed study continues as it would have.
-    """
-    labels = [own.label for own in study.configurations()]
-    block, number = place
-    draw = random.Random(f"{seed} {request.label} {block} {number}")
-    return tuple(label for label in draw.sample(labels, len(labels)) if label in undecided)
-
-
-def draw_length(
-    request: WorkloadRequest, seed: int, place: tuple[int, int], jitter: float
-) -> float:
-    """Draw the length of the windows of a pair, relative to the planned one."""
-    block, number = place
-    draw = random.Random(f"{seed} {request.label} {block} {number} length")
-    return draw.uniform(1 - jitter, 1 + jitter)

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.errors import UsageError
+from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study
-from iostudy.study.mode import uses_switchback
 from iostudy.workloads.measurement import AGGREGATE, EXEC_TIME
 
 _FIGURES = (AGGREGATE, EXEC_TIME)
+_COMPARE = "compare configurations by factors, in whole trials"
+_MODE_OBSTACLES = {
+    Mode.SEARCH: ("a search", _COMPARE),
+    Mode.SCREENING: ("a screening", _COMPARE),
+    Mode.WINDOWS: (
+        "windows of one run",
+        "leave out mode in decide: whole trials have a joint figure",
+    ),
+}
 
 
 def require_together(study: Study) -> None:
@@ -44,10 +53,8 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
             "a workload of a Hadoop cluster",
             "run it with `iostudy run`: its cluster is the fleet",
         )
-    if study.search is not None or study.design is not None:
-        yield "a search or a screening", "compare configurations by factors"
-    if uses_switchback(study):
-        yield "windows of one run", "leave out mode in decide: whole trials have a joint figure"
+    if obstacle := _MODE_OBSTACLES.get(find_mode(study)):
+        yield obstacle
     if study.telemetry.block_latency:
         yield "block_latency", "leave it out: block requests are those of one host"
     if study.validity.foreign_io is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from iostudy.analysis.switchback.window_plan import JITTER, WindowPlan
@@ -16,7 +17,6 @@ from iostudy.results.comparisons import decision_rule
 from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
-from iostudy.study.mode import draw_length, draw_order
 
 MAX_ATTEMPTS = 20
 """Attempts at a block, after which the study stops."""
@@ -153,3 +153,30 @@ def _pair_rows(block: Block, pair: int, halves: Sequence[HalfWindow]) -> Iterato
             operations=half.count.operations,
             figures=dict(half.count.figures),
         )
+
+
+def draw_order(
+    study: Study,
+    request: WorkloadRequest,
+    seed: int,
+    place: tuple[int, int],
+    undecided: Collection[str],
+) -> tuple[str, ...]:
+    """Draw the order of the undecided configurations in the first round of a pair.
+
+    The second round has the reverse order. ``place`` is (block, pair). The order depends on seed,
+    workload and place alone, so that a resumed study continues as it would have.
+    """
+    labels = [own.label for own in study.configurations()]
+    block, number = place
+    draw = random.Random(f"{seed} {request.label} {block} {number}")
+    return tuple(label for label in draw.sample(labels, len(labels)) if label in undecided)
+
+
+def draw_length(
+    request: WorkloadRequest, seed: int, place: tuple[int, int], jitter: float
+) -> float:
+    """Draw the length of the windows of a pair, relative to the planned one."""
+    block, number = place
+    draw = random.Random(f"{seed} {request.label} {block} {number} length")
+    return draw.uniform(1 - jitter, 1 + jitter)

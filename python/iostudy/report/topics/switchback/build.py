@@ -13,8 +13,8 @@ from iostudy.report.topics.switchback.confirmation import build_confirmations
 from iostudy.report.topics.switchback.runs import build_runs
 from iostudy.report.topics.switchback.values import SwitchbackReport
 from iostudy.results.comparisons import ComparisonResult
+from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.mode import uses_switchback
 
 
 def build_switchback(
@@ -29,7 +29,7 @@ def build_switchback(
 
     ``trials`` are those of the confirmation.
     """
-    if not uses_switchback(study):
+    if find_mode(study) is not Mode.WINDOWS:
         return
     confirmed = build_confirmations(study, compared, trials)
     plans = {own.workload: own.plan for own in rows.plans if own.plan is not None}

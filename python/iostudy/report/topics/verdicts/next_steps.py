@@ -24,8 +24,8 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Configuration
 from iostudy.study.factors import OPTION_PREFIX
+from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study
-from iostudy.study.mode import uses_switchback
 from iostudy.units import format_exact_seconds, format_percent, format_seconds
 
 _MEASURE = Step(
@@ -206,7 +206,7 @@ def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
 def _extend(study: Study, blocks: int) -> str:
     """Return the decision rule with so many blocks: windows have a time, trials a number."""
     decide = study.decide
-    if uses_switchback(study):
+    if find_mode(study) is Mode.WINDOWS:
         seconds = math.ceil(decide.time * blocks / decide.max_blocks)
         return f"decide: {{time: {format_exact_seconds(seconds)}}}"
     return f"decide: {{blocks: [{decide.min_blocks}, {blocks}]}}"
