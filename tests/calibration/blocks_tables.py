@@ -1,4 +1,4 @@
-"""Tables of docs/method.md on blocks to a verdict, compared with a fixed sample of 30 blocks."""
+"""Tables of docs/calibration.md on blocks to a verdict, and a fixed sample of 30."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
 from iostudy.analysis.rule import Rule
-from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, Outcomes, carry_out, noise
@@ -69,47 +67,4 @@ def _verdict_columns(drawn: Array, difference: float) -> Row:
     )
 
 
-def six_comparisons() -> list[Row]:
-    """Blocks and right verdicts of one of six comparisons, by both methods."""
-    rows: list[Row] = [
-        (
-            "sd of a pair",
-            "true difference",
-            "one level: blocks",
-            "right",
-            "error spending: blocks",
-            "right",
-            "ratio of blocks",
-        )
-    ]
-    present = replace(RULE, comparisons=6)
-    earlier = replace(present, method=AnalysisMethod.CONSTANT_LEVEL)
-    for spread in (0.03, 0.06, 0.10):
-        for difference in (0.0, 0.03, 0.05, 0.10):
-            drawn = ratios(spread, difference, STUDIES)
-            before, after = (carry_out(drawn, rule) for rule in (earlier, present))
-            figures = (
-                text
-                for own in (before, after)
-                for text in (f"{own.blocks.mean():.1f}", percent(right(own, difference)))
-            )
-            ratio = after.blocks.mean() / before.blocks.mean()
-            rows.append(
-                (f"{100 * spread:.0f} %", f"{100 * difference:.0f} %", *figures, f"{ratio:.2f}")
-            )
-    return rows
-
-
-def power_of_one_look() -> list[Row]:
-    """How often a difference of 5 % is found in one look, and by the noncentral t distribution."""
-    rows: list[Row] = [("blocks", "in theory", "found")]
-    for blocks in (5, 12, 30):
-        rule = Rule(margin=1e-9, risk=0.05, min_blocks=blocks, max_blocks=blocks)
-        found = carry_out(ratios(NOISE, 0.05, STUDIES)[:, :blocks], rule).share(Verdict.BETTER)
-        quantile = stats.t.isf(rule.risk / 2, blocks - 1)
-        theory = stats.nct.sf(quantile, blocks - 1, math.log1p(0.05) / NOISE * math.sqrt(blocks))
-        rows.append((str(blocks), percent(float(theory)), percent(found)))
-    return rows
-
-
-TABLES = (blocks_to_a_verdict, six_comparisons, power_of_one_look)
+TABLES = (blocks_to_a_verdict,)

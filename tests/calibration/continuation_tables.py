@@ -1,4 +1,4 @@
-"""Tables of docs/method.md on studies that are continued."""
+"""Tables of docs/calibration.md on studies that are continued."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from iostudy.analysis.verdict import Verdict
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, pairs
 
-POWER_STUDIES = 4_000
-ADVERSARY_STUDIES = 40_000
+POWER_STUDIES = 2_000
+ADVERSARY_STUDIES = 10_000
 PATHS = 1_000_000
 _BATCH = 10_000
 PLANNED = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)

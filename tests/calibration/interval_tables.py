@@ -1,4 +1,4 @@
-"""Table of docs/method.md on the interval shown where the true difference is near the margin."""
+"""Table of docs/calibration.md on the shown interval for true differences near the margin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/method.md on the causes of noise: chance, power, and confusion of causes."""
+"""Tables of docs/calibration.md on the causes of noise: chance, power, and confusion of causes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the tables of docs/method.md and their Markdown."""
+"""Rows of the tables of docs/calibration.md and their Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/method.md on screenings of seven factors."""
+"""Tables of docs/calibration.md on screenings of seven factors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 from tests.calibration import screened, simulation
 from tests.calibration.rows import Row, percent
-from tests.calibration.screened import ALONE, FACTORS, FOLDED, RULE, carry_out, estimates
-from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape
+from tests.calibration.screened import FACTORS, FOLDED, RULE, carry_out, estimates
+from tests.calibration.simulation import Array, NoiseShape
 
 STUDIES = 5000
 STRONG = 0.10
@@ -82,37 +82,4 @@ def _one_at_a_time(effect: float, rule: Rule, trials: float) -> float:
     return outcome.share(Verdict.BETTER)
 
 
-def screening_interaction() -> list[Row]:
-    """An interaction of two factors, with no effect of any: what passes for an effect."""
-    rows: list[Row] = [("interaction", "without fold-over: any found", "with fold-over: any found")]
-    for size in (0.0, 0.05, 0.10, 0.20):
-        found = []
-        for runs in (ALONE, FOLDED):
-            figures = screened.log_figures(NoiseShape.NORMAL, runs, STUDIES, RULE.max_blocks)
-            figures = figures + size * screened.together(runs, 0, 1)
-            found.append(carry_out(estimates(figures, runs), RULE).any_difference(ALL))
-        rows.append((f"{100 * size:.0f} %", *map(percent, found)))
-    return rows
-
-
-def screening_single_runs() -> list[Row]:
-    """Seven factors without effect, one run of each configuration: any effect claimed."""
-    risk = RULE.risk
-    rows: list[Row] = [("circumstances", "each at 5 %", "each at 5 % / 7")]
-    draw = np.random.default_rng([SEED, 9])
-    series = {
-        str(shape): simulation.noise(shape, draw, STUDIES, len(FOLDED))
-        for shape in (NoiseShape.NORMAL, NoiseShape.AR1)
-    }
-    plots = screened.log_figures(NoiseShape.NORMAL, FOLDED, STUDIES, 1, whole_plot=3)[:, 0] / NOISE
-    series["normal, one file system for each level of a factor"] = plots
-    for name, figures in series.items():
-        claimed = [
-            screened.by_model_residual(figures, FOLDED, level).any(axis=1).mean()
-            for level in (risk, risk / FACTORS)
-        ]
-        rows.append((name, *(percent(float(share)) for share in claimed)))
-    return rows
-
-
-TABLES = (screening_rates, screening_power, screening_interaction, screening_single_runs)
+TABLES = (screening_rates, screening_power)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict
@@ -54,29 +53,3 @@ def any_wrong(figures: Array, rule: Rule) -> NDArray[np.bool_]:
             words = carry_out(ratios(figures, other), rule).verdicts
             wrong |= np.isin(words, [str(Verdict.BETTER), str(Verdict.WORSE)])
     return wrong
-
-
-def wrong_by_error_of_runs(figures: Array, other: tuple[int, int], risk: float) -> float:
-    """How often a winner is named if runs on the same file system give the error of everything.
-
-    The residual of runs is what is left of the figures without file system and configuration.
-    """
-    blocks = figures.shape[1]
-    within = figures - figures.mean(axis=3, keepdims=True)
-    left = within - within.mean(axis=1, keepdims=True)
-    freedom = (blocks - 1) * PLOTS * (EACH - 1)
-    square = (left**2).sum(axis=(1, 2, 3)) / freedom
-    return _named(ratios(figures, other), np.sqrt(2 * square), freedom, risk)
-
-
-def wrong_by_error_of_formats(figures: Array, other: tuple[int, int], risk: float) -> float:
-    """How often a winner is named if pairs across file systems give the error of everything."""
-    spread = ratios(figures, ACROSS).std(axis=1, ddof=1)
-    return _named(ratios(figures, other), spread, figures.shape[1] - 1, risk)
-
-
-def _named(pairs: Array, spread: Array, freedom: int, risk: float) -> float:
-    """The share of studies in which a t test at one look finds a difference."""
-    blocks = pairs.shape[1]
-    t = np.abs(pairs.mean(axis=1)) / (spread / np.sqrt(blocks))
-    return float((t > stats.t.isf(risk / 2, freedom)).mean())

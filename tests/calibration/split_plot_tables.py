@@ -1,4 +1,4 @@
-"""Tables of docs/method.md on split plots."""
+"""Tables of docs/calibration.md on split plots."""
 
 from __future__ import annotations
 
@@ -23,29 +23,4 @@ def split_plot_rates() -> list[Row]:
     return rows
 
 
-def split_plot_mistakes() -> list[Row]:
-    """How often other ways with the same file systems name a winner, within and across."""
-    blocks, times = OPEN_ENDED.max_blocks, 3
-    risk = OPEN_ENDED.risk
-    pair = (split_plot.WITHIN, split_plot.ACROSS)
-    anew = split_plot.log_figures(NoiseShape.NORMAL, STUDIES, blocks, times)
-    once = split_plot.log_figures(NoiseShape.NORMAL, STUDIES, blocks, times, made_once=True)
-    ways = {
-        "made anew in every block, pairs of each comparison": [
-            carry_out(split_plot.ratios(anew, other), OPEN_ENDED).wrong for other in pair
-        ],
-        "made once for the study, pairs of each comparison": [
-            carry_out(split_plot.ratios(once, other), OPEN_ENDED).wrong for other in pair
-        ],
-        "made anew, the error of runs for all": [
-            split_plot.wrong_by_error_of_runs(anew, other, risk) for other in pair
-        ],
-        "made anew, the error of file systems for all": [
-            split_plot.wrong_by_error_of_formats(anew, other, risk) for other in pair
-        ],
-    }
-    head = ("way", "within one file system", "across two")
-    return [head, *((way, *map(percent, rates)) for way, rates in ways.items())]
-
-
-TABLES = (split_plot_rates, split_plot_mistakes)
+TABLES = (split_plot_rates,)

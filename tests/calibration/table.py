@@ -1,4 +1,4 @@
-"""Make the tables of docs/method.md: ``python -m tests.calibration.table [NAME]...``.
+"""Make the tables of docs/calibration.md: ``python -m tests.calibration.table [NAME]...``.
 
 Each is a function that simulates and returns rows, the heads first. Its place in the page is the
 line ``<!-- calibration: its name -->``, below which the table is printed and written anew. What has
@@ -35,7 +35,7 @@ from tests.calibration import (
 from tests.calibration.rows import Row, markdown
 from tests.calibration.simulation import SEED
 
-PAGE = Path(__file__).parents[2] / "docs" / "method.md"
+PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
 PLACE = "<!-- calibration: {name} -->\n"
 
 TABLES: Mapping[str, Callable[[], list[Row]]] = {

@@ -1,4 +1,4 @@
-"""The rates of "Corrected claims" in docs/method.md, at a fast size and at a long one."""
+"""The rates of "Corrected claims" in docs/calibration.md, at a fast size and at a long one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""docs/method.md has the tables that `make calibrate` makes."""
+"""docs/calibration.md has the tables that `make calibrate` makes."""
 
 import re
 from collections.abc import Callable

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.calibration import split_plot
-from tests.calibration.simulation import NoiseShape, carry_out, standard_error
+from tests.calibration.simulation import NoiseShape, carry_out
 from tests.calibration.test_calibration import (
     OPEN_ENDED,
     REACHABLE,
@@ -73,18 +73,3 @@ def test_file_systems_that_are_made_once_decide_the_study(studies: int):
     within = carry_out(split_plot.ratios(once, split_plot.WITHIN), OPEN_ENDED)
     assert across.wrong > 0.5
     assert within.wrong <= allowed(RISK, studies)
-
-
-@each_size
-def test_the_error_of_the_other_kind_of_comparison_misleads(studies: int):
-    drawn = figures(NoiseShape.NORMAL, studies)
-    by_runs = split_plot.wrong_by_error_of_runs
-    by_formats = split_plot.wrong_by_error_of_formats
-    assert by_runs(drawn, split_plot.ACROSS, RISK) > 0.3
-    assert by_runs(drawn, split_plot.WITHIN, RISK) == pytest.approx(
-        RISK, abs=4 * standard_error(RISK, studies)
-    )
-    assert by_formats(drawn, split_plot.WITHIN, RISK) < RISK / 10
-    assert by_formats(drawn, split_plot.ACROSS, RISK) == pytest.approx(
-        RISK, abs=4 * standard_error(RISK, studies)
-    )
