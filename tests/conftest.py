@@ -15,6 +15,9 @@ import pytest
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Options of this run are none of the runs of pytest that tests start.
+os.environ.pop("PYTEST_ADDOPTS", None)
+
 from hypothesis import HealthCheck, settings  # noqa: E402 - compiled by pytest
 
 # How long an example takes says how much else the machine does. Each run draws other examples, so
