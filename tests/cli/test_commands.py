@@ -59,17 +59,6 @@ def test_study_reports_its_results_in_every_format(program):
     assert program.residue() == []
 
 
-def test_the_same_seed_gives_the_same_order(program):
-    program.write(WITHOUT_ROOT)
-    orders = []
-    for out in ("one", "two"):
-        assert program("run", "study.yaml", "--out", out, "--seed", "3").returncode == 0
-        document = json.loads((program.folder / out / "report.json").read_text())
-        orders.append([(trial["block"], trial["configuration"]) for trial in document["trials"]])
-    shortest = min(map(len, orders))
-    assert orders[0][:shortest] == orders[1][:shortest]
-
-
 UNDECIDABLE = """\
 question: Which?
 target: .
@@ -80,7 +69,7 @@ decide: {margin: 0.001%, risk: 0.011%, blocks: [3, 4]}
 """No difference to find, a margin below the noise, and the smallest risk."""
 
 
-@pytest.mark.process
+@pytest.mark.child
 def test_verdict_sets_the_exit_code_only_on_request(program):
     program.write(UNDECIDABLE)
     assert program.run_study().returncode == 0
@@ -89,7 +78,6 @@ def test_verdict_sets_the_exit_code_only_on_request(program):
     assert "inconclusive" in done.stdout
 
 
-@pytest.mark.process
 def test_bench_prints_figures_with_units(program):
     options = ["-o", "files=1", "-o", "size=1MiB"]
     screen = program("bench", "dfsio-write", *options)
@@ -143,7 +131,6 @@ def test_escape_sequences_of_study_files_are_escaped(program):
     assert r"\x1b[31mWhich?" in program("check", "study.yaml", "--full").stdout
 
 
-@pytest.mark.process
 @pytest.mark.root
 def test_get_set_and_restore(program, loop):
     get = ("get", "block.scheduler", "--on", loop, "--json")

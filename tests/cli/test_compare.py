@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
+import pytest
+
+from tests.cli.inside import InProcessProgram
 from tests.cli.test_commands import WITHOUT_ROOT
 
 DIRECT = """\
@@ -15,37 +19,43 @@ decide: {margin: 1%, risk: 20%, blocks: [10, 10]}
 """
 
 
-def two_studies(program, text: str = WITHOUT_ROOT) -> None:
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessProgram]:
+    """A folder with two studies that every test may read."""
+    program = InProcessProgram(tmp_path_factory.mktemp("compared"))
+    two_studies(program, WITHOUT_ROOT)
+    yield program
+    program.end()
+
+
+def two_studies(program, text: str) -> None:
     program.write(text)
     for out, seed in (("one", "1"), ("two", "2")):
         done = program("run", "study.yaml", "--out", out, "--seed", seed)
         assert done.returncode == 0, done.stderr
 
 
-def test_two_studies_are_compared_in_every_format(program):
-    two_studies(program)
-    done = program("compare", "one", "two")
+def test_two_studies_are_compared_in_every_format(compared: InProcessProgram):
+    done = compared("compare", "one", "two")
     assert done.returncode == 0, done.stderr
     assert "two compared with one" in done.stdout
     assert "seed" in done.stdout
-    document = json.loads(program("compare", "one", "two", "--format", "json").stdout)
+    document = json.loads(compared("compare", "one", "two", "--format", "json").stdout)
     assert [each["first"]["configuration"] for each in document["compared"]] == ["1MiB", "64KiB"]
     # They may have begun in the same minute.
     assert {each["name"] for each in document["differences"]} - {"started"} == {"seed"}
     requested = ("--configuration", "1MiB=64KiB", "--format", "markdown")
-    assert "| 1MiB / 64KiB |" in program("compare", "one", "two", *requested).stdout
-    unknown = program("compare", "one", "two", "--configuration", "2MiB")
+    assert "| 1MiB / 64KiB |" in compared("compare", "one", "two", *requested).stdout
+    unknown = compared("compare", "one", "two", "--configuration", "2MiB")
     assert unknown.returncode == 2
     assert "one has 1MiB, 64KiB" in unknown.stderr
 
 
-def test_comparing_a_folder_with_itself_is_refused(program):
-    program.write(WITHOUT_ROOT)
-    assert program.run_study().returncode == 0
-    same = program("compare", "out", "./out")
+def test_comparing_a_folder_with_itself_is_refused(compared: InProcessProgram):
+    same = compared("compare", "one", "./one")
     assert (same.returncode, same.stdout) == (2, "")
     assert "the same folder twice" in same.stderr
-    missing = program("compare", "out", "nowhere")
+    missing = compared("compare", "one", "nowhere")
     assert missing.returncode == 2
     assert "nowhere" in missing.stderr
 
@@ -82,24 +92,23 @@ def test_no_job_passes_for_want_of_a_verdict(program):
     assert "put old and new into one study" in failed.stderr
 
 
-def test_verdicts_are_exit_codes_and_files_for_ci(program):
-    two_studies(program)
+def test_verdicts_are_exit_codes_and_files_for_ci(compared: InProcessProgram):
     limits = ("--fail-on", "inconclusive", "--fail-on", "worse")
     files = ("--junit", "verdicts.xml", "--summary", "summary.md")
-    done = program("compare", "one", "two", *limits, *files)
-    document = json.loads(program("compare", "one", "two", "--format", "json").stdout)
+    done = compared("compare", "one", "two", *limits, *files)
+    document = json.loads(compared("compare", "one", "two", "--format", "json").stdout)
     effects = [each["effect"] for each in document["compared"] if each["effect"]]
     assert effects
     open_ = ("inconclusive", "not worse", "not better")
     failed = [each for each in effects if each["verdict"] in (*open_, "worse")]
     assert done.returncode == (1 if failed else 0), done.stderr
     assert done.stderr.count("two against one") == len(failed)
-    xml = (program.folder / "verdicts.xml").read_text()
+    xml = (compared.folder / "verdicts.xml").read_text()
     assert xml.count("<failure") == len(failed)
     assert xml.count("<testcase") == len(effects)
-    program("run", "study.yaml", "--out", "one", "--resume", *files)
-    assert (program.folder / "summary.md").read_text().count("\n## ") >= 2
-    assert (program.folder / "verdicts.xml").read_text().count("<testcase") == 1
-    unwritable = program("compare", "one", "two", "--junit", "missing/verdicts.xml")
+    compared("run", "study.yaml", "--out", "one", "--resume", *files)
+    assert (compared.folder / "summary.md").read_text().count("\n## ") >= 2
+    assert (compared.folder / "verdicts.xml").read_text().count("<testcase") == 1
+    unwritable = compared("compare", "one", "two", "--junit", "missing/verdicts.xml")
     assert unwritable.returncode == 2
     assert "missing/verdicts.xml" in unwritable.stderr

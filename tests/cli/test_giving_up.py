@@ -48,7 +48,7 @@ def report(program):
     return json.loads((program.out / "report.json").read_text())
 
 
-@pytest.mark.process
+@pytest.mark.child
 def test_a_workload_that_fails_under_one_configuration_ends_in_3_with_the_report(program):
     program.write(FAILING)
     done = program.run_study()
@@ -65,7 +65,7 @@ def test_a_workload_that_fails_under_one_configuration_ends_in_3_with_the_report
     assert sleeps["results"][1]["blocks"] >= 3
 
 
-@pytest.mark.process
+@pytest.mark.child
 def test_a_limit_that_is_never_met_is_no_error_and_a_resumption_tries_again(program):
     program.write(LIMITED)
     with busy():
@@ -81,7 +81,7 @@ def test_a_limit_that_is_never_met_is_no_error_and_a_resumption_tries_again(prog
     assert {trial["attempt"] for trial in report(program)["trials"]} == {1, 2}
 
 
-@pytest.mark.process
+@pytest.mark.child
 def test_without_limits_every_trial_counts_on_a_busy_machine(program):
     program.write(LIMITED[: LIMITED.index("validity")])
     with busy():

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.program import Program
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.child
 
 
 def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:

@@ -47,7 +47,7 @@ def test_stdout_is_one_document_with_the_verdicts_of_the_report(program):
     assert again["verdicts"] == document["verdicts"]
 
 
-@pytest.mark.process
+@pytest.mark.child
 def test_study_that_fails_has_a_document_with_its_exit_code(program):
     program.write(FAILING)
     done = program.run_study("--json")

@@ -13,7 +13,7 @@ from tests.cli.program import Program
 from tests.settings.programs import install
 from tests.settings.test_shipped import ZFS
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.child
 DIRTY = Path("/proc/sys/vm/dirty_ratio")
 
 
@@ -29,6 +29,7 @@ def require_one_screen(text: str) -> None:
     assert all(len(line) <= COLUMNS or line.startswith("report  ") for line in lines), text
 
 
+@pytest.mark.process
 def test_two_commands_get_an_answer_of_one_screen(program: Program) -> None:
     script(program, "old", "sleep 0.3; echo x > left")
     script(program, "new", "sleep 0.1; test ! -e left")
@@ -105,7 +106,6 @@ def test_a_fio_command_under_two_schedulers(program: Program) -> None:
     assert "mq-deadline" in done.stdout
 
 
-@pytest.mark.process
 def test_a_study_comes_from_a_pipe(program: Program) -> None:
     study = program("try", "true", "sleep 0.05", "--print").stdout.replace("30", "8")
     (program.folder / "pipe.yaml").write_text(study)
@@ -170,6 +170,7 @@ def zfs(program: Program) -> Path:
     return program.folder / "bin/state"
 
 
+@pytest.mark.process
 def test_a_property_of_zfs_is_varied_by_its_commands_and_restored(
     program: Program, zfs: Path
 ) -> None:
@@ -181,6 +182,7 @@ def test_a_property_of_zfs_is_varied_by_its_commands_and_restored(
     assert (zfs / "recordsize").read_text() == "131072 local\n"
 
 
+@pytest.mark.process
 def test_a_command_that_does_not_write_the_old_value_ends_with_4_and_the_command_to_type(
     program: Program, zfs: Path
 ) -> None:
