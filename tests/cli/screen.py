@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_TOKENS = re.compile(r"\x1b\[\??([0-9;]*)([A-Za-z])|\x1b|\r|\n|[^\x1b\r\n]")
+_TOKENS = re.compile(r"\x1b\[\??([0-9;]*)([A-Za-z])|\x1b|\r|\n|[^\x1b\r\n]+")
 _WITHOUT_EFFECT = "mhl"
 
 
@@ -41,18 +41,22 @@ class Screen:
         else:
             assert command in _WITHOUT_EFFECT, command
 
-    def _put(self, character: str) -> None:
-        if character == "\r":
+    def _put(self, text: str) -> None:
+        if text == "\r":
             self._column = 0
-        elif character == "\n":
+        elif text == "\n":
             self._next_line()
         else:
-            assert character.isprintable(), character
-            if self._column == self.width:
-                self._next_line()
-            line = self.lines[self._row].ljust(self._column)
-            self.lines[self._row] = line[: self._column] + character + line[self._column + 1 :]
-            self._column += 1
+            assert text.isprintable(), text
+            while text:
+                if self._column == self.width:
+                    self._next_line()
+                room = self.width - self._column
+                part, text = text[:room], text[room:]
+                line = self.lines[self._row].ljust(self._column)
+                end = self._column + len(part)
+                self.lines[self._row] = line[: self._column] + part + line[end:]
+                self._column = end
 
     def _next_line(self) -> None:
         self._row, self._column = self._row + 1, 0

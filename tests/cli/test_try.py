@@ -96,7 +96,7 @@ def test_a_fio_command_under_two_schedulers(program: Program) -> None:
     done = program(
         "try",
         *("--vary", "block.scheduler=none,mq-deadline", "--on", "{loopback: {size: 64MiB}}"),
-        *("--max-time", "20s", "--out", "out"),
+        *("--max-time", "8s", "--out", "out"),
         *("--", "fio", "--name=reader", "--rw=randread", "--size=8m", "--runtime=200ms"),
         *("--time_based", "--output-format=json"),
     )
@@ -150,7 +150,7 @@ def test_commands_run_as_another_user(program: Program) -> None:
             pytest.skip(f"{parent} is closed to other users")
     done = program(
         "try",
-        *("--user", "nobody", "--out", "out", "--json", "--max-time", "20s"),
+        *("--user", "nobody", "--out", "out", "--json", "--max-time", "8s"),
         *("sh -c 'touch own; test $(id -un) = nobody'", "sh -c 'touch own; sleep 0.1'"),
     )
     assert done.returncode == 0, done.stderr
@@ -158,7 +158,7 @@ def test_commands_run_as_another_user(program: Program) -> None:
 
 ZFS_LINE = (
     *("--vary", "recordsize=128K,16K", "--read", "zfs get -Hpo value recordsize tank/db"),
-    *("--write", "zfs set recordsize={} tank/db", "--max-time", "30s", "--out", "out"),
+    *("--write", "zfs set recordsize={} tank/db", "--max-time", "8s", "--out", "out"),
 )
 
 
