@@ -10,6 +10,7 @@ from scipy import stats
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.selftest import study_on
 from iostudy.execution.session import prepare_session
+from iostudy.node.conditions import Conditions
 from iostudy.node.local import LocalNode
 from iostudy.report.documents.selftest.build import build_selftest
 from iostudy.report.documents.selftest.values import ExpectationOutcome
@@ -29,7 +30,7 @@ def verdict(folder: Path, seed: int) -> Verdict:
     folder.mkdir()
     study = parse(TEXT, where="study.yaml", name="study")
     assignment = prepare_session(study, folder, root=True, resume=False)
-    with LocalNode(study.target, folder) as node:
+    with LocalNode(Conditions(study.target), folder) as node:
         (standing,) = assignment.execute(node, root=True, seed=seed, listeners=[])
     return standing.comparison.verdict
 
@@ -50,7 +51,7 @@ def outcome(folder: Path) -> ExpectationOutcome:
     folder.mkdir()
     study = study_on(folder)
     assignment = prepare_session(study, folder, root=False, resume=False)
-    with LocalNode(study.target, folder, study.factors) as node:
+    with LocalNode(Conditions(study.target, study.factors), folder) as node:
         final = assignment.execute(node, root=False, seed=None, listeners=[])
     return build_selftest(study, final, str(folder)).outcome
 

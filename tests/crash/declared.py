@@ -16,6 +16,7 @@ from typing import Any
 from iostudy.execution.session import prepare_session
 from iostudy.host.files import read_attribute
 from iostudy.ledger.store import FILE_NAME
+from iostudy.node.conditions import Conditions
 from iostudy.node.local import LocalNode
 from iostudy.settings.transaction.state import state_directory
 from iostudy.study.parser import parse
@@ -82,7 +83,7 @@ def run(folder: Path, out: Path, attribute: Path) -> None:
     text = TEXT.format(folder=folder, target=out, attribute=attribute)
     study = parse(text, where="study.yaml", name="study")
     session = prepare_session(study, out, root=True, resume=(out / FILE_NAME).exists())
-    with LocalNode(study.target, out, study.factors) as node:
+    with LocalNode(Conditions(study.target, study.factors), out) as node:
         session.execute(node, root=True, seed=None, listeners=())
 
 

@@ -22,6 +22,7 @@ from iostudy.ledger import studies
 from iostudy.ledger.rows import WindowRow
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.ledger.windows import WindowRecord
+from iostudy.node.conditions import Conditions
 from iostudy.node.local import LocalNode
 from iostudy.settings.transaction.state import state_directory
 from iostudy.study.parser import parse
@@ -60,7 +61,7 @@ def run(folder: Path) -> None:
         patch.object(runner, "list_unsettled", lambda *_: ()),
         patch.object(studies, "count_blocks", lambda _: BLOCKS),
         patch.object(blocks, "decision_rule", lambda _: AT_THE_END),
-        LocalNode(study.target, folder, study.factors) as node,
+        LocalNode(Conditions(study.target, study.factors), folder) as node,
     ):
         session.execute(node, root=True, seed=None, listeners=())
 

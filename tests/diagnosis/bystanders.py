@@ -26,7 +26,8 @@ from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
 from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext, collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.node.local import NO_LIMIT, LocalNode
+from iostudy.node.conditions import NO_LIMIT, Conditions
+from iostudy.node.local import LocalNode
 from iostudy.study.combinations import Configuration
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request
@@ -131,7 +132,7 @@ def run(trial: Trial, *, traced: bool, after_writes: bool) -> Diagnosis:
     limit = LoadLimit(iops=_CAP) if trial.capped else NO_LIMIT
     with (
         TemporaryDirectory() as folder,
-        LocalNode(target, Path(folder), limit=limit, block_latency=traced) as node,
+        LocalNode(Conditions(target, limit=limit, block_latency=traced), Path(folder)) as node,
         node.block(request, seed=1) as session,
     ):
         other = [] if trial.capped else [session.trial(alone).telemetry.summary]

@@ -17,6 +17,7 @@ from iostudy.hadoop.spec import ClusterSpec
 from iostudy.line_handler import LineHandler
 from iostudy.node import caches, local, local_block
 from iostudy.node.clusters import ClusterRequest
+from iostudy.node.conditions import Conditions
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.local import LocalNode
 from iostudy.settings.work_folder import WorkFolder
@@ -123,7 +124,7 @@ class Bench:
 
     def node(self, *factors: Factor, target: Target | None = None, **spec: object) -> LocalNode:
         order = self.order(ClusterSpec(**spec))  # type: ignore[arg-type]
-        return LocalNode(target or DirectoryTarget(None), self.folder, factors, order)
+        return LocalNode(Conditions(target or DirectoryTarget(None), factors, order), self.folder)
 
     def steps(self, step: str) -> list[str]:
         return [line for line in self.log if line.startswith(step)]

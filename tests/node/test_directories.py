@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import TargetError
+from iostudy.node.conditions import Conditions
 from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.local import LocalNode
 from iostudy.node.local_block import LocalBlock
@@ -52,7 +53,7 @@ def directories(tmp_path: Path) -> Iterator[Mapping[str, Path]]:
 def node(directories: Mapping[str, Path], tmp_path: Path, state_dir: Path) -> Iterator[LocalNode]:
     folder = tmp_path / "out"
     folder.mkdir()
-    with LocalNode(DirectoriesTarget(directories), folder) as node:
+    with LocalNode(Conditions(DirectoriesTarget(directories)), folder) as node:
         yield node
     left = {path.name for directory in directories.values() for path in directory.iterdir()}
     assert left == {"lost+found", "served"}

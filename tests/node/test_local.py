@@ -32,6 +32,7 @@ from iostudy.errors import (
 from iostudy.execution.validity import explain_disturbance
 from iostudy.host.stack import whole_stack
 from iostudy.node import caches, slow_step
+from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.settings import kinds as settings
@@ -67,7 +68,7 @@ def own_state(tmp_path, monkeypatch):
 def node(tmp_path, own_state):
     folder = tmp_path / "out"
     folder.mkdir()
-    with LocalNode(LoopbackTarget(64 * MIB, "ext4"), folder) as node:
+    with LocalNode(Conditions(LoopbackTarget(64 * MIB, "ext4")), folder) as node:
         yield node
     assert list(folder.iterdir()) == []
 
@@ -108,7 +109,7 @@ def test_trial_applies_and_restores_its_settings(node):
 def test_memory_is_touched_before_trials_that_use_the_page_cache(tmp_path, own_state):
     folder = tmp_path / "out"
     folder.mkdir()
-    with LocalNode(LoopbackTarget(256 * MIB, "ext4"), folder, warm_memory=True) as node:
+    with LocalNode(Conditions(LoopbackTarget(256 * MIB, "ext4"), warm_memory=True), folder) as node:
         with node.block(request(size="128MiB", direct=False), seed=1) as session:
             cached = session.trial(AS_IT_IS)
         with node.block(request(), seed=1) as session:
@@ -124,7 +125,7 @@ def test_the_limit_of_the_load_holds_on_the_device(tmp_path, own_state):
     folder.mkdir()
     limit = LoadLimit(rate=8 * MIB, iops=4000)
     with (
-        LocalNode(LoopbackTarget(64 * MIB, "ext4"), folder, limit=limit) as node,
+        LocalNode(Conditions(LoopbackTarget(64 * MIB, "ext4"), limit=limit), folder) as node,
         node.block(request(size="16MiB"), seed=1) as session,
     ):
         result = session.trial(AS_IT_IS)
@@ -140,7 +141,7 @@ def test_a_run_that_lasts_longer_than_the_limit_is_ended(tmp_path, own_state):
     folder = tmp_path / "out"
     folder.mkdir()
     limit = LoadLimit(rate=MIB, duration=1.0)
-    with LocalNode(LoopbackTarget(64 * MIB, "ext4"), folder, limit=limit) as node:
+    with LocalNode(Conditions(LoopbackTarget(64 * MIB, "ext4"), limit=limit), folder) as node:
         with (
             node.block(request(size="16MiB"), seed=1) as session,
             pytest.raises(WorkloadError, match=r"a run of dfsio-write within 1\.0 s"),
@@ -161,7 +162,7 @@ def test_further_disks_are_recorded_set_and_removed(tmp_path, own_state):
             {"files": 2000, "threads": 16, "operations": "create", "logs": "log, disk2:log"}
         ),
     )
-    with LocalNode(target, folder) as node:
+    with LocalNode(Conditions(target), folder) as node:
         circumstances = node.circumstances()
         assert [m["filesystem"] for m in circumstances["host"]["mounts"].values()] == [
             "ext4",
@@ -192,7 +193,9 @@ def test_trial_without_files_on_a_disk_is_not_on_the_target(tmp_path, own_state)
             {"files": 500, "threads": 4, "operations": "create", "logs": in_memory}
         )
         request = request_of("nnthroughput", options)
-        node = LocalNode(LoopbackTarget(32 * MIB, "ext4"), folder, directories=[Path(in_memory)])
+        node = LocalNode(
+            Conditions(LoopbackTarget(32 * MIB, "ext4"), directories=[Path(in_memory)]), folder
+        )
         with node, node.block(request, seed=1) as session:
             assert len(session.devices) == 1
             assert session.trial(AS_IT_IS).devices == ()
@@ -204,13 +207,18 @@ def test_trial_without_files_on_a_disk_is_not_on_the_target(tmp_path, own_state)
 def test_there_has_to_be_room_for_all_disks(tmp_path, own_state):
     free_bytes = shutil.disk_usage(tmp_path).free
     target = LoopbackTarget(free_bytes // 2, "ext4", {"disk2": "ext4", "disk3": "ext4"})
-    with pytest.raises(TargetError, match="for a scratch disk"), LocalNode(target, tmp_path):
+    with (
+        pytest.raises(TargetError, match="for a scratch disk"),
+        LocalNode(Conditions(target), tmp_path),
+    ):
         pass
 
 
 def test_directories_of_workloads_are_recorded_with_their_mounts(tmp_path, own_state):
     elsewhere = Path("/dev/shm")
-    with LocalNode(DirectoryTarget(tmp_path), tmp_path, directories=[elsewhere]) as node:
+    with LocalNode(
+        Conditions(DirectoryTarget(tmp_path), directories=[elsewhere]), tmp_path
+    ) as node:
         circumstances = node.circumstances()
     assert circumstances["host"]["mounts"][str(elsewhere)]["filesystem"] == "tmpfs"
     assert circumstances["target"]["on"] == {str(elsewhere): []}
@@ -303,7 +311,7 @@ def test_a_second_writer_on_the_studys_disk_is_named(tmp_path, own_state):
     folder.mkdir()
     target = LoopbackTarget(64 * MIB, "ext4")
     with (
-        LocalNode(target, folder, block_latency=True) as node,
+        LocalNode(Conditions(target, block_latency=True), folder) as node,
         node.block(durable_writes(), seed=1) as session,
         other_writer(session.place.directory.parent) as pid,
     ):
@@ -334,7 +342,7 @@ def test_another_that_writes_out_all_files_is_not_named(kind, tmp_path, own_stat
     folder.mkdir()
     own = Configuration(kind, {"filesystem.type": kind}, {}, whole_plot=kind)
     with (
-        LocalNode(TARGETS["loop"], folder, block_latency=True) as node,
+        LocalNode(Conditions(TARGETS["loop"], block_latency=True), folder) as node,
         node.block(durable_writes(), seed=1) as session,
         other_that_syncs() as pid,
     ):
@@ -361,7 +369,7 @@ def test_the_journal_of_durable_writes_is_not_foreign(kind, made, traced, tmp_pa
     levels = {"filesystem.options": f"data={mode}"} if mode else {}
     own = Configuration(kind, {"filesystem.type": name, **levels}, {}, whole_plot=kind)
     with (
-        LocalNode(TARGETS[made], folder, block_latency=traced) as node,
+        LocalNode(Conditions(TARGETS[made], block_latency=traced), folder) as node,
         node.block(durable_writes(), seed=1) as session,
     ):
         result = session.trial(own)
@@ -412,7 +420,7 @@ def test_circumstances_name_host_versions_and_target(node):
 def test_a_directory_needs_no_root_and_is_left_as_it_was(tmp_path, own_state):
     (tmp_path / "precious").write_text("data")
     with (
-        LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,
+        LocalNode(Conditions(DirectoryTarget(tmp_path)), tmp_path) as node,
         node.block(request(direct=False), seed=1) as session,
     ):
         session.trial(AS_IT_IS)
@@ -429,12 +437,12 @@ def test_a_folder_of_another_user_is_refused_unless_the_user_insists(tmp_path, w
     os.chown(folders[weak], 65534, -1)
     target, others = DirectoryTarget(folders["target"]), [folders["directories"]]
     with pytest.raises(UnsafePathError) as caught:
-        LocalNode(target, folders["output"], directories=others).__enter__()
+        LocalNode(Conditions(target, directories=others), folders["output"]).__enter__()
     assert str(folders[weak]) in caught.value.found
     assert "--unsafe-folders" in caught.value.remedy
     assert not any(folders["target"].iterdir())
     insisting = Permission(unsafe_folders=True)
-    with LocalNode(target, folders["output"], directories=others, permission=insisting):
+    with LocalNode(Conditions(target, directories=others), folders["output"], permission=insisting):
         (work,) = folders["target"].iterdir()
         assert stat.S_IMODE(work.stat().st_mode) == 0o700
 
@@ -491,7 +499,9 @@ def test_progress_is_reported_and_can_end_a_trial(tmp_path, own_state):
     options = {"operation": "write", "size": "2MiB", "think": "1 h"}
     request = request_of("io", catalog.get("io").options.model_validate(options))
     with (
-        LocalNode(DirectoryTarget(tmp_path), tmp_path, tick=stop) as node,
+        LocalNode(
+            Conditions(DirectoryTarget(tmp_path)), tmp_path, callbacks=Callbacks(tick=stop)
+        ) as node,
         node.block(request, seed=1) as session,
     ):
         assert session.place.tick is stop
@@ -508,7 +518,9 @@ def test_a_slow_kernel_is_reported_before_the_trial(tmp_path, own_state, monkeyp
     monkeypatch.setattr(caches, call, lambda *given: reported.wait() and own(*given))
     with (
         LocalNode(
-            DirectoryTarget(tmp_path), tmp_path, on_progress=lambda line: reported.set()
+            Conditions(DirectoryTarget(tmp_path)),
+            tmp_path,
+            callbacks=Callbacks(on_progress=lambda line: reported.set()),
         ) as node,
         node.block(request("dfsio-read"), seed=1) as session,
     ):
@@ -524,7 +536,7 @@ def test_missing_requirement_of_a_workload_fails_before_any_change(
 
     definition = replace(dfsio.WRITE, make=UnavailableWorkload)
     monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
-    with LocalNode(DirectoryTarget(tmp_path), tmp_path) as node:
+    with LocalNode(Conditions(DirectoryTarget(tmp_path)), tmp_path) as node:
         monkeypatch.setattr(node, "_begin", lambda _: pytest.fail("a level was applied"))
         with pytest.raises(UsageError, match="install it"):
             node.preflight([request()], [AS_IT_IS])
@@ -551,7 +563,7 @@ def test_written_data_are_verified_after_the_recording(tmp_path, own_state, monk
     definition = replace(dfsio.WRITE, make=VerifiedWorkload)
     monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
     with (
-        LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,
+        LocalNode(Conditions(DirectoryTarget(tmp_path)), tmp_path) as node,
         node.block(request(direct=False), seed=1) as session,
     ):
         session.make_recorder = lambda: LoggingRecorder(session.devices)
@@ -575,7 +587,7 @@ def test_latencies_parts_and_notes_of_a_workload_come_with_its_trial(
     definition = replace(dfsio.WRITE, make=PartsWorkload)
     monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
     with (
-        LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,
+        LocalNode(Conditions(DirectoryTarget(tmp_path)), tmp_path) as node,
         node.block(request(direct=False), seed=1) as session,
     ):
         result = session.trial(AS_IT_IS)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.errors import RestoreError, SettingError, WorkloadError
+from iostudy.node.conditions import Conditions
 from iostudy.node.local import LocalNode
 from iostudy.settings import kinds as settings
 from iostudy.settings.transaction.journal import journal_paths
@@ -32,7 +33,7 @@ def node(tmp_path, monkeypatch):
     monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
     folder = tmp_path / "out"
     folder.mkdir()
-    with LocalNode(LoopbackTarget(64 * MIB, "ext4"), folder) as node:
+    with LocalNode(Conditions(LoopbackTarget(64 * MIB, "ext4")), folder) as node:
         yield node
     assert list(folder.iterdir()) == []
     assert journal_paths(tmp_path / "state") == ()

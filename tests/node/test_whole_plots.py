@@ -11,6 +11,7 @@ import pytest
 
 from iostudy.errors import SettingError, TargetError, WorkloadError
 from iostudy.host import devices, mounts
+from iostudy.node.conditions import Conditions
 from iostudy.node.local import LocalNode
 from iostudy.node.local_block import LocalBlock
 from iostudy.settings.scratch import new_filesystem
@@ -52,7 +53,7 @@ def folder(tmp_path: Path, state_dir: Path) -> Path:
 
 @pytest.fixture
 def node(folder: Path) -> Iterator[LocalNode]:
-    with LocalNode(LoopbackTarget(32 * MIB, "ext4"), folder) as node:
+    with LocalNode(Conditions(LoopbackTarget(32 * MIB, "ext4")), folder) as node:
         yield node
     assert list(folder.iterdir()) == []
 
@@ -194,7 +195,7 @@ def test_a_setting_read_back_at_the_end_of_the_trial(node: LocalNode) -> None:
 
 def test_a_scratch_device_is_used_again_and_again(folder: Path, loop: str) -> None:
     with (
-        LocalNode(ScratchTarget(Path("/dev") / loop, "ext4"), folder) as node,
+        LocalNode(Conditions(ScratchTarget(Path("/dev") / loop, "ext4")), folder) as node,
         node.block(request(), seed=1) as session,
     ):
         assert filesystems_made(session, EXT2_NONE, EXT4_NONE) == ["ext2", "ext4"]

@@ -28,6 +28,7 @@ from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import CONFIRMATION, read_given_up_workloads
 from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
+from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.node.protocol import StartLine, start_at_once
@@ -173,21 +174,22 @@ def build_local_node(
     start_line: StartLine = start_at_once,
 ) -> LocalNode:
     """Build this machine as the study needs it; ``start_line`` is called before every run."""
-    return LocalNode(
+    conditions = Conditions(
         study.target,
-        folder,
         study.factors,
         _cluster_request(study, folder),
-        permission=permission,
-        on_journal=partial(start_or_warn, output_folder=folder),
-        on_progress=say,
         directories=list_directories(study.workloads, study.known().configurations()),
         limit=study.limit,
         block_latency=study.telemetry.block_latency,
-        hz=study.telemetry.hz,
         warm_memory=study.prepare.is_warm,
+        hz=study.telemetry.hz,
+    )
+    callbacks = Callbacks(
+        on_progress=say,
+        on_journal=partial(start_or_warn, output_folder=folder),
         start_line=start_line,
     )
+    return LocalNode(conditions, folder, permission, callbacks)
 
 
 def _prepare_confirmation(search: StudySession, *, root: bool) -> StudySession | None:

@@ -56,7 +56,7 @@ class Levels:
         wanted = [self._requested_values(each) for each in configurations]
         changes = kinds.prepare_switching([_written_values(each) for each in wanted])
         with self.transaction.apply_temporarily(*changes):
-            yield SwitchedLevels(Switcher(changes), wanted)
+            yield SwitchedLevels(configurations, Switcher(changes), wanted)
 
     def bind(self, name: str, on: Sequence[str] = ()) -> tuple[Setting, ...]:
         """Bind the setting on these places, or below the target without any."""
@@ -82,6 +82,7 @@ class Levels:
 class SwitchedLevels:
     """Configurations that are switched under a running workload, by their number."""
 
+    configurations: Sequence[Configuration]
     switcher: Switcher
     wanted: Sequence[Mapping[Setting, str]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -17,20 +17,18 @@ from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.host.inventory import collect_inventory
 from iostudy.host.mounts import find_mount
-from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node import target_devices
 from iostudy.node.clusters import (
     ClusterLevels,
     ClusterRequest,
-    needs_restarts,
     require_native_library,
 )
+from iostudy.node.conditions import NO_CALLBACKS, Callbacks, Conditions
 from iostudy.node.free_space import FreeSpace, require_space, smallest_free_space
 from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
 from iostudy.node.permission import Permission, describe_account
-from iostudy.node.protocol import StartLine, start_at_once
 from iostudy.node.site import Site
 from iostudy.node.targets.drivers import find_driver
 from iostudy.node.targets.storage import ScratchStorage
@@ -40,90 +38,59 @@ from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.locks import lock_directory
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
-from iostudy.study.combinations import Configuration, Factor
-from iostudy.study.load_limit import LoadLimit
-from iostudy.study.model import WorkloadRequest, describe_target
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
-from iostudy.study.targets.target import Target
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
-from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.native.latency import compact_histogram
-from iostudy.workloads.tick import Tick, continue_run
 
 _NO_PERMISSION = Permission()
-NO_LIMIT = LoadLimit()
 
 
 class LocalNode:
     """The local machine with one target, for as long as the context is open.
 
-    Entering locks output folder and devices and makes the scratch disk; leaving restores
-    everything, also after an error. ``folder`` is the output folder; it must exist. ``factors`` are
-    varied on the target or elsewhere. ``directories`` are other directories of the workloads.
-    ``cluster_request`` is the cluster of the workloads, if any; entering starts it. With
-    ``block_latency`` every trial records the block requests of the devices below the target.
-    With ``warm_memory`` free memory is touched before every trial that uses the page cache.
-    ``limit`` bounds the load of every trial.
-    ``hz`` is the sampling rate of the telemetry. ``permission`` covers a device to format and
-    folders that other users can redirect. ``on_journal`` is that of `Transaction`. ``on_progress``
-    receives lines about the resync of a volume, and about steps that take long. ``start_line`` is
-    that of `LocalBlock`.
+    Entering locks output folder and devices, and makes the scratch disk and the cluster; leaving
+    restores everything, also after an error. ``folder`` is the output folder; it must exist.
+    ``permission`` covers a device to format and folders that other users can redirect.
     """
 
     def __init__(
         self,
-        target: Target,
+        conditions: Conditions,
         folder: Path,
-        factors: Sequence[Factor] = (),
-        cluster_request: ClusterRequest | None = None,
-        tick: Tick = continue_run,
-        *,
-        directories: Sequence[Path] = (),
         permission: Permission = _NO_PERMISSION,
-        on_journal: Callable[[Path], None] | None = None,
-        on_progress: LineHandler = ignore_line,
-        limit: LoadLimit = NO_LIMIT,
-        block_latency: bool = False,
-        warm_memory: bool = False,
-        hz: float = DEFAULT_HZ,
-        start_line: StartLine = start_at_once,
+        callbacks: Callbacks = NO_CALLBACKS,
     ) -> None:
-        self._target = target
-        self._driver = find_driver(target)
+        self._conditions = conditions
+        self._target = conditions.target
+        self._driver = find_driver(conditions.target)
         self._folder = folder
-        self._factors = factors
-        self._cluster_request = cluster_request
-        self._tick = tick
-        self._directories = directories
         self._permission = permission
-        self._on_journal = on_journal
-        self._on_progress = on_progress
-        self._limit = limit
-        self._block_latency = block_latency
-        self._warm_memory = warm_memory
+        self._callbacks = callbacks
         self._account: Account | None = None
         self._trace: TraceInstance | None = None
-        self._hz = hz
-        self._start_line = start_line
         self._resources = ExitStack()
         self._notes: tuple[str, ...] = ()
         self._members: list[dict[str, Any]] = []
 
     def __enter__(self) -> Self:
-        if self._block_latency:
+        if self._conditions.block_latency:
             usable_tracefs()  # before any disk is made
         scratch = self._scratch = self._prepare_storage()
         with ExitStack() as resources:
             resources.enter_context(lock_directory(self._folder))
             # Held until everything is restored, though the places are known only once mounted.
             locks = resources.enter_context(ExitStack())
-            transaction = resources.enter_context(Transaction(on_journal=self._on_journal))
+            transaction = resources.enter_context(
+                Transaction(on_journal=self._callbacks.on_journal)
+            )
             self._mount(transaction)
-            locks.enter_context(lock_places(self._used_paths(), self._factors))
+            locks.enter_context(lock_places(self._used_paths(), self._conditions.factors))
             if scratch is not None:
                 scratch.make_disks(transaction)
                 self._notes += tuple(note for disk in scratch.disks for note in disk.notes())
@@ -134,17 +101,14 @@ class LocalNode:
                 transaction,
                 parent,
                 scratch,
-                self._cluster_request,
-                self._tick,
-                self._on_progress,
-                self._limit.settings,
-                self._target.compared,
+                self._conditions,
+                self._callbacks,
                 self._account,
             )
             resources.callback(self._site.close)
             self._start_tracing()
-            if self._cluster_request is not None:
-                self._start_cluster(self._cluster_request)
+            if self._conditions.cluster_request is not None:
+                self._start_cluster(self._conditions.cluster_request)
             self._resources = resources.pop_all()
         return self
 
@@ -172,9 +136,9 @@ class LocalNode:
         others = () if self._folder in own else (self._folder,)
         require_safe_directories((*others, *self._cluster_dirs()), insist=insist)
         self._account = account = require_safe_target(
-            (*own, *self._directories),
+            (*own, *self._conditions.directories),
             insist=insist,
-            may_be_foreign=self._target.may_be_foreign and self._cluster_request is None,
+            may_be_foreign=self._target.may_be_foreign and self._conditions.cluster_request is None,
         )
         self._notes = describe_account(account)
         return scratch
@@ -207,9 +171,10 @@ class LocalNode:
             except (SettingError, ClusterError) as error:
                 refused |= dict.fromkeys((each.label for each in plot), error)
                 continue
-            target = describe_target(self._target, self._factors)
+            target = self._conditions.describe_target()
             where = ", ".join(filter(None, (target, plot[0].whole_plot)))
-            spec = self._cluster_request.spec if self._cluster_request else None
+            cluster = self._conditions.cluster_request
+            spec = cluster.spec if cluster else None
             require_space(requests, plot, self._room(where), spec)
             refused |= self._refused(plot)
         return refused
@@ -226,7 +191,7 @@ class LocalNode:
 
     def _start_tracing(self) -> None:
         """Make the trace instance of the whole plot, whose volume has a number of its own."""
-        if self._block_latency:
+        if self._conditions.block_latency:
             self._trace = TraceInstance.prepare(self._traced_devices())
             self._site.apply_to_plot(self._trace)
 
@@ -249,7 +214,7 @@ class LocalNode:
 
     def _try_on_cluster(self, configuration: Configuration) -> None:
         if self._site.cluster is not None:
-            levels = ClusterLevels(self._site.cluster, needs_restarts(self._target, self._factors))
+            levels = ClusterLevels(self._site.cluster, self._conditions.restarts)
             client = levels.configured(configuration)
             levels.read_back(configuration)
             if not self._target.cluster_uri:
@@ -261,7 +226,7 @@ class LocalNode:
             "host": dict(collect_inventory(self._mount_directories())),
             "versions": dict(read_versions()),
             "target": {
-                "description": describe_target(self._target, self._factors),
+                "description": self._conditions.describe_target(),
                 "devices": list(self._devices()),
                 "identity": [] if self._is_remote else self._target_identities(),
                 "on": {
@@ -286,12 +251,9 @@ class LocalNode:
             devices=self._devices_under_test(request),
             make_recorder=self._recorder,
             begin_plot=self._begin_plot,
-            tick=self._tick,
-            restarts=needs_restarts(self._target, self._factors),
-            warm_memory=self._warm_memory,
-            longest_run_seconds=self._limit.duration,
+            conditions=self._conditions,
+            callbacks=self._callbacks,
             target=self._target.named_paths(self._folder),
-            start_line=self._start_line,
         )
         with session:
             yield session
@@ -300,7 +262,9 @@ class LocalNode:
         """Return a recorder for a trial; the workload is this process and those of the cluster."""
         cluster = self._site.cluster
         workload = (os.getpid(), *(cluster.pids() if cluster else ()))
-        recorder = ProcRecorder(self._devices(), workload, self._hz, self._site.private_devices)
+        recorder = ProcRecorder(
+            self._devices(), workload, self._conditions.hz, self._site.private_devices
+        )
         if self._trace is None:
             return recorder
         names = {device.number: device.disk for device in self._traced_devices()}
@@ -344,7 +308,7 @@ class LocalNode:
             own = [disk.device.path for disk in scratch.disks]
         else:
             own = [self._site.directory]
-        return (*own, *self._directories)
+        return (*own, *self._conditions.directories)
 
     def _used_paths(self) -> tuple[Path, ...]:
         """Paths whose disks the study uses; data of modelled drives are in memory."""
@@ -353,17 +317,20 @@ class LocalNode:
 
     def _cluster_dirs(self) -> tuple[Path, ...]:
         """The directories of a local cluster outside the target."""
-        return self._cluster_request.spec.dirs if self._cluster_request else ()
+        request = self._conditions.cluster_request
+        return request.spec.dirs if request else ()
 
     def _other_places(self) -> tuple[str, ...]:
         """The places outside the target that the study varies or uses."""
-        varied = places.resolve_places(place for factor in self._factors for place in factor.on)
-        own = (*self._cluster_dirs(), *self._directories)
+        varied = places.resolve_places(
+            place for factor in self._conditions.factors for place in factor.on
+        )
+        own = (*self._cluster_dirs(), *self._conditions.directories)
         return tuple(dict.fromkeys((*varied, *map(str, own))))
 
     def _mount_directories(self) -> list[Path]:
         """The directories with relevant mounts; missing ones are refused later."""
-        named = [directory for directory in self._directories if directory.exists()]
+        named = [directory for directory in self._conditions.directories if directory.exists()]
         own = self._target.compared.values() or [self._site.directory]
         return [*own, *self._site.disks.values(), *named]
 
@@ -382,8 +349,7 @@ class LocalNode:
         """The devices below the files of the workload, none of them stacked on another."""
         if self._is_remote:
             return ()
-        in_hdfs = self._cluster_request is not None and catalog.get(request.name).needs_hadoop
-        data_dirs = (
-            self._cluster_request.spec.data_dirs if self._cluster_request and in_hdfs else ()
-        )
+        cluster = self._conditions.cluster_request
+        in_hdfs = cluster is not None and catalog.get(request.name).needs_hadoop
+        data_dirs = cluster.spec.data_dirs if cluster and in_hdfs else ()
         return target_devices.top_device_names(*(data_dirs or self._device_paths()))

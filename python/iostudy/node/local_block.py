@@ -17,11 +17,12 @@ from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
 from iostudy.node.clusters import ClusterLevels, data_properties
+from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.disk_watch import DiskWatch
 from iostudy.node.levels import read_back
 from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.memory import describe_warm_memory, touch_free_memory
-from iostudy.node.protocol import Span, StartLine, TrialResult, start_at_once
+from iostudy.node.protocol import Span, TrialResult
 from iostudy.node.resync_watch import ResyncWatch
 from iostudy.node.site import Site
 from iostudy.node.slow_step import report_slow_step
@@ -35,7 +36,6 @@ from iostudy.telemetry.summary import Submitter
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.tick import Tick
 from iostudy.workloads.workload import NO_TARGET, Place, TargetPaths, Workload
 
 _DIRTY_PAGES_NOTE = "dirty pages written out before every trial"
@@ -59,10 +59,8 @@ class LocalBlock:
 
     Data are prepared under the host's own settings, before any level is applied, and all
     configurations share them. If the study varies the file system or the directory, each whole plot
-    has its own data of the same content. ``restarts``: the daemons of a cluster restart before
-    every trial. ``warm_memory``: free memory is touched before every trial that uses the page
-    cache. A run that takes longer than ``longest_run_seconds`` is ended. ``start_line`` is called
-    before every trial's run. Leaving the session removes the files of the trials.
+    has its own data of the same content. A run that takes longer than its limit is ended. Leaving
+    the session removes the files of the trials.
     """
 
     request: WorkloadRequest
@@ -71,12 +69,9 @@ class LocalBlock:
     devices: tuple[str, ...]
     make_recorder: Callable[[], Recorder]
     begin_plot: Callable[[Configuration], None]
-    tick: Tick
-    restarts: bool = False
-    warm_memory: bool = False
-    longest_run_seconds: float | None = None
+    conditions: Conditions
+    callbacks: Callbacks
     target: TargetPaths = NO_TARGET
-    start_line: StartLine = start_at_once
     _prepared: dict[DataKey, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
     _client: Client | None = None
@@ -88,7 +83,7 @@ class LocalBlock:
         return Place(
             own.directory,
             self.seed,
-            self.tick,
+            self.callbacks.tick,
             self._client,
             own.disks,
             self.target,
@@ -161,15 +156,12 @@ class LocalBlock:
             devices = self._devices_of(workload)
             notes = self._reset_state(workload, options, devices, watch)
             run = LocalSwitchedRun(
-                workload,
-                self.place,
+                lambda tick: workload.steady_run(replace(self.place, tick=tick)),
                 levels,
-                configurations,
                 self.make_recorder(),
+                self.site,
                 devices,
                 notes,
-                self.site.scratch_disks,
-                self.site.watch_faults,
             )
             with run:
                 yield run
@@ -188,7 +180,7 @@ class LocalBlock:
         running = self.site.cluster
         if running is None or not catalog.get(self.request.name).needs_hadoop:
             return None
-        return ClusterLevels(running, self.restarts)
+        return ClusterLevels(running, self.conditions.restarts)
 
     def _begin(self, configuration: Configuration, watch: Stopwatch) -> None:
         """Begin a new whole plot; the first trial of a block always needs one, if it has any."""
@@ -229,7 +221,7 @@ class LocalBlock:
     def _configure(self, configuration: Configuration, watch: Stopwatch) -> None:
         """Configure the cluster after the host, so that daemons start under the host's levels."""
         if self._cluster is not None:
-            watch.begin("restart" if self.restarts else "configure")
+            watch.begin("restart" if self.conditions.restarts else "configure")
             self._client = self._cluster.configured(configuration)
 
     def _reset_state(
@@ -254,7 +246,7 @@ class LocalBlock:
             watch.begin("drop")
             with report_slow_step(self.site.on_progress, "dropping the page cache"):
                 notes += self._drop()
-        if self.warm_memory and catalog.get(self.request.name).uses_page_cache(options):
+        if self.conditions.warm_memory and catalog.get(self.request.name).uses_page_cache(options):
             watch.begin("warm")
             notes.append(describe_warm_memory(touch_free_memory(workload.space_bytes())))
         return tuple(notes)
@@ -272,7 +264,7 @@ class LocalBlock:
 
     def _measure(self, workload: Workload) -> tuple[Measurement, Telemetry, Span]:
         recorder = self.make_recorder()
-        wait = self.start_line()
+        wait = self.callbacks.start_line()
         recorder.start()
         wait()
         began = time.monotonic()
@@ -291,9 +283,10 @@ class LocalBlock:
 
     def _run(self, workload: Workload) -> Measurement:
         """Run it; WorkloadError if it runs longer than the study allows."""
-        if self.longest_run_seconds is None:
+        longest = self.conditions.limit.duration
+        if longest is None:
             return workload.run(self.place)
-        deadline, tick = time.monotonic() + self.longest_run_seconds, self.tick
+        deadline, tick = time.monotonic() + longest, self.callbacks.tick
         place = replace(self.place, tick=lambda n: tick(n) and time.monotonic() < deadline)
         try:
             return workload.run(place)
@@ -301,7 +294,7 @@ class LocalBlock:
             if time.monotonic() < deadline:
                 raise
             raise WorkloadError(
-                f"a run of {self.request.label} within {format_seconds(self.longest_run_seconds)}",
+                f"a run of {self.request.label} within {format_seconds(longest)}",
                 found="it was still running, and was ended",
                 where=str(self.site.directory),
                 remedy="give the workload less to do, or raise the duration in `limit`",

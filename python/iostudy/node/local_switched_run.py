@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
@@ -13,15 +12,14 @@ from typing import Self
 from iostudy.account import act_as
 from iostudy.errors import WorkloadError
 from iostudy.node.disk_watch import DiskWatch
-from iostudy.node.fault_watch import FaultWatch, FindFaults, watch_nothing
+from iostudy.node.fault_watch import FindFaults
 from iostudy.node.levels import SwitchedLevels
 from iostudy.node.protocol import RunResult
-from iostudy.settings.scratch.disk import ScratchDisk
+from iostudy.node.site import Site
 from iostudy.settings.transaction.deferred_signals import defer_signals
-from iostudy.study.combinations import Configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
-from iostudy.workloads.windows import WindowMeter
-from iostudy.workloads.workload import Place, Workload
+from iostudy.workloads.tick import Tick
+from iostudy.workloads.windows import SteadyRun, WindowMeter
 
 
 class LocalSwitchedRun:
@@ -33,38 +31,33 @@ class LocalSwitchedRun:
 
     def __init__(
         self,
-        workload: Workload,
-        place: Place,
+        start: Callable[[Tick], SteadyRun],
         levels: SwitchedLevels,
-        configurations: Sequence[Configuration],
         recorder: Recorder,
+        site: Site,
         devices: tuple[str, ...],
         notes: tuple[str, ...],
-        disks: Sequence[ScratchDisk] = (),
-        watch_faults: FaultWatch = watch_nothing,
     ) -> None:
         self._number = 0
-        self._numbers = {each.label: number for number, each in enumerate(configurations)}
-        self._configurations = configurations
+        self._configurations = levels.configurations
+        self._numbers = {own.label: number for number, own in enumerate(self._configurations)}
         self._levels = levels
         self._recorder = recorder
         self._devices = devices
         self._notes = notes
-        self._disks = disks
+        self._site = site
         self._watch = DiskWatch()
-        self._watch_faults = watch_faults
         self._checks = ExitStack()
         self._find_faults: FindFaults = tuple
-        self._tick = place.tick
+        self._tick = site.tick
         self._ended = Event()
         self._stopping = Event()
         self._error: BaseException | None = None
         self._telemetry: Telemetry | None = None
         self._settings: dict[str, dict[str, str]] = {}
-        self._options = dict(configurations[0].options)
-        self._account = place.account
-        with act_as(self._account):
-            self._run = workload.steady_run(replace(place, tick=self._continue))
+        self._options = dict(self._configurations[0].options)
+        with act_as(site.account):
+            self._run = start(self._continue)
         self._thread = Thread(target=self._run_to_end, name="steady run")
 
     def __enter__(self) -> Self:
@@ -97,7 +90,7 @@ class LocalSwitchedRun:
         self._levels.switch(number)
         for option, value in self._configurations[number].options.items():
             if self._options[option] != value:
-                with act_as(self._account):
+                with act_as(self._site.account):
                     self._run.set_option(option, value)
                 self._options[option] = value
         self._number = number
@@ -121,9 +114,9 @@ class LocalSwitchedRun:
 
     def begin_check(self) -> None:
         """Begin to watch the disks and the storage below the files."""
-        self._watch = DiskWatch.begin(self._disks)
+        self._watch = DiskWatch.begin(self._site.scratch_disks)
         self._checks.close()
-        self._find_faults = self._checks.enter_context(self._watch_faults())
+        self._find_faults = self._checks.enter_context(self._site.watch_faults())
 
     def end_check(self) -> tuple[str, ...]:
         """Return what was late, and faults of the storage since `begin_check`."""
@@ -150,7 +143,7 @@ class LocalSwitchedRun:
 
     def _run_to_end(self) -> None:
         try:
-            with act_as(self._account):
+            with act_as(self._site.account):
                 self._run.run()
         except BaseException as error:  # noqa: BLE001 - raised again in the main thread
             self._error = error

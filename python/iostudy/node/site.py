@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from iostudy.account import Account
 from iostudy.hadoop.protocol import Cluster
 from iostudy.line_handler import LineHandler, ignore_line
-from iostudy.node.clusters import ClusterRequest
+from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.fault_watch import FindFaults, watch_nothing
 from iostudy.node.levels import Levels
@@ -28,20 +27,14 @@ from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.storage_kind import StorageKind
 from iostudy.study.combinations import Configuration
-from iostudy.workloads.tick import Tick, continue_run
-
-NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
-NO_DIRECTORIES: Mapping[str, Path] = MappingProxyType({})
 
 
 class Site:
     """A work folder and its settings; ``scratch`` is None in the user's own directory.
 
-    ``cluster_request`` is the cluster that the study needs, if any; `start_cluster` starts it.
-    ``disks`` are the mount points of the additional disks by name. ``constant`` are settings of
-    every trial. ``directories`` are those that the study compares, by name. ``account`` is the user
-    as whom root works in the directory. All changes go through the transaction, which undoes them
-    at its end at the latest.
+    ``disks`` are the mount points of the additional disks by name. ``account`` is the user as whom
+    root works in the directory. `start_cluster` starts the cluster of the conditions. All changes
+    go through the transaction, which undoes them at its end at the latest.
     """
 
     def __init__(
@@ -49,23 +42,20 @@ class Site:
         transaction: Transaction,
         parent: Path,
         scratch: ScratchStorage | None,
-        cluster_request: ClusterRequest | None = None,
-        tick: Tick = continue_run,
-        on_progress: LineHandler = ignore_line,
-        constant: Mapping[str, str] = NO_SETTINGS,
-        directories: Mapping[str, Path] = NO_DIRECTORIES,
+        conditions: Conditions,
+        callbacks: Callbacks,
         account: Account | None = None,
     ) -> None:
         self._transaction = transaction
         self._parent = parent
         self._scratch = scratch
-        self._cluster_request = cluster_request
-        self._tick = tick
-        self.on_progress = on_progress
-        self._constant = constant
-        self._directories = directories
+        self._cluster_request = conditions.cluster_request
+        self.tick = callbacks.tick
+        self.on_progress = callbacks.on_progress
+        self._constant = conditions.limit.settings
+        self._directories = conditions.target.compared
         self.account = account
-        self._mounts = {path: ExpectedMount.find(path) for path in directories.values()}
+        self._mounts = {path: ExpectedMount.find(path) for path in self._directories.values()}
         self._filesystem: NewFilesystem | None = None
         self.volume: Volume | None = None
         self.cluster: Cluster | None = None
@@ -168,7 +158,7 @@ class Site:
         if scratch.volume is not None:
             disk = self.volume = scratch.volume.prepare(settings)
             self.apply_to_plot(disk)
-            wait_for_sync(disk, self._transaction, self._tick, self.on_progress)
+            wait_for_sync(disk, self._transaction, self.tick, self.on_progress)
         self._filesystem = NewFilesystem.prepare(disk, wanted)
         self.apply_to_plot(self._filesystem)
 

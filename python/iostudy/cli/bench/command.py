@@ -21,6 +21,7 @@ from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.hadoop.spec import MAX_DATANODES, ClusterSpec
+from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.node.protocol import TrialResult
@@ -104,17 +105,16 @@ def _run_trial(
 ) -> tuple[TrialResult, Diagnosis]:
     """Run one trial in a new folder at the place, with progress on a terminal, and diagnose it."""
     alone = Configuration("as it is", {}, {})
+    conditions = Conditions(
+        place.target,
+        cluster_request=place.order,
+        directories=list_directories([trial_request], [alone]),
+        block_latency=block_latency,
+    )
     with (
         show_progress(catalog.get(trial_request.name)) as tick,
         LocalNode(
-            place.target,
-            place.folder,
-            cluster_request=place.order,
-            tick=tick,
-            directories=list_directories([trial_request], [alone]),
-            block_latency=block_latency,
-            permission=permission,
-            on_journal=start_or_warn,
+            conditions, place.folder, permission, Callbacks(tick, on_journal=start_or_warn)
         ) as node,
     ):
         for error in node.preflight([trial_request], [alone]).values():

@@ -1,0 +1,70 @@
+"""What all trials of a node have in common, and whom the node calls meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.line_handler import LineHandler, ignore_line
+from iostudy.node.clusters import ClusterRequest, needs_restarts
+from iostudy.node.protocol import StartLine, start_at_once
+from iostudy.study.combinations import Factor
+from iostudy.study.load_limit import LoadLimit
+from iostudy.study.model import describe_target
+from iostudy.study.targets.target import Target
+from iostudy.telemetry.rate import DEFAULT_HZ
+from iostudy.workloads.tick import Tick, continue_run
+
+NO_LIMIT = LoadLimit()
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all trials of a node have in common.
+
+    - ``factors``: what varies on the target or elsewhere
+    - ``cluster_request``: the cluster of the workloads, if any
+    - ``directories``: other directories of the workloads
+    - ``limit``: a bound of the load of every trial
+    - ``block_latency``: every trial records the block requests of the devices below the target
+    - ``warm_memory``: free memory is touched before every trial that uses the page cache
+    - ``hz``: the sampling rate of the telemetry
+    """
+
+    target: Target
+    factors: Sequence[Factor] = ()
+    cluster_request: ClusterRequest | None = None
+    directories: Sequence[Path] = ()
+    limit: LoadLimit = NO_LIMIT
+    block_latency: bool = False
+    warm_memory: bool = False
+    hz: float = DEFAULT_HZ
+
+    @property
+    def restarts(self) -> bool:
+        """Whether the daemons of a cluster restart before every trial."""
+        return needs_restarts(self.target, self.factors)
+
+    def describe_target(self) -> str:
+        """Describe the target, with every type of file system that is made on it."""
+        return describe_target(self.target, self.factors)
+
+
+@dataclass(frozen=True)
+class Callbacks:
+    """Whom a node calls meanwhile.
+
+    - ``tick``: as of a `Place`
+    - ``on_progress``: receives lines about the resync of a volume, and about steps that take long
+    - ``on_journal``: that of `Transaction`
+    - ``start_line``: is called before every trial's run
+    """
+
+    tick: Tick = continue_run
+    on_progress: LineHandler = ignore_line
+    on_journal: Callable[[Path], None] | None = None
+    start_line: StartLine = start_at_once
+
+
+NO_CALLBACKS = Callbacks()
