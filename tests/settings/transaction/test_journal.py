@@ -336,6 +336,8 @@ def test_journals_that_another_user_could_place_are_not_read(tmp_path: Path) -> 
 
 def test_no_half_made_journal_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fdatasync", lambda _: os.open("/no/such/file", os.O_RDONLY))
+    descriptors = set(Path("/proc/self/fd").iterdir())
     with pytest.raises(SettingError):
         create(tmp_path)
     assert list(tmp_path.iterdir()) == []
+    assert set(Path("/proc/self/fd").iterdir()) == descriptors

@@ -151,8 +151,12 @@ def test_a_named_folder_that_cannot_be_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IOSTUDY_LOCK_DIR", "/proc/nonesuch")
-    with pytest.raises(UsageError, match="IOSTUDY_LOCK_DIR"), lock_directory(tmp_path):
+    with (
+        pytest.raises(UsageError, match="IOSTUDY_LOCK_DIR") as caught,
+        lock_directory(tmp_path),
+    ):
         pytest.fail("locked")
+    assert caught.value.found == "No such file or directory"
 
 
 def test_root_locks_in_a_folder_of_its_own_and_others_in_their_state_directory(

@@ -229,6 +229,25 @@ def test_later_changes_are_undone_before_earlier_ones(
     assert journal_paths(state_dir) == ()
 
 
+@pytest.mark.root
+def test_a_later_change_of_another_attribute_is_no_obstacle(
+    state_dir: Path, loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = queue_state(loop)
+    for name, value in (("nomerges", "1"), ("read_ahead_kb", "64")):
+        changes = kinds.prepare_changes(dict.fromkeys(kinds.bind(f"block.{name}", loop), value))
+        older = journal_paths(state_dir)
+        leave(state_dir, *changes, mode=JournalMode.SET, commit=True)
+    listings = iter([older])
+    monkeypatch.setattr(
+        "iostudy.settings.transaction.recovery.journal_paths",
+        lambda directory: next(listings, journal_paths(directory)),
+    )
+    assert restore_all().skip_reasons == ()
+    assert restore_all().skip_reasons == ()
+    assert queue_state(loop) == before
+
+
 def test_lost_lines_are_named_and_all_others_restored(tmp_path: Path, state_dir: Path) -> None:
     notes = [tmp_path / name for name in ("a", "b", "c")]
     for note in notes:

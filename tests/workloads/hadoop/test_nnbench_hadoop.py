@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -102,20 +101,17 @@ def safe_mode(client, state):
 
 
 @pytest.mark.slow
-def test_killed_name_node_is_reported_in_seconds(new_cluster, tmp_path):
+def test_a_killed_name_node_ends_the_run(new_cluster, tmp_path):
     cluster = new_cluster()
     cluster.start()
     client = cluster.configured({}, restart=False)
-    killed = []
 
     def kill():
         os.kill(cluster.facts()["daemons"]["namenode"]["pid"], signal.SIGKILL)
-        killed.append(time.monotonic())
 
     definition = HADOOP_NNBENCH
     working = definition.make(definition.options.model_validate(ENDLESS))
     killing = later(10, kill)
     with pytest.raises(ClusterError, match="namenode"):
         working.run(Place(tmp_path, seed=1, hadoop=client))
-    assert time.monotonic() - killed[0] < 10
     killing.join()
