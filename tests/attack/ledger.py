@@ -28,7 +28,7 @@ from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.node.fake import FakeNode
 from iostudy.persist.winner import select_settings
-from iostudy.report.documents.comparison.build import build_comparison
+from iostudy.report.documents.comparison import build_comparison
 from iostudy.report.render import json_, markdown
 from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan

@@ -18,7 +18,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from iostudy.report.render.write import write_report_files
-from iostudy.report.topics.verdicts.values import SlowRunsReport
+from iostudy.report.topics.verdicts import SlowRunsReport
 from iostudy.report.values import Report
 from iostudy.telemetry import summary
 from iostudy.telemetry.iostat import compute_iostat_figures

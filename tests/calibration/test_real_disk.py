@@ -12,8 +12,7 @@ from iostudy.cli.selftest import study_on
 from iostudy.execution.session import prepare_session
 from iostudy.node.conditions import Conditions
 from iostudy.node.local import LocalNode
-from iostudy.report.documents.selftest.build import build_selftest
-from iostudy.report.documents.selftest.values import ExpectationOutcome
+from iostudy.report.documents.selftest import ExpectationOutcome, build_selftest
 from iostudy.study.parser import parse
 
 STUDIES, RISK = 20, 0.05

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.report.answer.layout import COLUMNS, LINES
+from iostudy.report.render.answer_screen import COLUMNS, LINES
 from tests.cli.program import Program
 from tests.settings.programs import install
 from tests.settings.test_shipped import ZFS

@@ -13,7 +13,7 @@ from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.report import build
 from iostudy.report.base import Span
 from iostudy.report.recorded_study import RecordedStudy
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.verdicts import Result
 from iostudy.report.values import Report
 from iostudy.study.combinations import Factor, FactorKind, Level
 from iostudy.study.model import Study, WorkloadRequest

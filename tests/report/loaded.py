@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.topics.scaling.values import ScalingReport
+from iostudy.report.topics.scaling import ScalingReport
 from iostudy.report.values import Report
 from iostudy.study.model import Study
 from iostudy.study.parser import parse

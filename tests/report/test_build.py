@@ -8,7 +8,8 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialStatus
-from iostudy.report.values import Report, State
+from iostudy.report.base import State
+from iostudy.report.values import Report
 from iostudy.telemetry.summary import TelemetrySummary
 from tests.report.factory import (
     build_report,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.report.render import json_
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.verdicts import Result
 from tests.report.factory import report
 
 pytestmark = pytest.mark.child

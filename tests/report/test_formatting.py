@@ -16,14 +16,14 @@ from iostudy.report.formatting import (
     format_interval,
     format_signed_change,
 )
-from iostudy.report.topics.verdicts.text import (
+from iostudy.report.topics.verdicts import (
+    SlowRunsReport,
     choose_verdict_symbol,
     format_blocks,
     format_change_size,
     format_slow_runs,
     format_verdict,
 )
-from iostudy.report.topics.verdicts.values import SlowRunsReport
 from tests.report.factory import result, span
 
 

@@ -10,8 +10,7 @@ import pytest
 from rich.console import Console
 
 from iostudy.report.render import html, markdown, terminal
-from iostudy.report.section import Chart, Section
-from iostudy.report.text_table import TextTable
+from iostudy.report.section import Chart, Section, TextTable
 from iostudy.report.topics import registry
 from tests.report.factory import report
 from tests.report.render.test_html import Page
@@ -21,7 +20,7 @@ SECTION = Section(
     name="curves",
     title="Scaling curves",
     notes=("Jobs at once & what they reach.",),
-    charts=(Chart(SPEC, "none rises to 400 MiB/s", "Point: a mean."),),
+    draw=lambda: (Chart(SPEC, "none rises to 400 MiB/s", "Point: a mean."),),
     tables=(TextTable("knees", ("scheduler", "jobs"), [("none", "<40>")], names=1),),
     folded=(TextTable("every level", ("scheduler", "jobs", "MiB/s"), [("none", "20", "9")], 1),),
 )

@@ -7,7 +7,7 @@ import io
 from rich.cells import cell_len
 from rich.console import Console
 
-from iostudy.report.text_table import FittingTable, TextTable
+from iostudy.report.section import FittingTable, TextTable
 
 LABELS = ("direct=true, record_size=1MiB", "direct=false, record_size=64KiB")
 

@@ -11,9 +11,9 @@ import pytest
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
 from iostudy.persist.provenance import describe_provenance
-from iostudy.report.render import junit, markdown
+from iostudy.report.render import markdown
+from iostudy.report.render.verdict_cases import list_report_cases, render_junit, select_cases
 from iostudy.report.values import Report
-from iostudy.report.verdict_cases import list_report_cases, select_cases
 from iostudy.results.comparisons import compare_configurations, exclude_guards
 from iostudy.results.recommendation import is_undecided, meets_goal, recommend
 from iostudy.study.model import Study
@@ -127,7 +127,7 @@ def test_every_report_has_every_figure() -> None:
     assert [case.name for case in select_cases(cases, {"worse"})] == [
         "bfq against none by exec_time"
     ]
-    assert b'failures="1"' in junit.render("study", cases, {"worse"})
+    assert b'failures="1"' in render_junit("study", cases, {"worse"})
 
 
 def test_a_run_without_a_guard_figure_counts_as_worst_in_it_alone() -> None:

@@ -164,7 +164,7 @@ ROWS = (
     Row(
         Kind.DESERIALIZER,
         "none: these write YAML and XML only",
-        ("persist/ansible.py", "persist/hadoop.py", "report/render/junit.py"),
+        ("persist/ansible.py", "persist/hadoop.py", "report/render/verdict_cases.py"),
         "nobody",
     ),
     Row(

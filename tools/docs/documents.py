@@ -10,10 +10,10 @@ from iostudy.cli.check_json import CheckReport
 from iostudy.cli.doctor_json import DoctorReport
 from iostudy.cli.run_json import StudyRunReport
 from iostudy.report.documents.bench import BenchReport
-from iostudy.report.documents.comparison.values import StudyComparison
+from iostudy.report.documents.comparison import StudyComparison
 from iostudy.report.documents.existing_runs import RunsComparison
-from iostudy.report.documents.power.values import PowerReport
-from iostudy.report.documents.selftest.values import SelftestReport
+from iostudy.report.documents.power import PowerReport
+from iostudy.report.documents.selftest import SelftestReport
 from iostudy.report.render import json_
 from iostudy.study import json_schema
 from iostudy_fleet.report.values import FleetReport

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from iostudy.report.topics.scaling.published import build_published_curves
+from iostudy.report.topics.scaling import build_published_curves
 from iostudy.study import library, reference
 from iostudy.study.model import Study
 from iostudy.study.parser import load

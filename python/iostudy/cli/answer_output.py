@@ -48,7 +48,7 @@ def choose_form(*, full: bool, markdown: bool, json: Json) -> AnswerForm:
 
 def print_answer(report: Report, folder: Path, form: AnswerForm) -> None:
     """Print the answer on stdout; that of JSON depends on the exit code and is printed later."""
-    from iostudy.report.answer.build import build_answer
+    from iostudy.report.answer import build_answer
     from iostudy.report.render import markdown, terminal
 
     if form is not AnswerForm.SCREEN:

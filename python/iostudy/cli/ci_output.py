@@ -12,7 +12,7 @@ import typer
 from iostudy.output_file import OutputFile
 
 if TYPE_CHECKING:
-    from iostudy.report.verdict_cases import VerdictCase
+    from iostudy.report.render.verdict_cases import VerdictCase
 
 # Functions import the modules of reports, which help and usage errors do not need.
 
@@ -62,10 +62,10 @@ class CiOutput:
         self, name: str, cases: Sequence[VerdictCase], render_summary: Callable[[], str]
     ) -> None:
         """Write the requested files; RecordError if that fails."""
-        from iostudy.report.render import junit
+        from iostudy.report.render.verdict_cases import render_junit
 
         if self.junit is not None:
-            self.junit.write(junit.render(name, cases, self.fail_on))
+            self.junit.write(render_junit(name, cases, self.fail_on))
         if self.summary is not None:
             self.summary.append(render_summary())
 

@@ -25,9 +25,9 @@ from iostudy.errors import UsageError
 
 if TYPE_CHECKING:
     from iostudy.report.base import Value
-    from iostudy.report.documents.comparison.values import StudyComparison
+    from iostudy.report.documents.comparison import StudyComparison
+    from iostudy.report.render.verdict_cases import VerdictCase
     from iostudy.report.section import Document
-    from iostudy.report.verdict_cases import VerdictCase
 
 
 class ComparisonFormat(StrEnum):
@@ -103,9 +103,8 @@ def compare(
         raise _unusable("--fio or --csv with options of runs", found)
     # Imported here: statistics take most of a second to load.
     from iostudy.cli.report_output import read_recorded
-    from iostudy.report.documents.comparison.build import build_comparison
-    from iostudy.report.documents.comparison.document import build_comparison_document
-    from iostudy.report.verdict_cases import list_comparison_cases, select_cases
+    from iostudy.report.documents.comparison import build_comparison, build_comparison_document
+    from iostudy.report.render.verdict_cases import list_comparison_cases, select_cases
 
     if first.resolve() == second.resolve():
         raise UsageError(
@@ -144,7 +143,7 @@ def _compare_runs(
     """Compare runs without a study: fio's reports, or a CSV."""
     from iostudy.cli.existing_runs import read_csv_runs, read_fio_runs
     from iostudy.report.documents.existing_runs import build_runs_comparison, build_runs_document
-    from iostudy.report.verdict_cases import list_runs_cases, select_cases
+    from iostudy.report.render.verdict_cases import list_runs_cases, select_cases
 
     margin, risk = (
         parse_percent_option(option, text, most)

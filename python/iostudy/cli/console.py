@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from iostudy.report.text_table import FittingTable, TextTable
+from iostudy.report.section import FittingTable, TextTable
 from iostudy.visible import visible
 
 out = Console(highlight=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 from iostudy.errors import UsageError
 from iostudy.report.base import FigureDescription
 from iostudy.report.documents.existing_runs import FigureRuns
-from iostudy.report.topics.measurements.build import describe_figure
+from iostudy.report.topics.measurements import describe_figure
 from iostudy.safe_path import read_regular
 from iostudy.units import MIB
 from iostudy.workloads.external import fio_report

@@ -198,7 +198,7 @@ def _describe_windows(study: Study) -> Lines:
 def _describe_design(study: Study) -> Lines:
     """Describe the design, its aliases and its runs."""
     # Imported here: the report's values take most of a second to load.
-    from iostudy.report.topics.screening.build import find_aliases
+    from iostudy.report.topics.screening import find_aliases
 
     assert study.design is not None
     design = study.design

@@ -104,7 +104,7 @@ def _print_power(
     study: Study, same: Study, folder: Path, budget: float | None, *, json: bool
 ) -> None:
     from iostudy.ledger.studies import open_ledger
-    from iostudy.report.documents.power.build import AaMeasurement, build_power, build_power_table
+    from iostudy.report.documents.power import AaMeasurement, build_power, build_power_table
 
     with open_ledger(folder) as ledger:
         result = build_power(study, AaMeasurement(same, ledger.rows(), str(folder)), budget)

@@ -25,7 +25,7 @@ from iostudy.report.formatting import (
     format_signed_change,
     join_words,
 )
-from iostudy.report.topics.switchback.text import describe_plan
+from iostudy.report.topics.switchback import describe_plan
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest

@@ -122,9 +122,11 @@ def _print_study(
 def _print_reference(name: str, form: ReportFormat) -> None:
     from iostudy.cli.report_output import print_document
     from iostudy.report.render import json_, markdown
-    from iostudy.report.topics.reference.build import build_publication
-    from iostudy.report.topics.reference.document import build_reference_document
-    from iostudy.report.topics.reference.values import PublicationReport
+    from iostudy.report.topics.reference import (
+        PublicationReport,
+        build_publication,
+        build_reference_document,
+    )
 
     content = build_publication(name)
     match form:

@@ -181,9 +181,9 @@ def _write_ci_files(ci: CiOutput, folder: Path) -> None:
     if not ci.has_files:
         return
     from iostudy.cli.report_output import read_report
-    from iostudy.report.answer.build import build_answer
+    from iostudy.report.answer import build_answer
     from iostudy.report.render import markdown
-    from iostudy.report.verdict_cases import list_report_cases
+    from iostudy.report.render.verdict_cases import list_report_cases
 
     report = read_report(folder)
     cases = tuple(list_report_cases(report))

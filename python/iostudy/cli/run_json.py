@@ -10,13 +10,11 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.cli.console import print_json
 from iostudy.cli.report_output import read_report
-from iostudy.report.answer.build import build_answer
-from iostudy.report.base import Value
-from iostudy.report.topics.covariates.values import GivenUpWorkloadReport
-from iostudy.report.topics.screening.values import EffectReport
-from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
-from iostudy.report.topics.verdicts.values import Result
-from iostudy.report.values import Report, State, Step
+from iostudy.report.answer import build_answer
+from iostudy.report.base import GivenUpWorkloadReport, State, Step, Value
+from iostudy.report.topics.screening import EffectReport
+from iostudy.report.topics.verdicts import Result, list_verdicts
+from iostudy.report.values import Report
 
 RUN_PHASE = "run"
 """Phase of a trial in which its workload runs."""

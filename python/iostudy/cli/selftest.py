@@ -21,7 +21,7 @@ from iostudy.study.parser import load, parse
 from iostudy.study.source import read, write
 
 if TYPE_CHECKING:  # statistics take most of a second to load
-    from iostudy.report.documents.selftest.values import ExpectationOutcome, SelftestReport
+    from iostudy.report.documents.selftest import ExpectationOutcome, SelftestReport
 
 NAME = "selftest"
 FAILED_EXIT = 1
@@ -75,14 +75,14 @@ def _run_selftest(
 ) -> SelftestReport:
     # Here and not above: statistics and charts take most of a second to load.
     from iostudy.cli.study_runner import run_and_write_report
-    from iostudy.report.documents.selftest.build import build_selftest
+    from iostudy.report.documents.selftest import build_selftest
 
     final = run_and_write_report(study, folder, consent, resume=resume, seed=seed)
     return build_selftest(study, final, str(folder))
 
 
 def _print_selftest(result: SelftestReport, *, json: bool) -> None:
-    from iostudy.report.documents.selftest.build import build_selftest_table
+    from iostudy.report.documents.selftest import build_selftest_table
 
     if json:
         print_json(result.model_dump(mode="json"))
@@ -94,7 +94,7 @@ def _print_selftest(result: SelftestReport, *, json: bool) -> None:
 
 
 def _exit_code(outcome: ExpectationOutcome) -> int:
-    from iostudy.report.documents.selftest.values import ExpectationOutcome
+    from iostudy.report.documents.selftest import ExpectationOutcome
 
     match outcome:
         case ExpectationOutcome.PASSED:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 
@@ -33,3 +35,53 @@ class FigureDescription(Value):
     """What it measures."""
     higher_is_better: bool
     """False for a time or a latency."""
+
+
+class Method(Value):
+    """The decision rule, fixed before the first trial, and its explanation."""
+
+    margin: FiniteFloat
+    """Equivalence margin, as a fraction."""
+    risk: FiniteFloat
+    """Probability of any wrong verdict in the whole study, as a fraction."""
+    min_blocks: int
+    """Blocks before the first interim analysis."""
+    max_blocks: int
+    """Blocks after which a comparison ends without a verdict."""
+    comparisons: int
+    """Number of comparisons that share the risk."""
+    seed: int
+    """Seed of the random orders."""
+    text: str
+    """The decision rule in words."""
+
+
+class Step(Value):
+    """A next step."""
+
+    text: str
+    """What to do."""
+    command: str = ""
+    """Command of the step; empty without one."""
+
+
+class State(StrEnum):
+    """Whether the study has ended."""
+
+    COMPLETE = "complete"
+    STOPPED = "stopped"
+
+
+class GivenUpWorkloadReport(Value):
+    """A workload that the study gave up: all attempts at a block failed."""
+
+    workload: str
+    """Label of the workload."""
+    block: int
+    """Number of the block."""
+    attempts: int
+    """Number of attempts at it; 0 if it could not begin."""
+    reason: str
+    """Why the last attempt was not valid."""
+    disturbed: bool
+    """True if a limit of ``validity:`` was exceeded; false if a trial failed."""

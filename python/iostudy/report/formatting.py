@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.base import Span
-from iostudy.report.trials import TrialReport
 from iostudy.results.change_text import (
     format_change_ends,
     format_relative_change,
@@ -95,15 +95,6 @@ def describe_given_up(own: GivenUpWorkload) -> str:
     return f"{own.workload} was given up in block {own.block}: {own.explanation}. {instead}"
 
 
-def describe_trial(trial: TrialReport) -> str:
-    """Describe why a trial does not count, failed or was slow; empty otherwise."""
-    if trial.slow:
-        return f"failed: {trial.reason}; counted" if trial.reason else "slow; counted"
-    if trial.counts:
-        return ""
-    return trial.reason or "incomplete block"
-
-
 def join_words(items: Sequence[str], word: str = "and") -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     *most, last = items
@@ -134,3 +125,30 @@ def format_fact(value: JsonValue, name: str) -> str:
 def format_time(unix_seconds: float) -> str:
     """A time in UTC, to the second."""
     return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def finite(value: float | None) -> float | None:
+    """``value`` unless it is NaN or infinite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def finite_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
+    """A mapping of numbers, each finite or None."""
+    return {name: finite(value) for name, value in (values or {}).items()}
+
+
+def round_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
+    """Return `finite_values` rounded to six digits, the precision of kernel counters over a time.
+
+    The other ten digits would be more than half of a report of thousands of trials.
+    """
+    return {
+        name: float(f"{value:.6g}") if math.isfinite(value) else None
+        for name, value in (values or {}).items()
+    }
+
+
+def build_span(interval: tuple[float, float]) -> Span | None:
+    """Return an interval with known ends, else None."""
+    low, high = map(finite, interval)
+    return None if low is None or high is None else Span(low=low, high=high)

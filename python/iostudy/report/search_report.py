@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from iostudy.ledger.samples import ReadSamples
 from iostudy.ledger.search_result import SearchResult
+from iostudy.report.base import State, Step
 from iostudy.report.build import build_report
 from iostudy.report.formatting import describe_given_up, format_count
+from iostudy.report.names import quote_label
 from iostudy.report.recorded_study import RecordedStudy
-from iostudy.report.topics.search.build import build_search
-from iostudy.report.topics.verdicts.method import describe_search_method, list_reproduction_steps
-from iostudy.report.topics.verdicts.names import quote_label
-from iostudy.report.topics.verdicts.next_steps import suggest_resume
-from iostudy.report.values import Report, State, Step
+from iostudy.report.topics.method import describe_search_method, list_reproduction_steps
+from iostudy.report.topics.next_steps import suggest_resume
+from iostudy.report.topics.search import build_search
+from iostudy.report.values import Report
 from iostudy.units import format_seconds
 
 RESUME_HINT = "--resume continues it."

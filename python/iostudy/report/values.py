@@ -2,65 +2,31 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field, FiniteFloat, JsonValue
 
 from iostudy.analysis.series import Flag
-from iostudy.report.base import FigureDescription, Value
-from iostudy.report.topics.block_latency.values import BlockLatencyReport
-from iostudy.report.topics.bottlenecks.values import BottleneckReport, DisturbanceReport
-from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkloadReport
-from iostudy.report.topics.directories.values import DirectoryReport
-from iostudy.report.topics.measurements.values import LatencyReport, OtherFigure, PartsReport
-from iostudy.report.topics.noise.values import NoiseDecompositionReport, PowerEstimateReport
-from iostudy.report.topics.prediction.values import PredictionReport
-from iostudy.report.topics.ranking.values import RankingReport
-from iostudy.report.topics.reference.values import ReferenceReport
-from iostudy.report.topics.scaling.values import ScalingReport
-from iostudy.report.topics.screening.values import ScreeningReport
-from iostudy.report.topics.search.values import SearchReport
-from iostudy.report.topics.switchback.values import SwitchbackReport
-from iostudy.report.topics.together.values import TogetherReport
-from iostudy.report.topics.verdicts.values import ConfigurationReport, Result
-from iostudy.report.topics.volumes.values import VolumeReport
-from iostudy.report.trials import TelemetryReport, TrialReport
-
-
-class Method(Value):
-    """The decision rule, fixed before the first trial, and its explanation."""
-
-    margin: FiniteFloat
-    """Equivalence margin, as a fraction."""
-    risk: FiniteFloat
-    """Probability of any wrong verdict in the whole study, as a fraction."""
-    min_blocks: int
-    """Blocks before the first interim analysis."""
-    max_blocks: int
-    """Blocks after which a comparison ends without a verdict."""
-    comparisons: int
-    """Number of comparisons that share the risk."""
-    seed: int
-    """Seed of the random orders."""
-    text: str
-    """The decision rule in words."""
-
-
-class Step(Value):
-    """A next step."""
-
-    text: str
-    """What to do."""
-    command: str = ""
-    """Command of the step; empty without one."""
-
-
-class State(StrEnum):
-    """Whether the study has ended."""
-
-    COMPLETE = "complete"
-    STOPPED = "stopped"
+from iostudy.report.base import FigureDescription, GivenUpWorkloadReport, Method, State, Step, Value
+from iostudy.report.topics.block_latency import BlockLatencyReport
+from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceReport
+from iostudy.report.topics.configurations import ConfigurationReport
+from iostudy.report.topics.covariates import CovariateReport
+from iostudy.report.topics.directories import DirectoryReport
+from iostudy.report.topics.measurements import LatencyReport, OtherFigure, PartsReport
+from iostudy.report.topics.noise import NoiseDecompositionReport, PowerEstimateReport
+from iostudy.report.topics.prediction import PredictionReport
+from iostudy.report.topics.ranking import RankingReport
+from iostudy.report.topics.reference import ReferenceReport
+from iostudy.report.topics.scaling import ScalingReport
+from iostudy.report.topics.screening import ScreeningReport
+from iostudy.report.topics.search import SearchReport
+from iostudy.report.topics.switchback import SwitchbackReport
+from iostudy.report.topics.telemetry import TelemetryReport
+from iostudy.report.topics.together import TogetherReport
+from iostudy.report.topics.trials import TrialReport
+from iostudy.report.topics.verdicts import Result
+from iostudy.report.topics.volumes import VolumeReport
 
 
 class GuardReport(Value):

@@ -14,14 +14,12 @@ from rich.console import Console
 
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.answer.build import build_answer
-from iostudy.report.answer.layout import COLUMNS, LINES, lay_out
-from iostudy.report.answer.values import Answer
-from iostudy.report.base import FigureDescription, Span
+from iostudy.report.answer import Answer, build_answer
+from iostudy.report.base import FigureDescription, Span, State, Step
 from iostudy.report.render import markdown, terminal
-from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts
-from iostudy.report.topics.verdicts.values import Result
-from iostudy.report.values import Report, State, Step
+from iostudy.report.render.answer_screen import COLUMNS, LINES, lay_out
+from iostudy.report.topics.verdicts import FigureVerdicts, Result
+from iostudy.report.values import Report
 from tests.report.factory import report, two_factors
 
 FORBIDDEN = re.compile("covariate|foreign|futile|washout")

@@ -11,16 +11,14 @@ from rich.console import Console
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
-from iostudy.report.documents.comparison.build import build_comparison
-from iostudy.report.documents.comparison.document import (
+from iostudy.report.documents.comparison import (
     FIGURES_NOTE,
     ONE_STUDY_NOTE,
-    build_comparison_document,
-)
-from iostudy.report.documents.comparison.values import (
     ConfigurationComparison,
     EffectDifference,
     StudyComparison,
+    build_comparison,
+    build_comparison_document,
 )
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import json_, markdown, terminal

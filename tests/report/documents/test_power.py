@@ -12,10 +12,14 @@ import pytest
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.studies import open_ledger
 from iostudy.node.fake import FakeNode
-from iostudy.report.documents.power.build import AaMeasurement, build_power, build_power_table
-from iostudy.report.documents.power.values import PowerReport
+from iostudy.report.documents.power import (
+    AaMeasurement,
+    PowerReport,
+    build_power,
+    build_power_table,
+)
 from iostudy.report.render import json_
-from iostudy.report.text_table import TextTable
+from iostudy.report.section import TextTable
 from iostudy.study.aa_study import AGAIN, build_aa_study
 from iostudy.study.parser import parse
 from tests.json_schema import assert_conforms

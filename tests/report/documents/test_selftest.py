@@ -10,8 +10,12 @@ import pytest
 from iostudy.cli.selftest import study_on
 from iostudy.execution.session import prepare_session
 from iostudy.node.fake import FakeNode
-from iostudy.report.documents.selftest.build import build_selftest, build_selftest_table
-from iostudy.report.documents.selftest.values import ExpectationOutcome, SelftestReport
+from iostudy.report.documents.selftest import (
+    ExpectationOutcome,
+    SelftestReport,
+    build_selftest,
+    build_selftest_table,
+)
 from iostudy.report.render import json_
 from tests.json_schema import assert_conforms
 

@@ -64,6 +64,6 @@ def test_charts_of_sections_are_there_each_under_its_own_name(
 ) -> None:
     example = report()
     _, chart = next(name_charts(example))
-    section = Section("curves", "Curves", charts=(chart, chart))
+    section = Section("curves", "Curves", draw=lambda: (chart, chart))
     monkeypatch.setattr(registry, "build_summary_sections", lambda _: (section,))
     assert [name for name, _ in name_charts(example)][:2] == ["curves", "curves-2"]

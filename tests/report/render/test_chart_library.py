@@ -27,7 +27,7 @@ def test_other_sources_or_another_vega_lite_have_another_library(tmp_path, monke
     before = library_path()
     monkeypatch.setattr(chart_library, "_SOURCE", source)
     changed = library_path()
-    monkeypatch.setattr(chart_library.drawing, "SCHEMA_VERSION", "v0.1")
+    monkeypatch.setattr(chart_library, "schema_version", lambda: "v0.1")
     assert len({before, changed, library_path()}) == 3
 
 

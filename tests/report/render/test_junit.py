@@ -5,9 +5,14 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.answer.build import build_answer
-from iostudy.report.render import junit, markdown
-from iostudy.report.verdict_cases import VerdictCase, list_report_cases, select_cases
+from iostudy.report.answer import build_answer
+from iostudy.report.render import markdown
+from iostudy.report.render.verdict_cases import (
+    VerdictCase,
+    list_report_cases,
+    render_junit,
+    select_cases,
+)
 from tests.report import factory
 
 WORSE = VerdictCase("dfsio-write", "bfq against none", Verdict.WORSE, "worse: -12 %")
@@ -18,7 +23,7 @@ GIVEN_UP = VerdictCase("dfsio-read", "all blocks", Verdict.INCONCLUSIVE, "no fio
 
 def outcomes(fail_on):
     cases = (WORSE, UNDECIDED, EQUIVALENT, GIVEN_UP)
-    (suite,) = ET.fromstring(junit.render("study", cases, fail_on))
+    (suite,) = ET.fromstring(render_junit("study", cases, fail_on))
     found = [[child.tag for child in case if child.tag != "system-out"] for case in suite]
     counts = tuple(suite.get(name) for name in ("tests", "failures", "errors", "skipped"))
     assert suite[1].get("name") == "bfq <&> none"

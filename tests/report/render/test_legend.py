@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from iostudy.report.charts import palette
-from iostudy.report.render.legend import read_legend, remove_legends
+from iostudy.report.drawing import COLOURS
+from iostudy.report.render.html import read_legend, remove_legends
 from iostudy.report.section import Chart
-from iostudy.report.topics.verdicts.chart import build_run_order_chart
+from iostudy.report.topics.trials import build_run_order_chart
 from iostudy.report.values import Report
 from tests.report.factory import report, two_factors
 from tests.report.topics.test_screening import report as screening_report
@@ -29,7 +29,7 @@ def legends(spec: dict[str, Any]) -> list[Any]:
 def test_every_configuration_has_an_entry_with_its_colour_and_glyph() -> None:
     entries = read_legend(run_order(two_factors()).spec)
     assert [e.label for e in entries] == [c.label for c in two_factors().configurations]
-    assert [e.colour for e in entries] == list(palette.COLOURS[:4])
+    assert [e.colour for e in entries] == list(COLOURS[:4])
     assert [e.glyph for e in entries] == ["●", "■", "▲", "◆"]
 
 
@@ -43,5 +43,5 @@ def test_legends_are_removed_and_the_original_is_kept() -> None:
 
 def test_more_configurations_than_colours_have_no_legend() -> None:
     made = screening_report(screening_study())
-    assert len(made.configurations) > len(palette.COLOURS)
+    assert len(made.configurations) > len(COLOURS)
     assert read_legend(run_order(made).spec) == ()

@@ -4,8 +4,8 @@ import re
 
 from syrupy.assertion import SnapshotAssertion
 
+from iostudy.report.base import Step
 from iostudy.report.render import markdown
-from iostudy.report.values import Step
 from tests.report.factory import build_report, disturbed, report, rows, study, study_row
 from tests.report.parted import cells, parted_report
 

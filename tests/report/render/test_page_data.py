@@ -4,7 +4,7 @@ import base64
 import gzip
 from typing import Any
 
-from iostudy.report.render.page_data import compress_text, pack_charts
+from iostudy.report.render.html import compress_text, pack_charts
 
 
 def rows_of(made: dict[str, Any], chart: str, data: str) -> list[dict[str, Any]]:

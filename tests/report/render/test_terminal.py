@@ -7,8 +7,8 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 from iostudy.report.render import terminal
-from iostudy.report.topics.measurements.section import build_measurement_sections
-from iostudy.report.topics.verdicts.text import format_blocks, format_change, format_verdict
+from iostudy.report.topics.measurements import build_measurement_sections
+from iostudy.report.topics.verdicts import format_blocks, format_change, format_verdict
 from iostudy.report.values import Report
 from tests.report.factory import report, two_factors
 from tests.report.parted import JOBS, cells, parted_report
@@ -77,7 +77,7 @@ def test_no_number_of_a_table_is_folded(labels: list[dict[str, str]], width: int
     Console(file=file, width=width).print(terminal.render(report))
     words = set(file.getvalue().split())
     assert all(len(line) <= width for line in file.getvalue().splitlines())
-    for section in build_measurement_sections(report.workloads[0]):
+    for section in build_measurement_sections(report.workloads[0], report):
         for table in section.tables:
             # A narrow terminal shows the first columns.
             own = slice(table.names, None if width == 200 else table.names + 1)

@@ -16,12 +16,11 @@ from iostudy.errors import LedgerError
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import read_samples, write_samples
 from iostudy.report.render import markdown
-from iostudy.report.topics.bottlenecks import build as bottlenecks
-from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
-from iostudy.report.topics.bottlenecks.remedies import REMEDIES
-from iostudy.report.topics.bottlenecks.timeline import build_timeline
-from iostudy.report.topics.bottlenecks.trial_context import TrialContexts, build_trial_context
-from iostudy.report.topics.bottlenecks.values import DisturbanceSource
+from iostudy.report.topics import bottlenecks
+from iostudy.report.topics.bottlenecks import DisturbanceSource, build_timeline_charts
+from iostudy.report.topics.diagnosis import TrialContexts, build_trial_context
+from iostudy.report.topics.remedies import REMEDIES
+from iostudy.report.topics.timeline import build_timeline
 from iostudy.report.values import Report
 from iostudy.study.requests import build_request
 from iostudy.telemetry.samples import Samples

@@ -12,9 +12,8 @@ from rich.console import Console
 from iostudy.analysis.series import Flag
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.render import json_, markdown, terminal
-from iostudy.report.topics.caveats.section import build_caveats_section, explain_flag
-from iostudy.report.topics.verdicts.text import format_verdict
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.caveats import build_caveats_section, explain_flag
+from iostudy.report.topics.verdicts import Result, format_verdict
 from iostudy.report.values import Report
 from tests.report.factory import build_report, factor, rows, study, study_row
 

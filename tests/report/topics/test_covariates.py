@@ -13,9 +13,12 @@ from iostudy.analysis.series import LEVEL, Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.render import html, json_, markdown, terminal
-from iostudy.report.topics.caveats.build import compute_shared_level
-from iostudy.report.topics.covariates.build import build_covariates, covariate_values
-from iostudy.report.topics.covariates.section import build_covariates_section
+from iostudy.report.topics.caveats import compute_shared_level
+from iostudy.report.topics.covariates import (
+    build_covariates,
+    build_covariates_section,
+    covariate_values,
+)
 from iostudy.telemetry.covariates import Covariate
 from tests.report.factory import build_report, factor, rows, study, study_row
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.report.topics.directories.build import build_directories
-from iostudy.report.topics.directories.section import build_directories_section
+from iostudy.report.topics.directories import build_directories, build_directories_section
 from iostudy.storage_kind import find_storage_kind
 from iostudy.study.combinations import FactorKind
 from iostudy.study.targets.section import DirectoriesTarget

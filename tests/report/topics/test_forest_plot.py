@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.topics.verdicts.forest_plot import ForestPlot, build_forest_plot
+from iostudy.report.topics.intervals import ForestPlot, build_forest_plot
 from iostudy.report.values import Report
 from tests.report.factory import report, result, span
 

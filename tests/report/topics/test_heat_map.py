@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from iostudy.report.charts import palette
-from iostudy.report.topics.measurements.heat_map import ColouredCell, build_heat_maps
-from iostudy.report.topics.measurements.values import PartsReport
+from iostudy.report.drawing import BLUE, GREEN, RED
+from iostudy.report.topics.heat_map import ColouredCell, build_heat_maps
+from iostudy.report.topics.measurements import PartsReport
 from tests.report.parted import JOBS, cells, parted_report
 from tests.report.topics.test_verdict_chart import luminance
 
@@ -78,7 +78,7 @@ def test_parts_that_are_no_cells_have_no_map():
 
 
 @pytest.mark.parametrize("page", INKS)
-@pytest.mark.parametrize("colour", [palette.BLUE, palette.GREEN, palette.RED])
+@pytest.mark.parametrize("colour", [BLUE, GREEN, RED])
 def test_ink_can_be_read_on_the_strongest_shade(colour, page):
     own, below = ([int(c[n : n + 2], 16) for n in (1, 3, 5)] for c in (colour, page))
     mixed = [round(0.62 * a + 0.38 * b) for a, b in zip(own, below, strict=True)]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from iostudy.report.topics.measurements.chart import build_latency_charts
+from iostudy.report.topics.measurements import build_latency_charts
 from tests.report.factory import report
 from tests.report.parted import OPERATIONS, parted_report
 from tests.report.topics.test_verdict_chart import points

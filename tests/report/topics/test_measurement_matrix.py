@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.report.topics.measurements.matrix import CORNER, build_matrices
+from iostudy.report.topics.measurements import CORNER, build_matrices
 from tests.report.parted import JOBS, cells
 
 SIZES = st.sampled_from(["4KiB", "64KiB", "1MiB"])

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
-from iostudy.report.topics.measurements.section import (
-    build_figures_table,
-    build_measurement_sections,
-)
+from iostudy.report.topics.measurements import build_figures_table, build_measurement_sections
 from tests.report.factory import report
 from tests.report.parted import JOBS, cells, parted_report
 
 
+def sections_of(report):
+    return build_measurement_sections(report.workloads[0], report)
+
+
 def sections(labels=None):
-    return {s.title: s for s in build_measurement_sections(parted_report(labels).workloads[0])}
+    return {s.title: s for s in sections_of(parted_report(labels))}
 
 
 def test_sections_state_that_verdicts_do_not_use_them():
@@ -52,4 +53,4 @@ def test_parts_may_differ_in_their_labels():
 
 
 def test_a_study_without_trials_has_no_tables():
-    assert list(build_measurement_sections(report(blocks=0).workloads[0])) == []
+    assert list(sections_of(report(blocks=0))) == []

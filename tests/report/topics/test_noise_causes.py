@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from iostudy.report.documents.power.build import AaMeasurement, build_power
+from iostudy.report.documents.power import AaMeasurement, build_power
 from iostudy.report.render import json_, markdown
-from iostudy.report.topics.noise.causes import REMEDIES
-from iostudy.report.topics.noise.section import build_noise_section
+from iostudy.report.topics.noise import REMEDIES, build_noise_section
 from iostudy.results.noise_causes import NoiseCause
 from tests.report.factory import build_report, study_row
 from tests.results.synthetic_noise import STUDY, build_rows, nothing, steal

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.report.prediction import EXPLANATION
 from iostudy.report.render import html, markdown
-from iostudy.report.topics.prediction.build import build_prediction
-from iostudy.report.topics.prediction.section import build_prediction_section
-from iostudy.report.topics.prediction.text import NOT_VALIDATED
+from iostudy.report.topics.prediction import (
+    EXPLANATION,
+    NOT_VALIDATED,
+    build_prediction,
+    build_prediction_section,
+)
 from iostudy.study.simulator_validation import Validation, ValidationRow, load_validation
 from iostudy.study.targets.drive import SimulatedTarget
 from tests.report.factory import build_report, factor, rows, study, study_row
@@ -49,7 +51,7 @@ def validation(monkeypatch: pytest.MonkeyPatch) -> Validation:
         signs_right=3,
         rows=(row("bfq", 104.0, 8.0, 0.98), row("bfq", 91.0, 10.5, 0.97)),
     )
-    path = "iostudy.report.topics.prediction.build.load_validation"
+    path = "iostudy.report.topics.prediction.load_validation"
     monkeypatch.setattr(path, lambda: found)
     return found
 

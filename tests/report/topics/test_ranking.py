@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from iostudy.report.render import html, markdown, terminal
-from iostudy.report.topics.ranking.values import RankedConfiguration, RankingReport
-from iostudy.report.topics.reference.values import PublishedOrderReport
+from iostudy.report.topics.ranking import RankedConfiguration, RankingReport
+from iostudy.report.topics.reference import PublishedOrderReport
 from iostudy.report.values import Report
 from iostudy.study.model import Study
 from tests.report.factory import EFFECTS, build_report, factor, report, rows, study, study_row

@@ -12,10 +12,14 @@ from rich.console import Console
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.render import html, json_, markdown, terminal
-from iostudy.report.topics.reference.build import build_publication
-from iostudy.report.topics.reference.document import build_reference_document
-from iostudy.report.topics.reference.text import format_own_change, format_own_value
-from iostudy.report.topics.reference.values import PublicationReport, PublishedFigureReport
+from iostudy.report.topics.reference import (
+    PublicationReport,
+    PublishedFigureReport,
+    build_publication,
+    build_reference_document,
+    format_own_change,
+    format_own_value,
+)
 from iostudy.report.values import Report
 from iostudy.results.comparisons import compare_configurations
 from iostudy.study import reference

@@ -8,11 +8,16 @@ import math
 import pytest
 
 from iostudy.report.render import html, json_
-from iostudy.report.topics.scaling.build import build_scaling as curves_of
-from iostudy.report.topics.scaling.chart import build_scaling_charts
-from iostudy.report.topics.scaling.section import build_scaling_sections
-from iostudy.report.topics.scaling.text import describe_crossings, describe_growth, describe_knees
-from iostudy.report.topics.scaling.values import ScalingCurve, ScalingReport
+from iostudy.report.topics.scaling import (
+    ScalingCurve,
+    ScalingReport,
+    build_scaling_charts,
+    build_scaling_sections,
+    describe_crossings,
+    describe_growth,
+    describe_knees,
+)
+from iostudy.report.topics.scaling import build_scaling as curves_of
 from tests.json_schema import assert_conforms
 from tests.report import factory
 from tests.report.loaded import CURVES, TEXT, curves, report, study

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.report.base import State
 from iostudy.report.render import markdown
 from iostudy.report.topics import registry
-from iostudy.report.topics.screening.build import build_screening
-from iostudy.report.topics.screening.section import build_screening_section
-from iostudy.report.values import Report, State
+from iostudy.report.topics.screening import build_screening, build_screening_section
+from iostudy.report.values import Report
 from iostudy.study.design import Design, DesignKind
 from iostudy.study.model import Study
 from iostudy.study.parser import parse

@@ -13,17 +13,15 @@ from iostudy.report.base import Span
 from iostudy.report.render import markdown
 from iostudy.report.search_report import build_search_report
 from iostudy.report.section import Section
-from iostudy.report.topics.search.section import (
+from iostudy.report.topics.search import (
     INTERACTIONS,
-    build_search_section,
-    describe_outcome,
-)
-from iostudy.report.topics.search.values import (
     CandidateReport,
     ImportanceReport,
     MainEffectPoint,
     MainEffectReport,
     SearchReport,
+    build_search_section,
+    describe_outcome,
 )
 from iostudy.report.values import Report
 from tests.execution.test_runner import conduct

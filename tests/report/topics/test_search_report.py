@@ -11,10 +11,11 @@ from iostudy.cli.report_output import read_recorded
 from iostudy.execution.search_confirmation import prepare_confirmation
 from iostudy.ledger.studies import find_confirmation, read_search
 from iostudy.node.fake import Disturbance, FakeNode
+from iostudy.report.base import State
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.search_report import build_search_report
-from iostudy.report.values import Report, State
+from iostudy.report.values import Report
 from tests.execution.test_runner import conduct
 from tests.execution.test_search import SEARCH, RefusingNode, ResponseSurfaceNode
 

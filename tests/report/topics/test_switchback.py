@@ -22,7 +22,7 @@ from iostudy.ledger.rows import (
     WindowRow,
 )
 from iostudy.report.render import json_, markdown, terminal
-from iostudy.report.render.legend import read_legend
+from iostudy.report.render.html import read_legend
 from iostudy.report.topics.registry import build_summary_sections
 from iostudy.study.sections import DecisionMode
 from iostudy.telemetry.covariates import Covariate

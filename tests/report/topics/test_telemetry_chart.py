@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
+from iostudy.report.topics.telemetry import build_telemetry_charts
 from tests.report.factory import build_report, renamed, report, rows, study, study_row
 
 

@@ -8,11 +8,10 @@ import pytest
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.studies import NODES
-from iostudy.report.topics.bottlenecks.build import diagnose_trials
-from iostudy.report.topics.together.build import build_together
-from iostudy.report.topics.together.section import build_together_section
-from iostudy.report.topics.verdicts.method import list_reproduction_steps
-from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
+from iostudy.report.topics.bottlenecks import diagnose_trials
+from iostudy.report.topics.method import list_reproduction_steps
+from iostudy.report.topics.next_steps import suggest_next_steps
+from iostudy.report.topics.together import build_together, build_together_section
 from iostudy.results.comparisons import compare_configurations
 from iostudy.results.node_parts import NodePart
 from tests.report.factory import report, rows, study, study_row

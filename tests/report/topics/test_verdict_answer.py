@@ -6,13 +6,9 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription
-from iostudy.report.topics.verdicts.answer import (
-    AnswerContext,
-    build_predicate,
-    build_sentences,
-    find_factor_noun,
-)
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.names import find_factor_noun
+from iostudy.report.topics.sentences import AnswerContext, build_predicate, build_sentences
+from iostudy.report.topics.verdicts import Result
 from tests.report.factory import factor, result, span
 
 TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)

@@ -6,11 +6,11 @@ import altair as alt
 import pytest
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.charts import palette
+from iostudy.report.drawing import COLOURS, choose_verdict_mark, cycle_items
 from iostudy.report.section import Chart
-from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
-from iostudy.report.topics.verdicts.chart import build_run_order_chart
-from iostudy.report.topics.verdicts.interval_chart import build_interval_chart
+from iostudy.report.topics.intervals import build_interval_chart
+from iostudy.report.topics.telemetry import build_telemetry_charts
+from iostudy.report.topics.trials import build_run_order_chart
 from iostudy.report.values import Report
 from tests.report.factory import (
     build_report,
@@ -119,21 +119,21 @@ def test_charts_take_the_width_they_are_given() -> None:
 
 
 def test_every_verdict_has_a_shape_of_its_own_and_final_ones_a_colour() -> None:
-    marks = {verdict: palette.choose_verdict_mark(verdict) for verdict in Verdict}
+    marks = {verdict: choose_verdict_mark(verdict) for verdict in Verdict}
     assert len({shape for _, shape in marks.values()}) == len(marks)
     final = [colour for verdict, (colour, _) in marks.items() if verdict.is_final]
     assert len(set(final)) == len(final)
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("colour", palette.COLOURS)
+@pytest.mark.parametrize("colour", COLOURS)
 def test_colours_stand_out_on_light_and_dark_pages(colour: str, page: str) -> None:
     lighter, darker = sorted((luminance(colour), luminance(page)), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 3
 
 
 def test_more_configurations_than_shapes_begin_again() -> None:
-    assert palette.cycle_items(("a", "b"), 3) == ["a", "b", "a"]
+    assert cycle_items(("a", "b"), 3) == ["a", "b", "a"]
 
 
 def luminance(colour: str) -> float:

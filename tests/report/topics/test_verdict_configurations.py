@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from iostudy.report.render.html import render as as_html
 from iostudy.report.render.markdown import render as as_markdown
-from iostudy.report.topics.verdicts.configurations import build_configurations, list_levels
+from iostudy.report.topics.configurations import build_configurations, list_levels
 from tests.report.factory import build_report, factor, rows, study, study_row
 
 

@@ -12,7 +12,7 @@ import pytest
 from iostudy.analysis.comparison import compare_ratios
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.verdicts import Result
 from iostudy.report.values import Report
 from iostudy.results.comparisons import decision_rule
 from tests.report.factory import build_report, factor, row, study, study_row

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription
-from iostudy.report.topics.verdicts.answer import AnswerContext, summarize_workloads
-from iostudy.report.topics.verdicts.headline import build_headline
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.headline import build_headline
+from iostudy.report.topics.sentences import AnswerContext, summarize_workloads
+from iostudy.report.topics.verdicts import Result
 from iostudy.report.values import WorkloadReport
 from tests.report.factory import report, result, span
 

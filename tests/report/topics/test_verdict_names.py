@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from iostudy.report.names import find_single_factor, name_configuration
 from iostudy.report.render import html, json_, markdown, terminal
-from iostudy.report.topics.verdicts.names import find_single_factor, name_configuration
 from iostudy.report.values import Report
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study

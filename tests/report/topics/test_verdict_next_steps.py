@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
-from iostudy.report.values import Step
+from iostudy.report.base import Step
+from iostudy.report.topics.next_steps import suggest_next_steps
 from iostudy.results.comparisons import compare_configurations
 from iostudy.results.continuation import estimate_continuation
 from iostudy.study.mode import Mode, find_mode

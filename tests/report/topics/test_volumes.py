@@ -11,8 +11,7 @@ import pytest
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.render import json_
-from iostudy.report.topics.volumes.build import build_volume
-from iostudy.report.topics.volumes.section import build_volume_section
+from iostudy.report.topics.volumes import build_volume, build_volume_section
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.targets.section import parse_target
 from iostudy.study.targets.volume import DriveMembers, LoopbackMembers, Members, VolumeTarget

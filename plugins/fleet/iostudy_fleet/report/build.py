@@ -11,10 +11,10 @@ from iostudy.analysis.paired import Interval, as_fraction
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import EstimatedDifference, Verdict
 from iostudy.report.base import Span
-from iostudy.report.build_workloads import build_workloads
-from iostudy.report.finite import build_span, finite
+from iostudy.report.build import build_workloads
+from iostudy.report.formatting import build_span, finite
 from iostudy.report.recorded_study import RecordedStudy
-from iostudy.report.topics.measurements.build import describe_figure
+from iostudy.report.topics.measurements import describe_figure
 from iostudy.results.comparisons import compare_configurations
 from iostudy_fleet.meta_analysis import PooledEffect
 from iostudy_fleet.node_traits import find_traits

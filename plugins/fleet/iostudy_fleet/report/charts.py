@@ -8,12 +8,11 @@ from typing import Any
 
 import altair as alt
 
-from iostudy.report.charts import palette
-from iostudy.report.charts.drawing import INK, make_chart
+from iostudy.report.drawing import GREEN, INK, RED, make_chart
 from iostudy.report.formatting import format_figure, format_signed_change
 from iostudy.report.section import Chart
-from iostudy.report.topics.verdicts.interval_chart import describe_results, draw_intervals
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.intervals import describe_results, draw_intervals
+from iostudy.report.topics.verdicts import Result
 from iostudy.units import format_percent
 from iostudy_fleet.report.values import (
     BaselineSpread,
@@ -85,9 +84,7 @@ def build_heat_map(baseline: BaselineSpread, report: FleetReport) -> Chart | Non
         orient="top", labelAngle=0, labelExpr="split(datum.label, ', ')"
     )
     y = alt.Y("node:N", sort=None, title=None)
-    colours = alt.Color("side:N", legend=None).scale(
-        domain=["better", "worse"], range=[palette.GREEN, palette.RED]
-    )
+    colours = alt.Color("side:N", legend=None).scale(domain=["better", "worse"], range=[GREEN, RED])
     opacity = alt.Opacity("strength:Q", legend=None).scale(None)
     tooltip = [alt.Tooltip(f"{name}:N") for name in ("node", "configuration", "figure", "change")]
     layers = (

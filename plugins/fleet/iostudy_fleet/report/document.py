@@ -13,8 +13,7 @@ from iostudy.report.formatting import (
     format_interval,
     format_time,
 )
-from iostudy.report.section import Document, Section
-from iostudy.report.text_table import TextTable
+from iostudy.report.section import Document, Section, TextTable
 from iostudy.units import format_percent
 from iostudy_fleet.report.charts import (
     MEAN,
@@ -117,7 +116,7 @@ def _comparisons(report: FleetReport) -> Section:
         title=f"Changes against {report.baseline}",
         notes=(_COMPARISON_NOTE.format(margin=margin, risk=format_percent(report.risk)),),
         leading_tables=(TextTable("", heads, rows, names=3, words=2),),
-        charts=tuple(chart for chart in charts if chart is not None),
+        draw=lambda: [chart for chart in charts if chart is not None],
         tables=(TextTable("Differences between nodes", spread_heads, spread, names=2, words=1),),
     )
 
@@ -154,7 +153,7 @@ def _heat_map(number: int, baseline: BaselineSpread, report: FleetReport) -> Sec
     return Section(
         name=f"figures-{number}",
         title=f"{baseline.workload} by node",
-        charts=() if chart is None else (chart,),
+        draw=lambda: () if chart is None else (chart,),
         tables=(table,),
     )
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from iostudy.errors import UsageError
-from iostudy.report.documents.comparison.matching import refuse_without_configurations
-from iostudy.report.documents.folder_labels import label_folders
+from iostudy.report.documents.matching import label_folders, refuse_without_configurations
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.study.model import Study
 from iostudy.study.parser import parse

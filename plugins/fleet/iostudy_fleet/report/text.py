@@ -12,7 +12,7 @@ from iostudy.report.formatting import (
     format_signed_change,
     join_words,
 )
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.verdicts import Result
 from iostudy_fleet.report.values import (
     FleetComparison,
     FleetDifference,

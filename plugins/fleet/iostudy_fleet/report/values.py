@@ -8,7 +8,7 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.topics.verdicts import Result
 
 
 class OddFinding(Value):

@@ -25,7 +25,7 @@ from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.node.protocol import TrialResult
-from iostudy.report.topics.bottlenecks.trial_context import build_trial_context
+from iostudy.report.topics.diagnosis import build_trial_context
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.plan import draw_seed

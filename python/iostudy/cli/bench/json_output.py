@@ -17,8 +17,8 @@ from iostudy.report.documents.bench import (
     RequestLatencyDistribution,
     RequestSummary,
 )
-from iostudy.report.finite import finite, finite_values
-from iostudy.report.topics.bottlenecks.diagnosis import build_diagnosis
+from iostudy.report.formatting import finite, finite_values
+from iostudy.report.topics.diagnosis import build_diagnosis
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.measurement import Histogram

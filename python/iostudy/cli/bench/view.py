@@ -13,8 +13,8 @@ from iostudy.cli.plan_lines import COLUMNS
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
 from iostudy.report.bars import format_bars
-from iostudy.report.text_table import TextTable
-from iostudy.report.topics.measurements.matrix import build_matrices
+from iostudy.report.section import TextTable
+from iostudy.report.topics.measurements import build_matrices
 from iostudy.units import format_reading, format_significant
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.measurement import BYTES, Histogram, Part
@@ -67,7 +67,7 @@ def print_result(
     """All of it on stdout, and the notes on stderr."""
     # Imported here: the report of telemetry loads statistics, which takes most of a second.
     from iostudy.report.formatting import format_figure
-    from iostudy.report.topics.bottlenecks.telemetry import convert_meter_value, format_meter_name
+    from iostudy.report.topics.telemetry import convert_meter_value, format_meter_name
 
     figures = [
         (figure.name, *_format_value(value, figure.unit), figure.documentation)

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from iostudy.report.base import Value
-from iostudy.report.topics.bottlenecks.diagnosis_values import DiagnosisReport
+from iostudy.report.topics.diagnosis import DiagnosisReport
 
 
 class FigureReading(Value):

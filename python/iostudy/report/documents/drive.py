@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 
 from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation
 from iostudy.drives.quantities import BLOCK_BYTES
-from iostudy.report.charts import palette
-from iostudy.report.charts.drawing import make_chart
-from iostudy.report.section import Chart, Document, Section
-from iostudy.report.text_table import TextTable
+from iostudy.report.drawing import BLUE, alt, make_chart
+from iostudy.report.section import Chart, Document, Section, TextTable
 from iostudy.units import format_rounded_size, format_significant
 
 _HEIGHT = 260
@@ -190,7 +187,7 @@ def _responses(measured: DriveMeasurement) -> Section | None:
         {"low": float(low), "high": float(high), "count": int(count)}
         for low, high, count in zip(edges, edges[1:], counts, strict=False)
     ]
-    bars = alt.Chart(alt.InlineData(values=rows)).mark_bar(color=palette.BLUE)
+    bars = alt.Chart(alt.InlineData(values=rows)).mark_bar(color=BLUE)
     x = alt.X("low:Q", title="response time, ms").bin("binned")
     drawn = bars.encode(x=x, x2="high:Q", y=alt.Y("count:Q", title="reads"))
     chart = Chart(
@@ -202,7 +199,7 @@ def _responses(measured: DriveMeasurement) -> Section | None:
     points = (1, 10, 50, 90, 99, 99.9)
     rows_of = [(f"p{p:g}", f"{np.percentile(milliseconds, p):.3f}") for p in points]
     table = TextTable("", ("percentile", "ms"), rows_of, names=1)
-    return Section("responses", "Random reads", charts=(chart,), folded=(table,))
+    return Section("responses", "Random reads", draw=lambda: (chart,), folded=(table,))
 
 
 def _curve(
@@ -217,9 +214,9 @@ def _curve(
     base = alt.Chart(alt.InlineData(values=list(rows)))
     y = alt.Y("y:Q", title=labels[1]).scale(zero=True)
     layers = [
-        base.mark_line(color=palette.BLUE, strokeWidth=1.8).encode(x=x, y=y),
-        base.mark_rule(color=palette.BLUE, strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q"),
-        base.mark_point(color=palette.BLUE, filled=True, size=50, opacity=1).encode(x=x, y=y),
+        base.mark_line(color=BLUE, strokeWidth=1.8).encode(x=x, y=y),
+        base.mark_rule(color=BLUE, strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q"),
+        base.mark_point(color=BLUE, filled=True, size=50, opacity=1).encode(x=x, y=y),
     ]
     chart = Chart(
         make_chart(layers, height=_HEIGHT),
@@ -228,4 +225,6 @@ def _curve(
     )
     cells = [tuple(f"{row[key]:.6g}" for key in ("x", "y", "low", "high")) for row in rows]
     heads = (*labels, "low", "high")
-    return Section(name, title, charts=(chart,), folded=(TextTable("", heads, cells, names=1),))
+    return Section(
+        name, title, draw=lambda: (chart,), folded=(TextTable("", heads, cells, names=1),)
+    )

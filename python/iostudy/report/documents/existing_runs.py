@@ -13,10 +13,14 @@ from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import compare_samples
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.finite import build_span, finite
-from iostudy.report.formatting import format_change_interval, format_count, format_figure
-from iostudy.report.section import Document, Section
-from iostudy.report.text_table import TextTable
+from iostudy.report.formatting import (
+    build_span,
+    finite,
+    format_change_interval,
+    format_count,
+    format_figure,
+)
+from iostudy.report.section import Document, Section, TextTable
 from iostudy.units import format_percent
 
 _FEWEST = 2

@@ -10,16 +10,11 @@ from typing import Any
 import vl_convert
 
 from iostudy.durable import write_whole
-from iostudy.report.charts import drawing
-from iostudy.report.charts.drawing import Spec
+from iostudy.report.drawing import CONTAINER_WIDTH, INK, Spec, schema_version
 from iostudy.report.section import Chart
 from iostudy.report.topics import registry
-from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
-from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
-from iostudy.report.topics.measurements.chart import build_latency_charts
-from iostudy.report.topics.measurements.section import build_measurement_sections
-from iostudy.report.topics.verdicts.chart import build_run_order_chart
-from iostudy.report.topics.verdicts.interval_chart import build_interval_chart
+from iostudy.report.topics.intervals import build_interval_chart
+from iostudy.report.topics.trials import build_run_order_chart
 from iostudy.report.values import Report, WorkloadReport
 
 WIDTH_PIXELS = 640
@@ -64,11 +59,8 @@ def _build_workload_charts(workload: WorkloadReport, report: Report) -> Iterator
         "run order": build_run_order_chart(workload, report),
     }
     yield from ((what, drawn) for what, drawn in alone.items() if drawn is not None)
-    for section in build_measurement_sections(workload):
-        yield from ((section.name, drawn) for drawn in section.charts)
-    yield from (("latency", drawn) for drawn in build_latency_charts(workload, report))
-    yield from (("timeline", drawn) for drawn in build_timeline_charts(workload, report))
-    yield from (("telemetry", drawn) for drawn in build_telemetry_charts(workload, report))
+    for section in registry.build_workload_sections(workload, report):
+        yield from ((drawn.name or section.name, drawn) for drawn in section.charts)
 
 
 def _title(drawn: Chart) -> str:
@@ -77,7 +69,7 @@ def _title(drawn: Chart) -> str:
 
 
 def _write(path: Path, drawn: Chart) -> Iterator[Path]:
-    spec, version = make_print_spec(drawn.spec), drawing.SCHEMA_VERSION
+    spec, version = make_print_spec(drawn.spec), schema_version()
     # A chart has all its data in it: no address is allowed, and none is needed.
     svg = vl_convert.vegalite_to_svg(spec, version, allowed_base_urls=[])
     png = vl_convert.vegalite_to_png(spec, version, scale=_PNG_SCALE, allowed_base_urls=[])
@@ -101,10 +93,6 @@ def _fixed(value: Any) -> Any:
         case list():
             return [_fixed(own) for own in value]
         case str():
-            return (
-                _INK
-                if value == drawing.INK
-                else value.replace(drawing.CONTAINER_WIDTH, str(WIDTH_PIXELS))
-            )
+            return _INK if value == INK else value.replace(CONTAINER_WIDTH, str(WIDTH_PIXELS))
         case _:
             return value

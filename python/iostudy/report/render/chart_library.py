@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 from iostudy.extras import require_extra
-from iostudy.report.charts import drawing
+from iostudy.report.drawing import schema_version
 
 _FOLDER = Path(__file__).parent / "templates"
 _SOURCE = _FOLDER / "charts.js"
@@ -22,7 +22,7 @@ def read_library() -> str:
 
 def library_path() -> Path:
     """Return the path of the built library: its name changes with its sources and Vega-Lite."""
-    sources = f"{drawing.SCHEMA_VERSION}\n{_SOURCE.read_text('utf-8')}"
+    sources = f"{schema_version()}\n{_SOURCE.read_text('utf-8')}"
     return _FOLDER / f"charts-{hashlib.sha256(sources.encode()).hexdigest()[:16]}.bundle.js"
 
 
@@ -32,6 +32,6 @@ def bundle_library() -> str:
     import vl_convert  # not at the top: a built library needs no bundler
 
     bundled: str = vl_convert.javascript_bundle(
-        _SOURCE.read_text("utf-8"), vl_version=drawing.SCHEMA_VERSION
+        _SOURCE.read_text("utf-8"), vl_version=schema_version()
     )
     return bundled

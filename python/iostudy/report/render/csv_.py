@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from iostudy.ledger.rows import TrialStatus
-from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
-from iostudy.report.trials import TrialReport
+from iostudy.report.topics.trials import TrialReport
+from iostudy.report.topics.verdicts import list_verdicts
 from iostudy.report.values import Report
 
 COLUMNS = ("time", "block", "configuration", "workload", "figure", "value", "unit", "flags")

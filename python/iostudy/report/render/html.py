@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import base64
 import functools
+import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
+from pydantic import JsonValue
 
 from iostudy import units
+from iostudy.report.drawing import GLYPHS, Rows, Spec
 from iostudy.report.formatting import (
-    describe_trial,
     format_against,
     format_fact,
     format_fact_name,
     format_figure,
     format_time,
 )
+from iostudy.report.names import name_configuration
 from iostudy.report.render import json_
 from iostudy.report.render.chart_library import read_library
-from iostudy.report.render.legend import LegendEntry, read_legend, remove_legends
-from iostudy.report.render.page_data import compress_text, pack_charts
 from iostudy.report.section import Chart, Document, Section
 from iostudy.report.topics import registry
-from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
-from iostudy.report.topics.bottlenecks.section import BUSY, LIMITS
-from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
-from iostudy.report.topics.measurements.chart import build_latency_charts
-from iostudy.report.topics.measurements.heat_map import OperationMaps, build_heat_maps
-from iostudy.report.topics.measurements.section import LATENCY
-from iostudy.report.topics.reference.text import (
+from iostudy.report.topics.configurations import LEVEL_HEADS, list_levels
+from iostudy.report.topics.heat_map import OperationMaps, build_heat_maps
+from iostudy.report.topics.intervals import ForestPlot, build_forest_plot
+from iostudy.report.topics.reference import (
     format_own_change,
     format_own_value,
     format_published_change,
@@ -43,14 +41,8 @@ from iostudy.report.topics.reference.text import (
     format_published_value,
     introduce_reference,
 )
-from iostudy.report.topics.verdicts.chart import (
-    build_run_order_chart,
-)
-from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
-from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
-from iostudy.report.topics.verdicts.forest_plot import ForestPlot, build_forest_plot
-from iostudy.report.topics.verdicts.names import name_configuration
-from iostudy.report.topics.verdicts.text import (
+from iostudy.report.topics.trials import build_run_order_chart, describe_trial
+from iostudy.report.topics.verdicts import (
     choose_verdict_symbol,
     explain_marks,
     format_blocks,
@@ -59,9 +51,111 @@ from iostudy.report.topics.verdicts.text import (
     format_slow_runs,
     format_value,
     format_verdict,
+    list_verdicts,
 )
 from iostudy.report.values import Report, WorkloadReport
 from iostudy.visible import visible
+
+_CHANNELS = ("color", "shape", "strokeDash")
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """A label with its colour, and the glyph of its shape or the dashes of its line."""
+
+    label: str
+    colour: str
+    glyph: str
+    dashes: str
+
+
+def read_legend(spec: Spec) -> tuple[LegendEntry, ...]:
+    """Return the entries of the legends of a Vega-Lite specification, merged by label."""
+    scales: dict[str, Mapping[str, Any]] = {}
+    for layer in spec["layer"]:
+        for channel in _CHANNELS:
+            own = layer["encoding"].get(channel, {})
+            if own.get("legend"):
+                scales[channel] = own["scale"]
+    if not scales:
+        return ()
+    labels = scales["color"]["domain"]
+    return tuple(_entry(place, label, scales) for place, label in enumerate(labels))
+
+
+def remove_legends(spec: Spec) -> Spec:
+    """Return the specification without drawn legends; its data are shared, not copied."""
+    layers = [{**each, "encoding": _without_legends(each["encoding"])} for each in spec["layer"]]
+    return {**spec, "layer": layers}
+
+
+def _without_legends(encoding: Mapping[str, Any]) -> dict[str, Any]:
+    drawn = [name for name in _CHANNELS if "legend" in encoding.get(name, {})]
+    return {**encoding, **{name: {**encoding[name], "legend": None} for name in drawn}}
+
+
+def _entry(place: int, label: str, scales: Mapping[str, Mapping[str, Any]]) -> LegendEntry:
+    shape = scales["shape"]["range"][place] if "shape" in scales else ""
+    dashes = scales["strokeDash"]["range"][place] if "strokeDash" in scales else ()
+    return LegendEntry(
+        label=label,
+        colour=scales["color"]["range"][place],
+        glyph=GLYPHS.get(shape, ""),
+        dashes=" ".join(map(str, dashes)),
+    )
+
+
+Column = tuple[JsonValue, ...]
+Places = dict[tuple[frozenset[type], Column], int]
+"""The index of each column. Types of values distinguish true from 1, which are equal."""
+
+
+_LEVEL = 6
+"""Compression level; 7 to 9 take up to five times as long for 2.5 % less."""
+
+
+def compress_text(text: str) -> str:
+    """Text as base64 of gzip (RFC 1952), the same for the same text.
+
+    Browsers unpack it by themselves (DecompressionStream, compression.spec.whatwg.org).
+    """
+    return base64.b64encode(gzip.compress(text.encode(), _LEVEL, mtime=0)).decode()
+
+
+def pack_charts(specs: Mapping[str, Spec]) -> dict[str, Any]:
+    """Return specifications whose ``datasets`` name columns, and each column once.
+
+    Charts of one workload show the same trials, so they share most columns.
+    """
+    places: Places = {}
+    packed = {name: _packed(spec, places) for name, spec in specs.items()}
+    return {"columns": [_coded(column) for _, column in places], "charts": packed}
+
+
+def _packed(spec: Spec, places: Places) -> Spec:
+    if "datasets" not in spec:
+        return spec
+    tables: Mapping[str, Rows] = spec["datasets"]
+    return {**spec, "datasets": {name: _columns(own, places) for name, own in tables.items()}}
+
+
+def _columns(rows: Rows, places: Places) -> dict[str, int]:
+    """The places of a table's columns, by their names; a row that lacks one has null there."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: tuple(row.get(name) for row in rows) for name in names}
+    return {
+        name: places.setdefault((frozenset(map(type, own)), own), len(places))
+        for name, own in columns.items()
+    }
+
+
+def _coded(column: Column) -> JsonValue:
+    """The values in turn; where most are repeated, the distinct ones and which of them is where."""
+    distinct = {value: place for place, value in enumerate(dict.fromkeys(column))}
+    if 2 * len(distinct) > len(column):
+        return list(column)
+    return {"of": list(distinct), "at": [distinct[value] for value in column]}
+
 
 _LAYOUT = "\n\r\t"
 """Control characters allowed in a text that is shown line by line."""
@@ -177,24 +271,10 @@ def _workload(workload: WorkloadReport, report: Report, number: int) -> Workload
         run_order=_chart(f"run-order-{number}", build_run_order_chart(workload, report)),
         sections=tuple(
             _placed(own, f"{own.name}-{number}", f"{own.title} on {workload.label}")
-            for own in _sections(workload, report)
+            for own in registry.build_workload_sections(workload, report)
         ),
         heats={f"parts-{n}": build_heat_maps(part) for n, part in enumerate(workload.parts, 1)},
     )
-
-
-def _sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
-    """Return the sections of the workload, with the charts that only a page has."""
-    for section in registry.build_workload_sections(workload, report):
-        yield replace(section, charts=_drawn(section.name, workload, report))
-
-
-def _drawn(name: str, workload: WorkloadReport, report: Report) -> tuple[Chart, ...]:
-    if name == LATENCY:
-        return tuple(build_latency_charts(workload, report))
-    if name == LIMITS:
-        return build_timeline_charts(workload, report)
-    return build_telemetry_charts(workload, report) if name == BUSY else ()
 
 
 def _chart(name: str, drawn: Chart | None) -> PlacedChart | None:

@@ -7,16 +7,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from iostudy.report.answer.values import Answer
-from iostudy.report.formatting import (
-    describe_trial,
-    format_against,
-    format_time,
-)
-from iostudy.report.section import Document, Listing, Section
-from iostudy.report.text_table import TextTable
+from iostudy.report.answer import Answer
+from iostudy.report.formatting import format_against, format_time
+from iostudy.report.section import Document, Listing, Section, TextTable
 from iostudy.report.topics import registry
-from iostudy.report.topics.reference.text import (
+from iostudy.report.topics.configurations import LEVEL_HEADS, list_levels
+from iostudy.report.topics.reference import (
+    ReferenceReport,
     format_own_change,
     format_own_value,
     format_published_change,
@@ -24,19 +21,18 @@ from iostudy.report.topics.reference.text import (
     format_published_value,
     introduce_reference,
 )
-from iostudy.report.topics.reference.values import ReferenceReport
-from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
-from iostudy.report.topics.verdicts.figure_verdicts import FigureVerdicts, list_verdicts
-from iostudy.report.topics.verdicts.text import (
+from iostudy.report.topics.trials import TrialReport, describe_trial
+from iostudy.report.topics.verdicts import (
+    FigureVerdicts,
+    Result,
     format_blocks,
     format_change,
     format_first_blocks_legend,
     format_slow_runs,
     format_value,
     format_verdict,
+    list_verdicts,
 )
-from iostudy.report.topics.verdicts.values import Result
-from iostudy.report.trials import TrialReport
 from iostudy.report.values import Report, WorkloadReport
 from iostudy.visible import visible
 

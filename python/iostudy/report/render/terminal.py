@@ -15,23 +15,22 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from iostudy.report.answer.layout import lay_out
-from iostudy.report.answer.values import Answer
+from iostudy.report.answer import Answer
+from iostudy.report.base import Step
 from iostudy.report.formatting import format_signed_change
-from iostudy.report.section import Document
-from iostudy.report.text_table import FittingTable, TextTable
+from iostudy.report.render.answer_screen import lay_out
+from iostudy.report.section import Document, FittingTable, TextTable
 from iostudy.report.topics import registry
-from iostudy.report.topics.reference.text import (
+from iostudy.report.topics.reference import (
+    PublishedFigureReport,
+    ReferenceReport,
     format_own_change,
     format_own_value,
     format_published_value,
     introduce_reference,
 )
-from iostudy.report.topics.reference.values import PublishedFigureReport, ReferenceReport
-from iostudy.report.topics.verdicts.figure_verdicts import list_verdicts
-from iostudy.report.topics.verdicts.table import build_verdict_table
-from iostudy.report.topics.verdicts.text import format_blocks_legend
-from iostudy.report.values import Report, Step, WorkloadReport
+from iostudy.report.topics.verdicts import build_verdict_table, format_blocks_legend, list_verdicts
+from iostudy.report.values import Report, WorkloadReport
 from iostudy.visible import visible
 
 _INTERVAL_WIDTH = 8

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.report.section import Section
-from iostudy.report.topics.block_latency.section import build_block_latency_sections
-from iostudy.report.topics.bottlenecks.section import build_bottleneck_sections
-from iostudy.report.topics.caveats.section import build_caveats_section
-from iostudy.report.topics.covariates.section import build_covariates_section
-from iostudy.report.topics.directories.section import build_directories_section
-from iostudy.report.topics.measurements.section import build_measurement_sections
-from iostudy.report.topics.noise.section import build_noise_section
-from iostudy.report.topics.prediction.section import build_prediction_section
-from iostudy.report.topics.ranking.section import build_ranking_section
-from iostudy.report.topics.scaling.section import build_scaling_sections
-from iostudy.report.topics.screening.section import build_screening_section
-from iostudy.report.topics.search.section import build_search_section
-from iostudy.report.topics.switchback.section import build_switchback_section
-from iostudy.report.topics.together.section import build_together_section
-from iostudy.report.topics.volumes.section import build_volume_section
+from iostudy.report.topics.block_latency import build_block_latency_sections
+from iostudy.report.topics.bottlenecks import build_bottleneck_sections
+from iostudy.report.topics.caveats import build_caveats_section
+from iostudy.report.topics.covariates import build_covariates_section
+from iostudy.report.topics.directories import build_directories_section
+from iostudy.report.topics.measurements import build_measurement_sections
+from iostudy.report.topics.noise import build_noise_section
+from iostudy.report.topics.prediction import build_prediction_section
+from iostudy.report.topics.ranking import build_ranking_section
+from iostudy.report.topics.scaling import build_scaling_sections
+from iostudy.report.topics.screening import build_screening_section
+from iostudy.report.topics.search import build_search_section
+from iostudy.report.topics.switchback import build_switchback_section
+from iostudy.report.topics.telemetry import build_utilization_sections
+from iostudy.report.topics.together import build_together_section
+from iostudy.report.topics.volumes import build_volume_section
 from iostudy.report.values import Report, WorkloadReport
 
 
@@ -45,5 +46,6 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
 def build_workload_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """Return the sections below the verdicts on a workload."""
     yield from build_bottleneck_sections(workload, report)
+    yield from build_utilization_sections(workload, report)
     yield from build_block_latency_sections(workload, report)
-    yield from build_measurement_sections(workload)
+    yield from build_measurement_sections(workload, report)

@@ -1,1 +1,0 @@
-"""Answer of a study on one screen: its value, and its renderers."""

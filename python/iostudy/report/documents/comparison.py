@@ -1,0 +1,481 @@
+"""Comparison of two studies."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, FiniteFloat, JsonValue
+
+from iostudy.analysis import unpaired
+from iostudy.analysis.paired import as_fraction
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.documents.matching import find_differences, label_folders, match_studies
+from iostudy.report.formatting import (
+    UNKNOWN,
+    build_span,
+    finite,
+    format_change_interval,
+    format_fact,
+    format_fact_name,
+    format_figure,
+    format_signed_change,
+    format_time,
+    join_words,
+)
+from iostudy.report.recorded_study import RecordedStudy
+from iostudy.report.section import Document, Listing, Section, TextTable
+from iostudy.report.topics.configurations import build_configurations
+from iostudy.report.topics.measurements import describe_figure
+from iostudy.results.comparisons import (
+    collect_figures,
+    collect_runs,
+    compare_configurations,
+    decision_rule,
+    pair_runs,
+    select_figures,
+)
+from iostudy.results.recommendation import is_undecided
+from iostudy.study.model import WorkloadRequest
+from iostudy.units import format_percent
+from iostudy.workloads.definition import Figure
+
+
+class ComparedStudy(Value):
+    """One of the two studies."""
+
+    place: str
+    """Output folder of the study."""
+    label: str
+    """The end of the folder's path that distinguishes the two studies."""
+    name: str
+    """Name of the study: that of its file."""
+    question: str
+    """Question of the study file."""
+    finished: bool
+    """Whether every comparison of the study has a verdict or has used all its blocks."""
+    started_at: FiniteFloat
+    """Unix time in seconds."""
+
+
+class ConfigurationMean(Value):
+    """A configuration in one of the two studies."""
+
+    configuration: str
+    """Label of the configuration."""
+    value: FiniteFloat | None
+    """Geometric mean over its counted trials, in the figure's unit; null if unknown."""
+    trials: int
+    """Number of counted trials."""
+
+
+class StudyEffect(Value):
+    """The effect of a configuration within one of the two studies."""
+
+    change: FiniteFloat | None
+    """Mean paired change of the figure from the baseline of the study, as a fraction; null if
+    unknown."""
+    blocks: int
+    """Number of paired blocks."""
+
+
+class EffectDifference(Value):
+    """Difference of the effects of a configuration in the two studies."""
+
+    first: StudyEffect
+    """Effect in the first study."""
+    second: StudyEffect
+    """Effect in the second study."""
+    change: FiniteFloat | None
+    """Change of the figure, relative to the baselines, from the first study to the second, as a
+    fraction; null if unknown."""
+    interval: Span | None
+    """Confidence interval of that change."""
+    verdict: Verdict
+    """Verdict on the second study."""
+    by_margin: bool
+    """Whether the whole interval lies beyond the margin."""
+
+
+class ConfigurationComparison(Value):
+    """Comparison of a configuration of the second study with one of the first."""
+
+    workload: str
+    """Label of the workload."""
+    figure: FigureDescription
+    """The compared figure."""
+    is_guard: bool = False
+    """Whether the figure does not decide in the first study, but must not get worse."""
+    first: ConfigurationMean
+    """Mean of the first study."""
+    second: ConfigurationMean
+    """Mean of the second study."""
+    change: FiniteFloat | None
+    """Change of the figure from the first study to the second, as a fraction; null if unknown. It
+    contains all differences between the studies and has no verdict."""
+    interval: Span | None
+    """Confidence interval from the noise within the studies; it does not include differences
+    between them."""
+    effect: EffectDifference | None
+    """Difference of the effects; null if there is none."""
+    no_effect: str
+    """Reason why the effects cannot be compared; empty if they are."""
+
+
+class CircumstanceDifference(Value):
+    """A circumstance in which the two studies differ."""
+
+    name: str
+    """Name of the circumstance."""
+    first: str | None
+    """Value in the first study; null if it has none."""
+    second: str | None
+    """Value in the second study; null if it has none."""
+
+
+class StudyComparison(Value):
+    """Comparison of two studies."""
+
+    schema_name: Literal["iostudy.comparison/3"] = Field(
+        default="iostudy.comparison/3", serialization_alias="schema"
+    )
+    """The form of this document; the number grows when a reader of the old form would fail."""
+    first: ComparedStudy
+    """The first study."""
+    second: ComparedStudy
+    """The second study."""
+    margin: FiniteFloat
+    """Equivalence margin, as a fraction."""
+    risk: FiniteFloat
+    """Probability of any wrong verdict, as a fraction."""
+    compared: tuple[ConfigurationComparison, ...]
+    """Comparisons of the configurations of both studies."""
+    left_out: tuple[str, ...]
+    """What cannot be compared, with the reason."""
+    differences: tuple[CircumstanceDifference, ...]
+    """Differences of circumstances, the most important first."""
+    study_difference: str
+    """Unified diff from the first study file to the second; empty if they are equal."""
+
+
+Sides = tuple[RecordedStudy, RecordedStudy]
+
+
+def build_comparison(
+    first: RecordedStudy, second: RecordedStudy, requested: Sequence[str] = ()
+) -> StudyComparison:
+    """Compare the second study with the first.
+
+    ``requested`` and the errors are those of `match_studies`.
+    """
+    sides = (first, second)
+    found = match_studies(first, second, requested)
+    with_effect = [pair for pair in found.configurations if not _missing_effect(pair, sides)]
+    rule = unpaired.combine_rules(
+        decision_rule(first.study),
+        decision_rule(second.study),
+        comparisons=max(1, len(found.workloads) * len(with_effect)),
+    )
+    labels = label_folders([first.place, second.place])
+    return StudyComparison(
+        first=_side(first, labels[0]),
+        second=_side(second, labels[1]),
+        margin=rule.margin,
+        risk=rule.risk,
+        compared=tuple(
+            _compared(workload, figure, pair, sides, rule)
+            for workload in found.workloads
+            for figure in workload.figures
+            for pair in found.configurations
+        ),
+        left_out=found.left_out,
+        differences=_differences(first, second),
+        study_difference=_study_difference(first, second),
+    )
+
+
+def _side(side: RecordedStudy, label: str) -> ComparedStudy:
+    return ComparedStudy(
+        place=side.place,
+        label=label,
+        name=side.study.name,
+        question=side.study.question,
+        finished=_is_finished(side),
+        started_at=side.row.started_at,
+    )
+
+
+def _is_finished(side: RecordedStudy) -> bool:
+    """A single configuration has nothing to decide and runs all its blocks."""
+    found = compare_configurations(side.study, side.measured)
+    if found:
+        return not any(is_undecided(side.study, each) for each in found)
+    values = collect_figures(side.study, side.measured)
+    alone = (values.get((w.label, side.study.baseline.label), {}) for w in side.study.workloads)
+    return all(len(own) >= side.study.decide.max_blocks for own in alone)
+
+
+def _compared(
+    workload: WorkloadRequest, figure: Figure, pair: tuple[str, str], sides: Sides, rule: Rule
+) -> ConfigurationComparison:
+    ours, theirs = (
+        _figures(side, workload, figure, label) for side, label in zip(sides, pair, strict=True)
+    )
+    logs = np.log(ours), np.log(theirs)
+    interval = unpaired.difference_interval(*logs, rule)
+    first, second = _mean(pair[0], ours), _mean(pair[1], theirs)
+    reason = _missing_effect(pair, sides)
+    return ConfigurationComparison(
+        workload=workload.label,
+        figure=describe_figure(figure),
+        is_guard=figure != workload.figure,
+        first=first,
+        second=second,
+        change=second.value / first.value - 1 if first.value and second.value else None,
+        interval=build_span(interval.as_fractions()),
+        effect=None if reason else _effect(workload, figure, pair, sides, rule),
+        no_effect=reason,
+    )
+
+
+def _missing_effect(pair: tuple[str, str], sides: Sides) -> str:
+    """Return why the studies have no common effect of a configuration; empty if they have."""
+    labels = label_folders([side.place for side in sides])
+    alone = [
+        label
+        for label, side in zip(labels, sides, strict=True)
+        if len(side.study.configurations()) == 1
+    ]
+    if alone:
+        return f"{join_words(alone)}: a study with a single configuration has no effect"
+    first, second = (side.study.baseline for side in sides)
+    if (first.label, first.settings) != (second.label, second.settings):
+        return f"the baselines differ: {first.label} in {labels[0]}, {second.label} in {labels[1]}"
+    if first.label in pair:
+        return f"{first.label} is the baseline of the effects"
+    return ""
+
+
+def _effect(
+    workload: WorkloadRequest, figure: Figure, pair: tuple[str, str], sides: Sides, rule: Rule
+) -> EffectDifference:
+    higher_is_better = figure.higher_is_better
+    ours, theirs = (
+        pair_runs(side.study, workload, figure, label, collect_runs(side.study, side.measured))
+        for side, label in zip(sides, pair, strict=True)
+    )
+    found = unpaired.compare_effects(ours, theirs, higher_is_better=higher_is_better, rule=rule)
+    first, second = (
+        StudyEffect(
+            change=finite(as_fraction(effect if higher_is_better else -effect)), blocks=blocks
+        )
+        for effect, blocks in zip(found.effects, found.blocks, strict=True)
+    )
+    return EffectDifference(
+        first=first,
+        second=second,
+        change=finite(found.change),
+        interval=build_span(found.change_interval),
+        verdict=found.verdict,
+        by_margin=found.by_margin,
+    )
+
+
+def _figures(
+    side: RecordedStudy, workload: WorkloadRequest, figure: Figure, label: str
+) -> list[float]:
+    runs = collect_runs(side.study, side.measured).get((workload.label, label), {})
+    return list(select_figures(runs, figure.name).values())
+
+
+def _mean(label: str, figures: Sequence[float]) -> ConfigurationMean:
+    mean = math.exp(math.fsum(map(math.log, figures)) / len(figures)) if figures else None
+    return ConfigurationMean(configuration=label, value=mean, trials=len(figures))
+
+
+def _differences(first: RecordedStudy, second: RecordedStudy) -> tuple[CircumstanceDifference, ...]:
+    found = find_differences(_circumstances(first), _circumstances(second))
+    return tuple(
+        CircumstanceDifference(
+            name=" ".join(format_fact_name(part, None) for part in each.way),
+            first=_text(each.first, each.way[-1]),
+            second=_text(each.second, each.way[-1]),
+        )
+        for each in found
+    )
+
+
+def _text(value: JsonValue, name: str) -> str | None:
+    return None if value is None else format_fact(value, name)
+
+
+def _circumstances(side: RecordedStudy) -> dict[str, JsonValue]:
+    """Return the circumstances of the host and of the study."""
+    decide = side.study.decide
+    return {
+        **side.row.circumstances,
+        "started": format_time(side.row.started_at),
+        "as root": side.row.root,
+        "seed": side.row.seed,
+        "actual settings": {
+            own.label: _read_back(own.read_back)
+            for own in build_configurations(side.study, side.rows)
+        },
+        "decide": {
+            "margin": format_percent(decide.margin),
+            "risk": format_percent(decide.risk),
+            "blocks": f"{decide.min_blocks} to {decide.max_blocks}",
+        },
+        "validity": dict(side.study.validity.describe()),
+    }
+
+
+def _read_back(found: dict[str, tuple[str, ...]]) -> dict[str, JsonValue]:
+    """Return the settings without places, whose names do not matter here."""
+    by_name: dict[str, tuple[str, ...]] = {}
+    for label, values in found.items():
+        name = label.partition("@")[0]
+        by_name[name] = tuple(dict.fromkeys((*by_name.get(name, ()), *values)))
+    return {name: " or ".join(values) for name, values in by_name.items()}
+
+
+def _study_difference(first: RecordedStudy, second: RecordedStudy) -> str:
+    before, after = (side.row.text.splitlines() for side in (first, second))
+    lines = difflib.unified_diff(before, after, first.place, second.place, lineterm="")
+    return "\n".join(lines)
+
+
+FIGURES_NOTE = (
+    "No verdict is given on these figures. Time, host and disk state differ between the studies. "
+    "They are part of every change here, but of no interval: days that deviate by 2 % often make "
+    "equal studies differ. Means of several studies of each kind would show that deviation."
+)
+ONE_STUDY_NOTE = (
+    "Run both configurations in one study for a verdict, or run the second study with the baseline "
+    "of the first."
+)
+
+
+def build_comparison_document(comparison: StudyComparison) -> Document:
+    """Effects with their verdicts, figures, and other circumstances."""
+    return Document(
+        title=f"{comparison.first.label} and {comparison.second.label}",
+        notes=(
+            f"The first study, {comparison.first.label}: {_document_side(comparison.first)}",
+            f"The second study, {comparison.second.label}: {_document_side(comparison.second)}",
+        ),
+        sections=tuple(_sections(comparison)),
+        listing=_listing(comparison),
+    )
+
+
+def _document_side(side: ComparedStudy) -> str:
+    ending = "" if side.finished else " It is not finished."
+    started = format_time(side.started_at)
+    return f"{side.name} in {side.place}, started {started}. {side.question}{ending}"
+
+
+def _sections(comparison: StudyComparison) -> Iterator[Section]:
+    yield Section(
+        name="compared",
+        title=f"{comparison.second.label} compared with {comparison.first.label}",
+        notes=tuple(_describe_effects(comparison)),
+        tables=tuple(_effect_tables(comparison)),
+    )
+    yield Section(
+        name="figures",
+        title="Figures",
+        notes=(FIGURES_NOTE, "Means are geometric, over all counted trials of a configuration."),
+        tables=(_figure_table(comparison),),
+    )
+    if comparison.left_out:
+        rows = [(reason,) for reason in comparison.left_out]
+        table = TextTable("", ("reason",), rows, names=1)
+        yield Section(name="left-out", title="Not compared", tables=(table,))
+    if comparison.differences:
+        heads = ("circumstance", comparison.first.label, comparison.second.label)
+        rows_of = [(d.name, _shown(d.first), _shown(d.second)) for d in comparison.differences]
+        yield Section(
+            name="differences",
+            title="Other differences",
+            notes=("Only differences are listed; a dash means no value.",),
+            tables=(TextTable("", heads, rows_of, names=3),),
+        )
+
+
+def _shown(text: str | None) -> str:
+    return UNKNOWN if text is None else text
+
+
+def _effect_tables(comparison: StudyComparison) -> Iterator[TextTable]:
+    rows = [_effect_row(each, each.effect) for each in comparison.compared if each.effect]
+    if rows:
+        effects = (f"in {side.label}" for side in (comparison.first, comparison.second))
+        heads = ("workload", "configuration", *effects, "change", "verdict", "blocks")
+        yield TextTable("", heads, rows, names=2)
+
+
+def _effect_row(each: ConfigurationComparison, effect: EffectDifference) -> tuple[str, ...]:
+    return (
+        _title(each),
+        _configuration(each),
+        format_signed_change(effect.first.change),
+        format_signed_change(effect.second.change),
+        format_change_interval(effect.change, effect.interval),
+        f"{effect.verdict} by ≥ margin" if effect.by_margin else str(effect.verdict),
+        f"{effect.first.blocks} and {effect.second.blocks}",
+    )
+
+
+def _figure_table(comparison: StudyComparison) -> TextTable:
+    sides = (comparison.first.label, comparison.second.label)
+    heads = ("workload", "configuration", "change", *sides, "trials")
+    rows = [_figure_row(each) for each in comparison.compared]
+    return TextTable("", heads, rows, names=2)
+
+
+def _figure_row(each: ConfigurationComparison) -> tuple[str, ...]:
+    unit = each.figure.unit
+    values = (f"{format_figure(m.value)} {unit}" for m in (each.first, each.second))
+    return (
+        _title(each),
+        _configuration(each),
+        format_change_interval(each.change, each.interval),
+        *values,
+        f"{each.first.trials} and {each.second.trials}",
+    )
+
+
+def _title(each: ConfigurationComparison) -> str:
+    return f"{each.workload}, {each.figure.name}" if each.is_guard else each.workload
+
+
+def _configuration(each: ConfigurationComparison) -> str:
+    first, second = each.first.configuration, each.second.configuration
+    return first if first == second else f"{first} / {second}"
+
+
+def _describe_effects(comparison: StudyComparison) -> Iterator[str]:
+    missing = dict.fromkeys(each.no_effect for each in comparison.compared if not each.effect)
+    if any(each.effect for each in comparison.compared):
+        margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
+        yield (
+            "The effect of a configuration is its mean change from the baseline of its own study, "
+            "in paired blocks, so that the deviation of a day or host cancels. The change is that "
+            "of the effect. Intervals are Welch's, at a level that allows for the interim analyses "
+            f"of both studies; margin {margin}, and a risk of {risk} for all of these verdicts "
+            "together."
+        )
+    else:
+        yield f"No verdict is given: {join_words(list(missing))}. {ONE_STUDY_NOTE}"
+
+
+def _listing(comparison: StudyComparison) -> Listing | None:
+    if not comparison.study_difference:
+        return None
+    return Listing("Differences between the study files", comparison.study_difference, "diff")

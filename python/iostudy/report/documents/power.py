@@ -1,0 +1,307 @@
+"""Power and duration of a study from an A/A measurement of its baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pydantic import Field, FiniteFloat
+
+from iostudy.analysis.noise import Noise, estimate_power, minimum_detectable_effect, pool_noise
+from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.formatting import (
+    UNKNOWN,
+    build_span,
+    finite,
+    format_change_interval,
+    format_count,
+    join_words,
+)
+from iostudy.report.section import TextTable
+from iostudy.report.topics.measurements import describe_figure
+from iostudy.report.topics.noise import (
+    NoiseDecompositionReport,
+    PowerEstimateReport,
+    build_noise_decompositions,
+    build_power_estimate,
+    describe_causes,
+    format_noise,
+)
+from iostudy.results.block_time import estimate_block_time
+from iostudy.results.comparisons import (
+    ComparisonResult,
+    compare_configurations,
+    decision_rule,
+    exclude_guards,
+)
+from iostudy.results.screening import effect_noise_ratio
+from iostudy.study.model import Study
+from iostudy.study.search import Search
+from iostudy.study.search_confirmation import preview_confirmation
+from iostudy.study.sections import MAX_BLOCKS
+from iostudy.units import format_percent, format_seconds
+
+
+class AaResult(Value):
+    """The comparison of two labels of the same configuration."""
+
+    change: FiniteFloat
+    """Observed change, as a fraction."""
+    interval: Span | None
+    """Its confidence interval; null if unknown."""
+    verdict: Verdict
+    """Better or worse is a false winner."""
+
+
+class BudgetReport(Value):
+    """A duration, and the blocks that fit into it."""
+
+    seconds: FiniteFloat
+    """The duration in seconds."""
+    blocks: int
+    """Blocks of every workload that fit."""
+    enough: bool
+    """Whether they reach the study's minimum."""
+
+
+class WorkloadPower(Value):
+    """Noise, power and duration of one workload."""
+
+    label: str
+    """Label of the workload."""
+    figure: FigureDescription
+    """The figure that decides."""
+    noise: PowerEstimateReport
+    """Its noise and minimum detectable effect."""
+    same: AaResult
+    """Verdict of the A/A comparison."""
+    trial_seconds: FiniteFloat
+    """Time of a trial with the baseline's settings and the pause after it, in seconds."""
+    block_seconds: FiniteFloat
+    """Time of a block with all configurations, file systems and data, in seconds."""
+    budget_reachable: FiniteFloat | None
+    """Minimum detectable effect of the budget's blocks, as a fraction; null with too few."""
+    budget_reachable_interval: Span | None
+    """``budget_reachable`` at both ends of the noise's interval; null if unknown."""
+
+
+class PowerReport(Value):
+    """Noise, power and duration of a study."""
+
+    schema_name: Literal["iostudy.power/1"] = Field(
+        default="iostudy.power/1", serialization_alias="schema"
+    )
+    """The form of this document; the number grows when a reader of the old form would fail."""
+    study: str
+    """Name of the study."""
+    blocks: int
+    """Blocks of every workload in the A/A study."""
+    margin: FiniteFloat
+    """Equivalence margin, as a fraction."""
+    risk: FiniteFloat
+    """Probability of any wrong verdict in the study, as a fraction."""
+    min_blocks: int
+    """Blocks before the first interim analysis."""
+    max_blocks: int
+    """Largest number of blocks of a comparison."""
+    configurations: int
+    """Number of configurations."""
+    comparisons: int
+    """Number of comparisons that share the risk."""
+    workloads: tuple[WorkloadPower, ...]
+    """Noise, power and duration by workload."""
+    fewest_seconds: FiniteFloat
+    """Duration if the first interim analysis decides all comparisons, in seconds."""
+    most_seconds: FiniteFloat
+    """Duration if every comparison takes all its blocks, in seconds."""
+    budget: BudgetReport | None
+    """What the requested duration is enough for; null without a request."""
+    sentences: tuple[str, ...] = Field(serialization_alias="told")
+    """The results in sentences."""
+    noise_causes: tuple[NoiseDecompositionReport, ...] = ()
+    """Variance decompositions of the A/A study's noise."""
+    folder: str
+    """Output folder of the A/A study."""
+
+
+@dataclass(frozen=True)
+class AaMeasurement:
+    """A completed A/A study and its output folder."""
+
+    study: Study
+    rows: Sequence[TrialRow]
+    folder: str
+
+
+def build_power(
+    planned: Study, same: AaMeasurement, budget_seconds: float | None = None
+) -> PowerReport:
+    """Return what a study can detect with the noise of its baseline's A/A study.
+
+    For a search these are the comparisons of its confirmation, for a screening its effects,
+    each of which uses all runs. ``budget_seconds`` adds what a study of that duration can
+    detect.
+    """
+    study = preview_confirmation(planned)
+    found = exclude_guards(compare_configurations(same.study, same.rows))
+    costs = {each.workload: _cost(study, each.workload, same.rows) for each in found}
+    round_seconds = math.fsum(block for _, block in costs.values())
+    budget = None if budget_seconds is None else _budget(study, round_seconds, budget_seconds)
+    text = PowerReport(
+        study=study.name,
+        blocks=same.study.decide.max_blocks,
+        margin=study.decide.margin,
+        risk=study.decide.risk,
+        min_blocks=study.decide.min_blocks,
+        max_blocks=study.decide.max_blocks,
+        configurations=len(study.configurations()),
+        comparisons=study.comparisons,
+        workloads=tuple(_workload(study, each, *costs[each.workload], budget) for each in found),
+        fewest_seconds=study.decide.min_blocks * round_seconds,
+        most_seconds=study.decide.max_blocks * round_seconds,
+        budget=budget,
+        sentences=(),
+        noise_causes=build_noise_decompositions(same.study, same.rows),
+        folder=same.folder,
+    )
+    return text.model_copy(
+        update={"sentences": (*_explain_search(planned.search), *_sentences(text))}
+    )
+
+
+def build_power_table(report: PowerReport) -> TextTable:
+    """A line for each workload."""
+    heads = (
+        "workload",
+        "noise",
+        f"detectable in {report.max_blocks} blocks",
+        f"blocks to detect {format_percent(report.margin)}",
+        "time per block",
+        "A/A difference",
+    )
+    rows = [
+        (
+            each.label,
+            *format_noise(each.noise),
+            format_seconds(each.block_seconds),
+            f"{format_change_interval(each.same.change, each.same.interval)}",
+        )
+        for each in report.workloads
+    ]
+    return TextTable("", heads, rows, names=1)
+
+
+def _cost(study: Study, workload: str, rows: Sequence[TrialRow]) -> tuple[float, float]:
+    """Seconds of a trial, and of a block of the study."""
+    cost = estimate_block_time(workload, rows)
+    assert cost is not None, "the A/A is complete"
+    return cost.trial_seconds, cost.block_seconds(study.configurations())
+
+
+def _budget(study: Study, round_seconds: float, seconds: float) -> BudgetReport:
+    blocks = min(MAX_BLOCKS, int(seconds / round_seconds))
+    return BudgetReport(seconds=seconds, blocks=blocks, enough=blocks >= study.decide.min_blocks)
+
+
+def _workload(
+    study: Study,
+    result: ComparisonResult,
+    trial_seconds: float,
+    block_seconds: float,
+    budget: BudgetReport | None,
+) -> WorkloadPower:
+    comparison = result.comparison
+    noise = pool_noise([(comparison.sd * effect_noise_ratio(study), comparison.blocks)])
+    assert noise is not None, "the A/A is complete"
+    known = estimate_power(noise, decision_rule(study))
+    within = _within(study, noise, budget)
+    return WorkloadPower(
+        label=result.workload,
+        figure=describe_figure(result.figure),
+        noise=build_power_estimate(known, lambda count: count * block_seconds),
+        same=AaResult(
+            change=comparison.change,
+            interval=build_span(comparison.change_interval),
+            verdict=comparison.verdict,
+        ),
+        trial_seconds=trial_seconds,
+        block_seconds=block_seconds,
+        budget_reachable=finite(within[0]) if within else None,
+        budget_reachable_interval=build_span(within[1:]) if within else None,
+    )
+
+
+def _within(
+    study: Study, noise: Noise, budget: BudgetReport | None
+) -> tuple[float, float, float] | None:
+    """The margin that the budget's blocks reach, and those of the ends of the noise's interval."""
+    if budget is None or not budget.enough:
+        return None
+    rule = replace(decision_rule(study), max_blocks=budget.blocks)
+    own, low, high = (
+        minimum_detectable_effect(sd, rule) for sd in (noise.sd, noise.low, noise.high)
+    )
+    return own, low, high
+
+
+def _explain_search(search: Search | None) -> Iterator[str]:
+    if search is not None:
+        yield (
+            "All figures are those of the search's confirmation, which gives the verdict; the "
+            "search "
+            f"before it takes {search.budget}."
+        )
+
+
+def _sentences(report: PowerReport) -> Iterator[str]:
+    yield from (f"{each.label}: {each.noise.sentence}." for each in report.workloads)
+    for causes in report.noise_causes:
+        yield from describe_causes(causes)
+    least, most = (
+        format_seconds(report.fewest_seconds),
+        format_seconds(report.most_seconds),
+    )
+    trials = f"{format_count(report.configurations, 'configuration')} of each workload"
+    yield (
+        f"The study takes about {least} if every comparison ends after {report.min_blocks} blocks, "
+        f"and {most} at most ({report.max_blocks} blocks, {trials})."
+    )
+    if report.budget is not None:
+        yield _explain_budget(report, report.budget)
+    yield _explain_aa_comparison(report)
+
+
+def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
+    time, blocks = format_seconds(budget.seconds), format_count(budget.blocks, "block")
+    if not budget.enough:
+        return (
+            f"{time} is enough for {blocks} of each workload, fewer than the "
+            f"minimum of {report.min_blocks}: remove configurations or workloads, or shorten "
+            "the runs."
+        )
+    reach = join_words([_reached(each) for each in report.workloads])
+    setting = f"blocks: [{report.min_blocks}, {budget.blocks}]"
+    return f"{time} is enough for {blocks} of each workload ({setting}), which can detect {reach}."
+
+
+def _reached(workload: WorkloadPower) -> str:
+    known = workload.budget_reachable
+    return f"{UNKNOWN if known is None else format_percent(known)} on {workload.label}"
+
+
+def _explain_aa_comparison(report: PowerReport) -> str:
+    winners = [w for w in report.workloads if w.same.verdict in (Verdict.BETTER, Verdict.WORSE)]
+    if not winners:
+        return "The A/A comparison found no difference, as expected."
+    where = join_words(
+        [f"{w.label} ({format_change_interval(w.same.change, w.same.interval)})" for w in winners]
+    )
+    return (
+        f"The A/A comparison found a difference on {where}. By chance that happens in at most "
+        f"{format_percent(report.risk)} of cases: measure again. If it persists, one trial "
+        "of a block affects the next, and verdicts of this study are not valid."
+    )

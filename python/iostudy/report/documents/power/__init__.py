@@ -1,1 +1,0 @@
-"""Power analysis from an A/A study."""

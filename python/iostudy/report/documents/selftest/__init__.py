@@ -1,1 +1,0 @@
-"""Selftest against known effects."""

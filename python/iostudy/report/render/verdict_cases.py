@@ -1,0 +1,108 @@
+"""Verdicts as test cases for continuous integration, and their JUnit XML.
+
+Elements and attributes of the schema of Jenkins' xUnit plugin that GitLab and GitHub Actions read:
+testsuite, testcase, failure, error and skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree as ET
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.documents.comparison import StudyComparison
+from iostudy.report.documents.existing_runs import RunsComparison
+from iostudy.report.formatting import format_change_interval
+from iostudy.report.topics.verdicts import list_verdicts
+from iostudy.report.values import Report
+from iostudy.visible import visible
+
+
+@dataclass(frozen=True)
+class VerdictCase:
+    """One comparison. ``reason`` says why there is no verdict at all; empty if there is one."""
+
+    workload: str
+    name: str
+    verdict: Verdict
+    text: str
+    reason: str = ""
+
+
+def list_report_cases(report: Report) -> Iterator[VerdictCase]:
+    """The verdicts on which `run --fail-on` depends, and the workloads that were given up."""
+    effects = report.screening.effects if report.screening else ()
+    for effect in effects:
+        name = f"{effect.level} against {effect.against}"
+        text = format_change_interval(effect.change, effect.interval)
+        yield VerdictCase(effect.workload, name, effect.verdict, f"{effect.verdict}: {text}")
+    for each in list_verdicts(report.workloads):
+        by = f" by {each.figure.name}" if each.name != each.workload else ""
+        for result in each.choices:
+            if result.verdict is not None:
+                name = f"{result.configuration} against {report.baseline}{by}"
+                text = format_change_interval(result.change, result.interval)
+                yield VerdictCase(each.workload, name, result.verdict, f"{result.verdict}: {text}")
+    for own in report.given_up:
+        reason = f"given up after {own.attempts} attempts: {own.reason}"
+        yield VerdictCase(own.workload, "all blocks", Verdict.INCONCLUSIVE, reason, reason)
+
+
+def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
+    """The verdicts on the effects in the second study against those in the first."""
+    for each in comparison.compared:
+        if each.effect is None:
+            continue
+        first, second = each.first.configuration, each.second.configuration
+        configuration = first if first == second else f"{second} against {first}"
+        by = f" by {each.figure.name}" if each.is_guard else ""
+        name = f"{configuration}: {comparison.second.label} against {comparison.first.label}{by}"
+        effect = each.effect
+        text = format_change_interval(effect.change, effect.interval)
+        yield VerdictCase(each.workload, name, effect.verdict, f"{effect.verdict}: {text}")
+
+
+def list_runs_cases(comparison: RunsComparison) -> Iterator[VerdictCase]:
+    """The verdicts on runs that exist already."""
+    for each in comparison.compared:
+        text = format_change_interval(each.change, each.interval)
+        name = f"{comparison.second} against {comparison.first}"
+        yield VerdictCase(each.figure.name, name, each.verdict, f"{each.verdict}: {text}")
+
+
+def select_cases(cases: Iterable[VerdictCase], verdicts: Iterable[str]) -> tuple[VerdictCase, ...]:
+    """The cases with one of these verdicts; a one-sided one is also inconclusive."""
+    wanted = frozenset(verdicts)
+    return tuple(case for case in cases if {case.verdict, case.verdict.two_sided} & wanted)
+
+
+def render_junit(name: str, cases: Sequence[VerdictCase], fail_on: Collection[str]) -> bytes:
+    """A test suite with a case for each comparison.
+
+    A verdict in ``fail_on`` is a failure, any other inconclusive one is skipped, and a workload
+    that was given up is an error.
+    """
+    suite = ET.Element("testsuite", name=visible(name), tests=str(len(cases)))
+    for case in cases:
+        element = ET.SubElement(
+            suite, "testcase", classname=visible(case.workload), name=visible(case.name)
+        )
+        if outcome := _outcome(case, fail_on):
+            ET.SubElement(element, outcome, message=visible(case.text))
+        ET.SubElement(element, "system-out").text = visible(case.text)
+    for outcome, total in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        suite.set(total, str(len(suite.findall(f"testcase/{outcome}"))))
+    suites = ET.Element("testsuites")
+    suites.append(suite)
+    ET.indent(suites)
+    text: str = ET.tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
+
+
+def _outcome(case: VerdictCase, fail_on: Collection[str]) -> str:
+    if case.reason:
+        return "error"
+    if case.verdict.two_sided in fail_on:
+        return "failure"
+    return "skipped" if case.verdict is Verdict.INCONCLUSIVE else ""

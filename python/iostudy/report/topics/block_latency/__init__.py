@@ -1,1 +1,0 @@
-"""Latencies of block requests by disk."""

@@ -1,1 +1,0 @@
-"""Bottlenecks by workload and configuration."""

@@ -1,0 +1,269 @@
+"""Flags of results whose assumptions fail a test, and disturbances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iostudy.analysis.paired import Array
+from iostudy.analysis.series import (
+    LEVEL,
+    FamilyOfTests,
+    Flag,
+    flag_figures,
+    flag_pairs,
+    measure_slow_noise,
+)
+from iostudy.ledger.rows import MeasuredRow
+from iostudy.report.formatting import finite, format_count
+from iostudy.report.section import Section, TextTable
+from iostudy.report.topics.covariates import CovariateReport, CovariateValues, count_tests
+from iostudy.report.topics.verdicts import Result, SlowNoiseReport, list_verdicts
+from iostudy.results.comparisons import BlockFigures, collect_runs, select_figures
+from iostudy.study.model import Study
+from iostudy.units import format_percent
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report, WorkloadReport
+
+
+def add_flags(
+    workload: WorkloadReport, study: Study, rows: Sequence[MeasuredRow], shared: FamilyOfTests
+) -> WorkloadReport:
+    """The workload and its results with their flags; ``rows`` are in run order."""
+    found = find_flags(workload.label, workload.figure.name, rows, shared)
+    runs = collect_runs(study, rows)
+    base = runs.get((workload.label, study.baseline.label), {})
+
+    def flag(result: Result, figure: str) -> Result:
+        own = runs.get((workload.label, result.configuration), {})
+        first, second = (select_figures(each, figure) for each in (base, own))
+        return _flagged(result, first, second, shared)
+
+    return _change_results(workload.model_copy(update={"flags": found}), flag)
+
+
+def _change_results(
+    workload: WorkloadReport, change: Callable[[Result, str], Result]
+) -> WorkloadReport:
+    """Return the workload with all results changed; ``change`` gets a result and its figure."""
+    results, *guards = (
+        tuple(change(result, each.figure.name) for result in each.results)
+        for each in list_verdicts([workload])
+    )
+    changed = (
+        guard.model_copy(update={"results": own})
+        for guard, own in zip(workload.guards, guards, strict=True)
+    )
+    return workload.model_copy(update={"results": results, "guards": tuple(changed)})
+
+
+def find_flags(
+    workload: str, figure: str, rows: Sequence[MeasuredRow], shared: FamilyOfTests
+) -> tuple[Flag, ...]:
+    """Return the flags of a figure in the counted trials of all configurations.
+
+    Failed trials, and windows with figure 0, have no logarithm and are left out.
+    """
+    counted = (row for row in rows if row.counts and row.workload == workload)
+    own = [row for row in counted if (row.figures or {}).get(figure, 0.0) > 0]
+    figures = [np.log((row.figures or {})[figure]) for row in own]
+    return flag_figures(figures, [row.configuration for row in own], shared)
+
+
+def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> FamilyOfTests:
+    """The level of every test of the study, those of its covariates included."""
+    tests, guards = count_tests(values), sum(len(own.figures) - 1 for own in study.workloads)
+    pairs = study.comparisons // len(study.workloads)
+    return FamilyOfTests(
+        series=len(study.workloads), pairs=study.comparisons + pairs * guards, covariates=tests
+    )
+
+
+def add_imbalance(
+    workload: WorkloadReport, covariates: Sequence[CovariateReport]
+) -> WorkloadReport:
+    """Add a flag to every configuration with an uneven covariate.
+
+    A screening, whose results are levels, gets a flag of the workload.
+    """
+    labels = {
+        own.imbalance.configuration
+        for own in covariates
+        if own.imbalance and own.workload == workload.label
+    }
+    if not labels:
+        return workload
+    if labels.isdisjoint(result.configuration for result in workload.results):
+        return workload.model_copy(update={"flags": (*workload.flags, Flag.IMBALANCE)})
+    return _change_results(
+        workload,
+        lambda result, _: (
+            _add_flag(result, Flag.IMBALANCE) if result.configuration in labels else result
+        ),
+    )
+
+
+def add_rate_limits(
+    workload: WorkloadReport, baseline: str, limited: Collection[tuple[str, str]]
+) -> WorkloadReport:
+    """Add a flag to every comparison of which a side ran at the limit of the load.
+
+    A screening, whose results are levels, gets a flag of the workload.
+    """
+    labels = {configuration for own, configuration in limited if own == workload.label}
+    if not labels:
+        return workload
+    if labels.isdisjoint(result.configuration for result in workload.results):
+        return workload.model_copy(update={"flags": (*workload.flags, Flag.RATE_LIMIT)})
+    return _change_results(
+        workload,
+        lambda result, _: (
+            _add_flag(result, Flag.RATE_LIMIT)
+            if not result.baseline and labels & {baseline, result.configuration}
+            else result
+        ),
+    )
+
+
+def _add_flag(result: Result, flag: Flag) -> Result:
+    return result.model_copy(update={"flags": (*result.flags, flag)})
+
+
+def _flagged(
+    result: Result, base: BlockFigures, own: BlockFigures, shared: FamilyOfTests
+) -> Result:
+    if result.baseline:
+        return result
+    common = sorted(base.keys() & own.keys())
+    first, second = (np.log([each[block] for block in common]) for each in (base, own))
+    return result.model_copy(
+        update={
+            "flags": flag_pairs(first, second, shared),
+            "slow_noise": _build_slow_noise(first, second),
+        }
+    )
+
+
+def _build_slow_noise(first: Array, second: Array) -> SlowNoiseReport | None:
+    found = measure_slow_noise(first, second)
+    if found is None or not math.isfinite(found.low):
+        return None
+    return SlowNoiseReport(ratio=finite(found.value), low=found.low, high=finite(found.high))
+
+
+_MEANINGS = {
+    Flag.DRIFT: (
+        "the figures rise or fall over the study under all configurations. Verdicts hold if all "
+        "feel the drift equally, because the trials of a block share it. The means are those of a "
+        "moving level: do not compare them with other studies. Check whether the device fills up, "
+        "heats up, or was still warming up."
+    ),
+    Flag.AUTOCORRELATION: (
+        "neighbouring trials are correlated, for example through another load or the state of the "
+        "device. Verdicts hold if all configurations feel this slow noise equally. Otherwise they "
+        "hold for the time of the study. Reduce the load of the host if possible. Or repeat the "
+        "study in six or more sessions at other hours, each with its own --out, and pool them: "
+        "iostudy fleet report DIR..."
+    ),
+    Flag.DRIFTING_DIFFERENCE: (
+        "the difference grows or shrinks from block to block. The verdict is the average over "
+        "these blocks, and may not hold afterwards. Check the run order, and repeat the study in "
+        "the state of interest, such as full or warm."
+    ),
+    Flag.AUTOCORRELATED_DIFFERENCES: (
+        "the differences of neighbouring blocks are correlated. The effective number of blocks is "
+        "smaller, and the interval is too narrow. Before relying on the verdict, repeat the study "
+        "in six or more sessions at other hours, each with its own --out, and pool them: "
+        "iostudy fleet report DIR..."
+    ),
+    Flag.SKEWED_DIFFERENCES: (
+        "a few blocks differ far more than the others, in one direction. With few blocks, the "
+        "coverage of the interval is then below its level. Check these blocks in the run order, "
+        "and repeat the study with more blocks."
+    ),
+    Flag.UNEQUAL_VARIANCES: (
+        "the variance of one configuration is far higher than that of the other. It may stall "
+        "rarely, and more stalls may change the verdict. Repeat the study with more blocks before "
+        "relying on it, such as blocks: [20, 60]."
+    ),
+    Flag.RATE_LIMIT: (
+        "this configuration, the baseline or both ran at the limit of the load in most trials. "
+        "“Equivalent” then says only that both reach the limit. Without it a difference can be "
+        "larger. Repeat the study with a higher limit, or compare latencies at this load."
+    ),
+    Flag.IMBALANCE: (
+        "steal, foreign CPU or foreign I/O differed between configurations. See “Covariates” for "
+        "the figures and their meaning for the verdict."
+    ),
+}
+
+_DISTURBED = (
+    "Disturbances came from outside the study: another process, the hypervisor or CPU heat limited "
+    "these trials, or the machine was suspended. The trials still count, because no predeclared "
+    "rule excludes them, and such a rule would discard slow runs first. If one configuration was "
+    "disturbed more than the others, repeat the study on an idle host."
+)
+
+
+def build_caveats_section(report: Report) -> Section | None:
+    """Every flag with its place, and each kind explained once; None without any."""
+    flagged, disturbed = list(_section_flagged(report)), list(_disturbed(report))
+    rows = [*flagged, *disturbed]
+    if not rows:
+        return None
+    raised = [flag for flag in Flag if any(str(flag) in row for row in flagged)]
+    return Section(
+        name="flags",
+        title="Caveats",
+        notes=(
+            *(f"{flag.capitalize()}: {explain_flag(flag)}" for flag in raised),
+            *(_DISTURBED for _ in disturbed[:1]),
+            _known(),
+        ),
+        tables=(TextTable("", ("workload", report.noun, "flag"), rows, names=2, words=1),),
+    )
+
+
+def _disturbed(report: Report) -> Iterator[tuple[str, str, str]]:
+    for own in report.disturbed:
+        trials = format_count(own.trials, "trial")
+        yield own.workload, own.configuration, f"{own.disturbance} in {trials}: {own.sentence}"
+
+
+def _section_flagged(report: Report) -> Iterator[tuple[str, str, str]]:
+    for workload in report.workloads:
+        for flag in workload.flags:
+            yield workload.label, "all", str(flag)
+        slow = not {Flag.DRIFT, Flag.AUTOCORRELATION}.isdisjoint(workload.flags)
+        for verdicts in list_verdicts([workload]):
+            name = f"{workload.label}, {verdicts.figure.name}"
+            where = name if verdicts.is_guard else workload.label
+            for result in verdicts.results:
+                if slow and result.slow_noise:
+                    yield where, result.configuration, _feels(result.slow_noise)
+                for flag in result.flags:
+                    yield where, result.configuration, str(flag)
+
+
+def _feels(slow_noise: SlowNoiseReport) -> str:
+    """Say how strongly a configuration feels slow noise."""
+    low, *others = slow_noise.low, slow_noise.ratio, slow_noise.high
+    ratio, high = ("∞" if each is None else f"{each:.2f}" for each in others)
+    return f"feels slow noise {ratio} [{low:.2f}, {high}] times as strongly as the baseline"
+
+
+def _known() -> str:
+    return (
+        "Flags change no verdict and exclude no data. With independent normal noise, a study "
+        "raises "
+        f"any flag of its tests with a probability of at most {format_percent(LEVEL)}."
+    )
+
+
+def explain_flag(flag: Flag) -> str:
+    """Explain a flag, its meaning for the verdict, and the next step."""
+    return _MEANINGS[flag]

@@ -1,1 +1,0 @@
-"""Flags on series and pairs, and disturbed trials."""

@@ -1,1 +1,0 @@
-"""Covariates by configuration."""

@@ -1,0 +1,99 @@
+"""Directories that a study compares, with their mounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from iostudy.report.base import Value
+from iostudy.report.formatting import join_words
+from iostudy.report.section import Section, TextTable
+from iostudy.storage_kind import StorageKind, find_storage_kind
+from iostudy.study.model import Study
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
+
+
+class DirectoryReport(Value):
+    """A directory that the study compares, and its mount when the study began."""
+
+    name: str
+    """Name of the directory in the study file."""
+    path: str
+    """Path of the directory."""
+    filesystem: str
+    """Type of the file system, as the kernel names it."""
+    source: str
+    """Source of the mount: a device, or a server with its export."""
+    mount_point: str
+    """Mount point of the file system."""
+    options: tuple[str, ...]
+    """Options of the mount and of the file system."""
+    storage: str
+    """``device``, ``memory``, ``network``, ``FUSE process`` or ``other``."""
+
+
+def build_directories(
+    study: Study, circumstances: Mapping[str, Any]
+) -> tuple[DirectoryReport, ...]:
+    """Return the directories in the order of the study file; none for other targets."""
+    if not study.target.compared:
+        return ()
+    mounts = circumstances.get("host", {}).get("mounts", {})
+    named = {name: str(path) for name, path in study.target.compared.items()}
+    return tuple(_build(name, path, mounts[path]) for name, path in named.items() if path in mounts)
+
+
+def _build(name: str, path: str, mount: Mapping[str, Any]) -> DirectoryReport:
+    filesystem, source = mount["filesystem"], mount["source"]
+    return DirectoryReport(
+        name=name,
+        path=path,
+        filesystem=filesystem,
+        source=source,
+        mount_point=mount["point"],
+        options=tuple(dict.fromkeys(mount["options"])),
+        storage=find_storage_kind(filesystem, source),
+    )
+
+
+_EXPLANATION = (
+    "Each directory had data of its own, with the same content, made again in every block. A "
+    "figure is that of the whole path: file system, devices, and network and servers if there are "
+    "any."
+)
+
+
+def build_directories_section(report: Report) -> Section | None:
+    """None for a study with a single place."""
+    found = report.directories
+    if not found:
+        return None
+    return Section(
+        name="directories",
+        title="Directories compared",
+        notes=(_EXPLANATION, *_describe_caches(found)),
+        tables=(_table(found),),
+    )
+
+
+def _describe_caches(found: tuple[DirectoryReport, ...]) -> Iterator[str]:
+    kept = [own.name for own in found if not StorageKind(own.storage).drops_caches]
+    if kept:
+        yield (
+            f"For {join_words(kept)}, only the caches of this host's kernel were dropped before "
+            "trials that read. A server or a FUSE process may have served data from its memory."
+        )
+
+
+def _table(found: tuple[DirectoryReport, ...]) -> TextTable:
+    heads = ("directory", "storage", "file system", "source", "mounted on", "options")
+    rows = [
+        (
+            *(own.name, own.storage, own.filesystem),
+            *(own.source, own.mount_point, " ".join(own.options)),
+        )
+        for own in found
+    ]
+    return TextTable("", heads, rows, names=3, words=3)

@@ -1,1 +1,0 @@
-"""Directories that a study compares, with their mounts."""

@@ -1,0 +1,515 @@
+"""Latencies, parts and figures without verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import FiniteFloat
+
+from iostudy.analysis.decision import deciding_interval, estimate
+from iostudy.analysis.paired import Interval, PairedRuns, as_fraction
+from iostudy.analysis.rule import Rule
+from iostudy.ledger.rows import MeasuredRow
+from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.drawing import Spec, alt, encode_configuration, make_chart
+from iostudy.report.formatting import (
+    build_span,
+    finite,
+    format_against,
+    format_change_interval,
+    format_figure,
+    format_signed_change,
+)
+from iostudy.report.section import Chart, Section, TextTable
+from iostudy.results.comparisons import decision_rule
+from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.requests import apply_configuration
+from iostudy.units import format_reading
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import Figure
+from iostudy.workloads.measurement import Histogram
+from iostudy.workloads.native.latency import PERCENTILES, percentiles_us, pool_histograms
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report, WorkloadReport
+
+
+class FigureMean(Value):
+    """Mean of a figure that no verdict uses, under one configuration."""
+
+    configuration: str
+    """Label of the configuration."""
+    value: FiniteFloat | None
+    """Geometric mean over the blocks shared with the baseline; arithmetic if a value is 0 or
+    less."""
+    change: FiniteFloat | None
+    """Change against the baseline in those blocks; null for the baseline and for arithmetic
+    means."""
+    interval: Span | None
+    """Confidence interval of the change; null if unknown."""
+
+
+class OtherFigure(Value):
+    """A figure that no verdict uses, under every configuration in the study's order."""
+
+    figure: FigureDescription
+    """The figure."""
+    means: tuple[FigureMean, ...]
+    """Means, in the study's order of configurations."""
+
+
+class LatencyReport(Value):
+    """Latencies of one operation under one configuration, pooled over the trials that count."""
+
+    operation: str
+    """Name of the operation, such as ``read``."""
+    configuration: str
+    """Label of the configuration."""
+    trials: int
+    """Number of counted trials."""
+    count: int
+    """Number of measured latencies in these trials."""
+    percentiles_us: dict[str, FiniteFloat]
+    """``p50`` to ``max``, in microseconds: upper bounds of their buckets, which are 4.4 % wide."""
+    upper_us: tuple[FiniteFloat, ...]
+    """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
+    counts: tuple[int, ...]
+    """Number of latencies in each of these buckets."""
+
+
+class PartReport(Value):
+    """A part of a workload under every configuration, in the order of ``configurations``."""
+
+    labels: dict[str, str]
+    """What distinguishes the part: its job, or the cell of a matrix."""
+    values: tuple[FiniteFloat | None, ...]
+    """Means as in FigureMean; null where a configuration has no such part."""
+    changes: tuple[FiniteFloat | None, ...]
+    """Changes against the baseline; null for the baseline. No verdict uses them."""
+
+
+class PartsReport(Value):
+    """One figure of all parts of a workload."""
+
+    figure: FigureDescription
+    """The figure."""
+    configurations: tuple[str, ...]
+    """Labels of the configurations, the baseline first."""
+    parts: tuple[PartReport, ...]
+    """The parts, each with a value per configuration."""
+
+
+Values = Mapping[int, float]
+"""A figure by block."""
+
+
+@dataclass(frozen=True)
+class PairedMeans:
+    """Means over the blocks that two configurations have both run.
+
+    ``mean`` is geometric, and its change against the baseline that of a typical pair. Where one of
+    the figures is not above 0 it is arithmetic, and there is no change.
+    """
+
+    blocks: int
+    mean: float
+    change: float | None = None
+    interval: Interval | None = None
+
+
+def compare_means(base: Values, own: Values, rule: Rule) -> PairedMeans | None:
+    """``own`` compared with ``base`` in the blocks and by the interval of a verdict.
+
+    None without common blocks.
+    """
+    common = sorted(base.keys() & own.keys())
+    common = common[: rule.boundaries_of(len(common)).last_look(len(common))]
+    if not common:
+        return None
+    ours, theirs = ([values[block] for block in common] for values in (own, base))
+    if not all(math.isfinite(value) and value > 0 for value in (*ours, *theirs)):
+        return PairedMeans(len(common), math.fsum(ours) / len(ours))
+    ratios = PairedRuns.from_figures(theirs, ours, higher_is_better=True).differences
+    return PairedMeans(
+        blocks=len(common),
+        mean=math.exp(math.fsum(map(math.log, ours)) / len(ours)),
+        change=as_fraction(estimate(ratios, rule)),
+        interval=deciding_interval(ratios, rule),
+    )
+
+
+T = TypeVar("T")
+
+OPERATION, FILE_SIZE, RECORD_SIZE = LABELS = ("operation", "file_size", "record_size")
+"""The labels of a part that is a cell, in any order."""
+
+CORNER = "file \\ record"
+
+
+@dataclass(frozen=True)
+class Matrix(Generic[T]):
+    """The cells of one operation, by (file size, record size); some may be missing."""
+
+    operation: str
+    cells: Mapping[tuple[str, str], T]
+
+    @property
+    def file_sizes(self) -> tuple[str, ...]:
+        """The rows, as they first came."""
+        return tuple(dict.fromkeys(file_size for file_size, _ in self.cells))
+
+    @property
+    def record_sizes(self) -> tuple[str, ...]:
+        """The columns, as they first came."""
+        return tuple(dict.fromkeys(record_size for _, record_size in self.cells))
+
+    def table(self, show: Callable[[T], str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Heads and rows of text; a cell that is missing is empty."""
+        rows = [
+            (own, *(self._shown(own, column, show) for column in self.record_sizes))
+            for own in self.file_sizes
+        ]
+        return (CORNER, *self.record_sizes), rows
+
+    def _shown(self, row: str, column: str, show: Callable[[T], str]) -> str:
+        return show(self.cells[row, column]) if (row, column) in self.cells else ""
+
+
+def build_matrices(parts: Iterable[tuple[Mapping[str, str], T]]) -> tuple[Matrix[T], ...]:
+    """A matrix for each operation; none where any of the parts is no cell of one."""
+    cells: dict[str, dict[tuple[str, str], T]] = {}
+    for labels, value in parts:
+        if set(labels) != set(LABELS):
+            return ()
+        own = cells.setdefault(labels[OPERATION], {})
+        own[labels[FILE_SIZE], labels[RECORD_SIZE]] = value
+    return tuple(Matrix(operation, own) for operation, own in cells.items())
+
+
+Labels = tuple[tuple[str, str], ...]
+ByPart = Mapping[Labels, Values]
+
+
+def build_measurements(
+    study: Study, request: WorkloadRequest, rows: Iterable[MeasuredRow]
+) -> dict[str, Any]:
+    """Other figures, latencies and parts of a workload, as fields of its WorkloadReport."""
+    counted: dict[str, list[MeasuredRow]] = {c.label: [] for c in study.configurations()}
+    for row in rows:
+        if row.counts and row.workload == request.label and row.configuration in counted:
+            counted[row.configuration].append(row)
+    rule = decision_rule(study)
+    definition = catalog.get(request.name)
+    verdict_figures = [figure.name for figure in request.figures]
+    return {
+        "others": tuple(
+            _other(figure, counted, rule)
+            for figure in _known(study, request, definition.figures)
+            if figure.name not in verdict_figures
+        ),
+        "latencies": tuple(_latencies(counted)),
+        "parts": tuple(
+            each
+            for figure in _known(study, request, definition.part_figures)
+            if (each := _parts(figure, counted, rule)).parts
+        ),
+    }
+
+
+def describe_figure(figure: Figure) -> FigureDescription:
+    """A figure of a definition as a value of the report."""
+    return FigureDescription(
+        name=figure.name,
+        unit=figure.unit,
+        documentation=figure.documentation,
+        higher_is_better=figure.higher_is_better,
+    )
+
+
+def _known(
+    study: Study, request: WorkloadRequest, figures: Callable[[Any], tuple[Figure, ...]]
+) -> tuple[Figure, ...]:
+    """The figures under any configuration of the study: what varies may be what is measured."""
+    options = [apply_configuration(request, each) for each in study.configurations()]
+    return tuple({each.name: each for own in options for each in figures(own)}.values())
+
+
+def _other(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> OtherFigure:
+    values = {label: _by_block(figure.name, rows) for label, rows in counted.items()}
+    baseline = next(iter(values))
+    means = (_mean(label, baseline, values, rule) for label in values)
+    return OtherFigure(figure=describe_figure(figure), means=tuple(means))
+
+
+def _by_block(name: str, rows: Iterable[MeasuredRow]) -> Values:
+    return {r.block: r.figures[name] for r in rows if r.figures is not None and name in r.figures}
+
+
+def _mean(label: str, baseline: str, values: Mapping[str, Values], rule: Rule) -> FigureMean:
+    found = compare_means(values[baseline], values[label], rule)
+    if found is None or label == baseline:
+        mean = None if found is None else finite(found.mean)
+        return FigureMean(configuration=label, value=mean, change=None, interval=None)
+    interval = found.interval
+    return FigureMean(
+        configuration=label,
+        value=finite(found.mean),
+        change=finite(found.change),
+        interval=None if interval is None else build_span(interval.as_fractions()),
+    )
+
+
+def _latencies(counted: Mapping[str, list[MeasuredRow]]) -> Iterable[LatencyReport]:
+    """Operation by operation, the configurations next to each other."""
+    every = (row for rows in counted.values() for row in rows)
+    for operation in dict.fromkeys(name for row in every for name in row.latencies or {}):
+        for label, rows in counted.items():
+            own = [found for row in rows if (found := (row.latencies or {}).get(operation))]
+            if own:
+                yield _latency(operation, label, own)
+
+
+def _latency(operation: str, label: str, histograms: Sequence[Histogram]) -> LatencyReport:
+    histogram = pool_histograms(histograms)
+    upper_us, counts = zip(*histogram, strict=True)
+    return LatencyReport(
+        operation=operation,
+        configuration=label,
+        trials=len(histograms),
+        count=sum(counts),
+        percentiles_us=percentiles_us(histogram),
+        upper_us=upper_us,
+        counts=counts,
+    )
+
+
+def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> PartsReport:
+    by_configuration = [_by_part(figure.name, rows) for rows in counted.values()]
+    every = dict.fromkeys(labels for parts in by_configuration for labels in parts)
+    return PartsReport(
+        figure=describe_figure(figure),
+        configurations=tuple(counted),
+        parts=tuple(_part(labels, by_configuration, rule) for labels in every),
+    )
+
+
+def _by_part(name: str, rows: Iterable[MeasuredRow]) -> ByPart:
+    """Labels -> block -> figure."""
+    found: dict[Labels, dict[int, float]] = {}
+    for row in rows:
+        for part in row.parts:
+            if name in part.figures:
+                own = found.setdefault(tuple(part.labels.items()), {})
+                own[row.block] = part.figures[name]
+    return found
+
+
+def _part(labels: Labels, by_configuration: Sequence[ByPart], rule: Rule) -> PartReport:
+    baseline = by_configuration[0].get(labels, {})
+    means = [compare_means(baseline, own.get(labels, {}), rule) for own in by_configuration]
+    return PartReport(
+        labels=dict(labels),
+        values=tuple(None if m is None else finite(m.mean) for m in means),
+        changes=(None, *(None if m is None else finite(m.change) for m in means[1:])),
+    )
+
+
+NO_VERDICT = (
+    "Not used for verdicts: among many figures, some differ by chance. Means are geometric, over "
+    "the blocks shared with the baseline (arithmetic and without a change where a figure is not "
+    "positive)."
+)
+POOLED = (
+    "Latencies in microseconds, pooled over all counted trials, to 4.4 %; not used for verdicts."
+)
+
+
+_MOST_ROWS = 24
+"""Longer tables are folded."""
+
+
+def build_latency_table(workload: WorkloadReport) -> TextTable | None:
+    """Build the percentiles of every operation and configuration, if any."""
+    if not workload.latencies:
+        return None
+    first = workload.latencies[0]
+    return TextTable(
+        title="",
+        heads=("operation", "configuration", *first.percentiles_us, "measured"),
+        rows=[_section_latency(latency) for latency in workload.latencies],
+        names=2,
+    )
+
+
+def _section_latency(latency: LatencyReport) -> tuple[str, ...]:
+    values = map(format_figure, latency.percentiles_us.values())
+    return (latency.operation, latency.configuration, *values, str(latency.count))
+
+
+def build_figures_table(workload: WorkloadReport) -> TextTable | None:
+    """All figures but the one that decides; None where no trial has one yet."""
+    rows = [
+        (
+            other.figure.name,
+            mean.configuration,
+            format_reading(mean.value, other.figure.unit),
+            _own(mean),
+        )
+        for other in workload.others
+        for mean in other.means
+        if mean.value is not None
+    ]
+    if not rows:
+        return None
+    against = format_against(workload.results[0].configuration)
+    heads = ("figure", "configuration", "mean", against)
+    return TextTable("all other figures", heads, rows, names=2)
+
+
+def _own(mean: FigureMean) -> str:
+    if mean.change is None:
+        return ""
+    return format_change_interval(mean.change, mean.interval)
+
+
+def build_part_tables(parts: PartsReport) -> tuple[TextTable, ...]:
+    """A row for each part; where they are the cells of a matrix, a table for each operation."""
+    found = build_part_matrices(parts)
+    if not found:
+        return (_list(parts),)
+    return tuple(
+        _cells(matrix, parts, index)
+        for matrix in found
+        for index in range(len(parts.configurations))
+    )
+
+
+def build_part_matrices(parts: PartsReport) -> tuple[Matrix[PartReport], ...]:
+    """The parts as matrices; none where they are not cells."""
+    return build_matrices((part.labels, part) for part in parts.parts)
+
+
+def _list(parts: PartsReport) -> TextTable:
+    names = tuple(dict.fromkeys(name for part in parts.parts for name in part.labels))
+    rows = [
+        (
+            *(part.labels.get(name, "") for name in names),
+            *(format_part(part, index) for index in range(len(parts.configurations))),
+        )
+        for part in parts.parts
+    ]
+    heads = (*names, *parts.configurations)
+    return TextTable("", heads, rows, names=len(names))
+
+
+def _cells(matrix: Matrix[PartReport], parts: PartsReport, index: int) -> TextTable:
+    heads, rows = matrix.table(lambda part: format_part(part, index))
+    return TextTable(f"{matrix.operation}, {parts.configurations[index]}", heads, rows, names=1)
+
+
+def format_part(part: PartReport, index: int) -> str:
+    """A mean with its change, if it has one: ``1230 (+3.1 %)``; empty where there is no part."""
+    value, change = part.values[index], part.changes[index]
+    if value is None:
+        return ""
+    text = format_figure(value)
+    return text if change is None else f"{text} ({format_signed_change(change)})"
+
+
+def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
+    """Return all tables of a workload in their order."""
+    latency, other = build_latency_table(workload), build_figures_table(workload)
+    if latency is not None:
+        yield Section(
+            name="latency",
+            title="Latency",
+            notes=(POOLED,),
+            tables=(latency,),
+            draw=lambda: build_latency_charts(workload, report),
+        )
+    for number, part in enumerate(workload.parts, 1):
+        yield _section_parts(part, number)
+    if other is not None:
+        yield Section("others", "Other figures", (NO_VERDICT,), folded=(other,))
+
+
+def _section_parts(parts: PartsReport, number: int) -> Section:
+    better = "higher" if parts.figure.higher_is_better else "lower"
+    what = f"{parts.figure.name} is {parts.figure.documentation}; {better} is better. {NO_VERDICT}"
+    found = build_part_tables(parts)
+    is_long = sum(len(table.rows) for table in found) > _MOST_ROWS
+    return Section(
+        name=f"parts-{number}",
+        title=f"{parts.figure.name} of each part, {parts.figure.unit}",
+        notes=(what,),
+        tables=() if is_long else found,
+        folded=found if is_long else (),
+    )
+
+
+_SHARES = (2, 10, 100, 1000, 10_000, 100_000, 1_000_000)
+"""One in so many is slower: where the axis has its marks (50 %, 90 %, 99 % and so on)."""
+
+
+def build_latency_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
+    """Return a chart per operation with latencies, a line per configuration.
+
+    The axis of shares is stretched towards 100 %, as in HdrHistogram: each further nine takes
+    the same space, which shows rare slow operations.
+    """
+    for operation in dict.fromkeys(latency.operation for latency in workload.latencies):
+        own = [latency for latency in workload.latencies if latency.operation == operation]
+        spec = _chart(operation, own, report)
+        yield Chart(spec, f"latency of {operation}; the table has figures", "")
+
+
+def _chart(operation: str, latencies: Sequence[LatencyReport], report: Report) -> Spec:
+    colour, shape = encode_configuration(report)
+    marks = list(_SHARES[: 1 + sum(share < max(t.count for t in latencies) for share in _SHARES)])
+    axis = alt.Axis(values=marks, labelExpr="format(100 - 100 / datum.value, '.6~g')", grid=True)
+    x = alt.X("slower:Q", title="percentile", axis=axis)
+    x = x.scale(type="log", nice=False)
+    y = alt.Y("us:Q", title="latency, us", axis=alt.Axis(format=",.3~r", tickCount=6))
+    y = y.scale(type="log", nice=False)
+    tooltip = [alt.Tooltip(name) for name in ("configuration:N", "percentile:N", "latency:N")]
+    layers = (
+        alt.Chart(alt.NamedData("curve"))
+        .mark_line(strokeWidth=1.8, interpolate="step-before", opacity=0.9)
+        .encode(x=x, y=y, color=colour),
+        alt.Chart(alt.NamedData("percentiles"))
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(x=x, y=y, color=colour, shape=shape, tooltip=tooltip),
+    )
+    rows = {
+        "curve": [row for own in latencies for row in _curve(own)],
+        "percentiles": [row for own in latencies for row in _points(own)],
+    }
+    return make_chart(layers, height=240, title=operation, rows=rows)
+
+
+def _curve(latency: LatencyReport) -> Iterator[dict[str, Any]]:
+    for upper_us, within in zip(latency.upper_us, accumulate(latency.counts), strict=True):
+        yield _row(latency, upper_us, _slower(latency.count, within))
+
+
+def _points(latency: LatencyReport) -> Iterator[dict[str, Any]]:
+    """The percentiles of the table, as far as so few latencies have them."""
+    shares = {f"p{p:g}": 100 / (100 - p) for p in PERCENTILES}
+    shares["max"] = longest = _slower(latency.count, latency.count)
+    for name, us in latency.percentiles_us.items():
+        if shares[name] <= longest:
+            text = f"{format_figure(us)} us"
+            yield _row(latency, us, shares[name]) | {"percentile": name, "latency": text}
+
+
+def _row(latency: LatencyReport, us: float, slower: float) -> dict[str, Any]:
+    return {"configuration": latency.configuration, "us": us, "slower": float(f"{slower:.5g}")}
+
+
+def _slower(count: int, within: int) -> float:
+    """One in so many is slower; the longest counts as half of one, for it has no place at 100 %."""
+    return count / max(count - within, 0.5)

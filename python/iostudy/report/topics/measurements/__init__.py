@@ -1,1 +1,0 @@
-"""Figures that no verdict uses: other figures, latencies and parts."""

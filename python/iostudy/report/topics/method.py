@@ -1,0 +1,266 @@
+"""Method of a study in one paragraph, and the steps to reproduce it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iostudy import units
+from iostudy.analysis.futility import FUTILITY
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.spending import AnalysisMethod
+from iostudy.ledger.rows import StudyRow
+from iostudy.ledger.search_result import SearchResult
+from iostudy.ledger.studies import NODES
+from iostudy.report.base import Method
+from iostudy.report.formatting import format_count, join_words
+from iostudy.report.names import find_single_factor, name_configuration, quote_label
+from iostudy.report.topics.trials import TrialReport
+from iostudy.results.comparisons import decision_rule
+from iostudy.results.search_state import build_policy
+from iostudy.study.model import Study
+from iostudy.study.plan import FORMAT_PHASE, whole_plots
+from iostudy.study.search import SLOTS
+from iostudy.telemetry.covariates import Covariate
+
+
+def build_method(study: Study, seed: int, trials: Sequence[TrialReport]) -> Method:
+    """The fixed decision rule, and the paragraph that explains it."""
+    decide = study.decide
+    return Method(
+        margin=decide.margin,
+        risk=decide.risk,
+        min_blocks=decide.min_blocks,
+        max_blocks=decide.max_blocks,
+        comparisons=study.comparisons,
+        seed=seed,
+        text=" ".join(_paragraph(study, seed, trials)),
+    )
+
+
+def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> tuple[str, ...]:
+    design = (_design(study, seed), *_split_plot(study, trials))
+    verdicts = (_verdicts(study), *_guards(study)) if study.comparisons else ()
+    ranking = (_ranking(study),) if _has_ranking(study) else ()
+    counted = (_validity(study), _left_in(trials)) if trials else ()
+    return (*design, _decision(study), *verdicts, *ranking, *counted)
+
+
+def describe_search_method(found: SearchResult) -> str:
+    """Describe how a search found its winner, and why that is no verdict."""
+    search = found.study.search
+    assert search is not None
+    *but, last = (str(rung) for rung in build_policy(search).rungs)
+    return (
+        f"Every round of the search runs each workload under the default and up to {SLOTS} "
+        f"candidates, in a new random order from seed {found.row.seed}, for {search.budget} at "
+        "most. Known points come first, then a Latin hypercube, then what a tree-structured Parzen "
+        f"estimator proposes from all results. After {', '.join(but)} and {last} rounds a "
+        "candidate that is clearly worse than the best is dropped. The search gives no verdict, "
+        "because the best of many candidates was also lucky (selection bias): the winner is "
+        "compared with the default again, in fresh blocks with another seed."
+    )
+
+
+def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
+    """The steps that repeat the study with the same plan."""
+    who = "as root" if row.root else "without root"
+    run = f"Run `iostudy {study.target.command} {study.name}.yaml --seed {row.seed}` {who}."
+    if NODES in row.circumstances:
+        run = (
+            f"Write `seed: {row.seed}` into it, and run `iostudy fleet run {study.name}.yaml "
+            f"--design together` {who} on {join_words(tuple(row.circumstances[NODES]))}."
+        )
+    return (
+        f"Install iostudy {row.iostudy_version}.",
+        f"Save the study file as `{study.name}.yaml`.",
+        f"Run `iostudy check {study.name}.yaml` to see the plan and the changes.",
+        run,
+    )
+
+
+def _design(study: Study, seed: int) -> str:
+    configurations = format_count(len(study.configurations()), "configuration")
+    return (
+        f"Every block runs a workload once under each of {configurations}, in a new random "
+        f"order from seed {seed}, and applies the settings again before every run."
+    )
+
+
+def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
+    """Describe the split plot and the error of each comparison, if file systems or places vary."""
+    own, *others = whole_plots(study.configurations())
+    if not own[0].whole_plot:
+        return ()
+    shared, plural, error = "file system", "file systems", "holds that of making them, too"
+    if study.target.compared:
+        shared, plural, error = "directory", "directories", "holds that of making the data, too"
+    design = (
+        f"The design is a split plot: configurations that share a {shared} run one after another, "
+        f"in random order. {_describe_remaking(study, trials)}"
+    )
+    if study.design is not None:
+        return (design, "The error of each effect is that of its own estimates over the blocks.")
+    factor = find_single_factor(study)
+    baseline, *companions = (name_configuration(each.label, factor) for each in own)
+    within = (
+        f"On the {shared} of {baseline} also run {join_words(companions)}: the error of these "
+        "comparisons is that of runs."
+        if companions
+        else ""
+    )
+    across = (
+        f"All {'others' if companions else 'comparisons'} are across two {plural}: their error "
+        f"{error}."
+        if others
+        else ""
+    )
+    return tuple(filter(None, (design, within, across)))
+
+
+def _describe_remaking(study: Study, trials: Sequence[TrialReport]) -> str:
+    """Describe what every block makes again for each whole plot."""
+    if study.target.compared:
+        return "The data that reads need are made again in each directory in every block."
+    made = format_count(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
+    return f"Each file system is created again in every block; {made} in all."
+
+
+def _decision(study: Study) -> str:
+    if not study.comparisons:
+        return "The study has a single configuration: there is nothing to compare."
+    decide, rule = study.decide, decision_rule(study)
+    comparisons = format_count(study.comparisons, "comparison")
+    baseline = name_configuration(study.baseline.label, find_single_factor(study))
+    center = "a typical" if rule.by_scores else "the mean of"
+    compared = (
+        f"A configuration is compared with {baseline} by {center} "
+        "ln(own / baseline) over their common blocks"
+    )
+    if study.design is not None:
+        compared = (
+            f"Each block gives one estimate of each effect, by least squares on its runs (a "
+            f"{study.design.describe()} design); an effect is judged by the mean of these"
+        )
+    test = "Student's t"
+    if rule.by_scores:
+        test = "signed normal scores (before they can decide, Student's t)"
+    return (
+        f"{compared}, with {test} and {_levels(study)} from {decide.min_blocks} to "
+        f"{decide.max_blocks} "
+        f"(repeated confidence intervals): with {comparisons}, the risk of any wrong verdict is "
+        f"{units.format_percent(decide.risk)}.{_reserve(rule)}"
+    )
+
+
+def _reserve(rule: Rule) -> str:
+    """Describe the risk that is kept for further blocks."""
+    if not rule.continuation.stages:
+        return ""
+    ends = [str(end) for end in rule.continuation.ends(rule.max_blocks)[1:]]
+    return (
+        f" Of that, {units.format_percent(rule.continuation.reserve)} is kept for a continuation "
+        f"to {join_words(ends, 'or')} blocks."
+    )
+
+
+def _levels(study: Study) -> str:
+    """How the risk is shared among the analyses, by the method in the ledger."""
+    rule = decision_rule(study)
+    if rule.method is AnalysisMethod.CONSTANT_LEVEL:
+        return "one level for interim analyses after every block"
+    looks = rule.boundaries.looks
+    every = len(looks) == looks[-1] - looks[0] + 1
+    when = "after every block" if every else f"at {len(looks)} numbers of blocks"
+    return f"levels that spend the risk over interim analyses {when}"
+
+
+def _verdicts(study: Study) -> str:
+    margin, rule = units.format_percent(study.decide.margin), decision_rule(study)
+    spends = rule.method is not AnalysisMethod.CONSTANT_LEVEL
+    one_sided = ", by two one-sided tests" if spends else ""
+    single = ", at the level of a single analysis," if spends else ""
+    stopped = (
+        " Futile: the rest of the blocks would add a verdict with a probability below "
+        f"{units.format_percent(FUTILITY)}."
+        if spends
+        else ""
+    )
+    sides = (
+        " Not worse or not better: it is shown on one side of the margin, which ends only guards "
+        "of the goal. No verdict comes before each of the two ran first in two blocks."
+        if rule.by_scores
+        else ""
+    )
+    other = "Student's t" if rule.by_scores else "the test of signed normal scores"
+    return (
+        f"Equivalent: the whole interval lies within a margin of {margin}{one_sided}. Better or "
+        "worse: it excludes zero, and by at least the margin if it lies wholly beyond it."
+        f"{sides} Inconclusive: none of these.{stopped} Fragile: {other}{single} gives another "
+        "verdict."
+    )
+
+
+def _guards(study: Study) -> Iterator[str]:
+    """Explain further figures, if the study names any."""
+    guards = dict.fromkeys(own.name for w in study.workloads for own in w.figures[1:])
+    if guards:
+        yield (
+            f"The first figure of a workload decides; {join_words(list(guards))} must not get "
+            "worse. That a configuration is better in the first figure and not worse in the others "
+            "is wrong only if one particular verdict of these is, so they do not share the risk "
+            "(intersection-union test). A verdict on a further figure alone has a further risk of "
+            "this size. The combined ranking reads first figures only."
+        )
+
+
+def _has_ranking(study: Study) -> bool:
+    compares = study.design is None and study.search is None
+    return compares and (len(study.choices()) - 1) * len(study.workloads) > 1
+
+
+def _ranking(study: Study) -> str:
+    pairs = f"pairs of configurations{' without bounds' if study.bounds else ''}"
+    if len(study.workloads) == 1:
+        return f"The ranking reads the verdicts of all {pairs}, at no additional risk."
+    weights = {own.listed_as: study.decide.weight(own.listed_as) for own in study.workloads}
+    text = join_words([f"{quote_label(label)} {weight:g}" for label, weight in weights.items()])
+    equal_weights = len(set(weights.values())) == 1
+    shares = (
+        "all workloads have equal weights"
+        if equal_weights
+        else f"workloads have the weights {text}"
+    )
+    if any(own.load for own in study.workloads):
+        shares += ", each one's loads in equal parts"
+    return (
+        f"The combined ranking reads the same verdicts of all {pairs}, over all "
+        f"workloads together ({shares}), with a further risk of the same size."
+    )
+
+
+def _validity(study: Study) -> str:
+    validity = study.validity
+    exceeded = "".join(
+        f"if {name} exceeds {units.format_percent(limit)} of {Covariate(name).whole}, "
+        for name, limit in validity.limits.items()
+    )
+    kept = (
+        f" No trial is invalid because of {join_words(validity.covariates, 'or')}."
+        if validity.covariates
+        else ""
+    )
+    return (
+        "A trial is invalid if a setting is not read back as written, "
+        f"{exceeded}if the machine was suspended, or if there was no sample for more than "
+        f"{units.format_percent(validity.gap)} of its time; its block is then repeated as a "
+        f"whole, up to {format_count(validity.attempts, 'attempt')}.{kept} A failed "
+        "workload counts as worse than any figure."
+    )
+
+
+def _left_in(trials: Sequence[TrialReport]) -> str:
+    left_out = sum(not trial.counts for trial in trials)
+    slow = sum(trial.slow for trial in trials)
+    excepted = f"all but {left_out} count" if left_out else "all count"
+    slow_text = f"{slow or 'none'} were slow or failed"
+    return f"Of {format_count(len(trials), 'trial')}, {excepted}; {slow_text}."

@@ -1,0 +1,289 @@
+"""Noise of the workloads, its causes, and the minimum detectable effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import Field, FiniteFloat
+
+from iostudy.analysis.noise import PowerEstimate
+from iostudy.analysis.variance_shares import LEVEL
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import Span, Value
+from iostudy.report.formatting import MOST_BLOCKS, UNKNOWN, build_span, finite, join_words
+from iostudy.report.section import Section, TextTable
+from iostudy.results import power
+from iostudy.results.change_text import LARGEST_CHANGE
+from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.noise_causes import (
+    NoiseCause,
+    NoiseContribution,
+    NoiseDecomposition,
+    decompose_noise,
+)
+from iostudy.study.model import Study
+from iostudy.units import (
+    format_percent,
+    format_percent_interval,
+    format_seconds,
+    format_significant,
+)
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
+
+
+class PowerEstimateReport(Value):
+    """Noise and minimum detectable effect of one workload."""
+
+    sd: FiniteFloat
+    """Standard deviation of paired log-ratios: 0.06 is about 6 %."""
+    interval: Span
+    """95 % confidence interval of the standard deviation."""
+    margin: FiniteFloat
+    """Equivalence margin of the study, as a fraction."""
+    max_blocks: int
+    """Largest number of blocks of a comparison."""
+    reachable: FiniteFloat | None
+    """Minimum detectable effect of ``max_blocks`` blocks at power 0.8, as a fraction; null if it
+    is too large to express."""
+    reachable_interval: Span | None
+    """``reachable`` at both ends of ``interval``; null if an end is too large to express."""
+    blocks: int
+    """Blocks that detect a difference of the margin at power 0.8; may exceed ``max_blocks``."""
+    blocks_low: int
+    """``blocks`` at the lower end of ``interval``."""
+    blocks_high: int
+    """``blocks`` at the upper end of ``interval``."""
+    sentence: str = Field(serialization_alias="told")
+    """The noise in a sentence."""
+
+
+class NoiseContributionReport(Value):
+    """A cause of noise with its share of the variance of one workload."""
+
+    cause: NoiseCause
+    """The cause."""
+    share: FiniteFloat
+    """Share of the variance, 0 to 1. Causes that vary together divide their common share."""
+    interval: Span
+    """95 % confidence interval of the share."""
+    minimum: FiniteFloat
+    """Smallest value of the cause's indicator over the trials, in the unit in ``evidence``."""
+    maximum: FiniteFloat
+    """Largest value of the indicator over the trials, in the same unit."""
+    correlation: FiniteFloat
+    """Correlation of the indicator with the log figure, without block and configuration effects.
+    The figure's sign is such that larger is better."""
+    p: FiniteFloat
+    """The p value at which the cause was selected."""
+    process: str
+    """The process outside the study with the largest share in the cause; empty without one."""
+    period_seconds: FiniteFloat | None
+    """Period of that process in seconds; null if it is not periodic."""
+    evidence: str
+    """Range of the indicator, its correlation and the process, in words."""
+    remedy: str
+    """How to reduce the cause."""
+
+
+class NoiseDecompositionReport(Value):
+    """Variance decomposition of one workload's noise."""
+
+    workload: str
+    """Label of the workload."""
+    trials: int
+    """Number of counted trials with telemetry."""
+    causes: tuple[NoiseContributionReport, ...]
+    """Causes with their shares, the largest first."""
+    unexplained: FiniteFloat
+    """Share of the variance without a known cause, 0 to 1."""
+    examined: tuple[NoiseCause, ...]
+    """Causes whose indicators were recorded and varied."""
+
+
+REMEDIES = {
+    NoiseCause.STEAL: "use a host with dedicated CPUs, or repeat while its neighbours are idle",
+    NoiseCause.FREQUENCY: "keep the frequency constant: the governor performance, and no turbo",
+    NoiseCause.THROTTLING: "improve the cooling, or cap the CPU frequency",
+    NoiseCause.TOKEN_BUCKET: "use up the burst credit before the study, or use a disk without one",
+    NoiseCause.WRITEBACK: "bypass the page cache, or write much more than vm.dirty_bytes",
+    NoiseCause.FIRST_TOUCH: "touch the memory before each trial: prepare: {memory: warm}",
+    NoiseCause.DEVICE_STALLS: "on a flash disk discard and precondition it before the study, and "
+    "leave it idle between trials; on shared storage use another volume",
+    NoiseCause.FOREIGN_CPU: "stop it during the study",
+    NoiseCause.FOREIGN_IO: "stop it during the study, or move it to another disk",
+}
+
+
+def build_noise_decompositions(
+    study: Study, rows: Sequence[TrialRow]
+) -> tuple[NoiseDecompositionReport, ...]:
+    """Decompose the noise of every workload; empty with fewer than two configurations."""
+    if len(study.configurations()) < 2:
+        return ()
+    found = (decompose_noise(study, workload, rows) for workload in study.workloads)
+    return tuple(_report(own) for own in found if own is not None and own.examined)
+
+
+def _report(found: NoiseDecomposition) -> NoiseDecompositionReport:
+    return NoiseDecompositionReport(
+        workload=found.workload,
+        trials=found.trials,
+        causes=tuple(map(_contribution, found.contributions)),
+        unexplained=found.unexplained,
+        examined=found.examined,
+    )
+
+
+def _contribution(found: NoiseContribution) -> NoiseContributionReport:
+    share = found.share
+    return NoiseContributionReport(
+        cause=found.indicator.cause,
+        share=share.share,
+        interval=Span(low=share.low, high=share.high),
+        minimum=found.minimum,
+        maximum=found.maximum,
+        correlation=share.correlation * found.indicator.sign,
+        p=share.p,
+        process=found.process,
+        period_seconds=found.period_seconds,
+        evidence=_evidence(found),
+        remedy=REMEDIES[found.indicator.cause],
+    )
+
+
+def _evidence(found: NoiseContribution) -> str:
+    """Format the range of the indicator, its correlation with the figure, and the process."""
+    low, high = map(format_significant, (found.minimum, found.maximum))
+    correlation = found.share.correlation * found.indicator.sign
+    parts = [found.indicator.format.format(low, high), f"correlation {correlation:.2f}"]
+    if found.process:
+        parts.append(f"mostly {found.process}")
+    if found.period_seconds is not None:
+        parts.append(f"about every {format_seconds(found.period_seconds)}")
+    return ", ".join(parts)
+
+
+_KNOWN = (
+    "Noise is the standard deviation of paired log-ratios. Brackets hold its 95 % interval, and "
+    "the values at the ends of that interval. Effects are detected with a power of 80 %."
+)
+_CAUSES = (
+    "Telemetry records the causes. Each has its share of the variance, without block and "
+    "configuration effects, and the 95 % interval of that share. Chance alone names a cause on a "
+    f"workload in about {format_percent(LEVEL)} of studies."
+)
+_UNEXPLAINED = "unexplained"
+_REMEDY = "average it over more blocks"
+
+
+def build_workload_power(
+    study: Study, workload: str, current: Sequence[ComparisonResult]
+) -> PowerEstimateReport | None:
+    """Build the power estimate of a workload's comparisons; None below two blocks."""
+    known = power.estimate_workload_power(study, workload, current)
+    return None if known is None else build_power_estimate(known)
+
+
+def build_power_estimate(
+    known: PowerEstimate, seconds: Callable[[int], float] | None = None
+) -> PowerEstimateReport:
+    """Build the values of a power estimate; ``seconds`` maps blocks to their duration."""
+    return PowerEstimateReport(
+        sd=known.noise.sd,
+        interval=Span(low=known.noise.low, high=known.noise.high),
+        margin=known.margin,
+        max_blocks=known.max_blocks,
+        reachable=finite(known.detectable_effect),
+        reachable_interval=build_span((known.detectable_effect_low, known.detectable_effect_high)),
+        blocks=known.blocks,
+        blocks_low=known.blocks_low,
+        blocks_high=known.blocks_high,
+        sentence=power.format_power(known, seconds),
+    )
+
+
+def build_noise_section(report: Report) -> Section | None:
+    """The noise of every workload; None where no two configurations share two blocks."""
+    found = [(workload.label, workload.noise) for workload in report.workloads if workload.noise]
+    if not found:
+        return None
+    causes = report.noise_causes
+    return Section(
+        name="noise",
+        title="Minimum detectable effect",
+        notes=(_KNOWN, *([_CAUSES] if causes else [])),
+        tables=(build_noise_table(found), *([_causes_table(causes)] if causes else [])),
+    )
+
+
+def build_noise_table(found: Sequence[tuple[str, PowerEstimateReport]]) -> TextTable:
+    """A line for each workload, of one study."""
+    _, first = found[0]
+    heads = (
+        "workload",
+        "noise",
+        f"detectable in {first.max_blocks} blocks",
+        f"blocks to detect {format_percent(first.margin)}",
+    )
+    return TextTable("", heads, [(label, *format_noise(noise)) for label, noise in found], names=1)
+
+
+def format_noise(noise: PowerEstimateReport) -> tuple[str, str, str]:
+    """The noise, the reachable margin, and the blocks that the study's margin needs."""
+    return (
+        _format_known(noise.sd, noise.interval),
+        _format_known(noise.reachable, noise.reachable_interval),
+        _blocks_within(noise),
+    )
+
+
+def _format_known(value: float | None, within: Span | None) -> str:
+    """Format a value that cannot be negative; a dash if it is unknown or useless."""
+    if value is None or value > LARGEST_CHANGE:
+        return UNKNOWN
+    if within is None or within.high > LARGEST_CHANGE:
+        return format_percent(value)
+    return format_percent_interval(value, within.low, within.high)
+
+
+def _blocks_within(noise: PowerEstimateReport) -> str:
+    if noise.blocks > MOST_BLOCKS:
+        return f"more than {MOST_BLOCKS}"
+    low, high = noise.blocks_low, noise.blocks_high
+    most = str(high) if high <= MOST_BLOCKS else f"more than {MOST_BLOCKS}"
+    return f"{noise.blocks} [{low}, {most}]"
+
+
+def _causes_table(found: Sequence[NoiseDecompositionReport]) -> TextTable:
+    """A line for each cause of each workload, and one for the rest."""
+    heads = ("workload", "cause", "share of the variance", "evidence", "remedy")
+    rows = [row for own in found for row in _cause_rows(own)]
+    return TextTable("Causes of the noise", heads, rows, names=2, words=2)
+
+
+def _cause_rows(own: NoiseDecompositionReport) -> Iterator[tuple[str, ...]]:
+    for cause in own.causes:
+        share = _format_known(cause.share, cause.interval)
+        yield own.workload, cause.cause, share, cause.evidence, cause.remedy
+    yield own.workload, _UNEXPLAINED, format_percent(own.unexplained), _examined(own), _REMEDY
+
+
+def _examined(own: NoiseDecompositionReport) -> str:
+    return f"{own.trials} trials; examined: {join_words(list(own.examined))}"
+
+
+def describe_causes(own: NoiseDecompositionReport) -> Iterator[str]:
+    """A sentence for each named cause with its remedy, and one for the rest."""
+    for cause in own.causes:
+        share = _format_known(cause.share, cause.interval)
+        yield (
+            f"{own.workload}: {share} of the variance goes with {cause.cause} ({cause.evidence}); "
+            f"{cause.remedy}."
+        )
+    rest = format_percent(own.unexplained)
+    yield (
+        f"{own.workload}: {rest} of the variance is {_UNEXPLAINED} ({_examined(own)}); {_REMEDY}."
+    )

@@ -1,1 +1,0 @@
-"""Noise and the minimum detectable effect."""

@@ -1,0 +1,166 @@
+"""Errors of the simulator under the configurations of a simulated study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import FiniteFloat
+
+from iostudy.report.base import Value
+from iostudy.report.section import Section, TextTable
+from iostudy.settings.definitions.queue import SCHEDULER
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import Study
+from iostudy.study.simulated import DEFAULT_SCHEDULER
+from iostudy.study.simulator_validation import Validation, load_validation
+from iostudy.study.targets.drive import SimulatedTarget
+from iostudy.units import format_percent
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report, WorkloadReport
+
+PREDICTED = "Predicted"
+EXPLANATION = (
+    "These figures are predictions: threads, page cache, scheduler and drive were simulated, and "
+    "no host was measured. Verdicts and intervals concern the model. The error at each figure is "
+    "the largest that a comparison with a kernel has shown for that scheduler and drive "
+    "(docs/simulator.md)."
+)
+
+
+class PredictionErrorReport(Value):
+    """Largest errors of the simulator for one configuration's scheduler on the drive.
+
+    They are null if scheduler and drive were not compared with a kernel.
+    """
+
+    configuration: str
+    """Label of the configuration."""
+    scheduler: str
+    """The scheduler of the configuration."""
+    workloads: int
+    """Workloads that were compared with a kernel; 0 if none was."""
+    rate: FiniteFloat | None
+    """Largest error of the throughput without its sign, as a fraction."""
+    p99: FiniteFloat | None
+    """Largest error of the 99th percentile of read latencies without its sign, as a fraction."""
+    order: FiniteFloat | None
+    """Smallest agreement of the order of requests, as a fraction."""
+
+
+class PredictionReport(Value):
+    """Errors of the simulator, measured against a kernel."""
+
+    drive: str
+    """The drive of the study."""
+    kernel: str
+    """The kernel of the comparison."""
+    date: str
+    """Date of the comparison."""
+    command: str
+    """Command of the comparison."""
+    circumstances: str
+    """Machine of the comparison."""
+    signs_decided: int
+    """Differences above 10 % that the kernel decided."""
+    signs_right: int
+    """The decided differences of which the simulator predicted the sign."""
+    errors: tuple[PredictionErrorReport, ...]
+    """Errors by configuration."""
+
+
+NOT_VALIDATED = "not validated"
+
+
+def format_error(error: float | None) -> str:
+    """Return the largest error: ``error up to 4.2 %``."""
+    return NOT_VALIDATED if error is None else f"error up to {format_percent(round(error, 3))}"
+
+
+def build_prediction(study: Study) -> PredictionReport | None:
+    """Return the errors of this version's simulator; None for a measured study."""
+    if not isinstance(study.target, SimulatedTarget):
+        return None
+    found, drive = load_validation(), study.target.model
+    return PredictionReport(
+        drive=drive,
+        kernel=found.kernel,
+        date=found.date,
+        command=found.command,
+        circumstances=found.circumstances,
+        signs_decided=found.signs_decided,
+        signs_right=found.signs_right,
+        errors=tuple(_error(found, drive, own) for own in study.configurations()),
+    )
+
+
+def _error(found: Validation, drive: str, own: Configuration) -> PredictionErrorReport:
+    level = own.settings.get(SCHEDULER.name, AS_FOUND)
+    scheduler = DEFAULT_SCHEDULER if level == AS_FOUND else level
+    rows = found.find(drive, scheduler)
+    return PredictionErrorReport(
+        configuration=own.label,
+        scheduler=scheduler,
+        workloads=len(rows),
+        rate=max((abs(row.rate_error) for row in rows), default=None),
+        p99=max((abs(row.p99_error) for row in rows), default=None),
+        order=min((row.order for row in rows), default=None),
+    )
+
+
+def add_errors(
+    workloads: Sequence[WorkloadReport], prediction: PredictionReport | None
+) -> tuple[WorkloadReport, ...]:
+    """Return the workloads with the simulator's error at each figure, if they are predicted."""
+    if prediction is None:
+        return tuple(workloads)
+    texts = {own.configuration: format_error(own.rate) for own in prediction.errors}
+    return tuple(_add_errors(workload, texts) for workload in workloads)
+
+
+def _add_errors(workload: WorkloadReport, texts: Mapping[str, str]) -> WorkloadReport:
+    results = tuple(
+        own.model_copy(update={"simulator_error": texts.get(own.configuration, "")})
+        for own in workload.results
+    )
+    return workload.model_copy(update={"results": results})
+
+
+def build_prediction_section(report: Report) -> Section | None:
+    """None for a measured study."""
+    found = report.prediction
+    if found is None:
+        return None
+    return Section(
+        name="prediction",
+        title="Errors of the simulator",
+        notes=tuple(_notes(found)),
+        tables=(_table(found),),
+    )
+
+
+def _notes(found: PredictionReport) -> Iterator[str]:
+    yield (
+        f"Largest differences from Linux {found.kernel} over the workloads of `{found.command}`, "
+        f"run on {found.date} ({found.circumstances}). Other workloads can have larger ones."
+    )
+    yield (
+        f"Of {found.signs_decided} differences above 10 % that the kernel decided, the simulator "
+        f"predicted the sign of {found.signs_right}."
+    )
+    if any(not own.workloads for own in found.errors):
+        yield f"{NOT_VALIDATED}: no kernel was compared under this scheduler on {found.drive}."
+
+
+def _table(found: PredictionReport) -> TextTable:
+    heads = ("configuration", "scheduler", "throughput", "99th percentile", "same order")
+    rows = [
+        (
+            *(own.configuration, own.scheduler, format_error(own.rate), format_error(own.p99)),
+            NOT_VALIDATED if own.order is None else format_percent(round(own.order, 3)),
+        )
+        for own in found.errors
+    ]
+    return TextTable("", heads, rows, names=2)

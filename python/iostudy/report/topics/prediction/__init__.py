@@ -1,1 +1,0 @@
-"""Errors of the simulator next to the predicted figures."""

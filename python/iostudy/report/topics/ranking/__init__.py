@@ -1,1 +1,0 @@
-"""Combined ranking over all workloads."""

@@ -1,0 +1,392 @@
+"""Published figures with the study's own figures of the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+from pydantic import Field, FiniteFloat
+
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import Span, Value
+from iostudy.report.formatting import (
+    UNKNOWN,
+    build_span,
+    format_change_interval,
+    format_count,
+    format_figure,
+    format_signed_change,
+    join_words,
+)
+from iostudy.report.section import Document, Section, TextTable
+from iostudy.report.topics.measurements import compare_means
+from iostudy.results.comparisons import decision_rule
+from iostudy.study import reference
+from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.reference import Publication, PublishedFigure, PublishedOrder
+from iostudy.workloads import catalog
+
+
+class MeasuredCounterpart(Value):
+    """The study's own figure for a published one."""
+
+    configuration: str
+    """Label of the study's configuration. Its name may differ from the published one."""
+    unit: str
+    """Unit of the value."""
+    value: FiniteFloat
+    """Geometric mean over ``blocks``."""
+    blocks: int
+    """Number of blocks shared with the counterpart of the published baseline."""
+    change: FiniteFloat | None
+    """Change against that counterpart, as a fraction; null for itself."""
+    interval: Span | None
+    """Confidence interval of the change; null if unknown."""
+
+
+class PublishedFigureReport(Value):
+    """One published figure of one configuration."""
+
+    configuration: str
+    """Published name of the configuration."""
+    baseline: bool
+    """Whether it is the published baseline."""
+    workload: str
+    """Label of the workload."""
+    figure: str
+    """Name of the figure."""
+    unit: str
+    """Published unit."""
+    value: FiniteFloat
+    """Published value."""
+    runs: int
+    """Number of runs that the value summarizes."""
+    load: str = ""
+    """Published load, such as ``20 jobs``; empty with a single one."""
+    change: FiniteFloat | None
+    """Change against the published baseline, as a fraction; null for the baseline."""
+    own: MeasuredCounterpart | None
+    """The study's own figure; null without such a configuration, workload, figure or block."""
+
+    @property
+    def called(self) -> str:
+        """The configuration with its load: ``HDFS at 20 jobs``."""
+        return f"{self.configuration} at {self.load}" if self.load else self.configuration
+
+
+class PublishedOrderReport(Value):
+    """A published ranking over several workloads, the best first."""
+
+    where: str
+    """Conditions of the ranking."""
+    order: tuple[str, ...]
+    """Names of the configurations, the best first."""
+
+
+class ReferenceReport(Value):
+    """A publication on the question. No verdict uses its figures."""
+
+    name: str
+    """Name of the reference in study files."""
+    title: str
+    """Title of the publication."""
+    kind: str
+    """Kind of publication, such as ``blog post``."""
+    year: int
+    """Year of publication."""
+    source: str
+    """Where it was published, and by whom."""
+    circumstances: tuple[str, ...]
+    """Published conditions of its measurements."""
+    caveats: tuple[str, ...]
+    """Limits of its figures."""
+    open_questions: tuple[str, ...]
+    """Questions that it leaves open."""
+    baseline: str
+    """Published name of the baseline."""
+    orders: tuple[PublishedOrderReport, ...]
+    """Published rankings with at least two configurations of the study."""
+    figures: tuple[PublishedFigureReport, ...]
+    """Published figures."""
+
+    @property
+    def compared(self) -> tuple[PublishedFigureReport, ...]:
+        """The figures of the workloads that the study has figures of too."""
+        own = {figure.workload for figure in self.figures if figure.own is not None}
+        return tuple(figure for figure in self.figures if figure.workload in own)
+
+    @property
+    def shown(self) -> tuple[PublishedFigureReport, ...]:
+        """The compared figures, or all of them where the study has none of these."""
+        return self.compared or self.figures
+
+
+class PublicationReport(Value):
+    """A publication by itself."""
+
+    schema_name: Literal["iostudy.reference/1"] = Field(
+        default="iostudy.reference/1", serialization_alias="schema"
+    )
+    """The form of this document; the number grows when a reader of the old form would fail."""
+    published: ReferenceReport
+    """The publication."""
+
+
+def build_publication(name: str) -> ReferenceReport:
+    """A publication by itself, with none of a study's own figures."""
+    published = reference.get(name)
+    return ReferenceReport(
+        name=name,
+        title=published.title,
+        kind=published.kind,
+        year=published.year,
+        source=published.source,
+        circumstances=published.circumstances,
+        caveats=published.caveats,
+        open_questions=published.open_questions,
+        baseline=published.baseline,
+        orders=tuple(
+            PublishedOrderReport(where=own.where, order=own.order) for own in published.orders
+        ),
+        figures=tuple(_figure(figure, published) for figure in published.figures),
+    )
+
+
+def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport | None:
+    """Return the study's publication with the study's own figures; None without one.
+
+    Published figures are matched with configurations by label and with workloads by label or
+    name. Figures of Hadoop's own program follow where the workload models it. Their intervals
+    are the study's t intervals.
+    """
+    if study.reference is None:
+        return None
+    published, whole = reference.get(study.reference), build_publication(study.reference)
+    orders = zip(whole.orders, published.orders, strict=True)
+    return whole.model_copy(
+        update={
+            "orders": tuple(each for each, o in orders if _has_several(study, published, o)),
+            "figures": tuple(_with_own_figures(whole.figures, published, study, rows)),
+        }
+    )
+
+
+def _figure(figure: PublishedFigure, published: Publication) -> PublishedFigureReport:
+    base = published.baseline_value(figure)
+    is_baseline = figure.configuration == published.baseline
+    return PublishedFigureReport(
+        configuration=figure.configuration,
+        baseline=is_baseline,
+        workload=figure.workload,
+        figure=figure.figure,
+        unit=figure.unit,
+        value=figure.value,
+        runs=figure.runs,
+        load="" if figure.load is None else f"{figure.load:g} {published.load}",
+        change=None if is_baseline or not base else figure.value / base - 1,
+        own=None,
+    )
+
+
+def _with_own_figures(
+    figures: Sequence[PublishedFigureReport],
+    published: Publication,
+    study: Study,
+    rows: Sequence[TrialRow],
+) -> Iterator[PublishedFigureReport]:
+    pairs = list(zip(figures, published.figures, strict=True))
+    for each, figure in pairs:
+        request = _request(study, published, figure, figure.is_of)
+        own = None if request is None else _own(figure, published, study, rows, request)
+        yield each.model_copy(update={"own": own})
+    for each, figure in pairs:
+        request = _request(study, published, figure, figure.is_by_hadoop)
+        if request is not None:
+            own = _own(figure, published, study, rows, request)
+            yield each.model_copy(update={"workload": request.listed_as, "own": own})
+
+
+def _own(
+    figure: PublishedFigure,
+    published: Publication,
+    study: Study,
+    rows: Sequence[TrialRow],
+    request: WorkloadRequest,
+) -> MeasuredCounterpart | None:
+    """Means over the blocks that both configurations have run, as in the verdicts."""
+    label, base_label = (
+        _label(study, published, name) for name in (figure.configuration, published.baseline)
+    )
+    own, base = (_values(rows, request, figure.figure, each) for each in (label, base_label))
+    found = compare_means(base, own, decision_rule(study))
+    if found is None:
+        return None
+    is_baseline = label == base_label
+    interval = None if is_baseline else found.interval
+    return MeasuredCounterpart(
+        configuration=label,
+        unit=catalog.get(request.name).figure(figure.figure, request.options).unit,
+        value=found.mean,
+        blocks=found.blocks,
+        change=None if is_baseline else found.change,
+        interval=None if interval is None else build_span(interval.as_fractions()),
+    )
+
+
+def _has_several(study: Study, published: Publication, ranked: PublishedOrder) -> bool:
+    """Whether the study compares at least two of those that were ranked."""
+    labels = {configuration.label for configuration in study.configurations()}
+    return len(labels & {_label(study, published, name) for name in ranked.order}) > 1
+
+
+def _label(study: Study, published: Publication, name: str) -> str:
+    """Return the study's name of a published configuration."""
+    if any(configuration.label == name for configuration in study.configurations()):
+        return name
+    return published.counterparts.get(name, name)
+
+
+def _request(
+    study: Study,
+    published: Publication,
+    figure: PublishedFigure,
+    matches: Callable[[WorkloadRequest], bool],
+) -> WorkloadRequest | None:
+    """The study's first workload that a figure matches, at the same load; None without any."""
+    return next(
+        (
+            own
+            for own in study.workloads
+            if matches(own) and figure.load in (None, getattr(own.options, published.load, None))
+        ),
+        None,
+    )
+
+
+def _values(
+    rows: Sequence[TrialRow], request: WorkloadRequest, figure: str, configuration: str
+) -> dict[int, float]:
+    """Block -> the figure of the trials that count, where it has a logarithm."""
+    found = {
+        row.block: (row.figures or {}).get(figure, 0.0)
+        for row in rows
+        if row.counts and row.workload == request.label and row.configuration == configuration
+    }
+    return {block: value for block, value in found.items() if value > 0}
+
+
+def format_published_name(published: PublishedFigureReport) -> str:
+    """Return the name of the figure: ``throughput of dfsio-write``."""
+    return f"{published.figure} of {published.workload}"
+
+
+def format_published_value(published: PublishedFigureReport) -> str:
+    """Return the published digits and unit: ``0.85347 MB/s``."""
+    return f"{published.value:g} {published.unit}"
+
+
+def format_published_change(published: PublishedFigureReport) -> str:
+    """A published change with the runs it is of: ``+8.0 % (1 run)``; none for the baseline."""
+    if published.baseline:
+        return ""
+    return f"{format_signed_change(published.change)} ({format_count(published.runs, 'run')})"
+
+
+def format_own_value(published: PublishedFigureReport) -> str:
+    """The user's own figure: ``512 MiB/s``; ``512 MiB/s (none)`` where that is called otherwise."""
+    own = published.own
+    if own is None:
+        return UNKNOWN
+    called = "" if own.configuration == published.configuration else f" ({own.configuration})"
+    return f"{format_figure(own.value)} {own.unit}{called}"
+
+
+def format_own_change(published: PublishedFigureReport) -> str:
+    """The user's own change with its interval; none for the baseline."""
+    if published.baseline:
+        return ""
+    own = published.own
+    return UNKNOWN if own is None else format_change_interval(own.change, own.interval)
+
+
+def introduce_reference(reference: ReferenceReport) -> str:
+    """Describe the content and the limits of the table of published figures."""
+    if not reference.compared:
+        return explain_missing_figures(reference)
+    return (
+        f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
+        f"{reference.baseline}; own changes have the interval of a verdict. "
+        f"{_explain_units(reference)}Figures of another machine: not used for verdicts."
+    )
+
+
+def _explain_units(reference: ReferenceReport) -> str:
+    """A publication may count in powers of 1000, iostudy counts in powers of 1024."""
+    units = {(each.unit, each.own.unit) for each in reference.figures if each.own is not None}
+    if ("MB/s", "MiB/s") not in units:
+        return ""
+    return (
+        "Own MiB have 2^20 bytes; published MB have 10^6, a twentieth less, unless its notes say "
+        "otherwise. "
+    )
+
+
+def explain_missing_figures(reference: ReferenceReport) -> str:
+    """Why no table of published figures is shown."""
+    labels, workloads = (
+        join_words(list(dict.fromkeys(names)))
+        for names in zip(*((p.configuration, p.workload) for p in reference.figures), strict=True)
+    )
+    return (
+        f"{reference.title} ({reference.kind}, {reference.source}) has figures of {labels} on "
+        f"{workloads}. This study has no finished block of these, so the published figures "
+        f"stand alone: `iostudy report --reference {reference.name}`."
+    )
+
+
+PUBLISHED_NOTE = (
+    "Figures of another machine, as published: no verdict, check or test uses them. "
+    "`iostudy report DIR --reference {name}` compares a study's own figures with them."
+)
+
+
+def build_reference_document(reference: ReferenceReport) -> Document:
+    """The figures first, then what has to be known to read them."""
+    return Document(
+        title=f"{reference.name}: {reference.title}",
+        notes=(
+            f"{reference.kind}, {reference.source}.",
+            PUBLISHED_NOTE.format(name=reference.name),
+        ),
+        sections=tuple(_sections(reference)),
+    )
+
+
+def _sections(reference: ReferenceReport) -> Iterator[Section]:
+    yield Section(
+        name="published",
+        title="Published figures",
+        notes=(f"Changes are against {reference.baseline}, where that has the figure.",),
+        tables=(_figures(reference),),
+    )
+    if reference.orders:
+        orders = tuple(f"{own.where}: {' > '.join(own.order)}" for own in reference.orders)
+        yield Section(name="orders", title="Published ranking", notes=orders)
+    yield Section(name="circumstances", title="Circumstances", notes=reference.circumstances)
+    yield Section(name="caveats", title="Caveats", notes=reference.caveats)
+    yield Section(name="open-questions", title="Open questions", notes=reference.open_questions)
+
+
+def _figures(reference: ReferenceReport) -> TextTable:
+    heads = ("workload", "figure", "configuration", "published", "change")
+    return TextTable("", heads, [_row(figure) for figure in reference.figures], names=3)
+
+
+def _row(figure: PublishedFigureReport) -> tuple[str, ...]:
+    return (
+        figure.workload,
+        figure.figure,
+        figure.configuration,
+        format_published_value(figure),
+        "" if figure.change is None else format_published_change(figure),
+    )

@@ -1,1 +1,0 @@
-"""Published figures next to the study's own."""

@@ -1,1 +1,0 @@
-"""Scaling curves over the levels of a load."""

@@ -1,0 +1,417 @@
+"""Effects of the factors in a screening."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import FiniteFloat
+
+from iostudy.analysis import design as designs
+from iostudy.analysis.design import Term
+from iostudy.analysis.omnibus import compute_f_tests
+from iostudy.analysis.paired import as_fraction
+from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import Span, Value
+from iostudy.report.formatting import (
+    UNKNOWN,
+    build_span,
+    finite,
+    format_change_interval,
+    format_count,
+    format_signed_change,
+    join_words,
+)
+from iostudy.report.section import Section, TextTable
+from iostudy.results.comparisons import decision_rule, log_figures, screen_factors
+from iostudy.results.screening import ScreeningResult, screen_interactions, term_label
+from iostudy.study.combinations import Level
+from iostudy.study.design import Design, varied
+from iostudy.study.model import Study
+from iostudy.units import format_percent
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
+
+
+class EffectReport(Value):
+    """The effect of one level of a factor, or an interaction of two levels."""
+
+    workload: str
+    """Label of the workload."""
+    level: str
+    """The level or pair: ``atime=noatime``, or ``atime=noatime with file-max=64000``."""
+    against: str
+    """Level or pair that it is compared with."""
+    change: FiniteFloat | None
+    """Change of the figure as a fraction; for an interaction, beyond the product of both."""
+    interval: Span | None
+    """Simultaneous confidence interval for all effects and interim analyses; null if unknown."""
+    verdict: Verdict
+    """Verdict on the effect."""
+    by_holm: bool
+    """Whether only Holm's procedure shows the difference; the interval then contains zero."""
+    p: FiniteFloat | None
+    """Smallest risk at which Holm's procedure shows the difference; it accounts for all interim
+    analyses."""
+    blocks: int
+    """Number of counted blocks."""
+
+
+class AliasReport(Value):
+    """Interactions that are aliased with a main effect."""
+
+    level: str
+    """Level of the main effect."""
+    interactions: tuple[str, ...]
+    """Interactions that bias its estimate."""
+
+
+class OmnibusReport(Value):
+    """F test of all levels of a factor together. No verdict uses it."""
+
+    workload: str
+    """Label of the workload."""
+    factor: str
+    """Name of the factor."""
+    f: FiniteFloat
+    """The F statistic."""
+    degrees: int
+    """Degrees of freedom of the factor."""
+    error_degrees: int
+    """Degrees of freedom of the error."""
+    p: FiniteFloat
+    """The p value, for this interim analysis alone."""
+
+
+class PredictedBest(Value):
+    """The predicted best configuration.
+
+    Each factor is at its best level, or at its first if none is shown to be better.
+    """
+
+    levels: dict[str, str]
+    """Levels that differ from the first, by factor."""
+    changes: dict[str, FiniteFloat]
+    """Predicted changes against all first levels, by workload, as fractions; effects are added
+    on the log scale."""
+    was_run: bool
+    """Whether the design contains this configuration."""
+    confirm: str
+    """Section of a study file that compares it with the first levels."""
+
+
+class ScreeningReport(Value):
+    """Effects of the factors, and the limits of the design."""
+
+    answer: str
+    """The result in sentences."""
+    design: str
+    """Name of the design."""
+    runs: int
+    """Number of configurations in the design."""
+    effects: tuple[EffectReport, ...]
+    """Main effects of the levels."""
+    interactions: tuple[EffectReport, ...]
+    """Interactions of two factors; empty if they are aliased."""
+    aliases: tuple[AliasReport, ...]
+    """Interactions aliased with main effects."""
+    omnibus: tuple[OmnibusReport, ...]
+    """Tests of factors with more than two levels."""
+    predicted: PredictedBest | None
+    """Predicted best configuration; null if no level is better than the first."""
+
+
+_FOUND = (Verdict.BETTER, Verdict.WORSE)
+
+
+def build_screening(study: Study, rows: Sequence[TrialRow]) -> ScreeningReport | None:
+    """Return the result of a screening; None for a study that compares configurations."""
+    design = study.design
+    if design is None:
+        return None
+    effects = screen_factors(study, rows)
+    together = screen_interactions(study, tuple(log_figures(study, rows)), decision_rule(study))
+    return ScreeningReport(
+        answer=_answer(study, effects),
+        design=design.describe(),
+        runs=len(study.configurations()),
+        effects=tuple(map(_effect, effects)),
+        interactions=tuple(map(_effect, together)),
+        aliases=find_aliases(study, design),
+        omnibus=tuple(_omnibus(study, design, rows)),
+        predicted=_predicted(study, effects),
+    )
+
+
+def find_aliases(study: Study, design: Design) -> tuple[AliasReport, ...]:
+    """Return for each effect the pairs of factors whose interaction is aliased with it."""
+    factors = varied(study.factors)
+    levels = [len(factor.levels) for factor in factors]
+    found: dict[Term, dict[str, None]] = {}
+    for alias in designs.find_aliases(design.runs(study.factors), levels):
+        pair = " with ".join(factors[index].name for index, _ in alias.interaction.parts)
+        found.setdefault(alias.effect, {})[pair] = None
+    return tuple(
+        AliasReport(level=term_label(effect, study), interactions=tuple(pairs))
+        for effect, pairs in found.items()
+    )
+
+
+def _omnibus(study: Study, design: Design, rows: Sequence[TrialRow]) -> Iterator[OmnibusReport]:
+    """The factors with more than two levels: of two, the interval says it all."""
+    factors = varied(study.factors)
+    if all(len(factor.levels) == 2 for factor in factors):
+        return
+    hard = [index for index, factor in enumerate(factors) if factor.hard_to_change]
+    runs = design.runs(study.factors)
+    for workload, figures in zip(study.workloads, log_figures(study, rows), strict=True):
+        for test in compute_f_tests(figures, runs, hard):
+            if len(factors[test.factor].levels) > 2:
+                yield OmnibusReport(
+                    workload=workload.label,
+                    factor=factors[test.factor].name,
+                    f=test.f,
+                    degrees=test.degrees,
+                    error_degrees=test.error_degrees,
+                    p=test.p,
+                )
+
+
+def _effect(found: ScreeningResult) -> EffectReport:
+    comparison = found.effect.comparison
+    return EffectReport(
+        workload=found.workload.label,
+        level=found.label,
+        against=found.against,
+        change=finite(comparison.change),
+        interval=build_span(comparison.change_interval),
+        verdict=comparison.verdict,
+        by_holm=found.effect.by_holm,
+        p=finite(found.effect.p),
+        blocks=comparison.blocks,
+    )
+
+
+def _answer(study: Study, effects: Sequence[ScreeningResult]) -> str:
+    """``Of 5 factors, 1 matters: mount.atime. ...``: on any workload, by any level."""
+    factors = varied(study.factors)
+    words: dict[int, set[Verdict]] = {}
+    for each in effects:
+        words.setdefault(each.term.parts[0][0], set()).add(each.effect.comparison.verdict)
+    matter = [factors[index].name for index, own in words.items() if own & set(_FOUND)]
+    equal = [index for index, own in words.items() if own == {Verdict.EQUIVALENT}]
+    left = len(factors) - len(matter) - len(equal)
+    counted = f"Of {format_count(len(factors), 'factor')}, "
+    if matter:
+        said = f"{_count(len(matter), 'matters', 'matter')}: {join_words(matter)}"
+    else:
+        said = "none is shown to matter"
+    margin = format_percent(study.decide.margin)
+    rest = [f"{_count(len(equal), 'has', 'have')} no effect beyond {margin}"] if equal else []
+    rest += [f"{_count(left, 'is', 'are')} inconclusive"] if left else []
+    return counted + "; ".join([said, *rest]) + "."
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
+
+
+def _predicted(study: Study, effects: Sequence[ScreeningResult]) -> PredictedBest | None:
+    chosen = dict(_best_levels(study, effects))
+    if not chosen:
+        return None
+    changes = {}
+    for workload in study.workloads:
+        sign = 1 if workload.figure.higher_is_better else -1
+        own = [e for e in effects if e.workload == workload and _is_chosen(e, chosen)]
+        total = math.fsum(e.effect.comparison.estimate for e in own)
+        changes[workload.label] = as_fraction(sign * total)
+    factors = varied(study.factors)
+    levels = {factors[index].name: factors[index].levels[at] for index, at in chosen.items()}
+    return PredictedBest(
+        levels={name: level.label for name, level in levels.items()},
+        changes=changes,
+        was_run=_was_run(study, levels),
+        confirm=_confirming(levels),
+    )
+
+
+def _best_levels(study: Study, effects: Sequence[ScreeningResult]) -> Iterator[tuple[int, int]]:
+    """(factor, level): better on some workload and worse on none; of several the best on average.
+
+    Workloads count with the study's weights.
+    """
+    for factor in range(len(varied(study.factors))):
+        totals: dict[int, float] = {}
+        for level in {e.term.parts[0][1] for e in effects if e.term.parts[0][0] == factor}:
+            own = [e for e in effects if e.term.parts == ((factor, level),)]
+            words = {e.effect.comparison.verdict for e in own}
+            if Verdict.BETTER in words and Verdict.WORSE not in words:
+                totals[level] = math.fsum(
+                    weight * e.effect.comparison.estimate
+                    for e, weight in zip(own, study.weights, strict=True)
+                )
+        if totals:
+            yield factor, max(totals, key=lambda level: totals[level])
+
+
+def _is_chosen(effect: ScreeningResult, chosen: Mapping[int, int]) -> bool:
+    ((factor, level),) = effect.term.parts
+    return chosen.get(factor) == level
+
+
+def _was_run(study: Study, levels: Mapping[str, Level]) -> bool:
+    assert study.design is not None
+    wanted = {f.name: levels.get(f.name, f.levels[0]) for f in study.factors}
+    return any(dict(run) == wanted for run in study.design.combinations(study.factors))
+
+
+def _confirming(levels: Mapping[str, Level]) -> str:
+    """Return the levels in one line of JSON, which YAML reads and every format keeps."""
+    best = ", ".join(
+        f"{json.dumps(name)}: {json.dumps(level.label, ensure_ascii=False)}"
+        for name, level in levels.items()
+    )
+    return f'configurations: {{"first levels": {{}}, "predicted best": {{{best}}}}}'
+
+
+_MOST_NAMED = 6
+"""More interactions than these are counted."""
+
+
+def build_screening_section(report: Report) -> Section | None:
+    """Return every effect with Holm's result, the aliases, and the next steps."""
+    text = report.screening
+    if text is None:
+        return None
+    several = len(report.workloads) > 1
+    shut = (
+        _interactions(text, several=several),
+        _aliases(text.aliases),
+        _section_omnibus(text.omnibus),
+    )
+    return Section(
+        name="screening",
+        title="Factor effects",
+        notes=tuple(_known(text, report)),
+        tables=(_effects("", text.effects, several=several),),
+        folded=tuple(table for table in shut if table is not None),
+    )
+
+
+def _known(screening: ScreeningReport, report: Report) -> Iterator[str]:
+    risk = format_percent(report.method.risk)
+    yield (
+        f"A {screening.design} design of {screening.runs} runs, each once per block. An effect "
+        "compares a level with the first level of its factor, averaged over the levels of all "
+        "other factors. Its error is estimated from the blocks, not from the model. All intervals "
+        f"hold together, with an error rate of {risk}. p is adjusted for all effects (Holm) and "
+        f"for interim analyses: an effect with p up to {risk} is significant. Holm's step can find "
+        "an effect whose interval contains zero."
+    )
+    yield _alias_note(screening)
+    yield from _prediction(screening)
+
+
+def _alias_note(screening: ScreeningReport) -> str:
+    if screening.interactions:
+        return (
+            "No effect is aliased with a two-factor interaction, and the interactions are "
+            "estimated: the joint effect of two levels beyond their separate effects, with the "
+            "same risk once more."
+        )
+    if not screening.aliases:
+        return (
+            "No effect is aliased with a two-factor interaction. The design cannot estimate the "
+            "interactions."
+        )
+    return (
+        f"{len(screening.aliases)} effects are aliased with two-factor interactions (see the table "
+        "of aliases): large interactions look like effects, or hide them."
+    )
+
+
+def _prediction(screening: ScreeningReport) -> Iterator[str]:
+    best = screening.predicted
+    if best is None:
+        yield "No level is shown to be better than the first of its factor."
+        return
+    levels = ", ".join(f"{name}={level}" for name, level in best.levels.items())
+    changes = join_words(
+        [f"{format_signed_change(change)} on {name}" for name, change in best.changes.items()]
+    )
+    run = "was one of the runs, but with no verdict of its own" if best.was_run else "was never run"
+    yield (
+        f"Predicted best: {levels}, all others at their first level; {changes} if effects add up. "
+        f"It {run}, and a prediction from the same data is optimistic. To measure it, replace "
+        "`design` with this in a copy of the study file, and run it:"
+    )
+    yield best.confirm
+
+
+def _effects(title: str, effects: Sequence[EffectReport], *, several: bool) -> TextTable:
+    heads = ("level", "against", *(("workload",) if several else ()))
+    return TextTable(
+        title,
+        (*heads, "change", "verdict", "p (Holm)"),
+        [_row(effect, several=several) for effect in _by_size(effects)],
+        names=len(heads),
+    )
+
+
+def _by_size(effects: Sequence[EffectReport]) -> list[EffectReport]:
+    return sorted(effects, key=lambda effect: -abs(effect.change or 0.0))
+
+
+def _row(effect: EffectReport, *, several: bool) -> tuple[str, ...]:
+    word = "no data" if not effect.blocks else effect.verdict.value
+    return (
+        effect.level,
+        effect.against,
+        *((effect.workload,) if several else ()),
+        format_change_interval(effect.change, effect.interval),
+        f"{word} (by Holm)" if effect.by_holm else word,
+        _p(effect.p),
+    )
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return UNKNOWN
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _interactions(screening: ScreeningReport, *, several: bool) -> TextTable | None:
+    if not screening.interactions:
+        return None
+    return _effects("interactions", screening.interactions, several=several)
+
+
+def _aliases(aliases: Sequence[AliasReport]) -> TextTable | None:
+    if not aliases:
+        return None
+    rows = [(alias.level, _listed(alias.interactions)) for alias in aliases]
+    return TextTable("aliases", ("effect", "aliased with the interaction of"), rows, names=2)
+
+
+def _listed(interactions: Sequence[str]) -> str:
+    left = len(interactions) - _MOST_NAMED
+    more = [f"{left} more"] if left > 0 else []
+    return "; ".join([*interactions[:_MOST_NAMED], *more])
+
+
+def _section_omnibus(tests: Sequence[OmnibusReport]) -> TextTable | None:
+    """Return the tests of factors with more than two levels."""
+    if not tests:
+        return None
+    heads = ("factor", "workload", "F", "degrees of freedom", "p (unadjusted)")
+    rows = [
+        (t.factor, t.workload, f"{t.f:.2f}", f"{t.degrees}, {t.error_degrees}", _p(t.p))
+        for t in tests
+    ]
+    title = "omnibus test of all levels of a factor (type II F; not used for verdicts)"
+    return TextTable(title, heads, rows, names=2)

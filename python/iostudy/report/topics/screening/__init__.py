@@ -1,1 +1,0 @@
-"""Effects of the factors in a screening."""

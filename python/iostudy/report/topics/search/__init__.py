@@ -1,1 +1,0 @@
-"""Candidates, responses and importance in a search."""

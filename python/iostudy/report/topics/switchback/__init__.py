@@ -1,1 +1,0 @@
-"""Windows of a switchback study, and their confirmation."""

@@ -1,0 +1,357 @@
+"""Means of telemetry by configuration, with their section and charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import FiniteFloat
+
+from iostudy.ledger.rows import RunRow, TrialRow
+from iostudy.report.base import Value
+from iostudy.report.drawing import (
+    Spec,
+    alt,
+    compute_row_pixels,
+    encode_configuration,
+    has_many_configurations,
+    make_chart,
+    make_label_axis,
+    round_value,
+)
+from iostudy.report.formatting import format_figure
+from iostudy.report.section import Chart, Section, TextTable
+from iostudy.report.topics.diagnosis import find_members
+from iostudy.report.topics.trials import TrialReport
+from iostudy.study.model import Study
+from iostudy.telemetry.stack import Direction, StackLayer, build_flow
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report, WorkloadReport
+
+
+class TelemetryReport(Value):
+    """Means of telemetry over the counted trials of one configuration on one workload."""
+
+    workload: str
+    """Label of the workload."""
+    configuration: str
+    """Label of the configuration."""
+    trials: int
+    """Number of counted trials."""
+    devices: dict[str, dict[str, FiniteFloat | None]]
+    """iostat's figures by device; the tested device has the name in the report's ``device``."""
+    machine: dict[str, FiniteFloat | None]
+    """Figures of the whole host."""
+
+
+Figures = Mapping[str, float]
+T = TypeVar("T")
+
+MACHINE = "all CPUs, and pressure"
+
+_UNITS = {
+    "_await": "ms",
+    "areq-sz": "KiB",
+    "aqu-sz": "requests",
+    "_some": "% of time",
+    "_full": "% of time",
+}
+"""Units of figures by the end of their names."""
+_KIB = "kB"
+"""iostat's kB are 1024 bytes; they are shown as MiB."""
+
+
+def build_telemetry(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryReport, ...]:
+    """One for each workload and configuration with a trial that counts, in the study's order."""
+    tested = find_tested_device(rows)
+    return tuple(
+        _average(*pair, own, tested)
+        for pair, own in group_counted_trials(study, rows).items()
+        if own
+    )
+
+
+def group_counted_trials(
+    study: Study, rows: Iterable[TrialRow]
+) -> dict[tuple[str, str], list[TrialRow]]:
+    """The trials that count by workload and configuration, in the study's order."""
+    pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
+    found: dict[tuple[str, str], list[TrialRow]] = {pair: [] for pair in pairs}
+    for row in rows:
+        if row.counts and (own := found.get((row.workload, row.configuration))) is not None:
+            own.append(row)
+    return found
+
+
+def find_tested_device(rows: Sequence[TrialRow | RunRow]) -> str:
+    """Return the device that the trials name, or "".
+
+    Several where a loop-back disk has another name after --resume, or where configurations lie on
+    different disks: ``loop1 or loop0``, each trial on its own.
+    """
+    return " or ".join(dict.fromkeys(device for row in rows for device in row.devices[:1]))
+
+
+def _average(
+    workload: str, configuration: str, rows: Sequence[TrialRow], tested: str
+) -> TelemetryReport:
+    by_name = [
+        rename_tested_device(row.summary.devices if row.summary else {}, row.device, tested)
+        for row in rows
+    ]
+    devices = dict.fromkeys(name for own in by_name for name in own)
+    return TelemetryReport(
+        workload=workload,
+        configuration=configuration,
+        trials=len(rows),
+        devices={name: _mean(own.get(name, {}) for own in by_name) for name in devices},
+        machine=_mean(row.summary.machine for row in rows if row.summary),
+    )
+
+
+def rename_tested_device(devices: Mapping[str, T], device: str, tested: str) -> dict[str, T]:
+    """Rename the tested device ``device`` to ``tested`` in values by device."""
+    return {tested if name == device else name: own for name, own in devices.items()}
+
+
+def _mean(figures: Iterable[Figures]) -> dict[str, float | None]:
+    """Arithmetic means by name, each over the trials that have the figure."""
+    rows = list(figures)
+    names = dict.fromkeys(name for own in rows for name in own)
+    return {name: _mean_of(own[name] for own in rows if name in own) for name in names}
+
+
+def _mean_of(values: Iterable[float]) -> float | None:
+    known = list(filter(math.isfinite, values))
+    return math.fsum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True)
+class MeterGroup:
+    """Figures of one device, or of the machine: a row a figure, a value a configuration."""
+
+    title: str
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+
+
+def group_meters(telemetry: Sequence[TelemetryReport]) -> tuple[MeterGroup, ...]:
+    """Transpose the telemetry of one workload: a column for each configuration."""
+    devices = dict.fromkeys(name for own in telemetry for name in own.devices)
+    groups = [(name, [own.devices.get(name, {}) for own in telemetry]) for name in devices]
+    groups.append((MACHINE, [dict(own.machine) for own in telemetry]))
+    return tuple(MeterGroup(title, _rows(columns)) for title, columns in groups if any(columns))
+
+
+def _rows(
+    columns: Sequence[Mapping[str, float | None]],
+) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
+    names = dict.fromkeys(name for column in columns for name in column)
+    return tuple(
+        (
+            format_meter_name(name),
+            tuple(convert_meter_value(name, column.get(name)) for column in columns),
+        )
+        for name in names
+    )
+
+
+def format_meter_name(name: str) -> str:
+    """iostat's name, with the unit that it lacks: ``rMiB/s`` for rkB/s, ``aqu-sz, requests``."""
+    units = (unit for ending, unit in _UNITS.items() if name.endswith(ending))
+    return ", ".join((name.replace(_KIB, "MiB"), *units))
+
+
+def convert_meter_value(name: str, value: float | None) -> float | None:
+    """The value of iostat's name in the unit of ``format_meter_name``."""
+    return value / 1024 if value is not None and _KIB in name else value
+
+
+_ROW_PIXELS = 22
+_METERED = "trials"
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A telemetry figure with a chart of its own: where it is found, and how it is called."""
+
+    key: str
+    title: str
+    of_device: bool
+
+
+METERS = (
+    Meter("rkB/s", "read, MiB/s", of_device=True),
+    Meter("wkB/s", "written, MiB/s", of_device=True),
+    Meter("r_await", "r_await, ms", of_device=True),
+    Meter("w_await", "w_await, ms", of_device=True),
+    Meter("aqu-sz", "aqu-sz, requests", of_device=True),
+    Meter("%util", "%util of the device", of_device=True),
+    Meter("%iowait", "%iowait of all CPUs", of_device=False),
+    Meter("%system", "%system of all CPUs", of_device=False),
+    Meter("io_some", "io pressure (some), % of time", of_device=False),
+)
+
+
+def build_telemetry_charts(workload: WorkloadReport, report: Report) -> tuple[Chart, ...]:
+    """One small chart for each meter that moved: every counted trial, and the mean.
+
+    None with more configurations than a small chart can label; the table has all of them.
+    """
+    if has_many_configurations(report):
+        return ()
+    trials = [t for t in report.trials if t.workload == workload.label and t.counts]
+    moved = {meter: own for meter in METERS if (own := _meter_rows(meter, trials))}
+    # They differ in title and data alone, and Altair takes long to make one.
+    common = _meter(report) if moved else {}
+    return tuple(
+        Chart(
+            {**common, "title": meter.title, "datasets": {_METERED: own}, **_high(own, report)},
+            f"{meter.title} of every configuration",
+            "",
+            name="telemetry",
+        )
+        for meter, own in moved.items()
+    )
+
+
+def _meter_rows(meter: Meter, trials: Sequence[TrialReport]) -> list[dict[str, Any]]:
+    """None where the meter did not move."""
+    rows = [
+        {"configuration": trial.configuration, "number": trial.number, "value": round_value(value)}
+        for trial in trials
+        if (value := _reading(meter, trial)) is not None
+    ]
+    return rows if any(row["value"] for row in rows) else []
+
+
+def _meter(report: Report) -> Spec:
+    order = [configuration.label for configuration in report.configurations]
+    y = alt.Y("configuration:N", title=None, sort=order, axis=make_label_axis(order))
+    colour, shape = encode_configuration(report, legend=False)
+    x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4)).scale(zero=True)
+    base = alt.Chart(alt.NamedData(_METERED)).encode(y=y)
+    layers = (
+        base.mark_tick(opacity=0.55, size=12, thickness=1.5).encode(
+            x=x, color=colour, tooltip=["configuration:N", "number:Q", _rounded("value")]
+        ),
+        base.mark_point(filled=True, size=70, opacity=1).encode(
+            x=alt.X("mean(value):Q", title=None),
+            color=colour,
+            shape=shape,
+            tooltip=["configuration:N", _rounded("value", "mean")],
+        ),
+    )
+    return make_chart(layers, height=0)
+
+
+def _high(rows: Sequence[Mapping[str, Any]], report: Report) -> dict[str, int]:
+    """A row for each configuration that has a reading."""
+    labels = [configuration.label for configuration in report.configurations]
+    shown = {row["configuration"] for row in rows}
+    return {"height": compute_row_pixels(labels, _ROW_PIXELS) * len(shown)}
+
+
+def _reading(meter: Meter, trial: TrialReport) -> float | None:
+    figures = trial.devices.get(trial.device, {}) if meter.of_device else trial.machine
+    return convert_meter_value(meter.key, figures.get(meter.key))
+
+
+def _rounded(field: str, aggregate: str = "") -> alt.Tooltip:
+    name = f"{aggregate}({field}):Q" if aggregate else f"{field}:Q"
+    return alt.Tooltip(name, format=".3s", title=f"{aggregate} {field}".strip())
+
+
+_OF_DEVICE = ("%util", "aqu-sz", "r_await", "w_await")
+
+
+_OF_MACHINE = ("%user", "%system", "%iowait", "%steal", "%idle", "cpu_", "io_", "memory_")
+
+
+_UTILIZATION = (
+    "Means over the counted trials, by iostat’s names (MiB instead of kB). %util is the share of "
+    "time with a request in flight; a device that serves requests in parallel may have headroom at "
+    "100 %. aqu-sz is the mean number of requests queued or in service. Pressure (some, full) is "
+    "the share of time in which tasks were stalled. Figures that are always 0 are omitted."
+)
+
+
+def _telling(group: MeterGroup, device: str) -> Iterator[tuple[str, list[str]]]:
+    """The figures that say how busy a part was, as heads of columns with the columns."""
+    for name, values in group.rows:
+        if _is_key_meter(group, name, device) and any(values):
+            figure, *unit = name.split(", ")
+            of = figure if group.title == MACHINE else f"{figure} of {group.title}"
+            yield ", ".join((of, *unit)), [format_figure(value) for value in values]
+
+
+def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[TextTable]:
+    """Requests on their way from the volume under test down to the disks, if it is a volume."""
+    below = find_members(report.circumstances)
+    rows = [
+        (own.configuration, str(direction), *_layer(layer))
+        for own in telemetry
+        for direction in Direction
+        for layer in _layers(direction, own, report.device, below)
+    ]
+    if rows:
+        heads = (report.noun, "requests", "devices", "in/s", "out/s", "in per out")
+        yield TextTable("request merging from volume to members", heads, rows, names=3)
+
+
+def _layers(
+    direction: Direction, own: TelemetryReport, volume: str, below: Mapping[str, tuple[str, ...]]
+) -> tuple[StackLayer, ...]:
+    """Return the layers from the volume down; none without layers or such requests."""
+    if volume not in below:
+        return ()
+    devices = {
+        name: {figure: value or 0.0 for figure, value in figures.items()}
+        for name, figures in own.devices.items()
+    }
+    found = build_flow(direction, volume, below, devices)
+    return found.layers if found is not None and found.layers[0].requests_in else ()
+
+
+def _layer(layer: StackLayer) -> tuple[str, ...]:
+    figures = (layer.requests_in, layer.requests_out, layer.merge_factor)
+    return (", ".join(layer.devices), *map(format_figure, figures))
+
+
+def _rest(groups: Sequence[MeterGroup], device: str, heads: tuple[str, ...]) -> Iterator[TextTable]:
+    """A table for each device, and one for the machine."""
+    for group in groups:
+        rows = [
+            (name, *map(format_figure, values))
+            for name, values in group.rows
+            if any(values) and not _is_key_meter(group, name, device)
+        ]
+        if rows:
+            yield TextTable(f"further telemetry of {group.title}", ("figure", *heads), rows, 1)
+
+
+def _is_key_meter(group: MeterGroup, name: str, device: str) -> bool:
+    if group.title == MACHINE:
+        return name.startswith(_OF_MACHINE)
+    return group.title == device and name.startswith(_OF_DEVICE)
+
+
+def build_utilization_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
+    """Return the utilization of each part, if known."""
+    texts_report = [own for own in report.telemetry if own.workload == workload.label]
+    groups = group_meters(texts_report)
+    columns = dict(column for group in groups for column in _telling(group, report.device))
+    if columns:
+        labels = tuple(own.configuration for own in texts_report)
+        heads = (report.noun, *columns)
+        rows = [(own, *texts) for own, *texts in zip(labels, *columns.values(), strict=True)]
+        yield Section(
+            name="busy",
+            title="Utilization",
+            notes=(_UTILIZATION,),
+            tables=(TextTable("", heads, rows, names=1), *_stack(texts_report, report)),
+            folded=tuple(_rest(groups, report.device, labels)),
+            draw=lambda: build_telemetry_charts(workload, report),
+        )

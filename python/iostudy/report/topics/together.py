@@ -1,0 +1,262 @@
+"""Nodes that ran each trial together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pydantic import FiniteFloat
+
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import Value
+from iostudy.report.formatting import format_signed_change, join_words
+from iostudy.report.names import name_configuration
+from iostudy.report.section import Section, TextTable
+from iostudy.results.joint_run import find_stragglers
+from iostudy.results.node_parts import NodePart, read_node_parts
+from iostudy.study.model import Study
+from iostudy.units import format_percent, format_seconds
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
+
+
+class JointNodeReport(Value):
+    """The runs of a node under one configuration."""
+
+    workload: str
+    """Label of the workload."""
+    configuration: str
+    """Label of the configuration."""
+    node: str
+    """Name of the node."""
+    trials: int
+    """Counted trials of the node."""
+    seconds: FiniteFloat
+    """Mean duration of its run, by its own clock."""
+    relative: FiniteFloat | None
+    """Mean of its duration relative to that of the median node, minus 1; None if it ran alone."""
+    straggled: int | None
+    """Trials in which it took longer than the median node by more than the margin."""
+    start_after: FiniteFloat | None
+    """Mean time of its start after the first start of the trial, in seconds."""
+
+
+class AbsenceReport(Value):
+    """A counted block without all nodes."""
+
+    workload: str
+    """Label of the workload."""
+    block: int
+    """Number of the block, from 1."""
+    missing: tuple[str, ...]
+    """Nodes of other blocks that were lost before."""
+
+
+class StartsReport(Value):
+    """Times from the first to the last start of a trial, over trials on several nodes."""
+
+    trials: int
+    """Counted trials on several nodes."""
+    median: FiniteFloat
+    """Median of these times, in seconds."""
+    longest: FiniteFloat
+    """The longest of them, in seconds."""
+    share: FiniteFloat
+    """Median of their shares of the time of the trial."""
+    clock_error: FiniteFloat
+    """Largest possible error of a time on the common clock, in seconds."""
+
+
+class TogetherReport(Value):
+    """Trials that all nodes ran at the same time."""
+
+    margin: FiniteFloat
+    """Margin of the study, beyond which a node is a straggler."""
+    trials: int
+    """Counted trials."""
+    drawn: bool
+    """Whether the load is a number of nodes, drawn at random in each round."""
+    starts: StartsReport | None
+    """Start skew; None if every trial ran on one node."""
+    nodes: tuple[JointNodeReport, ...]
+    """Nodes by workload and configuration, the slowest first."""
+    absences: tuple[AbsenceReport, ...]
+    """Counted blocks of all nodes that ran without some of them."""
+
+
+Joint = Sequence[tuple[TrialRow, Mapping[str, NodePart]]]
+
+
+def build_together(study: Study, rows: Sequence[TrialRow]) -> TogetherReport | None:
+    """None if no counted trial was one of several nodes."""
+    parted = [(row, read_node_parts(row.parts)) for row in rows if row.counts]
+    joint = [(row, {own.node: own for own in parts}) for row, parts in parted if parts]
+    if not joint:
+        return None
+    return TogetherReport(
+        margin=study.decide.margin,
+        trials=len(joint),
+        drawn=study.most_nodes is not None,
+        starts=_build_starts([parts for _, parts in joint if len(parts) > 1]),
+        nodes=tuple(_build_nodes(study, joint)),
+        absences=tuple(_find_absences(study, joint)),
+    )
+
+
+def _build_starts(trials: Sequence[Mapping[str, NodePart]]) -> StartsReport | None:
+    if not trials:
+        return None
+    skews = [max(own.start_after for own in parts.values()) for parts in trials]
+    ends = [max(own.start_after + own.seconds for own in parts.values()) for parts in trials]
+    return StartsReport(
+        trials=len(trials),
+        median=statistics.median(skews),
+        longest=max(skews),
+        share=statistics.median(skew / end for skew, end in zip(skews, ends, strict=True)),
+        clock_error=max(own.error for parts in trials for own in parts.values()),
+    )
+
+
+def _build_nodes(study: Study, joint: Joint) -> Iterator[JointNodeReport]:
+    for request in study.workloads:
+        for configuration in study.configurations():
+            key = (request.label, configuration.label)
+            own = [each for each in joint if (each[0].workload, each[0].configuration) == key]
+            nodes = dict.fromkeys(node for _, parts in own for node in parts)
+            found = [_build_node(study, own, node) for node in nodes]
+            yield from sorted(found, key=lambda each: -(each.relative or 0))
+
+
+def _build_node(study: Study, joint: Joint, node: str) -> JointNodeReport:
+    own = [(row, parts) for row, parts in joint if node in parts]
+    several = [parts for _, parts in own if len(parts) > 1]
+    straggled = sum(node in _stragglers(parts, study.decide.margin) for parts in several)
+    return JointNodeReport(
+        workload=own[0][0].workload,
+        configuration=own[0][0].configuration,
+        node=node,
+        trials=len(own),
+        seconds=statistics.fmean(parts[node].seconds for _, parts in own),
+        relative=_mean(_relative(parts, node) for parts in several),
+        straggled=straggled if several else None,
+        start_after=_mean(parts[node].start_after for parts in several),
+    )
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = tuple(values)
+    return statistics.fmean(found) if found else None
+
+
+def _stragglers(parts: Mapping[str, NodePart], margin: float) -> tuple[str, ...]:
+    return find_stragglers({node: own.seconds for node, own in parts.items()}, margin)
+
+
+def _relative(parts: Mapping[str, NodePart], node: str) -> float:
+    return parts[node].seconds / statistics.median(own.seconds for own in parts.values()) - 1
+
+
+def _find_absences(study: Study, joint: Joint) -> Iterator[AbsenceReport]:
+    """Blocks without some node; those with a number of nodes have as many as they need."""
+    of_all = {request.label for request in study.workloads if request.node_count is None}
+    joint = [own for own in joint if own[0].workload in of_all]
+    every = dict.fromkeys(node for _, parts in joint for node in parts)
+    for (workload, block), trials in groupby(joint, lambda own: (own[0].workload, own[0].block)):
+        _, parts = next(trials)
+        if missing := tuple(node for node in every if node not in parts):
+            yield AbsenceReport(workload=workload, block=block, missing=missing)
+
+
+_MILLISECONDS = 1000
+_ALL = "All nodes ran each trial at the same time."
+_DRAWN = (
+    "Each round put the nodes into a random order. A load of N nodes ran on the first N of them, "
+    "at the same time."
+)
+_FIGURE = (
+    "The figure of a trial is all bytes over the time from the first start to the last end; each "
+    "node's own time is that of its monotonic clock."
+)
+_UNEXAMINED = (
+    "Bottlenecks are not diagnosed, and foreign I/O is not measured: both need the devices of one "
+    "host."
+)
+
+
+def build_together_section(report: Report) -> Section | None:
+    """None for a study of one host."""
+    found = report.together
+    if found is None:
+        return None
+    return Section(
+        name="nodes",
+        title="Nodes",
+        notes=(
+            f"{_DRAWN if found.drawn else _ALL} {_FIGURE}",
+            *_describe_starts(found),
+            *_describe_stragglers(found),
+            *_describe_absences(found),
+            _UNEXAMINED,
+        ),
+        tables=(_table(found, report.factor),),
+    )
+
+
+def _describe_starts(found: TogetherReport) -> Iterator[str]:
+    starts = found.starts
+    if starts is None:
+        return
+    yield (
+        f"From the first to the last start of a trial: median {_milliseconds(starts.median)}, "
+        f"longest {_milliseconds(starts.longest)}, of {starts.trials} trials on several nodes. "
+        "These times compare clocks, with an error of at most "
+        f"{_milliseconds(starts.clock_error)} at each end."
+    )
+    has_growth_since_one = found.drawn and starts.trials < found.trials
+    if has_growth_since_one and starts.share > found.margin:
+        yield (
+            "The time of a trial on several nodes contains this time between its starts; a trial "
+            f"on one node has none. The median share is {format_percent(starts.share)}, more than "
+            "the margin, so the growth since one node is too low by about as much. Longer trials "
+            "make the share smaller."
+        )
+
+
+def _describe_stragglers(found: TogetherReport) -> Iterator[str]:
+    nodes = dict.fromkeys(own.node for own in found.nodes if own.straggled)
+    limit = f"took longer than the median node by more than {format_percent(found.margin)}"
+    if nodes:
+        yield f"Stragglers: in some trials, {join_words(tuple(nodes))} {limit}."
+        return
+    yield f"No node {limit}."
+
+
+def _describe_absences(found: TogetherReport) -> Iterator[str]:
+    for own in found.absences:
+        missing = join_words(own.missing)
+        yield f"Block {own.block} of {own.workload} ran without {missing}, lost before it."
+
+
+def _table(found: TogetherReport, factor: str) -> TextTable:
+    heads = (
+        *("workload", "configuration", "node", "trials", "time"),
+        *("against median node", "straggler in", "start, ms"),
+    )
+    return TextTable("", heads, [_row(own, factor) for own in found.nodes], names=3)
+
+
+def _row(own: JointNodeReport, factor: str) -> tuple[str, ...]:
+    return (
+        *(own.workload, name_configuration(own.configuration, factor), own.node),
+        *(str(own.trials), format_seconds(own.seconds)),
+        "" if own.relative is None else format_signed_change(own.relative),
+        "" if own.straggled is None else str(own.straggled),
+        "" if own.start_after is None else f"{own.start_after * _MILLISECONDS:.1f}",
+    )
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * _MILLISECONDS:.1f} ms"

@@ -1,1 +1,0 @@
-"""Nodes that ran each trial together: their times, stragglers, starts and absences."""

@@ -1,0 +1,214 @@
+"""Trials in run order, with their chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import FiniteFloat
+
+from iostudy.analysis.slow_runs import is_slow
+from iostudy.diagnosis.bottleneck import Bottleneck
+from iostudy.ledger.rows import TrialRow, TrialStatus
+from iostudy.report.base import Value
+from iostudy.report.drawing import alt, encode_configuration, make_chart, round_value
+from iostudy.report.formatting import UNKNOWN, finite, finite_values, round_values
+from iostudy.report.section import Chart
+from iostudy.report.topics.diagnosis import Diagnoses
+from iostudy.results.comparisons import collect_runs
+from iostudy.study.model import Study
+from iostudy.telemetry.summary import TelemetrySummary
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report, WorkloadReport
+
+
+class TrialReport(Value):
+    """One trial."""
+
+    number: int
+    """Place in run order, from 1."""
+    block: int
+    """Number of its block, from 1."""
+    attempt: int
+    """Number of the attempt at the block, from 1."""
+    position: int
+    """Place in the order of the block, from 1."""
+    workload: str
+    """Label of the workload."""
+    configuration: str
+    """Label of the configuration."""
+    status: TrialStatus
+    """Finished, failed, invalid, interrupted, or still started."""
+    reason: str
+    """Why the trial is not valid; empty otherwise."""
+    counts: bool
+    """Whether verdicts use it: no trial of its block was invalid."""
+    slow: bool
+    """Whether it failed, or is worse than the median of its configuration by over five margins. It
+    counts."""
+    started_at: FiniteFloat
+    """Unix time in seconds."""
+    value: FiniteFloat | None
+    """The figure that verdicts use; null if unknown."""
+    figures: dict[str, FiniteFloat | None]
+    """All figures of the workload, with all digits."""
+    settings: dict[str, str]
+    """Values read back during the trial, by setting and place: ``block.scheduler@loop0``."""
+    device: str
+    """The first device under test; empty without one."""
+    devices: dict[str, dict[str, FiniteFloat | None]]
+    """iostat's figures by device, to six digits."""
+    machine: dict[str, FiniteFloat | None]
+    """Figures of the whole host, to six digits."""
+    phases: dict[str, FiniteFloat | None]
+    """Seconds of each phase of the trial, to six digits."""
+    limit: Bottleneck | None = None
+    """The bottleneck; null for a trial that does not count."""
+    notes: tuple[str, ...]
+    """Remarks on the trial."""
+    telemetry: str
+    """Parquet file with the samples, below the output folder; empty without samples."""
+
+
+_NOTHING = TelemetrySummary(0.0, {}, {})
+"""Telemetry of a trial that did not end."""
+
+
+def build_trials(
+    study: Study, rows: Sequence[TrialRow], found: Diagnoses
+) -> tuple[TrialReport, ...]:
+    """Build the values of all trials, in the order of ``rows``: run order."""
+    slow = _slow_trials(study, rows)
+    figures = {workload.label: workload.figure.name for workload in study.workloads}
+    summaries = [row.summary or _NOTHING for row in rows]
+    return tuple(
+        TrialReport(
+            number=number,
+            block=row.block,
+            attempt=row.attempt,
+            position=row.position,
+            workload=row.workload,
+            configuration=row.configuration,
+            status=row.status,
+            reason=row.reason,
+            counts=row.counts,
+            slow=row.counts and (row.workload, row.configuration, row.block) in slow,
+            started_at=row.started_at,
+            value=finite((row.figures or {}).get(figures[row.workload])),
+            figures=finite_values(row.figures),
+            settings=dict(row.settings or {}),
+            device=row.device,
+            devices={name: round_values(figures) for name, figures in own.devices.items()},
+            machine=round_values(own.machine),
+            phases=round_values(row.phases),
+            limit=found[row.id].limit if row.id in found else None,
+            notes=row.notes,
+            telemetry=row.telemetry.name,
+        )
+        for number, (row, own) in enumerate(zip(rows, summaries, strict=True), start=1)
+    )
+
+
+def _slow_trials(study: Study, rows: Sequence[TrialRow]) -> set[tuple[str, str, int]]:
+    """Return (workload, configuration, block) of the counted trials that are slow or failed."""
+    signs = {w.label: 1 if w.figure.higher_is_better else -1 for w in study.workloads}
+    found = set[tuple[str, str, int]]()
+    for (workload, configuration), runs in collect_runs(study, rows).items():
+        blocks, figures = list(runs), np.array([run.figure for run in runs.values()])
+        x = np.where(np.isnan(figures), -np.inf, signs[workload] * np.log(figures))
+        slow = np.flatnonzero(is_slow(x, study.decide.margin))
+        found |= {(workload, configuration, blocks[index]) for index in slow}
+    return found
+
+
+def describe_trial(trial: TrialReport) -> str:
+    """Describe why a trial does not count, failed or was slow; empty otherwise."""
+    if trial.slow:
+        return f"failed: {trial.reason}; counted" if trial.reason else "slow; counted"
+    if trial.counts:
+        return ""
+    return trial.reason or "incomplete block"
+
+
+def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | None:
+    """Return a chart of every trial in run order; None without figures.
+
+    A trial that does not count is hollow and crossed out; one without a figure is a cross at
+    the bottom. A slow run has a ring.
+    """
+    trials = [trial for trial in report.trials if trial.workload == workload.label]
+    measured = [trial for trial in trials if trial.value is not None]
+    if not measured:
+        return None
+    y = alt.Y("value:Q", title=f"{workload.figure.name}, {workload.figure.unit}").scale(zero=False)
+    colour, shape = encode_configuration(report)
+    coded: dict[str, Any] = {"y": y, "color": colour, "shape": shape}
+    shown = {
+        "counted": [trial for trial in measured if trial.counts],
+        "left out": [trial for trial in measured if not trial.counts],
+        "slow": [trial for trial in measured if trial.counts and trial.slow],
+        "without a figure": [trial for trial in trials if trial.value is None],
+    }
+    layers = (
+        _points("counted", filled=True, size=55, opacity=0.9).encode(**coded),
+        _points("left out", filled=False, size=55).encode(**coded),
+        _points("left out", **_CROSS).encode(y=y),
+        _points("slow", **_RING).encode(y=y),
+        _points("without a figure", **_CROSS).encode(y=alt.value("height")),
+    )
+    spec = make_chart(
+        (layer for layer in layers if shown[layer.data.name]),
+        height=230,
+        rows={name: list(map(_trial_row, own)) for name, own in shown.items() if own},
+    )
+    said = f"{workload.figure.name} of every trial in run order; the table below lists them"
+    return Chart(spec, said, _RUN_ORDER_LEGEND)
+
+
+def _points(data: str, **mark: Any) -> alt.Chart:
+    x = alt.X("number:Q", title="trial, in run order").scale(nice=False, padding=8)
+    axis = alt.Axis(tickMinStep=1, tickCount=8, format="d", grid=False)
+    points = alt.Chart(alt.NamedData(data)).mark_point(**mark)
+    tooltip = [alt.Tooltip(name) for name in ("number:Q", "configuration:N", "block:Q")]
+    tooltip += [
+        alt.Tooltip("value:Q", format=".4r"),
+        alt.Tooltip("status:N"),
+        alt.Tooltip("remark:N"),
+    ]
+    encoded: alt.Chart = points.encode(x=x.axis(axis), tooltip=tooltip)
+    return encoded
+
+
+def _trial_row(trial: TrialReport) -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "value": round_value(trial.value),
+        "configuration": trial.configuration,
+        "block": trial.block,
+        "status": trial.status.value,
+        "counts": trial.counts,
+        "slow": trial.slow,
+        "remark": describe_trial(trial) or UNKNOWN,
+    }
+
+
+_RUN_ORDER_LEGEND = (
+    "Hollow with a cross: not counted. Cross at the bottom: no figure. Ring: slow against "
+    "the median of its configuration, counted."
+)
+_CROSS: dict[str, Any] = {
+    "shape": "M-0.7,-0.7L0.7,0.7M-0.7,0.7L0.7,-0.7",
+    "stroke": "currentColor",
+    "strokeWidth": 1.5,
+    "size": 90,
+    "filled": False,
+}
+_RING: dict[str, Any] = {
+    "shape": "circle",
+    "stroke": "currentColor",
+    "strokeWidth": 1.2,
+    "size": 220,
+    "filled": False,
+}

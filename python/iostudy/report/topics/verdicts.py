@@ -1,0 +1,284 @@
+"""Verdicts of a study by workload, figure and configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from pydantic import FiniteFloat
+
+from iostudy.analysis.series import Flag
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.formatting import (
+    format_against,
+    format_blocks_needed,
+    format_change_interval,
+    format_figure,
+)
+from iostudy.report.section import TextTable
+from iostudy.results.change_text import LARGEST_CHANGE, format_tenths, is_ratio
+from iostudy.units import format_percent
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report, WorkloadReport
+
+
+class SlowRunsReport(Value):
+    """Runs that failed, or are worse than the configuration's median by over five margins."""
+
+    slow: int
+    """Number of slow runs."""
+    runs: int
+    """Number of runs."""
+    at_most: FiniteFloat
+    """Upper bound of the share of slow runs, at a confidence of 1 minus the study's risk."""
+
+
+class SlowNoiseReport(Value):
+    """How strongly a configuration feels the slow noise of the machine; 1 is as the baseline."""
+
+    ratio: FiniteFloat | None
+    """Ratio to the baseline; null if the baseline seems to feel none."""
+    low: FiniteFloat
+    """Lower end of its 95 % interval."""
+    high: FiniteFloat | None
+    """Upper end; null if the baseline may feel none."""
+
+
+class Result(Value):
+    """Comparison of a configuration with the baseline on one workload.
+
+    The baseline itself has a mean and no comparison.
+    """
+
+    configuration: str
+    """Label of the configuration."""
+    baseline: bool
+    """Whether it is the baseline."""
+    bound: bool = False
+    """Whether it is a bound: it shows what is possible, and cannot be recommended."""
+    blocks: int
+    """Number of counted blocks shared with the baseline; for the baseline all of its own."""
+    value: FiniteFloat | None
+    """Geometric mean over those blocks without failed runs, in the figure's unit; null if
+    unknown."""
+    simulator_error: str = ""
+    """Largest error of the simulator's throughput under this configuration, in words; empty for a
+    measured figure."""
+    change: FiniteFloat | None = None
+    """Change of the figure of a typical run against the baseline, as a fraction; null if
+    unknown."""
+    interval: Span | None = None
+    """Repeated confidence interval of the change, as fractions; null if unknown."""
+    verdict: Verdict | None = None
+    """Verdict by the interval and the margin; null for the baseline."""
+    by_margin: bool = False
+    """Whether the whole interval lies beyond the margin."""
+    fragile: bool = False
+    """Whether Student's t gives another verdict."""
+    futile: bool = False
+    """Whether the comparison ended early without a verdict: further blocks had little chance of
+    one."""
+    blocks_needed: int | None = None
+    """Estimated blocks in all for a final verdict of a comparison without one; null otherwise."""
+    slow: SlowRunsReport | None = None
+    """Slow and failed runs over those blocks; null if unknown."""
+    not_worse: bool = False
+    """Whether it is shown not to be worse by the margin, at the level of the study's goal."""
+    guarded: bool = False
+    """Whether it has shown all that the goal wants of it: not to be worse by the margin."""
+    slow_noise: SlowNoiseReport | None = None
+    """How strongly it feels slow noise; null for few blocks, and without such noise."""
+    flags: tuple[Flag, ...] = ()
+    """Violated assumptions of the verdict, found in the paired log-ratios."""
+
+    def has_ended(self, max_blocks: int) -> bool:
+        """Return whether no further block can change it."""
+        decided = self.verdict is not None and self.verdict.is_final
+        return decided or self.futile or self.guarded or self.blocks >= max_blocks
+
+
+@dataclass(frozen=True)
+class FigureVerdicts:
+    """Verdicts by one figure of a workload: the baseline, then the other configurations.
+
+    ``name`` distinguishes it from all others of the study. ``is_guard``: the figure does not
+    decide, but a recommendation must not make it worse.
+    """
+
+    name: str
+    workload: str
+    figure: FigureDescription
+    results: Sequence[Result]
+    is_guard: bool = False
+
+    @property
+    def choices(self) -> tuple[Result, ...]:
+        """The results of all configurations but the baseline, without bounds."""
+        return tuple(result for result in self.results[1:] if not result.bound)
+
+
+def list_verdicts(workloads: Sequence[WorkloadReport]) -> tuple[FigureVerdicts, ...]:
+    """Return the verdicts by every figure, in the order of the study."""
+    alone = len(workloads) == 1
+    return tuple(each for own in workloads for each in _list_of_workload(own, alone=alone))
+
+
+def _list_of_workload(own: WorkloadReport, *, alone: bool) -> Iterator[FigureVerdicts]:
+    """Yield the verdicts on one workload; its label names them if it has one figure."""
+    figures = ((own.figure, own.results), *((each.figure, each.results) for each in own.guards))
+    for place, (figure, results) in enumerate(figures):
+        several = figure.name if alone else f"{figure.name} of {own.label}"
+        name = several if own.guards else own.label
+        yield FigureVerdicts(name, own.label, figure, results, is_guard=place > 0)
+
+
+def format_value(result: Result) -> str:
+    """Return the mean, in a simulated study with the simulator's error: ``360 (error to 4 %)``."""
+    value = format_figure(result.value)
+    return f"{value} ({result.simulator_error})" if result.simulator_error else value
+
+
+def format_change(result: Result) -> str:
+    """A change with its interval: ``-12.0 % [-15.0, -9.0]``."""
+    return format_change_interval(result.change, result.interval)
+
+
+def format_slow_runs(result: Result) -> str:
+    """Return the slow runs with the bound of their share: ``0 of 30, at most 9.5 %``."""
+    slow = result.slow
+    if slow is None or not slow.runs:
+        return ""
+    return f"{slow.slow} of {slow.runs}, at most {format_percent(slow.at_most)}"
+
+
+def format_change_size(result: Result) -> str:
+    """Return a change without its direction, which the verb expresses: ``12.0 % [9.0, 15.0]``.
+
+    Above 100 % it is the ratio to the baseline: ``30.0 x [25.1, 36.2]``.
+    """
+    assert result.change is not None
+    assert result.interval is not None
+    if is_ratio(result.change):
+        return format_change(result)
+    sign = 1 if result.change >= 0 else -1
+    low, high = sorted(sign * end for end in (result.interval.low, result.interval.high))
+    text = f">{LARGEST_CHANGE * 100:.0f}" if high >= LARGEST_CHANGE else format_tenths(high * 100)
+    return f"{format_tenths(abs(result.change) * 100)} % [{format_tenths(low * 100)}, {text}]"
+
+
+def format_verdict(result: Result, by_margin: str = "by at least the margin") -> str:
+    """The verdict in words; the baseline has none."""
+    if result.baseline:
+        return "baseline"
+    if result.verdict is None or not result.blocks:
+        return "no data"
+    words = result.verdict.value
+    if result.verdict in (Verdict.BETTER, Verdict.WORSE) and result.by_margin:
+        words += f" {by_margin}"
+    marks = [mark for mark, has_mark, _ in _MARKS if has_mark(result)]
+    return f"{words} ({', '.join(marks)})" if marks else words
+
+
+_MARKS: tuple[tuple[str, Callable[[Result], bool], str], ...] = (
+    ("a bound", lambda result: result.bound, "it shows what is possible, and is no candidate"),
+    ("fragile", lambda result: result.fragile, "Student's t has another verdict"),
+    ("futile", lambda result: result.futile, "ended early, with little chance of a verdict"),
+    ("flagged", lambda result: bool(result.flags), "an assumption does not hold (Caveats)"),
+)
+"""Marks of a verdict, when it has them, and their meaning."""
+
+
+def explain_marks(results: Iterable[Result]) -> str:
+    """Explain the marks that these verdicts have; empty without marks."""
+    known = list(results)
+    return " ".join(
+        f"{mark[0].upper()}{mark[1:]}: {meaning}."
+        for mark, has_mark, meaning in _MARKS
+        if any(has_mark(result) for result in known)
+    )
+
+
+def choose_verdict_symbol(verdict: Verdict | None) -> str:
+    """Return the verdict's symbol, the same as in the charts."""
+    match verdict:
+        case Verdict.BETTER:
+            return "▲"
+        case Verdict.WORSE:
+            return "▼"
+        case Verdict.EQUIVALENT:
+            return "●"
+        case Verdict.NOT_WORSE:
+            return "▶"
+        case Verdict.NOT_BETTER:
+            return "◀"
+        case Verdict.INCONCLUSIVE:
+            return "◆"
+        case None:
+            return ""
+        case _:
+            assert_never(verdict)
+
+
+def format_blocks(result: Result) -> str:
+    """Blocks done, and how many an open comparison would take: ``20 of ≈55``."""
+    if result.blocks_needed is not None:
+        return f"{result.blocks} of {format_blocks_needed(result.blocks_needed, '≈')}"
+    return str(result.blocks)
+
+
+def format_blocks_legend(results: Iterable[Result]) -> str:
+    """Explain entries of ``format_blocks`` with an estimate; empty without any."""
+    for result in results:
+        if result.blocks_needed is not None:
+            needed = format_blocks_needed(result.blocks_needed, more="more than ")
+            return (
+                f"blocks: {format_blocks(result)} means {result.blocks} run, and {needed} "
+                "needed for a final verdict"
+            )
+    return ""
+
+
+def format_first_blocks_legend(
+    workload: WorkloadReport, workloads: Iterable[WorkloadReport]
+) -> str:
+    """The legend, under the first of the tables that has such an entry."""
+    first = next(
+        (
+            workload_report
+            for workload_report in workloads
+            if format_blocks_legend(workload_report.results)
+        ),
+        None,
+    )
+    return format_blocks_legend(workload.results) if workload is first else ""
+
+
+def build_verdict_table(verdicts: FigureVerdicts, report: Report) -> TextTable:
+    """Configuration, figure, change with its interval, verdict, blocks and slow runs."""
+    figure = verdicts.figure
+    better = "higher" if figure.higher_is_better else "lower"
+    heads = (
+        report.noun,
+        "verdict",
+        figure.unit,
+        format_against(report.baseline),
+        "blocks",
+        "slow runs",
+    )
+    title = f"{verdicts.workload}: {figure.name}, {better} is better"
+    return TextTable(title, heads, [_row(result) for result in verdicts.results], names=2)
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    verdict = f"{choose_verdict_symbol(result.verdict)} {format_verdict(result)}".strip()
+    return (
+        result.configuration,
+        verdict,
+        format_value(result),
+        "" if result.baseline else format_change(result),
+        format_blocks(result),
+        format_slow_runs(result),
+    )

@@ -1,1 +1,0 @@
-"""Verdicts: results, answer, headline and next steps."""

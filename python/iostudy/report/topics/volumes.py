@@ -1,0 +1,324 @@
+"""Expected and observed rates of volumes by the trials' telemetry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+from pydantic import FiniteFloat
+
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import Value
+from iostudy.report.formatting import format_count, format_figure, join_words
+from iostudy.report.section import Section, TextTable
+from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.study.model import Study
+from iostudy.study.targets.volume import VolumeTarget
+from iostudy.telemetry.stack import Direction, build_flow
+from iostudy.telemetry.summary import Figures, TelemetrySummary
+from iostudy.units import KIB, MIB, format_percent
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
+
+
+class MemberReport(Value):
+    """A disk of the volume, measured alone before the volume was made."""
+
+    device: str
+    """Kernel name of the disk."""
+    read_rate: FiniteFloat
+    """Sequential reads, in MiB/s."""
+    reads_per_second: FiniteFloat
+    """Random reads of 4 KiB per second, with 16 in flight."""
+    write_rate: FiniteFloat
+    """Sequential writes with a flush at their end, in MiB/s."""
+    writes_per_second: FiniteFloat
+    """Random writes of 4 KiB per second, with 16 in flight and a flush at their end."""
+    is_slow: bool
+    """Whether a rate is below 80 % of the median of all disks, and no disk was made like it."""
+
+
+class DeviceRequests(Value):
+    """Requests of one direction through one device."""
+
+    device: str
+    """All names of the device, such as ``253:2 = dm-2 = vg0/home``."""
+    requests_in: FiniteFloat
+    """Requests per second that reached it."""
+    requests_out: FiniteFloat
+    """Requests per second that it completed, after merging."""
+
+
+class VolumeRateReport(Value):
+    """One direction of the trials of a configuration on a workload."""
+
+    workload: str
+    """Label of the workload."""
+    configuration: str
+    """Label of the configuration."""
+    direction: str
+    """``read`` or ``write``."""
+    disks: int
+    """Number of disks that can work on different data of this direction at a time."""
+    expected: FiniteFloat
+    """Sequential rate of that many of the slowest disk, in MiB/s."""
+    expected_requests: FiniteFloat
+    """Random requests per second of that many of the slowest disk."""
+    observed: FiniteFloat
+    """Mean rate of the volume over the counted trials, in MiB/s."""
+    requests: FiniteFloat
+    """Requests per second that the volume completed."""
+    member_requests: FiniteFloat
+    """Requests per second that reached its disks."""
+    completed: FiniteFloat
+    """Requests per second that the disks completed, after merging."""
+    devices: tuple[DeviceRequests, ...]
+    """The volume, the layers below it and its disks, from the top."""
+
+
+class VolumeReport(Value):
+    """A volume and its disks."""
+
+    members: tuple[MemberReport, ...]
+    """The disks of the target, in its order."""
+    rates: tuple[VolumeRateReport, ...]
+    """Rates by workload, configuration and direction."""
+
+
+_SLOW = 0.8
+"""Share of the median speed below which a disk is slow."""
+_MIN_SHARE = 0.05
+"""Share of all bytes from which a direction is reported."""
+_SPEEDS = (
+    "read_bytes_per_second",
+    "reads_per_second",
+    "write_bytes_per_second",
+    "writes_per_second",
+)
+"""The rates of a disk alone, by their names in the circumstances."""
+_PREFIXES = {"read": "r", "write": "w"}
+"""iostat's prefix of each direction."""
+
+
+def build_volume(
+    study: Study, circumstances: Mapping[str, Any], rows: Sequence[TrialRow]
+) -> VolumeReport | None:
+    """Build the report of the study's volume; None without one, or without a measured disk."""
+    measured = circumstances.get("target", {}).get("members", [])
+    if not isinstance(study.target, VolumeTarget) or not measured:
+        return None
+    members = _members(measured, study.target.models)
+    return VolumeReport(members=members, rates=tuple(_rates(study, study.target, members, rows)))
+
+
+def _members(
+    measured: Sequence[Mapping[str, Any]], models: Sequence[str]
+) -> tuple[MemberReport, ...]:
+    usual = {figure: median(own[figure] for own in measured) for figure in _SPEEDS}
+    return tuple(
+        MemberReport(
+            device=own["device"],
+            read_rate=own["read_bytes_per_second"] / MIB,
+            reads_per_second=own["reads_per_second"],
+            write_rate=own["write_bytes_per_second"] / MIB,
+            writes_per_second=own["writes_per_second"],
+            # What differs between disks of one made model is the noise of a single measurement.
+            is_slow=models.count(model) == 1
+            and any(own[figure] < _SLOW * usual[figure] for figure in _SPEEDS),
+        )
+        for own, model in zip(measured, models, strict=True)
+    )
+
+
+def _rates(
+    study: Study,
+    target: VolumeTarget,
+    members: Sequence[MemberReport],
+    rows: Sequence[TrialRow],
+) -> Iterator[VolumeRateReport]:
+    for request in study.workloads:
+        for configuration in study.configurations():
+            own = [
+                row
+                for row in rows
+                if row.counts
+                and (row.workload, row.configuration) == (request.label, configuration.label)
+                and row.summary is not None
+            ]
+            layout = target.layout.with_settings(configuration.settings)
+            used = members[: layout.members_used(len(members))]
+            for direction in _directions(own):
+                yield _rate(own, layout, used, direction)
+
+
+def _directions(rows: Sequence[TrialRow]) -> list[str]:
+    """Return the directions in which the volume moved more than a few bytes."""
+    moved = {name: _mean(rows, f"{prefix}kB/s") for name, prefix in _PREFIXES.items()}
+    return [name for name, own in moved.items() if own > _MIN_SHARE * sum(moved.values())]
+
+
+def _rate(
+    rows: Sequence[TrialRow],
+    layout: VolumeLayout,
+    used: Sequence[MemberReport],
+    direction: str,
+) -> VolumeRateReport:
+    prefix, writes = _PREFIXES[direction], direction == "write"
+    disks = layout.parallel_disks(len(used), writes=writes)
+    rates = [own.write_rate if writes else own.read_rate for own in used]
+    random_rates = [own.writes_per_second if writes else own.reads_per_second for own in used]
+    names = [member.device for member in used]
+    completed = sum(_mean(rows, f"{prefix}/s", name) for name in names)
+    merged = sum(_mean(rows, f"{prefix}rqm/s", name) for name in names)
+    return VolumeRateReport(
+        workload=rows[0].workload,
+        configuration=rows[0].configuration,
+        direction=direction,
+        disks=disks,
+        expected=disks * min(rates),
+        expected_requests=disks * min(random_rates),
+        observed=_mean(rows, f"{prefix}kB/s") * KIB / MIB,
+        requests=_mean(rows, f"{prefix}/s"),
+        member_requests=completed + merged,
+        completed=completed,
+        devices=tuple(_devices(rows, Direction.WRITE if writes else Direction.READ)),
+    )
+
+
+def _devices(rows: Sequence[TrialRow], direction: Direction) -> Iterator[DeviceRequests]:
+    """Yield each device from the volume down, by the trials whose devices have the same names."""
+    summaries = [row.summary for row in rows if row.summary is not None]
+    same = [own for own in summaries if own.below == summaries[-1].below]
+    means = _mean_figures(same, direction.figures)
+    flow = build_flow(direction, rows[-1].device, same[-1].below, means)
+    for name in (name for layer in (flow.layers if flow else ()) for name in layer.devices):
+        completed, merged = (means[name][figure] for figure in direction.figures)
+        yield DeviceRequests(
+            device=same[-1].titles.get(name, name),
+            requests_in=completed + merged,
+            requests_out=completed,
+        )
+
+
+def _mean_figures(
+    summaries: Sequence[TelemetrySummary], figures: Sequence[str]
+) -> Mapping[str, Figures]:
+    """Return the means of these figures by device."""
+    return {
+        name: {
+            figure: fmean(own.devices.get(name, {}).get(figure, 0.0) for own in summaries)
+            for figure in figures
+        }
+        for name in summaries[-1].devices
+    }
+
+
+def _mean(rows: Sequence[TrialRow], figure: str, device: str = "") -> float:
+    """Return the mean of a figure of a device, by default of the volume."""
+    return (
+        fmean(_figures(row, device or row.device).get(figure, 0.0) for row in rows) if rows else 0
+    )
+
+
+def _figures(row: TrialRow, device: str) -> Figures:
+    return row.summary.devices.get(device, {}) if row.summary else {}
+
+
+_EXPLANATION = (
+    "Each disk was read and written alone before the volume was made; writes include a flush. "
+    "Expected is the sequential rate of the slowest disk, times the disks that can work on "
+    "different data at a time: all of them for reads, without copies and parity for writes. "
+    "Observed is the mean rate of the volume over whole trials, so small or random requests and "
+    "one reader explain lower shares."
+)
+
+
+def build_volume_section(report: Report) -> Section | None:
+    """None for a study without a volume."""
+    found = report.volume
+    if found is None:
+        return None
+    return Section(
+        name="volume",
+        title="Volume and disks",
+        notes=(_EXPLANATION, *_slow_members(found), *(_sentence(rate) for rate in found.rates)),
+        tables=(_rate_table(report.noun, found),),
+        folded=(_member_table(found.members), _device_table(report.noun, found)),
+    )
+
+
+def _slow_members(found: VolumeReport) -> Iterator[str]:
+    slow = [member.device for member in found.members if member.is_slow]
+    if slow:
+        verb = "is" if len(slow) == 1 else "are"
+        yield (
+            f"{join_words(slow)} {verb} slower than 80 % of the median disk, and every stripe "
+            "waits for its slowest disk. Each was measured once: measure a slow one again before "
+            "you replace it."
+        )
+
+
+def _sentence(rate: VolumeRateReport) -> str:
+    share = format_percent(rate.observed / rate.expected)
+    return (
+        f"{rate.workload}, {rate.configuration}: {rate.direction}s moved {share} of what "
+        f"{format_count(rate.disks, 'disk')} could. {_describe_requests(rate)}"
+    )
+
+
+def _describe_requests(rate: VolumeRateReport) -> str:
+    """Say what copies, merging and the number of disks made of the requests of the volume."""
+    copies = rate.member_requests / rate.requests if rate.requests else 0.0
+    merged = rate.member_requests / rate.completed if rate.completed else 0.0
+    alone = rate.expected_requests / rate.disks
+    return (
+        f"Each of its {format_figure(rate.requests)} requests/s became {format_figure(copies)} of "
+        f"its disks. Merging made one of {format_figure(merged)}. The disks completed "
+        f"{format_figure(rate.completed)}/s, {format_figure(rate.completed / alone)} times the "
+        f"random {rate.direction}s of one disk alone."
+    )
+
+
+def _rate_table(noun: str, found: VolumeReport) -> TextTable:
+    heads = ("workload", noun, "direction", "disks", "expected, MiB/s", "observed, MiB/s")
+    requests = ("requests/s", "at the disks", "completed", "one disk alone")
+    rows = [
+        (
+            *(rate.workload, rate.configuration, rate.direction, str(rate.disks)),
+            *map(format_figure, (rate.expected, rate.observed)),
+            *map(format_figure, (rate.requests, rate.member_requests, rate.completed)),
+            format_figure(rate.expected_requests / rate.disks),
+        )
+        for rate in found.rates
+    ]
+    return TextTable("", (*heads, *requests), rows, names=3)
+
+
+def _member_table(members: tuple[MemberReport, ...]) -> TextTable:
+    rows = [
+        (
+            own.device,
+            *map(format_figure, (own.read_rate, own.reads_per_second)),
+            *map(format_figure, (own.write_rate, own.writes_per_second)),
+        )
+        for own in members
+    ]
+    sequential = ("sequential reads, MiB/s", "random reads/s")
+    heads = ("disk", *sequential, "sequential writes, MiB/s", "random writes/s")
+    return TextTable("Disks alone", heads, rows, names=1)
+
+
+def _device_table(noun: str, found: VolumeReport) -> TextTable:
+    rows = [
+        (
+            *(rate.workload, rate.configuration, rate.direction, own.device),
+            *map(format_figure, (own.requests_in, own.requests_out)),
+            format_figure(own.requests_in / own.requests_out if own.requests_out else 1.0),
+        )
+        for rate in found.rates
+        for own in rate.devices
+    ]
+    heads = ("workload", noun, "direction", "device", "in/s", "out/s", "in per out")
+    return TextTable("Requests from the volume down to its disks", heads, rows, names=4)

@@ -1,1 +1,0 @@
-"""Volumes compared with the disks that they consist of."""
