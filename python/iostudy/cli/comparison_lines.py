@@ -11,7 +11,8 @@ from rich.text import Text
 
 from iostudy.execution.progress import undecided_configurations
 from iostudy.report.bars import SHORTEST_INTERVAL_BAR, format_interval_axis, format_interval_bar
-from iostudy.report.formatting import build_span, format_change_interval
+from iostudy.report.base import build_span
+from iostudy.report.formatting import format_change_interval
 from iostudy.report.render.answer_screen import VERDICT_STYLES
 from iostudy.report.topics.verdicts import choose_verdict_symbol
 from iostudy.results.comparisons import ComparisonResult, decision_rule

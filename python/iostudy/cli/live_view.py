@@ -13,7 +13,8 @@ from rich.text import Text
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.comparison_lines import ComparisonTable
 from iostudy.cli.streams import replace_unencodable
-from iostudy.report.formatting import build_span, format_change_interval
+from iostudy.report.base import build_span
+from iostudy.report.formatting import format_change_interval
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.visible import visible
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat
 
 
 class Value(BaseModel):
@@ -14,6 +16,33 @@ class Value(BaseModel):
         frozen=True, extra="forbid", use_attribute_docstrings=True, serialize_by_alias=True
     )
 
+    @classmethod
+    def copy_from(cls, source: object, **more: object) -> Self:
+        """Return the value with the fields that ``source`` has by the same names, and ``more``."""
+        own = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
+        return cls.model_validate({**own, **more}, from_attributes=True)
+
+
+class OnWorkload(Value):
+    """A value about one workload."""
+
+    workload: str
+    """Label of the workload."""
+
+
+class UnderConfiguration(Value):
+    """A value about one configuration."""
+
+    configuration: str
+    """Label of the configuration."""
+
+
+class OfConfiguration(OnWorkload):
+    """A value about one configuration on one workload."""
+
+    configuration: str
+    """Label of the configuration."""
+
 
 class Span(Value):
     """Both ends of an interval, as fractions where the field says nothing else."""
@@ -22,6 +51,21 @@ class Span(Value):
     """Lower end."""
     high: FiniteFloat
     """Upper end."""
+
+
+def finite(value: float | None) -> float | None:
+    """``value`` unless it is NaN or infinite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def build_span(interval: tuple[float, float]) -> Span | None:
+    """Return an interval with known ends, else None."""
+    low, high = map(finite, interval)
+    return None if low is None or high is None else Span(low=low, high=high)
+
+
+Number = Annotated[FiniteFloat | None, BeforeValidator(finite)]
+"""A number; None if it is not known: NaN or infinite."""
 
 
 class FigureDescription(Value):
@@ -72,11 +116,9 @@ class State(StrEnum):
     STOPPED = "stopped"
 
 
-class GivenUpWorkloadReport(Value):
+class GivenUpWorkloadReport(OnWorkload):
     """A workload that the study gave up: all attempts at a block failed."""
 
-    workload: str
-    """Label of the workload."""
     block: int
     """Number of the block."""
     attempts: int

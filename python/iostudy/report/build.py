@@ -12,14 +12,15 @@ from pydantic import JsonValue
 from iostudy.analysis.series import FamilyOfTests
 from iostudy.analysis.slow_runs import SlowRuns
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.base import FigureDescription, GivenUpWorkloadReport, State, Step
-from iostudy.report.formatting import (
+from iostudy.report.base import (
+    FigureDescription,
+    GivenUpWorkloadReport,
+    State,
+    Step,
     build_span,
-    describe_bounds,
-    describe_given_up,
-    describe_stop,
     finite,
 )
+from iostudy.report.formatting import describe_bounds, describe_given_up, describe_stop
 from iostudy.report.names import find_baseline_label, find_single_factor, find_study_noun
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.block_latency import build_block_latency

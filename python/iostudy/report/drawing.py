@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, TypeVar, assert_never
 
 from iostudy.analysis.verdict import Verdict
 
@@ -57,11 +57,12 @@ def choose_verdict_mark(verdict: Verdict) -> tuple[str, str]:
             assert_never(verdict)
 
 
-def cycle_items(items: tuple[str, ...], count: int) -> list[str]:
+def cycle_items(items: Sequence[T], count: int) -> list[T]:
     """``count`` of them, from the beginning again when they are used up."""
     return [items[index % len(items)] for index in range(count)]
 
 
+T = TypeVar("T")
 Spec = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 

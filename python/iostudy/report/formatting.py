@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pydantic import JsonValue
 
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
-from iostudy.report.base import Span
+from iostudy.report.base import Span, finite
 from iostudy.results.change_text import (
     format_change_ends,
     format_relative_change,
@@ -127,11 +127,6 @@ def format_time(unix_seconds: float) -> str:
     return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def finite(value: float | None) -> float | None:
-    """``value`` unless it is NaN or infinite."""
-    return value if value is not None and math.isfinite(value) else None
-
-
 def finite_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
     """A mapping of numbers, each finite or None."""
     return {name: finite(value) for name, value in (values or {}).items()}
@@ -146,9 +141,3 @@ def round_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
         name: float(f"{value:.6g}") if math.isfinite(value) else None
         for name, value in (values or {}).items()
     }
-
-
-def build_span(interval: tuple[float, float]) -> Span | None:
-    """Return an interval with known ends, else None."""
-    low, high = map(finite, interval)
-    return None if low is None or high is None else Span(low=low, high=high)

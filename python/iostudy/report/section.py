@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,15 @@ class TextTable:
     def is_number(self, place: int) -> bool:
         """Whether the column holds numbers."""
         return self.names <= place < len(self.heads) - self.words
+
+
+def make_table(
+    rows: Iterable[Mapping[str, object]], title: str = "", *, names: int = 1, words: int = 0
+) -> TextTable:
+    """Return a table of rows that map each head to its cell; without rows it has no heads."""
+    found = list(rows)
+    cells = [tuple(map(str, row.values())) for row in found]
+    return TextTable(title, tuple(found[0]) if found else (), cells, names, words)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from iostudy.cli.report_output import read_recorded
 from iostudy.host import devices
 from iostudy.ledger.rows import MeasuredRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME
-from iostudy.report.base import Span
-from iostudy.report.formatting import build_span, finite
+from iostudy.report.base import Span, build_span, finite
 from iostudy.results.comparisons import compare_configurations
 from iostudy.results.node_parts import read_node_parts
 from iostudy.study.model import Study

@@ -14,7 +14,6 @@ from iostudy.report.render import markdown
 from iostudy.report.search_report import build_search_report
 from iostudy.report.section import Section
 from iostudy.report.topics.search import (
-    INTERACTIONS,
     CandidateReport,
     ImportanceReport,
     MainEffectPoint,
@@ -143,7 +142,7 @@ def test_importance_is_sorted_and_has_intervals() -> None:
     assert table.rows == [
         ("read_ahead_kb", "80 %", "30 % to 95 %"),
         ("scheduler", "10 %", "0 % to 40 %"),
-        (INTERACTIONS, "4 %", "0 % to 30 %"),
+        ("interactions", "4 %", "0 % to 30 %"),
     ]
 
 

@@ -10,9 +10,8 @@ from importlib.metadata import version
 from iostudy.analysis.paired import Interval, as_fraction
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import EstimatedDifference, Verdict
-from iostudy.report.base import Span
+from iostudy.report.base import Span, build_span, finite
 from iostudy.report.build import build_workloads
-from iostudy.report.formatting import build_span, finite
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.measurements import describe_figure
 from iostudy.results.comparisons import compare_configurations

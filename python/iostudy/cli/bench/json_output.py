@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
+from iostudy.report.base import finite
 from iostudy.report.documents.bench import (
     BenchReport,
     BlockRequestReport,
@@ -17,7 +18,7 @@ from iostudy.report.documents.bench import (
     RequestLatencyDistribution,
     RequestSummary,
 )
-from iostudy.report.formatting import finite, finite_values
+from iostudy.report.formatting import finite_values
 from iostudy.report.topics.diagnosis import build_diagnosis
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.workloads.definition import Figure, WorkloadDefinition

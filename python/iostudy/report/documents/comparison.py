@@ -14,12 +14,18 @@ from iostudy.analysis import unpaired
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.base import (
+    FigureDescription,
+    OnWorkload,
+    Span,
+    UnderConfiguration,
+    Value,
+    build_span,
+    finite,
+)
 from iostudy.report.documents.matching import find_differences, label_folders, match_studies
 from iostudy.report.formatting import (
     UNKNOWN,
-    build_span,
-    finite,
     format_change_interval,
     format_fact,
     format_fact_name,
@@ -63,11 +69,9 @@ class ComparedStudy(Value):
     """Unix time in seconds."""
 
 
-class ConfigurationMean(Value):
+class ConfigurationMean(UnderConfiguration):
     """A configuration in one of the two studies."""
 
-    configuration: str
-    """Label of the configuration."""
     value: FiniteFloat | None
     """Geometric mean over its counted trials, in the figure's unit; null if unknown."""
     trials: int
@@ -102,11 +106,9 @@ class EffectDifference(Value):
     """Whether the whole interval lies beyond the margin."""
 
 
-class ConfigurationComparison(Value):
+class ConfigurationComparison(OnWorkload):
     """Comparison of a configuration of the second study with one of the first."""
 
-    workload: str
-    """Label of the workload."""
     figure: FigureDescription
     """The compared figure."""
     is_guard: bool = False

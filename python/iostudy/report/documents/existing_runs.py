@@ -12,14 +12,8 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import compare_samples
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.formatting import (
-    build_span,
-    finite,
-    format_change_interval,
-    format_count,
-    format_figure,
-)
+from iostudy.report.base import FigureDescription, Span, Value, build_span, finite
+from iostudy.report.formatting import format_change_interval, format_count, format_figure
 from iostudy.report.section import Document, Section, TextTable
 from iostudy.units import format_percent
 

@@ -12,15 +12,8 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.noise import Noise, estimate_power, minimum_detectable_effect, pool_noise
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.formatting import (
-    UNKNOWN,
-    build_span,
-    finite,
-    format_change_interval,
-    format_count,
-    join_words,
-)
+from iostudy.report.base import FigureDescription, Span, Value, build_span, finite
+from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.section import TextTable
 from iostudy.report.topics.measurements import describe_figure
 from iostudy.report.topics.noise import (

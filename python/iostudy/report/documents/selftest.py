@@ -12,8 +12,8 @@ from typing import Literal, assert_never
 from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import Span, Value
-from iostudy.report.formatting import build_span, format_change_interval, format_signed_change
+from iostudy.report.base import Span, Value, build_span
+from iostudy.report.formatting import format_change_interval, format_signed_change
 from iostudy.report.section import TextTable
 from iostudy.report.topics.noise import PowerEstimateReport, build_workload_power
 from iostudy.results.comparisons import ComparisonResult

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from pydantic import FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Value
+from iostudy.report.base import OfConfiguration, Value
 from iostudy.report.formatting import format_figure
-from iostudy.report.section import Section, TextTable
+from iostudy.report.section import Section, make_table
 from iostudy.report.topics.telemetry import (
     find_tested_device,
     group_counted_trials,
     rename_tested_device,
 )
 from iostudy.study.model import Study
-from iostudy.telemetry.block_requests import BlockRequests, Operation, Requests
+from iostudy.telemetry.block_requests import Operation, Requests
 from iostudy.units import format_percent
 from iostudy.workloads.native.latency import percentiles_us, pool_histograms
 
@@ -48,13 +48,9 @@ class PooledRequests(Value):
     """Requests in each of these buckets."""
 
 
-class BlockLatencyReport(Value):
+class BlockLatencyReport(OfConfiguration):
     """Requests to the disks under one configuration on one workload."""
 
-    workload: str
-    """Label of the workload."""
-    configuration: str
-    """Label of the configuration."""
     trials: int
     """Number of counted trials that were traced."""
     events: int
@@ -67,73 +63,55 @@ class BlockLatencyReport(Value):
     """Requests by device, the target's first, and by operation."""
 
 
-ByOperation = Mapping[Operation, Requests]
-
-
 def build_block_latency(study: Study, rows: Sequence[TrialRow]) -> tuple[BlockLatencyReport, ...]:
     """One for each workload and configuration with a traced trial that counts."""
     tested = find_tested_device(rows)
-    return tuple(
-        _traced(*pair, traced, tested)
-        for pair, own in group_counted_trials(study, rows).items()
-        if (
-            traced := [
-                (row, row.summary.requests) for row in own if row.summary and row.summary.requests
+    found = []
+    for (workload, configuration), own in group_counted_trials(study, rows).items():
+        traced = [
+            (row, row.summary.requests) for row in own if row.summary and row.summary.requests
+        ]
+        if traced:
+            by_device = [
+                rename_tested_device(requests.devices, row.device, tested)
+                for row, requests in traced
             ]
-        )
-    )
+            report = BlockLatencyReport(
+                workload=workload,
+                configuration=configuration,
+                trials=len(traced),
+                events=sum(requests.events for _, requests in traced),
+                lost_events=sum(requests.lost for _, requests in traced),
+                unmatched_events=sum(requests.unmatched for _, requests in traced),
+                requests=tuple(_pool_requests(by_device)),
+            )
+            found.append(report)
+    return tuple(found)
 
 
-def _traced(
-    workload: str,
-    configuration: str,
-    traced: Sequence[tuple[TrialRow, BlockRequests]],
-    tested: str,
-) -> BlockLatencyReport:
-    summaries = [requests for _, requests in traced]
-    by_device = [
-        rename_tested_device(requests.devices, row.device, tested) for row, requests in traced
-    ]
-    return BlockLatencyReport(
-        workload=workload,
-        configuration=configuration,
-        trials=len(traced),
-        events=sum(own.events for own in summaries),
-        lost_events=sum(own.lost for own in summaries),
-        unmatched_events=sum(own.unmatched for own in summaries),
-        requests=tuple(_requests(by_device)),
-    )
+def _pool_requests(
+    trials: Sequence[Mapping[str, Mapping[Operation, Requests]]],
+) -> Iterator[PooledRequests]:
+    """Yield the requests of all trials by device and operation: histograms add, means by counts."""
+    for device in dict.fromkeys(name for trial in trials for name in trial):
+        here = [trial[device] for trial in trials if device in trial]
+        for operation in dict.fromkeys(name for trial in here for name in trial):
+            each = [trial[operation] for trial in here if operation in trial]
+            histogram = pool_histograms(own.latencies_us for own in each)
+            count = sum(own.count for own in each)
+            upper_us, counts = zip(*histogram, strict=True)
+            yield PooledRequests(
+                device=device,
+                operation=operation,
+                trials=len(each),
+                count=count,
+                mean_us=math.fsum(own.count * own.mean_us for own in each) / count,
+                percentiles_us=percentiles_us(histogram, max(own.max_us for own in each)),
+                upper_us=upper_us,
+                counts=counts,
+            )
 
 
-def _requests(trials: Sequence[Mapping[str, ByOperation]]) -> Iterator[PooledRequests]:
-    """Return the requests of each device by operation."""
-    for device in dict.fromkeys(name for own in trials for name in own):
-        here = [own[device] for own in trials if device in own]
-        for operation in dict.fromkeys(name for own in here for name in own):
-            yield _pooled(device, operation, [own[operation] for own in here if operation in own])
-
-
-def _pooled(device: str, operation: Operation, each: Sequence[Requests]) -> PooledRequests:
-    """The requests of several trials as those of one: histograms add, means by their counts."""
-    histogram, count = (
-        pool_histograms(own.latencies_us for own in each),
-        sum(own.count for own in each),
-    )
-    upper_us, counts = zip(*histogram, strict=True)
-    return PooledRequests(
-        device=device,
-        operation=operation,
-        trials=len(each),
-        count=count,
-        mean_us=math.fsum(own.count * own.mean_us for own in each) / count,
-        percentiles_us=percentiles_us(histogram, max(own.max_us for own in each)),
-        upper_us=upper_us,
-        counts=counts,
-    )
-
-
-REQUESTS = "requests"
-"""The name of the section."""
 _KNOWN = (
     "Microseconds from the issue of a request to the driver to its completion (kernel "
     "tracepoints), without the time in the I/O scheduler, which r_await and w_await include. All "
@@ -148,12 +126,25 @@ def build_block_latency_sections(workload: WorkloadReport, report: Report) -> It
     traced = [own for own in report.block_requests if own.workload == workload.label]
     if not traced:
         return
-    rows = list(_rows(traced, report.device))
+    table = make_table(
+        (
+            {
+                "device": own.device,
+                "operation": own.operation,
+                report.noun: configuration,
+                "mean": format_figure(own.mean_us),
+                **{name: format_figure(us) for name, us in own.percentiles_us.items()},
+                "count": own.count,
+            }
+            for configuration, own in _rows(traced, report.device)
+        ),
+        names=3,
+    )
     yield Section(
-        name=REQUESTS,
+        name="requests",
         title="Block request latency",
-        notes=(_KNOWN, *_lost(traced), *(() if rows else (_NONE,))),
-        tables=(_table(rows, report),) if rows else (),
+        notes=(_KNOWN, *_lost(traced), *(() if table.rows else (_NONE,))),
+        tables=(table,) if table.rows else (),
     )
 
 
@@ -165,21 +156,6 @@ def _rows(
     kinds = dict.fromkeys((latency.device, latency.operation) for _, latency in every)
     for kind in sorted(kinds, key=lambda kind: kind[0] != device):
         yield from (pair for pair in every if (pair[1].device, pair[1].operation) == kind)
-
-
-def _table(rows: Sequence[tuple[str, PooledRequests]], report: Report) -> TextTable:
-    percentiles = rows[0][1].percentiles_us
-    return TextTable(
-        title="",
-        heads=("device", "operation", report.noun, "mean", *percentiles, "count"),
-        rows=[_row(configuration, requests) for configuration, requests in rows],
-        names=3,
-    )
-
-
-def _row(configuration: str, pooled: PooledRequests) -> tuple[str, ...]:
-    figures = map(format_figure, (pooled.mean_us, *pooled.percentiles_us.values()))
-    return (pooled.device, pooled.operation, configuration, *figures, str(pooled.count))
 
 
 def _lost(traced: Sequence[BlockLatencyReport]) -> Iterator[str]:

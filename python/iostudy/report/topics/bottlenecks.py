@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
 from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.diagnosis.evidence import Evidence
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import SamplesFile, TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.ledger.studies import NODES
-from iostudy.report.base import Value
+from iostudy.report.base import OfConfiguration
 from iostudy.report.drawing import COLOURS, Spec, alt, cycle_items, make_chart, make_legend
 from iostudy.report.formatting import format_count
 from iostudy.report.names import name_configuration
-from iostudy.report.section import Chart, Section, TextTable
+from iostudy.report.section import Chart, Section, make_table
 from iostudy.report.topics.diagnosis import (
     Diagnoses,
     EvidenceReport,
     TrialContexts,
-    build_evidence,
 )
+from iostudy.report.topics.telemetry import group_counted_trials
 from iostudy.report.topics.timeline import (
     TOO_SHORT,
     Timeline,
@@ -41,13 +40,9 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
 
 
-class BottleneckReport(Value):
+class BottleneckReport(OfConfiguration):
     """Bottleneck of one configuration on one workload, over its counted trials."""
 
-    workload: str
-    """Label of the workload."""
-    configuration: str
-    """Label of the configuration."""
     trials: int
     """Number of counted trials."""
     limits: dict[Bottleneck, int]
@@ -89,13 +84,9 @@ class DisturbanceSource(StrEnum):
     HEAT = "the heat of the CPU"
 
 
-class DisturbanceReport(Value):
+class DisturbanceReport(OfConfiguration):
     """Counted trials that something outside the study limited."""
 
-    workload: str
-    """Label of the workload."""
-    configuration: str
-    """Label of the configuration."""
     disturbance: DisturbanceSource
     """The disturbance."""
     trials: int
@@ -114,8 +105,6 @@ _FROM_OUTSIDE = {
     Bottleneck.STEAL: DisturbanceSource.STEAL,
     Bottleneck.HEAT: DisturbanceSource.HEAT,
 }
-
-Counted = Mapping[tuple[str, str], list[tuple[int, TrialRow]]]
 
 
 def diagnose_trials(
@@ -139,29 +128,26 @@ def build_bottlenecks(
 
     ``rows`` are in run order. Without ``samples`` there are no timelines.
     """
+    figures = {workload.label: workload.figure.name for workload in study.workloads}
     return tuple(
-        _limited(
-            own, found, _figure(study, own[0][1]), samples if place < MOST_TIMELINES else _too_many
-        )
-        for place, own in enumerate(_counted(study, rows, found).values())
+        _summarize(own, found, figures[workload], samples if place < MOST_TIMELINES else _too_many)
+        for place, ((workload, _), own) in enumerate(_diagnosed(study, rows, found).items())
     )
 
 
-def _counted(study: Study, rows: Sequence[TrialRow], found: Diagnoses) -> Counted:
+def _diagnosed(
+    study: Study, rows: Sequence[TrialRow], found: Diagnoses
+) -> dict[tuple[str, str], list[tuple[int, TrialRow]]]:
     """Diagnosed trials with their numbers by workload and configuration."""
-    pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
-    counted: dict[tuple[str, str], list[tuple[int, TrialRow]]] = {pair: [] for pair in pairs}
-    for number, row in enumerate(rows, start=1):
-        if row.id in found and (row.workload, row.configuration) in counted:
-            counted[row.workload, row.configuration].append((number, row))
-    return {pair: own for pair, own in counted.items() if own}
+    numbers = {row.id: number for number, row in enumerate(rows, start=1)}
+    return {
+        pair: trials
+        for pair, own in group_counted_trials(study, rows).items()
+        if (trials := [(numbers[row.id], row) for row in own if row.id in found])
+    }
 
 
-def _figure(study: Study, row: TrialRow) -> str:
-    return next(each.figure.name for each in study.workloads if each.label == row.workload)
-
-
-def _limited(
+def _summarize(
     own: Sequence[tuple[int, TrialRow]],
     found: Diagnoses,
     figure: str,
@@ -172,22 +158,21 @@ def _limited(
     ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Bottleneck.UNCLEAR))
     number, typical = _typical(own, found, ranked[0], figure)
     diagnosis = found[typical.id]
+    main = diagnosis.findings[0] if diagnosis.findings else None
     shared = limits[ranked[0]] >= _MOST_SHARE * len(own)
     line, why_not = _timeline(typical, samples)
-    return BottleneckReport(
+    return BottleneckReport.copy_from(
+        diagnosis,
         workload=typical.workload,
         configuration=typical.configuration,
         trials=len(own),
         limits={limit: limits[limit] for limit in ranked},
-        limit=diagnosis.limit,
-        of=diagnosis.findings[0].of if diagnosis.findings else "",
-        confidence=_confidence(diagnosis, shared=shared),
-        typical_confidence=_confidence(diagnosis, shared=True),
+        of=main.of if main else "",
+        confidence=(main.confidence if shared else Confidence.LOW) if main else None,
+        typical_confidence=main.confidence if main else None,
         typical=number,
-        sentence=diagnosis.sentence,
         no_help=diagnosis.no_help if shared else "",
-        busy=build_evidence(diagnosis.busy) if diagnosis.busy else None,
-        evidence=tuple(map(build_evidence, _evidence_of(diagnosis))),
+        evidence=main.evidence if main else diagnosis.key_figures,
         timeline=line,
         no_timeline=why_not,
     )
@@ -201,16 +186,6 @@ def _typical(
     middle = statistics.median(values.values())
     having = [(number, row) for number, row in own if found[row.id].limit is limit]
     return min(having, key=lambda each: abs(values[each[1].id] - middle))
-
-
-def _confidence(diagnosis: Diagnosis, *, shared: bool) -> Confidence | None:
-    if not diagnosis.findings:
-        return None
-    return diagnosis.findings[0].confidence if shared else Confidence.LOW
-
-
-def _evidence_of(diagnosis: Diagnosis) -> Iterable[Evidence]:
-    return diagnosis.findings[0].evidence if diagnosis.findings else diagnosis.key_figures
 
 
 def _timeline(row: TrialRow, samples: ReadSamples | None) -> tuple[Timeline | None, str]:
@@ -239,32 +214,25 @@ def build_disturbances(
     study: Study, rows: Sequence[TrialRow], found: Diagnoses
 ) -> tuple[DisturbanceReport, ...]:
     """Trials that count and that something outside the study has limited."""
-    return tuple(
-        DisturbanceReport(
-            workload=workload,
-            configuration=configuration,
-            disturbance=disturbance,
-            trials=len(said),
-            sentence=said[0],
+    reports: list[DisturbanceReport] = []
+    for (workload, configuration), own in _diagnosed(study, rows, found).items():
+        sentences: dict[DisturbanceSource, list[str]] = {}
+        for _, row in own:
+            for finding in found[row.id].findings[:1]:
+                if finding.limit in _FROM_OUTSIDE and finding.confidence is not Confidence.LOW:
+                    source = _FROM_OUTSIDE[finding.limit]
+                    sentences.setdefault(source, []).append(finding.sentence)
+        reports += (
+            DisturbanceReport(
+                workload=workload,
+                configuration=configuration,
+                disturbance=source,
+                trials=len(texts),
+                sentence=texts[0],
+            )
+            for source, texts in sentences.items()
         )
-        for (workload, configuration), own in _counted(study, rows, found).items()
-        for disturbance, said in _disturbances([row for _, row in own], found).items()
-    )
-
-
-def _disturbances(rows: Iterable[TrialRow], found: Diagnoses) -> dict[DisturbanceSource, list[str]]:
-    """Return the sentences on disturbances, one per trial."""
-    said: dict[DisturbanceSource, list[str]] = {}
-    for row in rows:
-        for disturbance, sentence in _find_trial_disturbances(found[row.id]):
-            said.setdefault(disturbance, []).append(sentence)
-    return said
-
-
-def _find_trial_disturbances(diagnosis: Diagnosis) -> Iterator[tuple[DisturbanceSource, str]]:
-    for finding in diagnosis.findings[:1]:
-        if finding.limit in _FROM_OUTSIDE and finding.confidence is not Confidence.LOW:
-            yield _FROM_OUTSIDE[finding.limit], finding.sentence
+    return tuple(reports)
 
 
 _LIMITED = (
@@ -279,129 +247,110 @@ _TIMELINES = (
 
 
 def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
-    """Return the bottleneck of each configuration, if known."""
+    """Return the bottleneck of each configuration, if known, and reasons for missing timelines."""
     limited = [own for own in report.limits if own.workload == workload.label]
-    if limited:
-        yield Section(
-            name="limits",
-            title="Bottlenecks",
-            notes=tuple(_known(limited, report.factor)),
-            leading_tables=(_limits(limited, report),),
-            draw=lambda: build_timeline_charts(workload, report),
-        )
-
-
-def _known(limited: Sequence[BottleneckReport], factor: str) -> Iterator[str]:
-    """Rules of the diagnosis, and reasons for missing timelines."""
-    yield _LIMITED
+    if not limited:
+        return
+    notes = [_LIMITED]
     if any(own.timeline for own in limited):
-        yield _TIMELINES
+        notes.append(_TIMELINES)
     short = [own for own in limited if own.no_timeline == TOO_SHORT]
     missing = [own for own in limited if own.no_timeline and own not in short]
     for without in filter(None, (short, missing)):
-        yield f"No timeline of {_name_missing(without, factor)}: {without[0].no_timeline}."
-
-
-def _name_missing(missing: Sequence[BottleneckReport], factor: str) -> str:
-    if len(missing) > 1:
-        return format_count(len(missing), "configuration")
-    return name_configuration(missing[0].configuration, factor)
-
-
-def _limits(limited: Sequence[BottleneckReport], report: Report) -> TextTable:
-    heads = (report.noun, "limited by", "confidence", "evidence")
-    rows = [
+        name = name_configuration(without[0].configuration, report.factor)
+        if len(without) > 1:
+            name = format_count(len(without), "configuration")
+        notes.append(f"No timeline of {name}: {without[0].no_timeline}.")
+    table = make_table(
         (
-            own.configuration,
-            _limited_by(own),
-            _section_confidence(own),
-            _evidence(own),
-        )
-        for own in limited
-    ]
-    return TextTable("", heads, rows, names=1, words=len(heads) - 1)
+            {
+                report.noun: own.configuration,
+                "limited by": "; ".join(_describe_limits(own)),
+                "confidence": _describe_confidence(own),
+                "evidence": ", ".join(each.says for each in own.evidence)
+                + (f". {own.no_help}." if own.no_help else ""),
+            }
+            for own in limited
+        ),
+        words=3,
+    )
+    yield Section(
+        name="limits",
+        title="Bottlenecks",
+        notes=tuple(notes),
+        leading_tables=(table,),
+        draw=lambda: build_timeline_charts(workload, report),
+    )
 
 
-def _limited_by(own: BottleneckReport) -> str:
+def _describe_limits(own: BottleneckReport) -> Iterator[str]:
     """``the device sda, in 9 of 10 trials; unclear in 1``."""
     (first, most), *others = own.limits.items()
-    more = "".join(f"; {_named(limit)} in {trials}" for limit, trials in others)
-    return f"{_named(first, own.of)}, in {most} of {format_count(own.trials, 'trial')}{more}"
+    yield f"{_named(first, own.of)}, in {most} of {format_count(own.trials, 'trial')}"
+    yield from (f"{_named(limit)} in {trials}" for limit, trials in others)
 
 
-def _section_confidence(own: BottleneckReport) -> str:
+def _describe_confidence(own: BottleneckReport) -> str:
     """Return the confidence, with the reason if it differs from the typical trial's."""
-    if own.confidence is None:
-        return ""
-    if own.confidence is own.typical_confidence:
-        return own.confidence
+    if own.confidence is None or own.confidence is own.typical_confidence:
+        return own.confidence or ""
     shared = f"{own.limits[own.limit]} of {format_count(own.trials, 'trial')}"
     alone = f"{own.typical_confidence} in trial {own.typical}"
     return f"{own.confidence}, as {shared} share it ({alone})"
-
-
-def _evidence(own: BottleneckReport) -> str:
-    """Return the evidence with its consequence for the device."""
-    figures = ", ".join(each.says for each in own.evidence)
-    return f"{figures}. {own.no_help}." if own.no_help else figures
 
 
 def _named(limit: Bottleneck, of: str = "") -> str:
     return str(limit) if limit is Bottleneck.UNCLEAR else limit.subject(of)
 
 
-_HIGH = 130
-_DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-_COURSE = "course"
-
-
-def build_timeline_charts(workload: WorkloadReport, report: Report) -> tuple[Chart, ...]:
+def build_timeline_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
     """One for each configuration with a timeline, all with the same lines and on the same axes."""
-    limited = [own for own in report.limits if own.workload == workload.label and own.timeline]
-    lines = list(dict.fromkeys(_name(each) for own in limited for each in _series(own)))
-    seconds = [own.timeline.seconds[-1] for own in limited if own.timeline]
-    highest = max((_highest(each) for own in limited for each in _series(own)), default=0.0)
+    limited = [own for own in report.limits if own.workload == workload.label]
+    timelines = [(own, own.timeline) for own in limited if own.timeline]
+    every = [series for _, line in timelines for series in line.series]
+    if not every:
+        return
+    lines = list(dict.fromkeys(map(_name, every)))
+    highest = max(value for series in every for value in series.values if value is not None)
     # They differ in title and data alone, and Altair takes long to make one.
-    common = _chart(lines, max(seconds), highest) if lines else {}
-    return tuple(
-        Chart(
-            {**common, "title": own.configuration.split(", "), "datasets": {_COURSE: rows}},
-            f"{own.configuration}, trial {own.typical}: {_describe_timeline(own)}",
-            "",
-            name="timeline",
-        )
-        for own in limited
-        if own.timeline and (rows := list(_rows(own.timeline)))
-    )
+    common = _draw_timeline(lines, max(line.seconds[-1] for _, line in timelines), highest)
+    for own, line in timelines:
+        if rows := list(_rows(line)):
+            data = {"title": own.configuration.split(", "), "datasets": {"course": rows}}
+            yield Chart(
+                {**common, **data},
+                f"{own.configuration}, trial {own.typical}: "
+                + "; ".join(map(_describe_series, line.series)),
+                "",
+                name="timeline",
+            )
 
 
-def _series(own: BottleneckReport) -> tuple[TimelineSeries, ...]:
-    return own.timeline.series if own.timeline else ()
+def _describe_series(series: TimelineSeries) -> str:
+    known = [value for value in series.values if value is not None]
+    return f"{_name(series)} {min(known):.0f} to {max(known):.0f} %"
 
 
-def _highest(series: TimelineSeries) -> float:
-    return max(value for value in series.values if value is not None)
-
-
-def _chart(lines: list[str], seconds: float, percent: float) -> Spec:
+def _draw_timeline(lines: list[str], seconds: float, percent: float) -> Spec:
     x = alt.X("seconds:Q", title="seconds").scale(domain=[0, seconds], nice=False)
     y = alt.Y("percent:Q", title="%", axis=alt.Axis(tickCount=3)).scale(
         domain=[0, max(100.0, percent)]
     )
     colours = cycle_items(COLOURS, len(lines))
-    dashes = [_DASHES[place % len(_DASHES)] for place in range(len(lines))]
-    base = alt.Chart(alt.NamedData(_COURSE)).mark_line(
-        interpolate="step-before", strokeWidth=1.6, opacity=0.9
+    dashes = cycle_items(([1, 0], [6, 3], [2, 2], [8, 3, 2, 3]), len(lines))
+    layer = (
+        alt.Chart(alt.NamedData("course"))
+        .mark_line(interpolate="step-before", strokeWidth=1.6, opacity=0.9)
+        .encode(
+            x=x.axis(alt.Axis(tickCount=5, grid=False)),
+            y=y,
+            color=alt.Color("part:N", legend=make_legend(lines)).scale(domain=lines, range=colours),
+            strokeDash=alt.StrokeDash("part:N", legend=make_legend(lines)).scale(
+                domain=lines, range=dashes
+            ),
+        )
     )
-    layer = base.encode(
-        x=x.axis(alt.Axis(tickCount=5, grid=False)),
-        y=y,
-        color=alt.Color("part:N", legend=make_legend(lines)).scale(domain=lines, range=colours),
-        strokeDash=alt.StrokeDash("part:N", legend=make_legend(lines)).scale(
-            domain=lines, range=dashes
-        ),
-    )
-    return make_chart((layer,), height=_HIGH)
+    return make_chart((layer,), height=130)
 
 
 def _rows(timeline: Timeline) -> Iterator[dict[str, Any]]:
@@ -415,13 +364,3 @@ def _rows(timeline: Timeline) -> Iterator[dict[str, Any]]:
 
 def _name(series: TimelineSeries) -> str:
     return " ".join(filter(None, (series.of, series.name)))
-
-
-def _describe_timeline(own: BottleneckReport) -> str:
-    """The course in words: how far each line reaches."""
-    return "; ".join(f"{_name(each)} {_span(each)}" for each in _series(own))
-
-
-def _span(series: TimelineSeries) -> str:
-    known = [value for value in series.values if value is not None]
-    return f"{min(known):.0f} to {max(known):.0f} %"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iostudy.analysis.paired import Array
 from iostudy.analysis.series import (
     LEVEL,
     FamilyOfTests,
@@ -18,7 +17,8 @@ from iostudy.analysis.series import (
     measure_slow_noise,
 )
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.formatting import finite, format_count
+from iostudy.report.base import finite
+from iostudy.report.formatting import format_count
 from iostudy.report.section import Section, TextTable
 from iostudy.report.topics.covariates import CovariateReport, CovariateValues, count_tests
 from iostudy.report.topics.verdicts import Result, SlowNoiseReport, list_verdicts
@@ -74,6 +74,24 @@ def find_flags(
     return flag_figures(figures, [row.configuration for row in own], shared)
 
 
+def _flagged(
+    result: Result, base: BlockFigures, own: BlockFigures, shared: FamilyOfTests
+) -> Result:
+    if result.baseline:
+        return result
+    common = sorted(base.keys() & own.keys())
+    first, second = (np.log([each[block] for block in common]) for each in (base, own))
+    noise = measure_slow_noise(first, second)
+    slow_noise = None
+    if noise is not None and math.isfinite(noise.low):
+        slow_noise = SlowNoiseReport(
+            ratio=finite(noise.value), low=noise.low, high=finite(noise.high)
+        )
+    return result.model_copy(
+        update={"flags": flag_pairs(first, second, shared), "slow_noise": slow_noise}
+    )
+
+
 def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> FamilyOfTests:
     """The level of every test of the study, those of its covariates included."""
     tests, guards = count_tests(values), sum(len(own.figures) - 1 for own in study.workloads)
@@ -86,73 +104,44 @@ def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> Fam
 def add_imbalance(
     workload: WorkloadReport, covariates: Sequence[CovariateReport]
 ) -> WorkloadReport:
-    """Add a flag to every configuration with an uneven covariate.
-
-    A screening, whose results are levels, gets a flag of the workload.
-    """
+    """Add a flag to every configuration with an uneven covariate."""
     labels = {
         own.imbalance.configuration
         for own in covariates
         if own.imbalance and own.workload == workload.label
     }
-    if not labels:
-        return workload
-    if labels.isdisjoint(result.configuration for result in workload.results):
-        return workload.model_copy(update={"flags": (*workload.flags, Flag.IMBALANCE)})
-    return _change_results(
-        workload,
-        lambda result, _: (
-            _add_flag(result, Flag.IMBALANCE) if result.configuration in labels else result
-        ),
-    )
+    return _add_flag(workload, Flag.IMBALANCE, labels, labels)
 
 
 def add_rate_limits(
     workload: WorkloadReport, baseline: str, limited: Collection[tuple[str, str]]
 ) -> WorkloadReport:
-    """Add a flag to every comparison of which a side ran at the limit of the load.
+    """Add a flag to every comparison of which a side ran at the limit of the load."""
+    labels = {configuration for own, configuration in limited if own == workload.label}
+    compared = {own.configuration for own in workload.results if not own.baseline}
+    flagged = compared if baseline in labels else labels & compared
+    return _add_flag(workload, Flag.RATE_LIMIT, labels, flagged)
+
+
+def _add_flag(
+    workload: WorkloadReport, flag: Flag, labels: Collection[str], flagged: Collection[str]
+) -> WorkloadReport:
+    """Add a flag to the ``flagged`` configurations, if it is raised for any of ``labels``.
 
     A screening, whose results are levels, gets a flag of the workload.
     """
-    labels = {configuration for own, configuration in limited if own == workload.label}
     if not labels:
         return workload
-    if labels.isdisjoint(result.configuration for result in workload.results):
-        return workload.model_copy(update={"flags": (*workload.flags, Flag.RATE_LIMIT)})
+    if not any(result.configuration in labels for result in workload.results):
+        return workload.model_copy(update={"flags": (*workload.flags, flag)})
     return _change_results(
         workload,
         lambda result, _: (
-            _add_flag(result, Flag.RATE_LIMIT)
-            if not result.baseline and labels & {baseline, result.configuration}
+            result.model_copy(update={"flags": (*result.flags, flag)})
+            if result.configuration in flagged
             else result
         ),
     )
-
-
-def _add_flag(result: Result, flag: Flag) -> Result:
-    return result.model_copy(update={"flags": (*result.flags, flag)})
-
-
-def _flagged(
-    result: Result, base: BlockFigures, own: BlockFigures, shared: FamilyOfTests
-) -> Result:
-    if result.baseline:
-        return result
-    common = sorted(base.keys() & own.keys())
-    first, second = (np.log([each[block] for block in common]) for each in (base, own))
-    return result.model_copy(
-        update={
-            "flags": flag_pairs(first, second, shared),
-            "slow_noise": _build_slow_noise(first, second),
-        }
-    )
-
-
-def _build_slow_noise(first: Array, second: Array) -> SlowNoiseReport | None:
-    found = measure_slow_noise(first, second)
-    if found is None or not math.isfinite(found.low):
-        return None
-    return SlowNoiseReport(ratio=finite(found.value), low=found.low, high=finite(found.high))
 
 
 _MEANINGS = {
@@ -211,7 +200,14 @@ _DISTURBED = (
 
 def build_caveats_section(report: Report) -> Section | None:
     """Every flag with its place, and each kind explained once; None without any."""
-    flagged, disturbed = list(_section_flagged(report)), list(_disturbed(report))
+    flagged = list(_list_flags(report))
+    disturbed = [
+        (
+            *(own.workload, own.configuration),
+            f"{own.disturbance} in {format_count(own.trials, 'trial')}: {own.sentence}",
+        )
+        for own in report.disturbed
+    ]
     rows = [*flagged, *disturbed]
     if not rows:
         return None
@@ -222,19 +218,17 @@ def build_caveats_section(report: Report) -> Section | None:
         notes=(
             *(f"{flag.capitalize()}: {explain_flag(flag)}" for flag in raised),
             *(_DISTURBED for _ in disturbed[:1]),
-            _known(),
+            (
+                "Flags change no verdict and exclude no data. With independent normal noise, a study "
+                "raises any flag of its tests with a probability of at most "
+                f"{format_percent(LEVEL)}."
+            ),
         ),
         tables=(TextTable("", ("workload", report.noun, "flag"), rows, names=2, words=1),),
     )
 
 
-def _disturbed(report: Report) -> Iterator[tuple[str, str, str]]:
-    for own in report.disturbed:
-        trials = format_count(own.trials, "trial")
-        yield own.workload, own.configuration, f"{own.disturbance} in {trials}: {own.sentence}"
-
-
-def _section_flagged(report: Report) -> Iterator[tuple[str, str, str]]:
+def _list_flags(report: Report) -> Iterator[tuple[str, str, str]]:
     for workload in report.workloads:
         for flag in workload.flags:
             yield workload.label, "all", str(flag)
@@ -243,25 +237,17 @@ def _section_flagged(report: Report) -> Iterator[tuple[str, str, str]]:
             name = f"{workload.label}, {verdicts.figure.name}"
             where = name if verdicts.is_guard else workload.label
             for result in verdicts.results:
-                if slow and result.slow_noise:
-                    yield where, result.configuration, _feels(result.slow_noise)
+                if slow and (noise := result.slow_noise):
+                    ratio, high = (
+                        "∞" if end is None else f"{end:.2f}" for end in (noise.ratio, noise.high)
+                    )
+                    text = (
+                        f"feels slow noise {ratio} [{noise.low:.2f}, {high}] times as strongly as "
+                        "the baseline"
+                    )
+                    yield where, result.configuration, text
                 for flag in result.flags:
                     yield where, result.configuration, str(flag)
-
-
-def _feels(slow_noise: SlowNoiseReport) -> str:
-    """Say how strongly a configuration feels slow noise."""
-    low, *others = slow_noise.low, slow_noise.ratio, slow_noise.high
-    ratio, high = ("∞" if each is None else f"{each:.2f}" for each in others)
-    return f"feels slow noise {ratio} [{low:.2f}, {high}] times as strongly as the baseline"
-
-
-def _known() -> str:
-    return (
-        "Flags change no verdict and exclude no data. With independent normal noise, a study "
-        "raises "
-        f"any flag of its tests with a probability of at most {format_percent(LEVEL)}."
-    )
 
 
 def explain_flag(flag: Flag) -> str:

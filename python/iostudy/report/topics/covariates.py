@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
@@ -19,10 +19,10 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import RunRow, SwitchbackRows, TrialRow, WindowRow
 from iostudy.ledger.samples import ReadSamples
-from iostudy.report.base import Value
-from iostudy.report.formatting import finite, join_words
+from iostudy.report.base import OnWorkload, UnderConfiguration, finite
+from iostudy.report.formatting import join_words
 from iostudy.report.names import name_configuration
-from iostudy.report.section import Section, TextTable
+from iostudy.report.section import Section, make_table
 from iostudy.report.topics.verdicts import Result
 from iostudy.study.model import Study
 from iostudy.telemetry.covariates import Covariate, compute_covariates
@@ -33,22 +33,18 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
 
 
-class CovariateShare(Value):
+class CovariateShare(UnderConfiguration):
     """The mean of a covariate over the trials or windows of one configuration, as a fraction."""
 
-    configuration: str
-    """Label of the configuration."""
     trials: int
     """Number of blocks in which it is known, each with one trial or some windows."""
     share: FiniteFloat | None
     """Mean share, as a fraction; null if unknown."""
 
 
-class Imbalance(Value):
+class Imbalance(UnderConfiguration):
     """A configuration with more, or less, of a covariate than the others."""
 
-    configuration: str
-    """Label of the configuration."""
     share: FiniteFloat
     """Its mean share in the blocks that it has in common with others, as a fraction."""
     others: FiniteFloat
@@ -57,11 +53,9 @@ class Imbalance(Value):
     """What the imbalance means for the verdict."""
 
 
-class CovariateReport(Value):
+class CovariateReport(OnWorkload):
     """One covariate on one workload."""
 
-    workload: str
-    """Label of the workload."""
     covariate: Covariate
     """The covariate."""
     shares: tuple[CovariateShare, ...]
@@ -92,19 +86,17 @@ class CovariateValues:
     shares: Array
 
 
-_Values = dict[tuple[str, Covariate], dict[tuple[int, str], float]]
-"""Shares of (block, configuration) by (workload, covariate)."""
-
-
 def covariate_values(study: Study, rows: Sequence[TrialRow]) -> tuple[CovariateValues, ...]:
     """Every covariate that is known of any counted trial, by workload in the study's order."""
-    found: _Values = {}
-    for row in rows:
-        if row.counts and row.summary is not None:
-            for covariate, share in compute_covariates(row.summary).items():
-                own = found.setdefault((row.workload, covariate), {})
-                own[row.block, row.configuration] = share
-    return _in_order(study, found)
+    return _in_order(
+        study,
+        (
+            (row.workload, covariate, (row.block, row.configuration), share)
+            for row in rows
+            if row.counts and row.summary is not None
+            for covariate, share in compute_covariates(row.summary).items()
+        ),
+    )
 
 
 def window_covariate_values(
@@ -114,13 +106,15 @@ def window_covariate_values(
 
     A run without readable samples has none; its notes say why.
     """
-    found: _Values = {}
+    found: dict[tuple[str, Covariate, tuple[int, str]], list[float]] = {}
     for request in study.workloads:
         for run, windows in rows.by_run(request.label):
             for covariate, shares in _interpolate(run, windows, samples).items():
-                own = found.setdefault((request.label, covariate), {})
-                own |= _average(windows, shares)
-    return _in_order(study, found)
+                for row, share in zip(windows, shares.tolist(), strict=True):
+                    if math.isfinite(share):
+                        key = (request.label, covariate, (row.block, row.configuration))
+                        found.setdefault(key, []).append(share)
+    return _in_order(study, ((*key, fmean(own)) for key, own in found.items()))
 
 
 def _interpolate(
@@ -136,22 +130,28 @@ def _interpolate(
         return {}
 
 
-def _average(windows: Sequence[WindowRow], shares: Array) -> dict[tuple[int, str], float]:
-    """Return the means over the windows with a known share, by block and configuration."""
-    grouped: dict[tuple[int, str], list[float]] = {}
-    for row, share in zip(windows, shares.tolist(), strict=True):
-        if math.isfinite(share):
-            grouped.setdefault((row.block, row.configuration), []).append(share)
-    return {place: fmean(own) for place, own in grouped.items()}
-
-
-def _in_order(study: Study, found: _Values) -> tuple[CovariateValues, ...]:
+def _in_order(
+    study: Study, shares: Iterable[tuple[str, Covariate, tuple[int, str], float]]
+) -> tuple[CovariateValues, ...]:
+    """Return the shares of (workload, covariate, (block, configuration)) as matrices."""
+    found: dict[tuple[str, Covariate], dict[tuple[int, str], float]] = {}
+    for workload, covariate, place, share in shares:
+        found.setdefault((workload, covariate), {})[place] = share
     labels = [configuration.label for configuration in study.configurations()]
     return tuple(
-        CovariateValues(request.label, covariate, _matrix(found[request.label, covariate], labels))
+        CovariateValues(
+            request.label,
+            covariate,
+            np.array(
+                [
+                    [own.get((block, label), math.nan) for label in labels]
+                    for block in sorted({block for block, _ in own})
+                ]
+            ),
+        )
         for request in study.workloads
         for covariate in Covariate
-        if (request.label, covariate) in found
+        if (own := found.get((request.label, covariate)))
     )
 
 
@@ -171,18 +171,15 @@ def count_tests(values: Sequence[CovariateValues]) -> int:
     return sum(bool(np.nansum(own.shares) > 0) for own in values)
 
 
-def _matrix(values: dict[tuple[int, str], float], labels: Sequence[str]) -> Array:
-    blocks = sorted({block for block, _ in values})
-    return np.array(
-        [[values.get((block, label), math.nan) for label in labels] for block in blocks]
-    )
-
-
 def _report(
     study: Study, own: CovariateValues, results: Sequence[Result], level: float
 ) -> CovariateReport:
     balance = measure_balance(own.shares, level)
-    flagged = balance is not None and _is_flagged(balance, level, study.decide.margin)
+    flagged = (
+        balance is not None
+        and balance.p < level
+        and abs(balance.mean - balance.mean_of_others) >= _RELEVANT * study.decide.margin
+    )
     return CovariateReport(
         workload=own.workload,
         covariate=own.covariate,
@@ -200,10 +197,6 @@ def _shares(study: Study, shares: Array) -> Iterator[CovariateShare]:
         yield CovariateShare(configuration=configuration.label, trials=len(known), share=share)
 
 
-def _is_flagged(balance: Balance, level: float, margin: float) -> bool:
-    return balance.p < level and abs(balance.mean - balance.mean_of_others) >= _RELEVANT * margin
-
-
 def _imbalance(study: Study, balance: Balance, results: Sequence[Result]) -> Imbalance:
     label = study.configurations()[balance.configuration].label
     result = next((own for own in results if own.configuration == label), None)
@@ -212,17 +205,14 @@ def _imbalance(study: Study, balance: Balance, results: Sequence[Result]) -> Imb
         configuration=label,
         share=balance.mean,
         others=balance.mean_of_others,
-        meaning=_general_meaning() if result is None else _meaning(result, more=more),
+        meaning=_meaning(result, more=more),
     )
 
 
-def _general_meaning() -> str:
-    """Return the meaning for a run of a design, which has no verdict of its own."""
-    return "The effects of its levels may be those of the disturbance."
-
-
-def _meaning(result: Result, *, more: bool) -> str:
-    """Return the meaning of an imbalance for the verdict of its configuration."""
+def _meaning(result: Result | None, *, more: bool) -> str:
+    """Return the meaning of an imbalance for the verdict of its configuration, if it has one."""
+    if result is None:
+        return "The effects of its levels may be those of the disturbance."
     if result.baseline:
         against = "better" if more else "worse"
         return f"It is the baseline: a verdict of {against} may be an effect of the disturbance."
@@ -260,7 +250,25 @@ def build_covariates_section(report: Report) -> Section | None:
     """None where no covariate is known."""
     if not report.covariates:
         return None
-    table = _table(report)
+    known = [each for each in Covariate if any(own.covariate is each for own in report.covariates)]
+    table = make_table(
+        (
+            {
+                "workload": workload,
+                report.noun: share.configuration,
+                **{
+                    f"{each}, %": format_share(by_name[each].shares[place].share)
+                    if each in by_name
+                    else ""
+                    for each in known
+                },
+            }
+            for workload, group in groupby(report.covariates, key=lambda own: own.workload)
+            for by_name in [{own.covariate: own for own in group}]
+            for place, share in enumerate(next(iter(by_name.values())).shares)
+        ),
+        names=2,
+    )
     long = len(table.rows) > _MOST_ROWS
     return Section(
         name="covariates",
@@ -269,6 +277,11 @@ def build_covariates_section(report: Report) -> Section | None:
         tables=() if long else (table,),
         folded=(table,) if long else (),
     )
+
+
+def format_share(share: float | None, unknown: str = "") -> str:
+    """Return a share in percent, without the sign."""
+    return unknown if share is None else format_percent(share).removesuffix(" %")
 
 
 def _findings(report: Report) -> Iterator[str]:
@@ -296,21 +309,3 @@ def describe_imbalance(own: CovariateReport, factor: str) -> str:
         f"{name_configuration(found.configuration, factor)}, and {others} under the others in "
         f"the same blocks. {found.meaning}"
     )
-
-
-def _table(report: Report) -> TextTable:
-    known = [each for each in Covariate if any(own.covariate is each for own in report.covariates)]
-    rows: list[tuple[str, ...]] = []
-    for workload, group in groupby(report.covariates, key=lambda own: own.workload):
-        reports = {own.covariate: own for own in group}
-        labels = [share.configuration for share in next(iter(reports.values())).shares]
-        for place, label in enumerate(labels):
-            shares = (_share(reports.get(each), place) for each in known)
-            rows.append((workload, label, *shares))
-    heads = ("workload", report.noun, *(f"{each}, %" for each in known))
-    return TextTable("", heads, rows, names=2)
-
-
-def _share(report: CovariateReport | None, place: int) -> str:
-    share = report.shares[place].share if report else None
-    return "" if share is None else format_percent(share).removesuffix(" %")

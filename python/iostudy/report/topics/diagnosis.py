@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, FiniteFloat
+from pydantic import BaseModel
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
+from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
 from iostudy.diagnosis.build_context import (
     InventoryDevice,
     InventoryMount,
@@ -18,10 +18,8 @@ from iostudy.diagnosis.build_context import (
 )
 from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint, collect_operating_points
-from iostudy.diagnosis.evidence import Evidence
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Value
-from iostudy.report.formatting import finite
+from iostudy.report.base import Number, Value
 from iostudy.study.model import Study
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.summary import TelemetrySummary
@@ -36,7 +34,7 @@ class EvidenceReport(Value):
     """Name of the figure."""
     of: str
     """Device, interface, mount or process of the figure; empty for the whole host."""
-    value: FiniteFloat | None
+    value: Number
     """Value of the figure; null if unknown."""
     unit: str
     """Unit of the value."""
@@ -51,7 +49,7 @@ class FindingReport(Value):
     """The bottleneck."""
     of: str
     """Device, interface, mount or process of the bottleneck; empty for the whole host."""
-    held: FiniteFloat | None
+    held: Number
     """Share of the time in which it limited the run, in percent; null if unknown."""
     confidence: Confidence
     """Confidence of the finding; that of a further finding is not calibrated."""
@@ -80,36 +78,7 @@ class DiagnosisReport(Value):
 
 def build_diagnosis(diagnosis: Diagnosis) -> DiagnosisReport:
     """All findings about a run."""
-    return DiagnosisReport(
-        limit=diagnosis.limit,
-        sentence=diagnosis.sentence,
-        no_help=diagnosis.no_help,
-        findings=tuple(map(_finding, diagnosis.findings)),
-        looked_at=tuple(map(build_evidence, diagnosis.key_figures)),
-        missing=diagnosis.missing,
-    )
-
-
-def build_evidence(evidence: Evidence) -> EvidenceReport:
-    """One figure that was looked at."""
-    return EvidenceReport(
-        figure=evidence.figure,
-        of=evidence.of,
-        value=finite(evidence.value),
-        unit=evidence.unit,
-        says=evidence.says,
-    )
-
-
-def _finding(finding: Finding) -> FindingReport:
-    return FindingReport(
-        limit=finding.limit,
-        of=finding.of,
-        held=finite(finding.held),
-        confidence=finding.confidence,
-        evidence=tuple(map(build_evidence, finding.evidence)),
-        explains=finding.explains,
-    )
+    return DiagnosisReport.copy_from(diagnosis, looked_at=diagnosis.key_figures)
 
 
 Diagnoses = Mapping[int, Diagnosis]

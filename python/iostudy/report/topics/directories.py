@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from iostudy.report.base import Value
 from iostudy.report.formatting import join_words
-from iostudy.report.section import Section, TextTable
+from iostudy.report.section import Section, make_table
 from iostudy.storage_kind import StorageKind, find_storage_kind
 from iostudy.study.model import Study
 
@@ -38,23 +38,20 @@ def build_directories(
     study: Study, circumstances: Mapping[str, Any]
 ) -> tuple[DirectoryReport, ...]:
     """Return the directories in the order of the study file; none for other targets."""
-    if not study.target.compared:
-        return ()
     mounts = circumstances.get("host", {}).get("mounts", {})
-    named = {name: str(path) for name, path in study.target.compared.items()}
-    return tuple(_build(name, path, mounts[path]) for name, path in named.items() if path in mounts)
-
-
-def _build(name: str, path: str, mount: Mapping[str, Any]) -> DirectoryReport:
-    filesystem, source = mount["filesystem"], mount["source"]
-    return DirectoryReport(
-        name=name,
-        path=path,
-        filesystem=filesystem,
-        source=source,
-        mount_point=mount["point"],
-        options=tuple(dict.fromkeys(mount["options"])),
-        storage=find_storage_kind(filesystem, source),
+    named = {name: str(path) for name, path in (study.target.compared or {}).items()}
+    return tuple(
+        DirectoryReport(
+            name=name,
+            path=path,
+            filesystem=mount["filesystem"],
+            source=mount["source"],
+            mount_point=mount["point"],
+            options=tuple(dict.fromkeys(mount["options"])),
+            storage=find_storage_kind(mount["filesystem"], mount["source"]),
+        )
+        for name, path in named.items()
+        if (mount := mounts.get(path))
     )
 
 
@@ -67,33 +64,28 @@ _EXPLANATION = (
 
 def build_directories_section(report: Report) -> Section | None:
     """None for a study with a single place."""
-    found = report.directories
-    if not found:
+    if not report.directories:
         return None
-    return Section(
-        name="directories",
-        title="Directories compared",
-        notes=(_EXPLANATION, *_describe_caches(found)),
-        tables=(_table(found),),
-    )
-
-
-def _describe_caches(found: tuple[DirectoryReport, ...]) -> Iterator[str]:
-    kept = [own.name for own in found if not StorageKind(own.storage).drops_caches]
+    notes = [_EXPLANATION]
+    kept = [own.name for own in report.directories if not StorageKind(own.storage).drops_caches]
     if kept:
-        yield (
+        notes.append(
             f"For {join_words(kept)}, only the caches of this host's kernel were dropped before "
             "trials that read. A server or a FUSE process may have served data from its memory."
         )
-
-
-def _table(found: tuple[DirectoryReport, ...]) -> TextTable:
-    heads = ("directory", "storage", "file system", "source", "mounted on", "options")
-    rows = [
+    table = make_table(
         (
-            *(own.name, own.storage, own.filesystem),
-            *(own.source, own.mount_point, " ".join(own.options)),
-        )
-        for own in found
-    ]
-    return TextTable("", heads, rows, names=3, words=3)
+            {
+                "directory": own.name,
+                "storage": own.storage,
+                "file system": own.filesystem,
+                "source": own.source,
+                "mounted on": own.mount_point,
+                "options": " ".join(own.options),
+            }
+            for own in report.directories
+        ),
+        names=3,
+        words=3,
+    )
+    return Section("directories", "Directories compared", tuple(notes), tables=(table,))

@@ -14,11 +14,16 @@ from iostudy.analysis.decision import deciding_interval, estimate
 from iostudy.analysis.paired import Interval, PairedRuns, as_fraction
 from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.drawing import Spec, alt, encode_configuration, make_chart
-from iostudy.report.formatting import (
+from iostudy.report.base import (
+    FigureDescription,
+    Span,
+    UnderConfiguration,
+    Value,
     build_span,
     finite,
+)
+from iostudy.report.drawing import Spec, alt, encode_configuration, make_chart
+from iostudy.report.formatting import (
     format_against,
     format_change_interval,
     format_figure,
@@ -38,11 +43,9 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
 
 
-class FigureMean(Value):
+class FigureMean(UnderConfiguration):
     """Mean of a figure that no verdict uses, under one configuration."""
 
-    configuration: str
-    """Label of the configuration."""
     value: FiniteFloat | None
     """Geometric mean over the blocks shared with the baseline; arithmetic if a value is 0 or
     less."""

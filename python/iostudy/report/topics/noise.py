@@ -10,8 +10,8 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.noise import PowerEstimate
 from iostudy.analysis.variance_shares import LEVEL
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Span, Value
-from iostudy.report.formatting import MOST_BLOCKS, UNKNOWN, build_span, finite, join_words
+from iostudy.report.base import OnWorkload, Span, Value, build_span, finite
+from iostudy.report.formatting import MOST_BLOCKS, UNKNOWN, join_words
 from iostudy.report.section import Section, TextTable
 from iostudy.results import power
 from iostudy.results.change_text import LARGEST_CHANGE
@@ -88,11 +88,9 @@ class NoiseContributionReport(Value):
     """How to reduce the cause."""
 
 
-class NoiseDecompositionReport(Value):
+class NoiseDecompositionReport(OnWorkload):
     """Variance decomposition of one workload's noise."""
 
-    workload: str
-    """Label of the workload."""
     trials: int
     """Number of counted trials with telemetry."""
     causes: tuple[NoiseContributionReport, ...]

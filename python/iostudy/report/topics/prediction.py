@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat
 
-from iostudy.report.base import Value
-from iostudy.report.section import Section, TextTable
+from iostudy.report.base import UnderConfiguration, Value
+from iostudy.report.section import Section, make_table
 from iostudy.settings.definitions.queue import SCHEDULER
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.simulated import DEFAULT_SCHEDULER
-from iostudy.study.simulator_validation import Validation, load_validation
+from iostudy.study.simulator_validation import load_validation
 from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.units import format_percent
 
@@ -30,14 +29,12 @@ EXPLANATION = (
 )
 
 
-class PredictionErrorReport(Value):
+class PredictionErrorReport(UnderConfiguration):
     """Largest errors of the simulator for one configuration's scheduler on the drive.
 
     They are null if scheduler and drive were not compared with a kernel.
     """
 
-    configuration: str
-    """Label of the configuration."""
     scheduler: str
     """The scheduler of the configuration."""
     workloads: int
@@ -84,30 +81,21 @@ def build_prediction(study: Study) -> PredictionReport | None:
     if not isinstance(study.target, SimulatedTarget):
         return None
     found, drive = load_validation(), study.target.model
-    return PredictionReport(
-        drive=drive,
-        kernel=found.kernel,
-        date=found.date,
-        command=found.command,
-        circumstances=found.circumstances,
-        signs_decided=found.signs_decided,
-        signs_right=found.signs_right,
-        errors=tuple(_error(found, drive, own) for own in study.configurations()),
-    )
-
-
-def _error(found: Validation, drive: str, own: Configuration) -> PredictionErrorReport:
-    level = own.settings.get(SCHEDULER.name, AS_FOUND)
-    scheduler = DEFAULT_SCHEDULER if level == AS_FOUND else level
-    rows = found.find(drive, scheduler)
-    return PredictionErrorReport(
-        configuration=own.label,
-        scheduler=scheduler,
-        workloads=len(rows),
-        rate=max((abs(row.rate_error) for row in rows), default=None),
-        p99=max((abs(row.p99_error) for row in rows), default=None),
-        order=min((row.order for row in rows), default=None),
-    )
+    errors = []
+    for own in study.configurations():
+        level = own.settings.get(SCHEDULER.name, AS_FOUND)
+        scheduler = DEFAULT_SCHEDULER if level == AS_FOUND else level
+        rows = found.find(drive, scheduler)
+        error = PredictionErrorReport(
+            configuration=own.label,
+            scheduler=scheduler,
+            workloads=len(rows),
+            rate=max((abs(row.rate_error) for row in rows), default=None),
+            p99=max((abs(row.p99_error) for row in rows), default=None),
+            order=min((row.order for row in rows), default=None),
+        )
+        errors.append(error)
+    return PredictionReport.copy_from(found, drive=drive, errors=errors)
 
 
 def add_errors(
@@ -117,15 +105,17 @@ def add_errors(
     if prediction is None:
         return tuple(workloads)
     texts = {own.configuration: format_error(own.rate) for own in prediction.errors}
-    return tuple(_add_errors(workload, texts) for workload in workloads)
-
-
-def _add_errors(workload: WorkloadReport, texts: Mapping[str, str]) -> WorkloadReport:
-    results = tuple(
-        own.model_copy(update={"simulator_error": texts.get(own.configuration, "")})
-        for own in workload.results
+    return tuple(
+        workload.model_copy(
+            update={
+                "results": tuple(
+                    own.model_copy(update={"simulator_error": texts.get(own.configuration, "")})
+                    for own in workload.results
+                )
+            }
+        )
+        for workload in workloads
     )
-    return workload.model_copy(update={"results": results})
 
 
 def build_prediction_section(report: Report) -> Section | None:
@@ -133,34 +123,33 @@ def build_prediction_section(report: Report) -> Section | None:
     found = report.prediction
     if found is None:
         return None
-    return Section(
-        name="prediction",
-        title="Errors of the simulator",
-        notes=tuple(_notes(found)),
-        tables=(_table(found),),
-    )
-
-
-def _notes(found: PredictionReport) -> Iterator[str]:
-    yield (
-        f"Largest differences from Linux {found.kernel} over the workloads of `{found.command}`, "
-        f"run on {found.date} ({found.circumstances}). Other workloads can have larger ones."
-    )
-    yield (
-        f"Of {found.signs_decided} differences above 10 % that the kernel decided, the simulator "
-        f"predicted the sign of {found.signs_right}."
-    )
-    if any(not own.workloads for own in found.errors):
-        yield f"{NOT_VALIDATED}: no kernel was compared under this scheduler on {found.drive}."
-
-
-def _table(found: PredictionReport) -> TextTable:
-    heads = ("configuration", "scheduler", "throughput", "99th percentile", "same order")
-    rows = [
+    notes = [
         (
-            *(own.configuration, own.scheduler, format_error(own.rate), format_error(own.p99)),
-            NOT_VALIDATED if own.order is None else format_percent(round(own.order, 3)),
-        )
-        for own in found.errors
+            f"Largest differences from Linux {found.kernel} over the workloads of `{found.command}`, "
+            f"run on {found.date} ({found.circumstances}). Other workloads can have larger ones."
+        ),
+        (
+            f"Of {found.signs_decided} differences above 10 % that the kernel decided, the simulator "
+            f"predicted the sign of {found.signs_right}."
+        ),
     ]
-    return TextTable("", heads, rows, names=2)
+    if any(not own.workloads for own in found.errors):
+        notes.append(
+            f"{NOT_VALIDATED}: no kernel was compared under this scheduler on {found.drive}."
+        )
+    table = make_table(
+        (
+            {
+                "configuration": own.configuration,
+                "scheduler": own.scheduler,
+                "throughput": format_error(own.rate),
+                "99th percentile": format_error(own.p99),
+                "same order": NOT_VALIDATED
+                if own.order is None
+                else format_percent(round(own.order, 3)),
+            }
+            for own in found.errors
+        ),
+        names=2,
+    )
+    return Section("prediction", "Errors of the simulator", tuple(notes), tables=(table,))

@@ -12,15 +12,12 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import (
     IntervalEstimates,
     PairwiseOrder,
-    QualitativeInteraction,
     Ranking,
 )
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.base import Span, Value
+from iostudy.report.base import OnWorkload, Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.formatting import (
-    build_span,
-    finite,
     format_against,
     format_change_interval,
     format_count,
@@ -28,7 +25,7 @@ from iostudy.report.formatting import (
     join_words,
 )
 from iostudy.report.names import find_factor_noun, find_single_factor, name_configuration
-from iostudy.report.section import Section, TextTable
+from iostudy.report.section import Section, make_table
 from iostudy.report.topics.sentences import MOST_NAMED
 from iostudy.results.comparisons import rank_configurations
 from iostudy.study.model import Study
@@ -38,11 +35,9 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report
 
 
-class RankRange(Value):
+class RankRange(UnderConfiguration):
     """Range of the possible ranks of a configuration."""
 
-    configuration: str
-    """Label of the configuration."""
     best_rank: int
     """Best possible rank, from 1."""
     worst_rank: int
@@ -100,11 +95,9 @@ class RankReversal(Value):
     """Workloads on which ``configuration`` is worse."""
 
 
-class WorkloadRanking(Value):
+class WorkloadRanking(OnWorkload):
     """Ranks on one workload, and its weight in the combined ranking."""
 
-    workload: str
-    """Label of the workload."""
     weight: FiniteFloat
     """Weight in the combined ranking, as a fraction of all weights."""
     ranks: tuple[RankRange, ...]
@@ -161,16 +154,16 @@ def summarize_ranking(
 
 def format_rank_reversals(crossings: Sequence[RankReversal], factor: str = "") -> str:
     """Pairs that change places: ``kyber is better than bfq on writes, and worse on reads``."""
-    left = len(crossings) - MOST_NAMED
-    more = [f"{format_count(left, 'more pair')}"] if left > 0 else []
-    return "; ".join([*(_crossed(each, factor) for each in crossings[:MOST_NAMED]), *more])
-
-
-def _crossed(crossing: RankReversal, factor: str) -> str:
-    first = name_configuration(crossing.configuration, factor)
-    second = name_configuration(crossing.other, factor)
-    better, worse = (join_words(names) for names in (crossing.better_on, crossing.worse_on))
-    return f"{first} is better than {second} on {better}, and worse on {worse}"
+    texts = []
+    for each in crossings[:MOST_NAMED]:
+        first, second = (
+            name_configuration(own, factor) for own in (each.configuration, each.other)
+        )
+        better, worse = (join_words(names) for names in (each.better_on, each.worse_on))
+        texts.append(f"{first} is better than {second} on {better}, and worse on {worse}")
+    if (left := len(crossings) - MOST_NAMED) > 0:
+        texts.append(format_count(left, "more pair"))
+    return "; ".join(texts)
 
 
 def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | None:
@@ -181,7 +174,15 @@ def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | 
     weights = study.weights
     labels = [configuration.label for configuration in study.choices()]
     workloads = [workload.label for workload in study.workloads]
-    crossings = tuple(_crossing(each, labels, workloads) for each in ranking.interactions)
+    crossings = tuple(
+        RankReversal(
+            configuration=labels[each.first],
+            other=labels[each.second],
+            better_on=tuple(workloads[index] for index in each.better),
+            worse_on=tuple(workloads[index] for index in each.worse),
+        )
+        for each in ranking.interactions
+    )
     best = tuple(labels[index] for index in ranking.combined.best)
     return RankingReport(
         answer=summarize_ranking(
@@ -194,68 +195,50 @@ def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | 
         ),
         best=best,
         single_order=ranking.has_single_order,
-        ranked=_ranked(ranking, labels, workloads),
+        ranked=_rank_all(ranking, labels, workloads),
         pairs=tuple(_pairs(ranking.combined, labels)),
         crossings=crossings,
         workloads=tuple(
             WorkloadRanking(
-                workload=workload, weight=weight / sum(weights), ranks=_ranks(order, labels)
+                workload=workload,
+                weight=weight / sum(weights),
+                ranks=tuple(
+                    RankRange(configuration=label, best_rank=ranks.best, worst_rank=ranks.worst)
+                    for label, ranks in zip(labels, order.ranks, strict=True)
+                ),
             )
             for workload, weight, order in zip(workloads, weights, ranking.by_workload, strict=True)
         ),
     )
 
 
-def _ranked(
+def _rank_all(
     ranking: Ranking, labels: Sequence[str], workloads: Sequence[str]
 ) -> tuple[RankedConfiguration, ...]:
     """Return the configurations by rank, ties by their difference from the geometric mean."""
-    order = ranking.combined
-    found = [
-        _ranked_configuration(index, label, ranking, workloads)
-        for index, label in enumerate(labels)
-    ]
-    by_rank = sorted(
-        range(len(found)),
-        key=lambda index: (
-            found[index].best_rank,
-            found[index].worst_rank,
-            -order.vs_mean.value[index],
-        ),
-    )
-    return tuple(found[index] for index in by_rank)
-
-
-def _ranked_configuration(
-    index: int, label: str, ranking: Ranking, workloads: Sequence[str]
-) -> RankedConfiguration:
-    order, ranks = ranking.combined, ranking.combined.ranks[index]
-    alone = [float(own.vs_mean.value[index]) for own in ranking.by_workload]
-    worst = int(np.argmin(alone))
-    return RankedConfiguration(
-        configuration=label,
-        baseline=index == 0,
-        best_rank=ranks.best,
-        worst_rank=ranks.worst,
-        from_mean=finite(as_fraction(float(order.vs_mean.value[index]))),
-        from_mean_interval=_span(order.vs_mean, index),
-        change=finite(as_fraction(float(order.pairs.value[index, 0]))) if index else None,
-        interval=_span(order.pairs, (index, 0)) if index else None,
-        worst_workload=workloads[worst],
-        worst_from_mean=finite(as_fraction(alone[worst])),
-    )
+    order, found = ranking.combined, []
+    for index, label in enumerate(labels):
+        alone = [float(own.vs_mean.value[index]) for own in ranking.by_workload]
+        worst = int(np.argmin(alone))
+        own = RankedConfiguration(
+            configuration=label,
+            baseline=index == 0,
+            best_rank=order.ranks[index].best,
+            worst_rank=order.ranks[index].worst,
+            from_mean=finite(as_fraction(float(order.vs_mean.value[index]))),
+            from_mean_interval=_span(order.vs_mean, index),
+            change=finite(as_fraction(float(order.pairs.value[index, 0]))) if index else None,
+            interval=_span(order.pairs, (index, 0)) if index else None,
+            worst_workload=workloads[worst],
+            worst_from_mean=finite(as_fraction(alone[worst])),
+        )
+        found.append((own.best_rank, own.worst_rank, -order.vs_mean.value[index], index, own))
+    return tuple(own for *_, own in sorted(found))
 
 
 def _span(estimates: IntervalEstimates, place: int | tuple[int, int]) -> Span | None:
     low, high = (as_fraction(float(ends[place])) for ends in (estimates.low, estimates.high))
     return build_span((low, high))
-
-
-def _ranks(order: PairwiseOrder, labels: Sequence[str]) -> tuple[RankRange, ...]:
-    return tuple(
-        RankRange(configuration=label, best_rank=ranks.best, worst_rank=ranks.worst)
-        for label, ranks in zip(labels, order.ranks, strict=True)
-    )
 
 
 def _pairs(order: PairwiseOrder, labels: Sequence[str]) -> Iterator[RankedPair]:
@@ -271,73 +254,85 @@ def _pairs(order: PairwiseOrder, labels: Sequence[str]) -> Iterator[RankedPair]:
             )
 
 
-def _crossing(
-    crossing: QualitativeInteraction, labels: Sequence[str], workloads: Sequence[str]
-) -> RankReversal:
-    return RankReversal(
-        configuration=labels[crossing.first],
-        other=labels[crossing.second],
-        better_on=tuple(workloads[index] for index in crossing.better),
-        worse_on=tuple(workloads[index] for index in crossing.worse),
-    )
-
-
 def build_ranking_section(report: Report) -> Section | None:
     """All workloads together, and each alone where they contradict each other."""
-    text = report.ranking
-    if text is None:
+    ranking = report.ranking
+    if ranking is None:
         return None
-    alone = _alone(text, report)
+    several = len(ranking.workloads) > 1
+    combined = make_table(
+        {
+            report.noun: own.configuration,
+            "rank": _rank(own),
+            "vs geometric mean": format_change_interval(own.from_mean, own.from_mean_interval),
+            format_against(report.baseline): ""
+            if own.baseline
+            else format_change_interval(own.change, own.interval),
+            **(
+                {
+                    "worst workload": f"{own.worst_workload} "
+                    f"({format_signed_change(own.worst_from_mean)})"
+                }
+                if several
+                else {}
+            ),
+        }
+        for own in ranking.ranked
+    )
+    alone = make_table(
+        (
+            {
+                report.noun: ranks[0].configuration,
+                **{
+                    own.workload: _rank(each)
+                    for own, each in zip(ranking.workloads, ranks, strict=True)
+                },
+            }
+            for ranks in zip(*(own.ranks for own in ranking.workloads), strict=True)
+        ),
+        "rank on each workload",
+    )
+    pairs = make_table(
+        (
+            {
+                report.noun: pair.configuration,
+                "against": pair.other,
+                "difference": format_change_interval(pair.change, pair.interval),
+                "verdict": pair.verdict,
+            }
+            for pair in ranking.pairs
+        ),
+        "every pair on all workloads together",
+        names=2,
+    )
     return Section(
         name="ranking",
         title="Combined ranking",
-        notes=(*_remarks(text, report), _known(text, report)),
-        tables=(_combined(text, report), *((alone,) if alone else ())),
-        folded=(_section_pairs(text, report),),
+        notes=tuple(_notes(ranking, report)),
+        tables=(combined, alone) if ranking.crossings else (combined,),
+        folded=(pairs,),
     )
 
 
-def _known(ranking: RankingReport, report: Report) -> str:
-    """Return the notes on the tables."""
-    risk = format_percent(report.method.risk)
-    over = "" if len(ranking.workloads) == 1 else f" over {_weighted(ranking)}"
-    return (
+def _notes(ranking: RankingReport, report: Report) -> Iterator[str]:
+    """Yield the pairs that change places, how others have ranked them, and how to read the tables."""
+    if ranking.crossings:
+        pairs = format_rank_reversals(ranking.crossings, report.factor)
+        yield f"The order depends on the workload: {pairs}."
+    if report.reference:
+        for published in report.reference.orders:
+            yield f"{report.reference.name}, {published.where}: {' > '.join(published.order)}."
+    shares = [f"{own.workload} ({format_percent(own.weight)})" for own in ranking.workloads]
+    over = f" over workloads with their weights, {join_words(shares)}"
+    if len(ranking.workloads) == 1:
+        over = ""
+    elif len({workload.weight for workload in ranking.workloads}) == 1:
+        over = " over all workloads with equal weights"
+    yield (
         f"Percentages are changes of performance{over}: positive is better. The geometric mean is "
         "that of all configurations. A rank of 2–3 means the second or the third: configurations "
         "that share a rank are not shown to differ by the margin. All ranks hold together, with an "
-        f"error rate of {risk}."
-    )
-
-
-def _weighted(ranking: RankingReport) -> str:
-    """``all workloads with equal weights``, or with their weights."""
-    if len({workload.weight for workload in ranking.workloads}) == 1:
-        return "all workloads with equal weights"
-    shares = [f"{own.workload} ({format_percent(own.weight)})" for own in ranking.workloads]
-    return f"workloads with their weights, {join_words(shares)}"
-
-
-def _combined(ranking: RankingReport, report: Report) -> TextTable:
-    """A row for each configuration, the best first."""
-    heads = (
-        report.noun,
-        "rank",
-        "vs geometric mean",
-        format_against(report.baseline),
-        *(("worst workload",) if len(ranking.workloads) > 1 else ()),
-    )
-    return TextTable("", heads, [_row(own, ranking) for own in ranking.ranked], names=1)
-
-
-def _row(own: RankedConfiguration, ranking: RankingReport) -> tuple[str, ...]:
-    change = "" if own.baseline else format_change_interval(own.change, own.interval)
-    least = f"{own.worst_workload} ({format_signed_change(own.worst_from_mean)})"
-    return (
-        own.configuration,
-        _rank(own),
-        format_change_interval(own.from_mean, own.from_mean_interval),
-        change,
-        *((least,) if len(ranking.workloads) > 1 else ()),
+        f"error rate of {format_percent(report.method.risk)}."
     )
 
 
@@ -346,41 +341,3 @@ def _rank(ranks: RankRange) -> str:
     if ranks.best_rank == ranks.worst_rank:
         return str(ranks.best_rank)
     return f"{ranks.best_rank}–{ranks.worst_rank}"
-
-
-def _alone(ranking: RankingReport, report: Report) -> TextTable | None:
-    """The ranks on each workload; None where these do not contradict each other."""
-    if not ranking.crossings:
-        return None
-    heads = (report.noun, *(own.workload for own in ranking.workloads))
-    rows = [
-        (ranks[0].configuration, *map(_rank, ranks))
-        for ranks in zip(*(own.ranks for own in ranking.workloads), strict=True)
-    ]
-    return TextTable("rank on each workload", heads, rows, names=1)
-
-
-def _section_pairs(ranking: RankingReport, report: Report) -> TextTable:
-    """Every pair on all workloads together."""
-    heads = (report.noun, "against", "difference", "verdict")
-    return TextTable(
-        "every pair on all workloads together",
-        heads,
-        [_pair(pair) for pair in ranking.pairs],
-        names=2,
-    )
-
-
-def _pair(pair: RankedPair) -> tuple[str, ...]:
-    difference = format_change_interval(pair.change, pair.interval)
-    return (pair.configuration, pair.other, difference, pair.verdict.value)
-
-
-def _remarks(ranking: RankingReport, report: Report) -> Iterator[str]:
-    """The pairs that change places, and how others have ranked them."""
-    if ranking.crossings:
-        pairs = format_rank_reversals(ranking.crossings, report.factor)
-        yield f"The order depends on the workload: {pairs}."
-    if report.reference:
-        for published in report.reference.orders:
-            yield f"{report.reference.name}, {published.where}: {' > '.join(published.order)}."

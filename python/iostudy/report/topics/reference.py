@@ -8,22 +8,21 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Span, Value
+from iostudy.report.base import Span, Value, build_span
 from iostudy.report.formatting import (
     UNKNOWN,
-    build_span,
     format_change_interval,
     format_count,
     format_figure,
     format_signed_change,
     join_words,
 )
-from iostudy.report.section import Document, Section, TextTable
+from iostudy.report.section import Document, Section, make_table
 from iostudy.report.topics.measurements import compare_means
 from iostudy.results.comparisons import decision_rule
 from iostudy.study import reference
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.reference import Publication, PublishedFigure, PublishedOrder
+from iostudy.study.reference import Publication, PublishedFigure
 from iostudy.workloads import catalog
 
 
@@ -135,21 +134,19 @@ class PublicationReport(Value):
 def build_publication(name: str) -> ReferenceReport:
     """A publication by itself, with none of a study's own figures."""
     published = reference.get(name)
-    return ReferenceReport(
-        name=name,
-        title=published.title,
-        kind=published.kind,
-        year=published.year,
-        source=published.source,
-        circumstances=published.circumstances,
-        caveats=published.caveats,
-        open_questions=published.open_questions,
-        baseline=published.baseline,
-        orders=tuple(
-            PublishedOrderReport(where=own.where, order=own.order) for own in published.orders
-        ),
-        figures=tuple(_figure(figure, published) for figure in published.figures),
-    )
+    figures = []
+    for figure in published.figures:
+        base = published.baseline_value(figure)
+        is_baseline = figure.configuration == published.baseline
+        report = PublishedFigureReport.copy_from(
+            figure,
+            baseline=is_baseline,
+            load="" if figure.load is None else f"{figure.load:g} {published.load}",
+            change=None if is_baseline or not base else figure.value / base - 1,
+            own=None,
+        )
+        figures.append(report)
+    return ReferenceReport.copy_from(published, name=name, figures=figures)
 
 
 def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport | None:
@@ -157,35 +154,19 @@ def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport |
 
     Published figures are matched with configurations by label and with workloads by label or
     name. Figures of Hadoop's own program follow where the workload models it. Their intervals
-    are the study's t intervals.
+    are the study's t intervals. Published rankings need two configurations of the study.
     """
     if study.reference is None:
         return None
     published, whole = reference.get(study.reference), build_publication(study.reference)
-    orders = zip(whole.orders, published.orders, strict=True)
-    return whole.model_copy(
-        update={
-            "orders": tuple(each for each, o in orders if _has_several(study, published, o)),
-            "figures": tuple(_with_own_figures(whole.figures, published, study, rows)),
-        }
+    labels = {configuration.label for configuration in study.configurations()}
+    orders = tuple(
+        each
+        for each in whole.orders
+        if len(labels & {_label(study, published, name) for name in each.order}) > 1
     )
-
-
-def _figure(figure: PublishedFigure, published: Publication) -> PublishedFigureReport:
-    base = published.baseline_value(figure)
-    is_baseline = figure.configuration == published.baseline
-    return PublishedFigureReport(
-        configuration=figure.configuration,
-        baseline=is_baseline,
-        workload=figure.workload,
-        figure=figure.figure,
-        unit=figure.unit,
-        value=figure.value,
-        runs=figure.runs,
-        load="" if figure.load is None else f"{figure.load:g} {published.load}",
-        change=None if is_baseline or not base else figure.value / base - 1,
-        own=None,
-    )
+    figures = tuple(_with_own_figures(whole.figures, published, study, rows))
+    return whole.model_copy(update={"orders": orders, "figures": figures})
 
 
 def _with_own_figures(
@@ -231,12 +212,6 @@ def _own(
         change=None if is_baseline else found.change,
         interval=None if interval is None else build_span(interval.as_fractions()),
     )
-
-
-def _has_several(study: Study, published: Publication, ranked: PublishedOrder) -> bool:
-    """Whether the study compares at least two of those that were ranked."""
-    labels = {configuration.label for configuration in study.configurations()}
-    return len(labels & {_label(study, published, name) for name in ranked.order}) > 1
 
 
 def _label(study: Study, published: Publication, name: str) -> str:
@@ -313,21 +288,18 @@ def introduce_reference(reference: ReferenceReport) -> str:
     """Describe the content and the limits of the table of published figures."""
     if not reference.compared:
         return explain_missing_figures(reference)
+    units = {(each.unit, each.own.unit) for each in reference.figures if each.own is not None}
+    # A publication may count in powers of 1000, iostudy counts in powers of 1024.
+    explained = (
+        "Own MiB have 2^20 bytes; published MB have 10^6, a twentieth less, unless its notes say "
+        "otherwise. "
+        if ("MB/s", "MiB/s") in units
+        else ""
+    )
     return (
         f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
         f"{reference.baseline}; own changes have the interval of a verdict. "
-        f"{_explain_units(reference)}Figures of another machine: not used for verdicts."
-    )
-
-
-def _explain_units(reference: ReferenceReport) -> str:
-    """A publication may count in powers of 1000, iostudy counts in powers of 1024."""
-    units = {(each.unit, each.own.unit) for each in reference.figures if each.own is not None}
-    if ("MB/s", "MiB/s") not in units:
-        return ""
-    return (
-        "Own MiB have 2^20 bytes; published MB have 10^6, a twentieth less, unless its notes say "
-        "otherwise. "
+        f"{explained}Figures of another machine: not used for verdicts."
     )
 
 
@@ -352,41 +324,32 @@ PUBLISHED_NOTE = (
 
 def build_reference_document(reference: ReferenceReport) -> Document:
     """The figures first, then what has to be known to read them."""
+    table = make_table(
+        (
+            {
+                "workload": figure.workload,
+                "figure": figure.figure,
+                "configuration": figure.configuration,
+                "published": format_published_value(figure),
+                "change": "" if figure.change is None else format_published_change(figure),
+            }
+            for figure in reference.figures
+        ),
+        names=3,
+    )
+    note = f"Changes are against {reference.baseline}, where that has the figure."
+    orders = tuple(f"{own.where}: {' > '.join(own.order)}" for own in reference.orders)
     return Document(
         title=f"{reference.name}: {reference.title}",
         notes=(
             f"{reference.kind}, {reference.source}.",
             PUBLISHED_NOTE.format(name=reference.name),
         ),
-        sections=tuple(_sections(reference)),
-    )
-
-
-def _sections(reference: ReferenceReport) -> Iterator[Section]:
-    yield Section(
-        name="published",
-        title="Published figures",
-        notes=(f"Changes are against {reference.baseline}, where that has the figure.",),
-        tables=(_figures(reference),),
-    )
-    if reference.orders:
-        orders = tuple(f"{own.where}: {' > '.join(own.order)}" for own in reference.orders)
-        yield Section(name="orders", title="Published ranking", notes=orders)
-    yield Section(name="circumstances", title="Circumstances", notes=reference.circumstances)
-    yield Section(name="caveats", title="Caveats", notes=reference.caveats)
-    yield Section(name="open-questions", title="Open questions", notes=reference.open_questions)
-
-
-def _figures(reference: ReferenceReport) -> TextTable:
-    heads = ("workload", "figure", "configuration", "published", "change")
-    return TextTable("", heads, [_row(figure) for figure in reference.figures], names=3)
-
-
-def _row(figure: PublishedFigureReport) -> tuple[str, ...]:
-    return (
-        figure.workload,
-        figure.figure,
-        figure.configuration,
-        format_published_value(figure),
-        "" if figure.change is None else format_published_change(figure),
+        sections=(
+            Section("published", "Published figures", (note,), tables=(table,)),
+            *((Section("orders", "Published ranking", orders),) if orders else ()),
+            Section("circumstances", "Circumstances", reference.circumstances),
+            Section("caveats", "Caveats", reference.caveats),
+            Section("open-questions", "Open questions", reference.open_questions),
+        ),
     )

@@ -14,7 +14,14 @@ from iostudy.analysis.paired import Interval, as_fraction
 from iostudy.analysis.ranking import IntervalEstimates
 from iostudy.analysis.scaling import CrossingEstimate, CurveEstimate, find_estimated_crossings
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.base import (
+    FigureDescription,
+    Span,
+    UnderConfiguration,
+    Value,
+    build_span,
+    finite,
+)
 from iostudy.report.drawing import (
     COLOURS,
     SHAPES,
@@ -24,14 +31,7 @@ from iostudy.report.drawing import (
     make_chart,
     make_legend,
 )
-from iostudy.report.formatting import (
-    UNKNOWN,
-    build_span,
-    finite,
-    format_change_interval,
-    format_figure,
-    join_words,
-)
+from iostudy.report.formatting import UNKNOWN, format_change_interval, format_figure, join_words
 from iostudy.report.names import name_configuration
 from iostudy.report.section import Chart, Section, TextTable
 from iostudy.report.topics.measurements import describe_figure
@@ -88,14 +88,12 @@ class ScalingPoint(Value):
     """Confidence interval of ``efficiency``; null if unknown."""
 
 
-class ScalingCurve(Value):
+class ScalingCurve(UnderConfiguration):
     """One configuration over all loads.
 
     ``knee``, ``pays_up_to``, ``holds_up_to`` and ``peak`` are confidence sets of a load.
     """
 
-    configuration: str
-    """Label of the configuration."""
     points: tuple[ScalingPoint, ...]
     """Estimates by load."""
     rises: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat
@@ -15,20 +15,17 @@ from iostudy.analysis.omnibus import compute_f_tests
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Span, Value
+from iostudy.report.base import OnWorkload, Span, Value, build_span, finite
 from iostudy.report.formatting import (
     UNKNOWN,
-    build_span,
-    finite,
     format_change_interval,
     format_count,
     format_signed_change,
     join_words,
 )
-from iostudy.report.section import Section, TextTable
+from iostudy.report.section import Section, TextTable, make_table
 from iostudy.results.comparisons import decision_rule, log_figures, screen_factors
 from iostudy.results.screening import ScreeningResult, screen_interactions, term_label
-from iostudy.study.combinations import Level
 from iostudy.study.design import Design, varied
 from iostudy.study.model import Study
 from iostudy.units import format_percent
@@ -37,11 +34,9 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report
 
 
-class EffectReport(Value):
+class EffectReport(OnWorkload):
     """The effect of one level of a factor, or an interaction of two levels."""
 
-    workload: str
-    """Label of the workload."""
     level: str
     """The level or pair: ``atime=noatime``, or ``atime=noatime with file-max=64000``."""
     against: str
@@ -70,11 +65,9 @@ class AliasReport(Value):
     """Interactions that bias its estimate."""
 
 
-class OmnibusReport(Value):
+class OmnibusReport(OnWorkload):
     """F test of all levels of a factor together. No verdict uses it."""
 
-    workload: str
-    """Label of the workload."""
     factor: str
     """Name of the factor."""
     f: FiniteFloat
@@ -142,7 +135,7 @@ def build_screening(study: Study, rows: Sequence[TrialRow]) -> ScreeningReport |
         effects=tuple(map(_effect, effects)),
         interactions=tuple(map(_effect, together)),
         aliases=find_aliases(study, design),
-        omnibus=tuple(_omnibus(study, design, rows)),
+        omnibus=tuple(_test_factors(study, design, rows)),
         predicted=_predicted(study, effects),
     )
 
@@ -161,7 +154,9 @@ def find_aliases(study: Study, design: Design) -> tuple[AliasReport, ...]:
     )
 
 
-def _omnibus(study: Study, design: Design, rows: Sequence[TrialRow]) -> Iterator[OmnibusReport]:
+def _test_factors(
+    study: Study, design: Design, rows: Sequence[TrialRow]
+) -> Iterator[OmnibusReport]:
     """The factors with more than two levels: of two, the interval says it all."""
     factors = varied(study.factors)
     if all(len(factor.levels) == 2 for factor in factors):
@@ -171,13 +166,8 @@ def _omnibus(study: Study, design: Design, rows: Sequence[TrialRow]) -> Iterator
     for workload, figures in zip(study.workloads, log_figures(study, rows), strict=True):
         for test in compute_f_tests(figures, runs, hard):
             if len(factors[test.factor].levels) > 2:
-                yield OmnibusReport(
-                    workload=workload.label,
-                    factor=factors[test.factor].name,
-                    f=test.f,
-                    degrees=test.degrees,
-                    error_degrees=test.error_degrees,
-                    p=test.p,
+                yield OmnibusReport.copy_from(
+                    test, workload=workload.label, factor=factors[test.factor].name
                 )
 
 
@@ -199,44 +189,48 @@ def _effect(found: ScreeningResult) -> EffectReport:
 def _answer(study: Study, effects: Sequence[ScreeningResult]) -> str:
     """``Of 5 factors, 1 matters: mount.atime. ...``: on any workload, by any level."""
     factors = varied(study.factors)
-    words: dict[int, set[Verdict]] = {}
+    verdicts: dict[int, set[Verdict]] = {}
     for each in effects:
-        words.setdefault(each.term.parts[0][0], set()).add(each.effect.comparison.verdict)
-    matter = [factors[index].name for index, own in words.items() if own & set(_FOUND)]
-    equal = [index for index, own in words.items() if own == {Verdict.EQUIVALENT}]
-    left = len(factors) - len(matter) - len(equal)
-    counted = f"Of {format_count(len(factors), 'factor')}, "
+        verdicts.setdefault(each.term.parts[0][0], set()).add(each.effect.comparison.verdict)
+    matter = [factors[index].name for index, own in verdicts.items() if own & set(_FOUND)]
+    equal = sum(own == {Verdict.EQUIVALENT} for own in verdicts.values())
+    left = len(factors) - len(matter) - equal
+    clauses = ["none is shown to matter"]
     if matter:
-        said = f"{_count(len(matter), 'matters', 'matter')}: {join_words(matter)}"
-    else:
-        said = "none is shown to matter"
-    margin = format_percent(study.decide.margin)
-    rest = [f"{_count(len(equal), 'has', 'have')} no effect beyond {margin}"] if equal else []
-    rest += [f"{_count(left, 'is', 'are')} inconclusive"] if left else []
-    return counted + "; ".join([said, *rest]) + "."
-
-
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"
+        clauses = [f"{len(matter)} {'matters' if len(matter) == 1 else 'matter'}: "]
+        clauses[0] += join_words(matter)
+    if equal:
+        margin = format_percent(study.decide.margin)
+        clauses.append(f"{equal} {'has' if equal == 1 else 'have'} no effect beyond {margin}")
+    if left:
+        clauses.append(f"{left} {'is' if left == 1 else 'are'} inconclusive")
+    return f"Of {format_count(len(factors), 'factor')}, {'; '.join(clauses)}."
 
 
 def _predicted(study: Study, effects: Sequence[ScreeningResult]) -> PredictedBest | None:
     chosen = dict(_best_levels(study, effects))
-    if not chosen:
+    if study.design is None or not chosen:
         return None
     changes = {}
     for workload in study.workloads:
         sign = 1 if workload.figure.higher_is_better else -1
-        own = [e for e in effects if e.workload == workload and _is_chosen(e, chosen)]
-        total = math.fsum(e.effect.comparison.estimate for e in own)
+        total = math.fsum(
+            own.effect.comparison.estimate
+            for own in effects
+            if own.workload == workload and own.term.parts[0] in chosen.items()
+        )
         changes[workload.label] = as_fraction(sign * total)
     factors = varied(study.factors)
     levels = {factors[index].name: factors[index].levels[at] for index, at in chosen.items()}
+    labels = {name: level.label for name, level in levels.items()}
+    wanted = {f.name: levels.get(f.name, f.levels[0]) for f in study.factors}
+    # One line of JSON, which YAML reads and every format keeps.
+    best = json.dumps({"first levels": {}, "predicted best": labels}, ensure_ascii=False)
     return PredictedBest(
-        levels={name: level.label for name, level in levels.items()},
+        levels=labels,
         changes=changes,
-        was_run=_was_run(study, levels),
-        confirm=_confirming(levels),
+        was_run=any(dict(run) == wanted for run in study.design.combinations(study.factors)),
+        confirm=f"configurations: {best}",
     )
 
 
@@ -259,47 +253,57 @@ def _best_levels(study: Study, effects: Sequence[ScreeningResult]) -> Iterator[t
             yield factor, max(totals, key=lambda level: totals[level])
 
 
-def _is_chosen(effect: ScreeningResult, chosen: Mapping[int, int]) -> bool:
-    ((factor, level),) = effect.term.parts
-    return chosen.get(factor) == level
-
-
-def _was_run(study: Study, levels: Mapping[str, Level]) -> bool:
-    assert study.design is not None
-    wanted = {f.name: levels.get(f.name, f.levels[0]) for f in study.factors}
-    return any(dict(run) == wanted for run in study.design.combinations(study.factors))
-
-
-def _confirming(levels: Mapping[str, Level]) -> str:
-    """Return the levels in one line of JSON, which YAML reads and every format keeps."""
-    best = ", ".join(
-        f"{json.dumps(name)}: {json.dumps(level.label, ensure_ascii=False)}"
-        for name, level in levels.items()
-    )
-    return f'configurations: {{"first levels": {{}}, "predicted best": {{{best}}}}}'
-
-
 _MOST_NAMED = 6
 """More interactions than these are counted."""
 
 
 def build_screening_section(report: Report) -> Section | None:
     """Return every effect with Holm's result, the aliases, and the next steps."""
-    text = report.screening
-    if text is None:
+    found = report.screening
+    if found is None:
         return None
     several = len(report.workloads) > 1
-    shut = (
-        _interactions(text, several=several),
-        _aliases(text.aliases),
-        _section_omnibus(text.omnibus),
+    aliases = make_table(
+        (
+            {
+                "effect": alias.level,
+                "aliased with the interaction of": "; ".join(
+                    [
+                        *alias.interactions[:_MOST_NAMED],
+                        *(
+                            [f"{left} more"]
+                            if (left := len(alias.interactions) - _MOST_NAMED) > 0
+                            else []
+                        ),
+                    ]
+                ),
+            }
+            for alias in found.aliases
+        ),
+        "aliases",
+        names=2,
     )
+    omnibus = make_table(
+        (
+            {
+                "factor": test.factor,
+                "workload": test.workload,
+                "F": f"{test.f:.2f}",
+                "degrees of freedom": f"{test.degrees}, {test.error_degrees}",
+                "p (unadjusted)": _p(test.p),
+            }
+            for test in found.omnibus
+        ),
+        "omnibus test of all levels of a factor (type II F; not used for verdicts)",
+        names=2,
+    )
+    interactions = _effects("interactions", found.interactions, several=several)
     return Section(
         name="screening",
         title="Factor effects",
-        notes=tuple(_known(text, report)),
-        tables=(_effects("", text.effects, several=several),),
-        folded=tuple(table for table in shut if table is not None),
+        notes=tuple(_known(found, report)),
+        tables=(_effects("", found.effects, several=several),),
+        folded=tuple(table for table in (interactions, aliases, omnibus) if table.rows),
     )
 
 
@@ -313,26 +317,23 @@ def _known(screening: ScreeningReport, report: Report) -> Iterator[str]:
         f"for interim analyses: an effect with p up to {risk} is significant. Holm's step can find "
         "an effect whose interval contains zero."
     )
-    yield _alias_note(screening)
-    yield from _prediction(screening)
-
-
-def _alias_note(screening: ScreeningReport) -> str:
     if screening.interactions:
-        return (
+        yield (
             "No effect is aliased with a two-factor interaction, and the interactions are "
             "estimated: the joint effect of two levels beyond their separate effects, with the "
             "same risk once more."
         )
-    if not screening.aliases:
-        return (
+    elif not screening.aliases:
+        yield (
             "No effect is aliased with a two-factor interaction. The design cannot estimate the "
             "interactions."
         )
-    return (
-        f"{len(screening.aliases)} effects are aliased with two-factor interactions (see the table "
-        "of aliases): large interactions look like effects, or hide them."
-    )
+    else:
+        yield (
+            f"{len(screening.aliases)} effects are aliased with two-factor interactions (see the "
+            "table of aliases): large interactions look like effects, or hide them."
+        )
+    yield from _prediction(screening)
 
 
 def _prediction(screening: ScreeningReport) -> Iterator[str]:
@@ -354,28 +355,22 @@ def _prediction(screening: ScreeningReport) -> Iterator[str]:
 
 
 def _effects(title: str, effects: Sequence[EffectReport], *, several: bool) -> TextTable:
-    heads = ("level", "against", *(("workload",) if several else ()))
-    return TextTable(
+    """Return the effects, the largest first."""
+    return make_table(
+        (
+            {
+                "level": own.level,
+                "against": own.against,
+                **({"workload": own.workload} if several else {}),
+                "change": format_change_interval(own.change, own.interval),
+                "verdict": f"{own.verdict if own.blocks else 'no data'}"
+                f"{' (by Holm)' if own.by_holm else ''}",
+                "p (Holm)": _p(own.p),
+            }
+            for own in sorted(effects, key=lambda own: -abs(own.change or 0.0))
+        ),
         title,
-        (*heads, "change", "verdict", "p (Holm)"),
-        [_row(effect, several=several) for effect in _by_size(effects)],
-        names=len(heads),
-    )
-
-
-def _by_size(effects: Sequence[EffectReport]) -> list[EffectReport]:
-    return sorted(effects, key=lambda effect: -abs(effect.change or 0.0))
-
-
-def _row(effect: EffectReport, *, several: bool) -> tuple[str, ...]:
-    word = "no data" if not effect.blocks else effect.verdict.value
-    return (
-        effect.level,
-        effect.against,
-        *((effect.workload,) if several else ()),
-        format_change_interval(effect.change, effect.interval),
-        f"{word} (by Holm)" if effect.by_holm else word,
-        _p(effect.p),
+        names=3 if several else 2,
     )
 
 
@@ -383,35 +378,3 @@ def _p(p: float | None) -> str:
     if p is None:
         return UNKNOWN
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def _interactions(screening: ScreeningReport, *, several: bool) -> TextTable | None:
-    if not screening.interactions:
-        return None
-    return _effects("interactions", screening.interactions, several=several)
-
-
-def _aliases(aliases: Sequence[AliasReport]) -> TextTable | None:
-    if not aliases:
-        return None
-    rows = [(alias.level, _listed(alias.interactions)) for alias in aliases]
-    return TextTable("aliases", ("effect", "aliased with the interaction of"), rows, names=2)
-
-
-def _listed(interactions: Sequence[str]) -> str:
-    left = len(interactions) - _MOST_NAMED
-    more = [f"{left} more"] if left > 0 else []
-    return "; ".join([*interactions[:_MOST_NAMED], *more])
-
-
-def _section_omnibus(tests: Sequence[OmnibusReport]) -> TextTable | None:
-    """Return the tests of factors with more than two levels."""
-    if not tests:
-        return None
-    heads = ("factor", "workload", "F", "degrees of freedom", "p (unadjusted)")
-    rows = [
-        (t.factor, t.workload, f"{t.f:.2f}", f"{t.degrees}, {t.error_degrees}", _p(t.p))
-        for t in tests
-    ]
-    title = "omnibus test of all levels of a factor (type II F; not used for verdicts)"
-    return TextTable(title, heads, rows, names=2)

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, assert_never
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, assert_never
 
 from pydantic import FiniteFloat
 
 from iostudy.analysis.paired import as_fraction
-from iostudy.analysis.search.race import Entrant, RaceStatus
+from iostudy.analysis.search.race import RaceStatus
 from iostudy.analysis.search.response import (
-    Importance,
-    MainEffectCurve,
     ResponseModel,
     estimate_response,
 )
 from iostudy.analysis.search.space import Range, SearchSpace
 from iostudy.ledger.search_result import SearchResult
-from iostudy.report.base import Span, Value
+from iostudy.report.base import Span, Value, finite
 from iostudy.report.drawing import BLUE, RED, alt, make_chart, round_value
 from iostudy.report.formatting import (
     UNKNOWN,
-    finite,
     format_change_interval,
     format_count,
     format_signed_change,
 )
-from iostudy.report.section import Chart, Section, TextTable
+from iostudy.report.section import Chart, Section, make_table
 from iostudy.results.search_state import SearchState
-from iostudy.study.search import Candidate
 from iostudy.units import format_percent
 
 if TYPE_CHECKING:
@@ -117,81 +113,113 @@ def build_search(found: SearchResult) -> SearchReport:
     """The candidates as the ledger leaves them, and what they say of the parameters."""
     course = SearchState(found.study, found.row.seed, found.candidates, found.rows)
     ahead = course.incumbent
-    space, workloads = course.search.space, found.study.workloads
+    space = course.search.space
     response = estimate_response(space, course.candidate_results, course.policy, found.row.seed)
     return SearchReport(
         ended=found.outcome is not None,
         incumbent=None if ahead is None else found.candidates[ahead].label,
-        workloads=tuple(request.label for request in workloads),
-        candidates=tuple(map(_candidate, found.candidates, course.race.entrants)),
+        workloads=tuple(request.label for request in found.study.workloads),
+        candidates=tuple(
+            CandidateReport(
+                label=candidate.label,
+                point=dict(candidate.point),
+                standing=entrant.status,
+                blocks=entrant.blocks,
+                change=finite(as_fraction(entrant.estimate)),
+                error=finite(as_fraction(entrant.error)),
+                on=tuple(finite(as_fraction(own)) for own in entrant.by_workload),
+                eligible=entrant.eligible,
+                refused=candidate.refused,
+            )
+            for candidate, entrant in zip(found.candidates, course.race.entrants, strict=False)
+        ),
         trials=course.spent.trials,
-        curves=_curves(space, response),
-        importance=tuple(map(_importance, response.importance)) if response else (),
+        curves=tuple(_list_effects(space, response)) if response else (),
+        importance=tuple(
+            ImportanceReport(
+                parameter=own.parameter, share=own.share, interval=Span(low=own.low, high=own.high)
+            )
+            for own in (response.importance if response else ())
+        ),
     )
 
 
-def _candidate(candidate: Candidate, entrant: Entrant) -> CandidateReport:
-    return CandidateReport(
-        label=candidate.label,
-        point=dict(candidate.point),
-        standing=entrant.status,
-        blocks=entrant.blocks,
-        change=finite(as_fraction(entrant.estimate)),
-        error=finite(as_fraction(entrant.error)),
-        on=tuple(finite(as_fraction(own)) for own in entrant.by_workload),
-        eligible=entrant.eligible,
-        refused=candidate.refused,
-    )
-
-
-def _curves(space: SearchSpace, response: ResponseModel | None) -> tuple[MainEffectReport, ...]:
+def _list_effects(space: SearchSpace, response: ResponseModel) -> Iterator[MainEffectReport]:
     domains = {parameter.name: parameter.domain for parameter in space.parameters}
-    return tuple(
-        MainEffectReport(
+    for curve in response.curves:
+        domain = domains[curve.parameter]
+        ends = zip(curve.values, curve.effect, curve.low, curve.high, strict=True)
+        yield MainEffectReport(
             parameter=curve.parameter,
-            points=_points(curve),
+            points=tuple(
+                MainEffectPoint(
+                    value=value,
+                    change=as_fraction(effect),
+                    interval=Span(low=as_fraction(low), high=as_fraction(high)),
+                )
+                for value, effect, low, high in ends
+            ),
             is_range=isinstance(domain, Range),
             log=isinstance(domain, Range) and domain.log,
         )
-        for curve in (response.curves if response else ())
-        for domain in (domains[curve.parameter],)
-    )
-
-
-def _points(curve: MainEffectCurve) -> tuple[MainEffectPoint, ...]:
-    return tuple(
-        MainEffectPoint(
-            value=value,
-            change=as_fraction(effect),
-            interval=Span(low=as_fraction(low), high=as_fraction(high)),
-        )
-        for value, effect, low, high in zip(
-            curve.values, curve.effect, curve.low, curve.high, strict=True
-        )
-    )
-
-
-def _importance(own: Importance) -> ImportanceReport:
-    interval = Span(low=own.low, high=own.high)
-    return ImportanceReport(parameter=own.parameter, share=own.share, interval=interval)
-
-
-INTERACTIONS = "interactions"
 
 
 def build_search_section(report: Report) -> Section | None:
     """The candidates, response curves and importance; None of a study that searches nothing."""
-    text = report.search
-    if text is None:
+    search = report.search
+    if search is None:
         return None
-
+    several = search.workloads if len(search.workloads) > 1 else ()
+    candidates = make_table(
+        (
+            {
+                "candidate": own.label,
+                "outcome": "ahead" if own.label == search.incumbent else describe_outcome(own),
+                "blocks": own.blocks,
+                "against default": format_signed_change(own.change),
+                "± standard error": UNKNOWN if own.error is None else format_percent(own.error),
+                **{
+                    name: format_signed_change(change)
+                    for name, change in zip(several, own.on, strict=False)
+                },
+            }
+            for own in sorted(search.candidates, key=lambda own: (-own.blocks, -(own.change or 0)))
+        ),
+        "every candidate",
+        names=2,
+    )
+    importance = make_table(
+        (
+            {
+                "parameter": own.parameter or "interactions",
+                "share of explained variance": format_percent(own.share),
+                "95 % interval": f"{format_percent(own.interval.low)} to "
+                f"{format_percent(own.interval.high)}",
+            }
+            for own in sorted(search.importance, key=lambda own: -own.share)
+        ),
+        "parameter importance",
+    )
+    curves = (
+        make_table(
+            (
+                {
+                    curve.parameter: own.value,
+                    "against default": format_change_interval(own.change, own.interval),
+                }
+                for own in curve.points
+            ),
+            f"response to {curve.parameter}",
+        )
+        for curve in search.curves
+    )
     return Section(
         name="search",
         title="Search",
-        notes=tuple(_known(text)),
-        draw=lambda: [build_response_chart(curve, text) for curve in text.curves],
-        tables=(_section_importance(text),) if text.importance else (),
-        folded=(_candidates(text), *map(_curve, text.curves)),
+        notes=tuple(_known(search)),
+        tables=(importance,) if search.importance else (),
+        folded=(candidates, *curves),
+        draw=lambda: [build_response_chart(curve, search) for curve in search.curves],
     )
 
 
@@ -223,25 +251,30 @@ def _known(search: SearchReport) -> Iterator[str]:
         )
 
 
-def _candidates(search: SearchReport) -> TextTable:
-    """Every candidate, the best of those with the most blocks first."""
-    several = search.workloads if len(search.workloads) > 1 else ()
-    heads = ("candidate", "outcome", "blocks", "against default", "± standard error", *several)
-    order = sorted(search.candidates, key=lambda own: (-own.blocks, -(own.change or 0.0)))
-    rows = [_row(own, search) for own in order]
-    return TextTable("every candidate", heads, rows, names=2)
-
-
-def _row(own: CandidateReport, search: SearchReport) -> tuple[str, ...]:
-    alone = [format_signed_change(each) for each in own.on] if len(search.workloads) > 1 else []
-    return (
-        own.label,
-        "ahead" if own.label == search.incumbent else describe_outcome(own),
-        str(own.blocks),
-        format_signed_change(own.change),
-        UNKNOWN if own.error is None else format_percent(own.error),
-        *alone,
+def _draw_response(curve: MainEffectReport) -> Iterator[alt.Chart]:
+    """Yield a line with a band, or a mark and a bar for each name, and the candidates."""
+    x = alt.X("value:N", title=curve.parameter, axis=alt.Axis(labelAngle=0), sort=None)
+    if curve.is_range:
+        scale = alt.Scale(type="log" if curve.log else "linear", zero=False, nice=False)
+        x = alt.X("value:Q", title=curve.parameter, scale=scale)
+    axis = alt.Axis(labelExpr="format(datum.value * 100, ',')")
+    low, change = (
+        alt.Y(f"{field}:Q", title="against default, %", axis=axis) for field in ("low", "change")
     )
+    base = alt.Chart(alt.NamedData("curve")).encode(x=x)
+    if curve.is_range:
+        yield base.mark_area(color=BLUE, opacity=0.2).encode(y=low, y2=alt.Y2("high:Q"))
+        yield base.mark_line(color=BLUE).encode(y=change)
+    else:
+        yield base.mark_rule(color=BLUE, strokeWidth=2).encode(y=low, y2=alt.Y2("high:Q"))
+        yield base.mark_tick(color=BLUE, thickness=3, size=40).encode(y=change)
+    tooltip = [
+        *(alt.Tooltip(f"{name}:N") for name in ("candidate", "value", "blocks")),
+        alt.Tooltip("change_text:N", title="change"),
+    ]
+    size = alt.Size("blocks:Q", legend=None).scale(range=[20, 120])
+    points = alt.Chart(alt.NamedData("candidates")).mark_point(filled=True, color=RED, opacity=0.7)
+    yield points.encode(x=x, y=change, size=size, tooltip=tooltip)
 
 
 def describe_outcome(own: CandidateReport) -> str:
@@ -260,43 +293,34 @@ def describe_outcome(own: CandidateReport) -> str:
     assert_never(own.standing)
 
 
-def _section_importance(search: SearchReport) -> TextTable:
-    heads = ("parameter", "share of explained variance", "95 % interval")
-    rows = [
-        (
-            own.parameter or INTERACTIONS,
-            format_percent(own.share),
-            f"{format_percent(own.interval.low)} to {format_percent(own.interval.high)}",
-        )
-        for own in sorted(search.importance, key=lambda own: -own.share)
-    ]
-    return TextTable("parameter importance", heads, rows, names=1)
-
-
-def _curve(curve: MainEffectReport) -> TextTable:
-    heads = (curve.parameter, "against default")
-    rows = [(own.value, format_change_interval(own.change, own.interval)) for own in curve.points]
-    return TextTable(f"response to {curve.parameter}", heads, rows, names=1)
-
-
-HEIGHT = 220
-_BAND, _POINTS = 0.2, 0.7
-_TICK = 40
-
-
 def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart:
     """The curve with its interval; each candidate a point, the larger the more blocks it ran."""
+    place: Callable[[str], object] = float if curve.is_range else str
     best = max(curve.points, key=lambda own: own.change)
     rows = {
-        "curve": [_build_curve_row(own, curve) for own in curve.points],
+        "curve": [
+            {
+                "value": place(own.value),
+                "change": round_value(own.change),
+                "low": round_value(own.interval.low),
+                "high": round_value(own.interval.high),
+            }
+            for own in curve.points
+        ],
         "candidates": [
-            _build_candidate_row(own, own.change, curve)
+            {
+                "candidate": own.label,
+                "value": place(own.point[curve.parameter]),
+                "change": round_value(own.change),
+                "blocks": own.blocks,
+                "change_text": format_signed_change(own.change),
+            }
             for own in search.candidates
             if own.change is not None and curve.parameter in own.point
         ],
     }
     return Chart(
-        spec=make_chart((*_response(curve), _chart_candidates(curve)), height=HEIGHT, rows=rows),
+        spec=make_chart(_draw_response(curve), height=220, rows=rows),
         alternative=(
             f"Performance against the default by {curve.parameter}, averaged over all other "
             f"parameters. It is highest at {best.value}, with "
@@ -308,68 +332,3 @@ def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart
             "is a point, the larger the more blocks it ran."
         ),
     )
-
-
-def _build_curve_row(own: MainEffectPoint, curve: MainEffectReport) -> dict[str, Any]:
-    low, high = own.interval.low, own.interval.high
-    figures = {"change": own.change, "low": low, "high": high}
-    text = {name: round_value(value) for name, value in figures.items()}
-    return {"value": _placed(own.value, curve), **text}
-
-
-def _build_candidate_row(
-    own: CandidateReport, change: float, curve: MainEffectReport
-) -> dict[str, Any]:
-    return {
-        "candidate": own.label,
-        "value": _placed(own.point[curve.parameter], curve),
-        "change": round_value(change),
-        "blocks": own.blocks,
-        "change_text": format_signed_change(change),
-    }
-
-
-def _response(curve: MainEffectReport) -> tuple[alt.Chart, ...]:
-    """A line with a band; where the values are names, a mark and a bar for each."""
-    base = alt.Chart(alt.NamedData("curve")).encode(x=_across(curve))
-    ends = {"y": _upwards("low"), "y2": alt.Y2("high:Q")}
-    middle = {"y": _upwards("change")}
-    if curve.is_range:
-        return (
-            base.mark_area(color=BLUE, opacity=_BAND).encode(**ends),
-            base.mark_line(color=BLUE).encode(**middle),
-        )
-    return (
-        base.mark_rule(color=BLUE, strokeWidth=2).encode(**ends),
-        base.mark_tick(color=BLUE, thickness=3, size=_TICK).encode(**middle),
-    )
-
-
-def _chart_candidates(curve: MainEffectReport) -> alt.Chart:
-    tooltip = [
-        *(alt.Tooltip(f"{name}:N") for name in ("candidate", "value", "blocks")),
-        alt.Tooltip("change_text:N", title="change"),
-    ]
-    size = alt.Size("blocks:Q", legend=None).scale(range=[20, 120])
-    points: alt.Chart = (
-        alt.Chart(alt.NamedData("candidates"))
-        .mark_point(filled=True, color=RED, opacity=_POINTS)
-        .encode(x=_across(curve), y=_upwards("change"), size=size, tooltip=tooltip)
-    )
-    return points
-
-
-def _placed(value: str, curve: MainEffectReport) -> Any:
-    return float(value) if curve.is_range else value
-
-
-def _across(curve: MainEffectReport) -> alt.X:
-    if not curve.is_range:
-        return alt.X("value:N", title=curve.parameter, axis=alt.Axis(labelAngle=0), sort=None)
-    scale = alt.Scale(type="log" if curve.log else "linear", zero=False, nice=False)
-    return alt.X("value:Q", title=curve.parameter, scale=scale)
-
-
-def _upwards(field: str) -> alt.Y:
-    axis = alt.Axis(labelExpr="format(datum.value * 100, ',')")
-    return alt.Y(f"{field}:Q", title="against default, %", axis=axis)

@@ -5,40 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
-import numpy as np
 from pydantic import FiniteFloat
 
-from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.paired import Interval, PairedRuns, as_fraction, mean_interval
 from iostudy.analysis.switchback.confirmation import (
     CONFIDENCE,
     MOST_BLOCKS,
-    Agreement,
     ConfirmationOutcome,
     PairedMean,
     measure_agreement,
 )
-from iostudy.analysis.switchback.earlier_plan import EarlierPlan
 from iostudy.analysis.switchback.window_plan import WindowPlan
-from iostudy.diagnosis.context import OperatingPoint, collect_operating_points
+from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import LedgerError
-from iostudy.ledger.rows import NO_SAMPLES, PlanRow, RunRow, SwitchbackRows, TrialRow
+from iostudy.ledger.rows import NO_SAMPLES, PlanRow, SwitchbackRows, TrialRow
 from iostudy.ledger.samples import ReadSamples
-from iostudy.report.base import Span, Step, Value
+from iostudy.report.base import OnWorkload, Span, Step, UnderConfiguration, Value, build_span
 from iostudy.report.drawing import BLUE, RED, alt, make_chart, make_legend
 from iostudy.report.formatting import (
     UNKNOWN,
-    build_span,
     format_change_interval,
     format_count,
     format_interval,
     join_words,
 )
 from iostudy.report.names import name_configuration
-from iostudy.report.section import Chart, Section, TextTable
+from iostudy.report.section import Chart, Section, make_table
+from iostudy.report.topics.covariates import format_share
 from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis, build_trial_context
-from iostudy.results.comparisons import ComparisonResult, collect_figures, decision_rule
+from iostudy.results.comparisons import (
+    BlockFigures,
+    ComparisonResult,
+    collect_figures,
+    decision_rule,
+)
 from iostudy.results.confirmation import select_confirmations
 from iostudy.study.mode import Mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest
@@ -51,11 +52,9 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report
 
 
-class ConfirmationReport(Value):
+class ConfirmationReport(UnderConfiguration):
     """A comparison of windows in whole trials; changes are fractions of the figure."""
 
-    configuration: str
-    """Label of the configuration."""
     blocks: int
     """Blocks of whole trials, each with one trial of the configuration and of the baseline."""
     change: FiniteFloat
@@ -96,11 +95,9 @@ class RunReport(Value):
     """Remarks on the run, such as blocks that were measured again."""
 
 
-class SwitchbackReport(Value):
+class SwitchbackReport(OnWorkload):
     """The windows of one workload."""
 
-    workload: str
-    """Label of the workload."""
     window_seconds: FiniteFloat
     """Planned length of a window in seconds."""
     washout_seconds: FiniteFloat
@@ -134,10 +131,11 @@ def build_confirmations(
     """
     found: dict[str, dict[str, ConfirmationReport | None]] = {}
     selected = select_confirmations(study, compared)
+    values = collect_figures(study, trials)
     for result in compared:
         own = result.configuration
         if own in selected.get(result.workload, ()):
-            found.setdefault(result.workload, {})[own] = _confirm(study, result, trials)
+            found.setdefault(result.workload, {})[own] = _confirm(study, result, values)
     return found
 
 
@@ -169,39 +167,29 @@ def suggest_whole_trials(reports: Sequence[SwitchbackReport]) -> Iterator[Step]:
 
 
 def _confirm(
-    study: Study, result: ComparisonResult, trials: Sequence[TrialRow]
+    study: Study, result: ComparisonResult, values: Mapping[tuple[str, str], BlockFigures]
 ) -> ConfirmationReport | None:
-    values = collect_figures(study, trials)
     base = values.get((result.workload, study.baseline.label), {})
     other = values.get((result.workload, result.configuration), {})
     common = sorted(base.keys() & other.keys())
     windows = result.comparison
     if len(common) < 2 or windows.blocks < 2:
         return None
+    higher = windows.higher_is_better
+    sign = 1 if higher else -1
     ratios = PairedRuns.from_figures(
         [base[block] for block in common],
         [other[block] for block in common],
-        higher_is_better=windows.higher_is_better,
+        higher_is_better=higher,
     ).differences
-    agreement = measure_agreement(
+    found = measure_agreement(
         PairedMean(float(ratios.mean()), float(ratios.std(ddof=1)), len(ratios)),
         PairedMean(windows.estimate, windows.sd, windows.blocks),
         windows.interval,
         decision_rule(study).delta,
     )
-    return _report(result.configuration, ratios, windows, agreement)
-
-
-def _report(
-    configuration: str,
-    ratios: np.ndarray[tuple[int], np.dtype[np.float64]],
-    windows: Comparison,
-    found: Agreement,
-) -> ConfirmationReport:
-    higher = windows.higher_is_better
-    sign = 1 if higher else -1
     return ConfirmationReport(
-        configuration=configuration,
+        configuration=result.configuration,
         blocks=len(ratios),
         change=as_fraction(sign * float(ratios.mean())),
         interval=_span(mean_interval(ratios, 1 - CONFIDENCE), higher=higher),
@@ -226,48 +214,29 @@ def build_runs(
     circumstances: Mapping[str, Any],
     rows: SwitchbackRows,
     samples: ReadSamples | None,
-) -> tuple[RunReport, ...]:
-    """Describe every run of a workload."""
+) -> Iterator[RunReport]:
+    """Describe every run of a workload; it has no figures of its own: each window has."""
     runs = rows.by_run(request.label)
     points = collect_operating_points(run.summary for run, _ in runs)
-    return tuple(
-        _describe(study, request, circumstances, run, points).model_copy(
-            update={"windows": len(windows), "notes": (*run.notes, *_list_problems(run, samples))}
-        )
-        for run, windows in runs
-    )
-
-
-def _list_problems(run: RunRow, samples: ReadSamples | None) -> Iterator[str]:
-    """Yield why the samples of a run, and so the covariates of its windows, are missing."""
-    if samples is None or run.telemetry == NO_SAMPLES:
-        return
-    try:
-        samples(run.telemetry, WINDOW_COLUMNS[:1])
-    except LedgerError as error:
-        yield f"no covariates by configuration: {error.where}: {error.found}"
-
-
-def _describe(
-    study: Study,
-    request: WorkloadRequest,
-    circumstances: Mapping[str, Any],
-    run: RunRow,
-    points: Mapping[str, tuple[OperatingPoint, ...]],
-) -> RunReport:
-    """The run has no figures of its own: each window has."""
     options = apply_configuration(request, study.baseline)
-    context = build_trial_context(
-        circumstances, run.devices, request.name, options, points, figures={}
-    )
-    return RunReport(
-        windows=0,
-        started_at=run.started_at,
-        seconds=run.summary.seconds,
-        shares=compute_covariates(run.summary),
-        diagnosis=build_diagnosis(diagnose(run.summary, context)),
-        notes=run.notes,
-    )
+    for run, windows in runs:
+        context = build_trial_context(
+            circumstances, run.devices, request.name, options, points, figures={}
+        )
+        notes = list(run.notes)
+        if samples is not None and run.telemetry != NO_SAMPLES:
+            try:
+                samples(run.telemetry, WINDOW_COLUMNS[:1])
+            except LedgerError as error:
+                notes.append(f"no covariates by configuration: {error.where}: {error.found}")
+        yield RunReport(
+            windows=len(windows),
+            started_at=run.started_at,
+            seconds=run.summary.seconds,
+            shares=compute_covariates(run.summary),
+            diagnosis=build_diagnosis(diagnose(run.summary, context)),
+            notes=tuple(notes),
+        )
 
 
 def build_switchback(
@@ -287,41 +256,30 @@ def build_switchback(
     confirmed = build_confirmations(study, compared, trials)
     plans = {own.workload: own.plan for own in rows.plans if own.plan is not None}
     for request in study.workloads:
-        if request.label in plans:
-            own = confirmed.get(request.label, {})
-            yield _build_describe(study, request, plans[request.label], rows).model_copy(
-                update={
-                    "confirmations": tuple(filter(None, own.values())),
-                    "unconfirmed": tuple(label for label, each in own.items() if each is None),
-                    "runs": build_runs(study, request, circumstances, rows, samples),
-                }
-            )
-
-
-def _build_describe(
-    study: Study, request: WorkloadRequest, plan: WindowPlan | EarlierPlan, rows: SwitchbackRows
-) -> SwitchbackReport:
-    windows = [row for row in rows.windows if row.workload == request.label]
-    halves = isinstance(plan, WindowPlan)
-    washout = (
-        plan.washout_seconds if isinstance(plan, WindowPlan) else max(plan.washout_seconds.values())
-    )
-    return SwitchbackReport(
-        workload=request.label,
-        window_seconds=plan.window_seconds,
-        washout_seconds=washout,
-        blocks=len({row.block for row in windows}),
-        max_blocks=study.decide.max_blocks,
-        rounds_per_block=max((row.round for row in windows), default=0),
-        windows=len(windows) // 2 if halves else len(windows),
-        measuring_seconds=windows[-1].start + windows[-1].seconds - windows[0].start
-        if windows
-        else 0.0,
-        bias=study.bias,
-    )
-
-
-_USE_TRIALS = "Use whole trials (decide: {mode: trials})."
+        plan = plans.get(request.label)
+        if plan is None:
+            continue
+        own = confirmed.get(request.label, {})
+        windows = [row for row in rows.windows if row.workload == request.label]
+        halves = isinstance(plan, WindowPlan)
+        yield SwitchbackReport(
+            workload=request.label,
+            window_seconds=plan.window_seconds,
+            washout_seconds=plan.washout_seconds
+            if isinstance(plan, WindowPlan)
+            else max(plan.washout_seconds.values()),
+            blocks=len({row.block for row in windows}),
+            max_blocks=study.decide.max_blocks,
+            rounds_per_block=max((row.round for row in windows), default=0),
+            windows=len(windows) // 2 if halves else len(windows),
+            measuring_seconds=windows[-1].start + windows[-1].seconds - windows[0].start
+            if windows
+            else 0.0,
+            bias=study.bias,
+            confirmations=tuple(filter(None, own.values())),
+            unconfirmed=tuple(label for label, each in own.items() if each is None),
+            runs=tuple(build_runs(study, request, circumstances, rows, samples)),
+        )
 
 
 def describe_plan(row: PlanRow) -> str:
@@ -342,23 +300,21 @@ def describe_confirmation(workload: str, own: ConfirmationReport, factor: str = 
     ``factor`` is the one that varies alone, if any.
     """
     label = name_configuration(own.configuration, factor)
-    difference = format_interval(own.difference_interval)
+    difference = f"(difference {format_interval(own.difference_interval)} %)"
     match own.outcome:
         case ConfirmationOutcome.AGREE:
-            found = f"agree within the margin (difference {difference} %)"
+            found = f"agree within the margin {difference}"
         case ConfirmationOutcome.DISAGREE:
-            found = f"disagree (difference {difference} %). {_USE_TRIALS.removesuffix('.')}"
+            found = f"disagree {difference}. Use whole trials (decide: {{mode: trials}})"
         case ConfirmationOutcome.UNDECIDED:
-            found = f"are too imprecise (difference {difference} %): {_needed(own)}"
+            found = f"are too imprecise {difference}: "
+            if own.blocks_needed is None:
+                found += f"{MOST_BLOCKS} blocks of whole trials would not decide"
+            else:
+                found += f"about {own.blocks_needed} blocks of whole trials would decide"
         case _:
             assert_never(own.outcome)
     return f"Confirmation of {label} on {workload}: trials and windows {found}."
-
-
-def _needed(own: ConfirmationReport) -> str:
-    if own.blocks_needed is None:
-        return f"{MOST_BLOCKS} blocks of whole trials would not decide"
-    return f"about {own.blocks_needed} blocks of whole trials would decide"
 
 
 _EXPLANATION = (
@@ -373,153 +329,99 @@ def build_switchback_section(report: Report) -> Section | None:
     """None for a study of whole trials."""
     if not report.switchback:
         return None
+    confirmed = [(own, each) for own in report.switchback for each in own.confirmations]
+    plan = make_table(
+        {
+            "workload": own.workload,
+            "window": format_seconds(own.window_seconds),
+            "washout": format_seconds(own.washout_seconds),
+            "rounds a block": own.rounds_per_block,
+            "blocks": own.blocks,
+            "windows": own.windows,
+            "measured in": format_seconds(own.measuring_seconds),
+            "bias included": format_percent(own.bias),
+        }
+        for own in report.switchback
+    )
+    confirmations = make_table(
+        (
+            {
+                "workload": own.workload,
+                report.noun: each.configuration,
+                "in windows": format_change_interval(each.windows_change, each.windows_interval),
+                "in whole trials": format_change_interval(each.change, each.interval),
+                "difference": format_interval(each.difference_interval),
+                "trials": format_count(each.blocks, "block"),
+                "outcome": each.outcome
+                if each.outcome is ConfirmationOutcome.UNDECIDED
+                else f"{each.outcome}s",
+            }
+            for own, each in confirmed
+        ),
+        "Confirmation by whole trials",
+        names=2,
+    )
+    runs = make_table(
+        (
+            {
+                "workload": own.workload,
+                "windows": run.windows,
+                "duration": format_seconds(run.seconds),
+                **{f"{each}, %": format_share(run.shares.get(each), UNKNOWN) for each in Covariate},
+                "bottleneck": run.diagnosis.sentence,
+            }
+            for own in report.switchback
+            for run in own.runs
+        ),
+        "Telemetry of the runs, under all configurations together",
+        words=1,
+    )
+    notes = [_EXPLANATION]
+    for own in report.switchback:
+        notes += [
+            describe_confirmation(own.workload, each, report.factor) for each in own.confirmations
+        ]
+        if own.unconfirmed:
+            names = [name_configuration(label, report.factor) for label in own.unconfirmed]
+            notes.append(
+                f"Too few whole trials ran to confirm {join_words(names)} on {own.workload}."
+            )
     return Section(
         name="switchback",
         title="Windows",
-        notes=(_EXPLANATION, *_notes(report)),
-        draw=lambda: _charts(report),
-        tables=(_plan_table(report), *_confirmation_tables(report), *_run_tables(report)),
+        notes=tuple(notes),
+        tables=(plan, *(table for table in (confirmations, runs) if table.rows)),
+        draw=lambda: [build_confirmation_chart(report)] if confirmed else [],
     )
-
-
-def _charts(report: Report) -> Iterator[Chart]:
-
-    if any(own.confirmations for own in report.switchback):
-        yield build_confirmation_chart(report)
-
-
-def _notes(report: Report) -> Iterator[str]:
-    for own in report.switchback:
-        for confirmation in own.confirmations:
-            yield describe_confirmation(own.workload, confirmation, report.factor)
-        if own.unconfirmed:
-            names = [name_configuration(label, report.factor) for label in own.unconfirmed]
-            yield f"Too few whole trials ran to confirm {join_words(names)} on {own.workload}."
-
-
-def _plan_table(report: Report) -> TextTable:
-    heads = (
-        "workload",
-        "window",
-        "washout",
-        "rounds a block",
-        "blocks",
-        "windows",
-        "measured in",
-        "bias included",
-    )
-    rows = [_plan_row(own) for own in report.switchback]
-    return TextTable("", heads, rows, names=1)
-
-
-def _plan_row(own: SwitchbackReport) -> tuple[str, ...]:
-    return (
-        own.workload,
-        format_seconds(own.window_seconds),
-        format_seconds(own.washout_seconds),
-        str(own.rounds_per_block),
-        str(own.blocks),
-        str(own.windows),
-        format_seconds(own.measuring_seconds),
-        format_percent(own.bias),
-    )
-
-
-def _confirmation_tables(report: Report) -> Iterator[TextTable]:
-    rows = [
-        (
-            own.workload,
-            each.configuration,
-            format_change_interval(each.windows_change, each.windows_interval),
-            format_change_interval(each.change, each.interval),
-            format_interval(each.difference_interval),
-            format_count(each.blocks, "block"),
-            _outcome(each.outcome),
-        )
-        for own in report.switchback
-        for each in own.confirmations
-    ]
-    if rows:
-        heads = (
-            "workload",
-            report.noun,
-            "in windows",
-            "in whole trials",
-            "difference",
-            "trials",
-            "outcome",
-        )
-        yield TextTable("Confirmation by whole trials", heads, rows, names=2)
-
-
-def _outcome(outcome: ConfirmationOutcome) -> str:
-    return f"{outcome}s" if outcome is not ConfirmationOutcome.UNDECIDED else str(outcome)
-
-
-def _run_tables(report: Report) -> Iterator[TextTable]:
-    rows = [_run_row(own.workload, run) for own in report.switchback for run in own.runs]
-    if rows:
-        heads = (
-            "workload",
-            "windows",
-            "duration",
-            *(f"{each}, %" for each in Covariate),
-            "bottleneck",
-        )
-        yield TextTable(
-            "Telemetry of the runs, under all configurations together",
-            heads,
-            rows,
-            names=1,
-            words=1,
-        )
-
-
-def _run_row(workload: str, run: RunReport) -> tuple[str, ...]:
-    return (
-        workload,
-        str(run.windows),
-        format_seconds(run.seconds),
-        *(_share(run, each) for each in Covariate),
-        run.diagnosis.sentence,
-    )
-
-
-def _share(run: RunReport, covariate: Covariate) -> str:
-    share = run.shares.get(covariate)
-    return UNKNOWN if share is None else format_percent(share).removesuffix(" %")
-
-
-_ROW_HEIGHT = 44
-_MEASURED = ["windows", "whole trials"]
-"""The measurements that the chart compares."""
 
 
 def build_confirmation_chart(report: Report) -> Chart:
     """The change of every confirmed comparison in windows and in whole trials."""
+    kinds = ["windows", "whole trials"]
     rows = [
         {
             "comparison": f"{each.configuration} on {own.workload}",
-            "measured": measured,
-            "change": _percent(change),
-            "low": _percent(span.low),
-            "high": _percent(span.high),
+            "measured": kind,
+            **{
+                name: float(f"{100 * value:.4g}")
+                for name, value in (("change", change), ("low", span.low), ("high", span.high))
+            },
         }
         for own in report.switchback
         for each in own.confirmations
-        for measured, change, span in (
-            (_MEASURED[0], each.windows_change, each.windows_interval),
-            (_MEASURED[1], each.change, each.interval),
+        for kind, change, span in (
+            (kinds[0], each.windows_change, each.windows_interval),
+            (kinds[1], each.change, each.interval),
         )
         if span is not None
     ]
     margin = 100 * report.method.margin
     band = [{"low": -margin, "high": margin}]
-    colour = alt.Color("measured:N", legend=make_legend(_MEASURED)).scale(
-        domain=_MEASURED, range=[BLUE, RED]
+    colour = alt.Color("measured:N", legend=make_legend(kinds)).scale(
+        domain=kinds, range=[BLUE, RED]
     )
     y = alt.Y("comparison:N", title="", sort=None)
-    offset = alt.YOffset("measured:N", sort=_MEASURED)
+    offset = alt.YOffset("measured:N", sort=kinds)
     x = alt.X("low:Q", title="change against the baseline, %", axis=alt.Axis(format="+.0f"))
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=y, yOffset=offset, color=colour)
     layers = [
@@ -527,7 +429,7 @@ def build_confirmation_chart(report: Report) -> Chart:
         base.mark_rule(strokeWidth=1.8).encode(x=x, x2="high:Q"),
         base.mark_point(filled=True, size=45, opacity=1).encode(x=alt.X("change:Q")),
     ]
-    height = _ROW_HEIGHT * len({row["comparison"] for row in rows})
+    height = 44 * len({row["comparison"] for row in rows})
     return Chart(
         make_chart(layers, height=height, title="Confirmation by whole trials"),
         "Chart of the change of each confirmed comparison in windows and in whole trials; the "
@@ -535,8 +437,3 @@ def build_confirmation_chart(report: Report) -> Chart:
         "Point: change. Line: interval, of windows that of the verdict, of whole trials at 95 %. "
         "Band: the margin.",
     )
-
-
-def _percent(change: float) -> float:
-    """Return a change, a fraction, in percent."""
-    return float(f"{100 * change:.4g}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import FiniteFloat
 
 from iostudy.ledger.rows import RunRow, TrialRow
-from iostudy.report.base import Value
+from iostudy.report.base import OfConfiguration
 from iostudy.report.drawing import (
     Spec,
     alt,
@@ -32,13 +32,9 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
 
 
-class TelemetryReport(Value):
+class TelemetryReport(OfConfiguration):
     """Means of telemetry over the counted trials of one configuration on one workload."""
 
-    workload: str
-    """Label of the workload."""
-    configuration: str
-    """Label of the configuration."""
     trials: int
     """Number of counted trials."""
     devices: dict[str, dict[str, FiniteFloat | None]]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from pydantic import FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Value
+from iostudy.report.base import OfConfiguration, OnWorkload, Value
 from iostudy.report.formatting import format_signed_change, join_words
 from iostudy.report.names import name_configuration
-from iostudy.report.section import Section, TextTable
+from iostudy.report.section import Section, make_table
 from iostudy.results.joint_run import find_stragglers
 from iostudy.results.node_parts import NodePart, read_node_parts
 from iostudy.study.model import Study
@@ -23,13 +23,9 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report
 
 
-class JointNodeReport(Value):
+class JointNodeReport(OfConfiguration):
     """The runs of a node under one configuration."""
 
-    workload: str
-    """Label of the workload."""
-    configuration: str
-    """Label of the configuration."""
     node: str
     """Name of the node."""
     trials: int
@@ -44,11 +40,9 @@ class JointNodeReport(Value):
     """Mean time of its start after the first start of the trial, in seconds."""
 
 
-class AbsenceReport(Value):
+class AbsenceReport(OnWorkload):
     """A counted block without all nodes."""
 
-    workload: str
-    """Label of the workload."""
     block: int
     """Number of the block, from 1."""
     missing: tuple[str, ...]
@@ -132,31 +126,26 @@ def _build_nodes(study: Study, joint: Joint) -> Iterator[JointNodeReport]:
 
 def _build_node(study: Study, joint: Joint, node: str) -> JointNodeReport:
     own = [(row, parts) for row, parts in joint if node in parts]
-    several = [parts for _, parts in own if len(parts) > 1]
-    straggled = sum(node in _stragglers(parts, study.decide.margin) for parts in several)
+    seconds = [
+        {name: part.seconds for name, part in parts.items()} for _, parts in own if len(parts) > 1
+    ]
+    straggled = sum(node in find_stragglers(times, study.decide.margin) for times in seconds)
+    relative = (times[node] / statistics.median(times.values()) - 1 for times in seconds)
     return JointNodeReport(
         workload=own[0][0].workload,
         configuration=own[0][0].configuration,
         node=node,
         trials=len(own),
         seconds=statistics.fmean(parts[node].seconds for _, parts in own),
-        relative=_mean(_relative(parts, node) for parts in several),
-        straggled=straggled if several else None,
-        start_after=_mean(parts[node].start_after for parts in several),
+        relative=_mean(relative),
+        straggled=straggled if seconds else None,
+        start_after=_mean(parts[node].start_after for _, parts in own if len(parts) > 1),
     )
 
 
 def _mean(values: Iterable[float]) -> float | None:
     found = tuple(values)
     return statistics.fmean(found) if found else None
-
-
-def _stragglers(parts: Mapping[str, NodePart], margin: float) -> tuple[str, ...]:
-    return find_stragglers({node: own.seconds for node, own in parts.items()}, margin)
-
-
-def _relative(parts: Mapping[str, NodePart], node: str) -> float:
-    return parts[node].seconds / statistics.median(own.seconds for own in parts.values()) - 1
 
 
 def _find_absences(study: Study, joint: Joint) -> Iterator[AbsenceReport]:
@@ -201,7 +190,28 @@ def build_together_section(report: Report) -> Section | None:
             *_describe_absences(found),
             _UNEXAMINED,
         ),
-        tables=(_table(found, report.factor),),
+        tables=(
+            make_table(
+                (
+                    {
+                        "workload": own.workload,
+                        "configuration": name_configuration(own.configuration, report.factor),
+                        "node": own.node,
+                        "trials": own.trials,
+                        "time": format_seconds(own.seconds),
+                        "against median node": ""
+                        if own.relative is None
+                        else format_signed_change(own.relative),
+                        "straggler in": "" if own.straggled is None else own.straggled,
+                        "start, ms": ""
+                        if own.start_after is None
+                        else f"{own.start_after * _MILLISECONDS:.1f}",
+                    }
+                    for own in found.nodes
+                ),
+                names=3,
+            ),
+        ),
     )
 
 
@@ -238,24 +248,6 @@ def _describe_absences(found: TogetherReport) -> Iterator[str]:
     for own in found.absences:
         missing = join_words(own.missing)
         yield f"Block {own.block} of {own.workload} ran without {missing}, lost before it."
-
-
-def _table(found: TogetherReport, factor: str) -> TextTable:
-    heads = (
-        *("workload", "configuration", "node", "trials", "time"),
-        *("against median node", "straggler in", "start, ms"),
-    )
-    return TextTable("", heads, [_row(own, factor) for own in found.nodes], names=3)
-
-
-def _row(own: JointNodeReport, factor: str) -> tuple[str, ...]:
-    return (
-        *(own.workload, name_configuration(own.configuration, factor), own.node),
-        *(str(own.trials), format_seconds(own.seconds)),
-        "" if own.relative is None else format_signed_change(own.relative),
-        "" if own.straggled is None else str(own.straggled),
-        "" if own.start_after is None else f"{own.start_after * _MILLISECONDS:.1f}",
-    )
 
 
 def _milliseconds(seconds: float) -> str:

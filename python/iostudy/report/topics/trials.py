@@ -11,9 +11,9 @@ from pydantic import FiniteFloat
 from iostudy.analysis.slow_runs import is_slow
 from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.ledger.rows import TrialRow, TrialStatus
-from iostudy.report.base import Value
+from iostudy.report.base import Value, finite
 from iostudy.report.drawing import alt, encode_configuration, make_chart, round_value
-from iostudy.report.formatting import UNKNOWN, finite, finite_values, round_values
+from iostudy.report.formatting import UNKNOWN, finite_values, round_values
 from iostudy.report.section import Chart
 from iostudy.report.topics.diagnosis import Diagnoses
 from iostudy.results.comparisons import collect_runs

@@ -10,7 +10,7 @@ from pydantic import FiniteFloat
 
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.base import FigureDescription, Span, UnderConfiguration, Value
 from iostudy.report.formatting import (
     format_against,
     format_blocks_needed,
@@ -47,14 +47,12 @@ class SlowNoiseReport(Value):
     """Upper end; null if the baseline may feel none."""
 
 
-class Result(Value):
+class Result(UnderConfiguration):
     """Comparison of a configuration with the baseline on one workload.
 
     The baseline itself has a mean and no comparison.
     """
 
-    configuration: str
-    """Label of the configuration."""
     baseline: bool
     """Whether it is the baseline."""
     bound: bool = False

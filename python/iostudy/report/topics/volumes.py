@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pydantic import FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Value
+from iostudy.report.base import OfConfiguration, Value
 from iostudy.report.formatting import format_count, format_figure, join_words
-from iostudy.report.section import Section, TextTable
+from iostudy.report.section import Section, make_table
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.model import Study
 from iostudy.study.targets.volume import VolumeTarget
 from iostudy.telemetry.stack import Direction, build_flow
-from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.units import KIB, MIB, format_percent
 
 if TYPE_CHECKING:
@@ -51,13 +50,9 @@ class DeviceRequests(Value):
     """Requests per second that it completed, after merging."""
 
 
-class VolumeRateReport(Value):
+class VolumeRateReport(OfConfiguration):
     """One direction of the trials of a configuration on a workload."""
 
-    workload: str
-    """Label of the workload."""
-    configuration: str
-    """Label of the configuration."""
     direction: str
     """``read`` or ``write``."""
     disks: int
@@ -109,15 +104,9 @@ def build_volume(
     measured = circumstances.get("target", {}).get("members", [])
     if not isinstance(study.target, VolumeTarget) or not measured:
         return None
-    members = _members(measured, study.target.models)
-    return VolumeReport(members=members, rates=tuple(_rates(study, study.target, members, rows)))
-
-
-def _members(
-    measured: Sequence[Mapping[str, Any]], models: Sequence[str]
-) -> tuple[MemberReport, ...]:
+    models = study.target.models
     usual = {figure: median(own[figure] for own in measured) for figure in _SPEEDS}
-    return tuple(
+    members = tuple(
         MemberReport(
             device=own["device"],
             read_rate=own["read_bytes_per_second"] / MIB,
@@ -130,6 +119,7 @@ def _members(
         )
         for own, model in zip(measured, models, strict=True)
     )
+    return VolumeReport(members=members, rates=tuple(_rates(study, study.target, members, rows)))
 
 
 def _rates(
@@ -191,7 +181,13 @@ def _devices(rows: Sequence[TrialRow], direction: Direction) -> Iterator[DeviceR
     """Yield each device from the volume down, by the trials whose devices have the same names."""
     summaries = [row.summary for row in rows if row.summary is not None]
     same = [own for own in summaries if own.below == summaries[-1].below]
-    means = _mean_figures(same, direction.figures)
+    means = {
+        name: {
+            figure: fmean(own.devices.get(name, {}).get(figure, 0.0) for own in same)
+            for figure in direction.figures
+        }
+        for name in same[-1].devices
+    }
     flow = build_flow(direction, rows[-1].device, same[-1].below, means)
     for name in (name for layer in (flow.layers if flow else ()) for name in layer.devices):
         completed, merged = (means[name][figure] for figure in direction.figures)
@@ -202,28 +198,13 @@ def _devices(rows: Sequence[TrialRow], direction: Direction) -> Iterator[DeviceR
         )
 
 
-def _mean_figures(
-    summaries: Sequence[TelemetrySummary], figures: Sequence[str]
-) -> Mapping[str, Figures]:
-    """Return the means of these figures by device."""
-    return {
-        name: {
-            figure: fmean(own.devices.get(name, {}).get(figure, 0.0) for own in summaries)
-            for figure in figures
-        }
-        for name in summaries[-1].devices
-    }
-
-
 def _mean(rows: Sequence[TrialRow], figure: str, device: str = "") -> float:
     """Return the mean of a figure of a device, by default of the volume."""
-    return (
-        fmean(_figures(row, device or row.device).get(figure, 0.0) for row in rows) if rows else 0
+    values = (
+        row.summary.devices.get(device or row.device, {}).get(figure, 0.0) if row.summary else 0.0
+        for row in rows
     )
-
-
-def _figures(row: TrialRow, device: str) -> Figures:
-    return row.summary.devices.get(device, {}) if row.summary else {}
+    return fmean(values) if rows else 0
 
 
 _EXPLANATION = (
@@ -240,12 +221,62 @@ def build_volume_section(report: Report) -> Section | None:
     found = report.volume
     if found is None:
         return None
+    rates = make_table(
+        (
+            {
+                "workload": rate.workload,
+                report.noun: rate.configuration,
+                "direction": rate.direction,
+                "disks": rate.disks,
+                "expected, MiB/s": format_figure(rate.expected),
+                "observed, MiB/s": format_figure(rate.observed),
+                "requests/s": format_figure(rate.requests),
+                "at the disks": format_figure(rate.member_requests),
+                "completed": format_figure(rate.completed),
+                "one disk alone": format_figure(rate.expected_requests / rate.disks),
+            }
+            for rate in found.rates
+        ),
+        names=3,
+    )
+    members = make_table(
+        (
+            {
+                "disk": own.device,
+                "sequential reads, MiB/s": format_figure(own.read_rate),
+                "random reads/s": format_figure(own.reads_per_second),
+                "sequential writes, MiB/s": format_figure(own.write_rate),
+                "random writes/s": format_figure(own.writes_per_second),
+            }
+            for own in found.members
+        ),
+        "Disks alone",
+    )
+    devices = make_table(
+        (
+            {
+                "workload": rate.workload,
+                report.noun: rate.configuration,
+                "direction": rate.direction,
+                "device": own.device,
+                "in/s": format_figure(own.requests_in),
+                "out/s": format_figure(own.requests_out),
+                "in per out": format_figure(
+                    own.requests_in / own.requests_out if own.requests_out else 1.0
+                ),
+            }
+            for rate in found.rates
+            for own in rate.devices
+        ),
+        "Requests from the volume down to its disks",
+        names=4,
+    )
     return Section(
         name="volume",
         title="Volume and disks",
-        notes=(_EXPLANATION, *_slow_members(found), *(_sentence(rate) for rate in found.rates)),
-        tables=(_rate_table(report.noun, found),),
-        folded=(_member_table(found.members), _device_table(report.noun, found)),
+        notes=(_EXPLANATION, *_slow_members(found), *map(_describe_rate, found.rates)),
+        tables=(rates,),
+        folded=(members, devices),
     )
 
 
@@ -260,65 +291,17 @@ def _slow_members(found: VolumeReport) -> Iterator[str]:
         )
 
 
-def _sentence(rate: VolumeRateReport) -> str:
-    share = format_percent(rate.observed / rate.expected)
-    return (
-        f"{rate.workload}, {rate.configuration}: {rate.direction}s moved {share} of what "
-        f"{format_count(rate.disks, 'disk')} could. {_describe_requests(rate)}"
-    )
-
-
-def _describe_requests(rate: VolumeRateReport) -> str:
+def _describe_rate(rate: VolumeRateReport) -> str:
     """Say what copies, merging and the number of disks made of the requests of the volume."""
+    share = format_percent(rate.observed / rate.expected)
     copies = rate.member_requests / rate.requests if rate.requests else 0.0
     merged = rate.member_requests / rate.completed if rate.completed else 0.0
     alone = rate.expected_requests / rate.disks
     return (
+        f"{rate.workload}, {rate.configuration}: {rate.direction}s moved {share} of what "
+        f"{format_count(rate.disks, 'disk')} could. "
         f"Each of its {format_figure(rate.requests)} requests/s became {format_figure(copies)} of "
         f"its disks. Merging made one of {format_figure(merged)}. The disks completed "
         f"{format_figure(rate.completed)}/s, {format_figure(rate.completed / alone)} times the "
         f"random {rate.direction}s of one disk alone."
     )
-
-
-def _rate_table(noun: str, found: VolumeReport) -> TextTable:
-    heads = ("workload", noun, "direction", "disks", "expected, MiB/s", "observed, MiB/s")
-    requests = ("requests/s", "at the disks", "completed", "one disk alone")
-    rows = [
-        (
-            *(rate.workload, rate.configuration, rate.direction, str(rate.disks)),
-            *map(format_figure, (rate.expected, rate.observed)),
-            *map(format_figure, (rate.requests, rate.member_requests, rate.completed)),
-            format_figure(rate.expected_requests / rate.disks),
-        )
-        for rate in found.rates
-    ]
-    return TextTable("", (*heads, *requests), rows, names=3)
-
-
-def _member_table(members: tuple[MemberReport, ...]) -> TextTable:
-    rows = [
-        (
-            own.device,
-            *map(format_figure, (own.read_rate, own.reads_per_second)),
-            *map(format_figure, (own.write_rate, own.writes_per_second)),
-        )
-        for own in members
-    ]
-    sequential = ("sequential reads, MiB/s", "random reads/s")
-    heads = ("disk", *sequential, "sequential writes, MiB/s", "random writes/s")
-    return TextTable("Disks alone", heads, rows, names=1)
-
-
-def _device_table(noun: str, found: VolumeReport) -> TextTable:
-    rows = [
-        (
-            *(rate.workload, rate.configuration, rate.direction, own.device),
-            *map(format_figure, (own.requests_in, own.requests_out)),
-            format_figure(own.requests_in / own.requests_out if own.requests_out else 1.0),
-        )
-        for rate in found.rates
-        for own in rate.devices
-    ]
-    heads = ("workload", noun, "direction", "device", "in/s", "out/s", "in per out")
-    return TextTable("Requests from the volume down to its disks", heads, rows, names=4)
