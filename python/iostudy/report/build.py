@@ -150,7 +150,7 @@ def _analyze(recorded: RecordedStudy) -> _Analysis:
         ),
         ranking=build_ranking(study, measured),
         screening=build_screening(study, trials),
-        scaling=build_scaling(study, trials),
+        scaling=tuple(build_scaling(study, trials)),
     )
 
 

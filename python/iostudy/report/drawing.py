@@ -140,9 +140,13 @@ def encode_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Co
             alt.Color("configuration:N", legend=None).scale(domain=labels, range=[BLUE]),
             alt.Shape("configuration:N", legend=None).scale(domain=labels, range=["circle"]),
         )
+    return encode_labels(labels, legend=legend)
+
+
+def encode_labels(labels: Sequence[str], *, legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+    """A colour and a shape for each of the configurations."""
     shown = make_legend(labels) if legend else None
-    colours = cycle_items(COLOURS, len(labels))
-    shapes = cycle_items(SHAPES, len(labels))
+    colours, shapes = (cycle_items(each, len(labels)) for each in (COLOURS, SHAPES))
     return (
         alt.Color("configuration:N", legend=shown).scale(domain=labels, range=colours),
         alt.Shape("configuration:N", legend=shown).scale(domain=labels, range=shapes),

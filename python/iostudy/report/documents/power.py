@@ -14,7 +14,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import FigureDescription, Span, Value, build_span, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
-from iostudy.report.section import TextTable
+from iostudy.report.section import TextTable, make_table
 from iostudy.report.topics.measurements import describe_figure
 from iostudy.report.topics.noise import (
     NoiseDecompositionReport,
@@ -140,64 +140,48 @@ def build_power(
     detect.
     """
     study = preview_confirmation(planned)
+    decide = study.decide
     found = exclude_guards(compare_configurations(same.study, same.rows))
-    costs = {each.workload: _cost(study, each.workload, same.rows) for each in found}
+    costs = {}
+    for each in found:
+        cost = estimate_block_time(each.workload, same.rows)
+        assert cost is not None, "the A/A is complete"
+        costs[each.workload] = cost.trial_seconds, cost.block_seconds(study.configurations())
     round_seconds = math.fsum(block for _, block in costs.values())
-    budget = None if budget_seconds is None else _budget(study, round_seconds, budget_seconds)
-    text = PowerReport(
+    budget = None
+    if budget_seconds is not None:
+        blocks = min(MAX_BLOCKS, int(budget_seconds / round_seconds))
+        budget = BudgetReport(
+            seconds=budget_seconds, blocks=blocks, enough=blocks >= decide.min_blocks
+        )
+    report = PowerReport.copy_from(
+        decide,
         study=study.name,
         blocks=same.study.decide.max_blocks,
-        margin=study.decide.margin,
-        risk=study.decide.risk,
-        min_blocks=study.decide.min_blocks,
-        max_blocks=study.decide.max_blocks,
         configurations=len(study.configurations()),
         comparisons=study.comparisons,
         workloads=tuple(_workload(study, each, *costs[each.workload], budget) for each in found),
-        fewest_seconds=study.decide.min_blocks * round_seconds,
-        most_seconds=study.decide.max_blocks * round_seconds,
+        fewest_seconds=decide.min_blocks * round_seconds,
+        most_seconds=decide.max_blocks * round_seconds,
         budget=budget,
         sentences=(),
         noise_causes=build_noise_decompositions(same.study, same.rows),
         folder=same.folder,
     )
-    return text.model_copy(
-        update={"sentences": (*_explain_search(planned.search), *_sentences(text))}
-    )
+    return report.model_copy(update={"sentences": tuple(_sentences(report, planned.search))})
 
 
 def build_power_table(report: PowerReport) -> TextTable:
     """A line for each workload."""
-    heads = (
-        "workload",
-        "noise",
-        f"detectable in {report.max_blocks} blocks",
-        f"blocks to detect {format_percent(report.margin)}",
-        "time per block",
-        "A/A difference",
-    )
-    rows = [
-        (
-            each.label,
-            *format_noise(each.noise),
-            format_seconds(each.block_seconds),
-            f"{format_change_interval(each.same.change, each.same.interval)}",
-        )
+    return make_table(
+        {
+            "workload": each.label,
+            **format_noise(each.noise),
+            "time per block": format_seconds(each.block_seconds),
+            "A/A difference": format_change_interval(each.same.change, each.same.interval),
+        }
         for each in report.workloads
-    ]
-    return TextTable("", heads, rows, names=1)
-
-
-def _cost(study: Study, workload: str, rows: Sequence[TrialRow]) -> tuple[float, float]:
-    """Seconds of a trial, and of a block of the study."""
-    cost = estimate_block_time(workload, rows)
-    assert cost is not None, "the A/A is complete"
-    return cost.trial_seconds, cost.block_seconds(study.configurations())
-
-
-def _budget(study: Study, round_seconds: float, seconds: float) -> BudgetReport:
-    blocks = min(MAX_BLOCKS, int(seconds / round_seconds))
-    return BudgetReport(seconds=seconds, blocks=blocks, enough=blocks >= study.decide.min_blocks)
+    )
 
 
 def _workload(
@@ -241,23 +225,16 @@ def _within(
     return own, low, high
 
 
-def _explain_search(search: Search | None) -> Iterator[str]:
+def _sentences(report: PowerReport, search: Search | None) -> Iterator[str]:
     if search is not None:
         yield (
             "All figures are those of the search's confirmation, which gives the verdict; the "
-            "search "
-            f"before it takes {search.budget}."
+            f"search before it takes {search.budget}."
         )
-
-
-def _sentences(report: PowerReport) -> Iterator[str]:
     yield from (f"{each.label}: {each.noise.sentence}." for each in report.workloads)
     for causes in report.noise_causes:
         yield from describe_causes(causes)
-    least, most = (
-        format_seconds(report.fewest_seconds),
-        format_seconds(report.most_seconds),
-    )
+    least, most = map(format_seconds, (report.fewest_seconds, report.most_seconds))
     trials = f"{format_count(report.configurations, 'configuration')} of each workload"
     yield (
         f"The study takes about {least} if every comparison ends after {report.min_blocks} blocks, "
@@ -276,14 +253,15 @@ def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
             f"minimum of {report.min_blocks}: remove configurations or workloads, or shorten "
             "the runs."
         )
-    reach = join_words([_reached(each) for each in report.workloads])
+    effects = [
+        UNKNOWN if (effect := own.budget_reachable) is None else format_percent(effect)
+        for own in report.workloads
+    ]
+    reach = join_words(
+        [f"{e} on {own.label}" for e, own in zip(effects, report.workloads, strict=True)]
+    )
     setting = f"blocks: [{report.min_blocks}, {budget.blocks}]"
     return f"{time} is enough for {blocks} of each workload ({setting}), which can detect {reach}."
-
-
-def _reached(workload: WorkloadPower) -> str:
-    known = workload.budget_reachable
-    return f"{UNKNOWN if known is None else format_percent(known)} on {workload.label}"
 
 
 def _explain_aa_comparison(report: PowerReport) -> str:

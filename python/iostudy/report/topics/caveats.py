@@ -219,8 +219,8 @@ def build_caveats_section(report: Report) -> Section | None:
             *(f"{flag.capitalize()}: {explain_flag(flag)}" for flag in raised),
             *(_DISTURBED for _ in disturbed[:1]),
             (
-                "Flags change no verdict and exclude no data. With independent normal noise, a study "
-                "raises any flag of its tests with a probability of at most "
+                "Flags change no verdict and exclude no data. With independent normal noise, a "
+                "study raises any flag of its tests with a probability of at most "
                 f"{format_percent(LEVEL)}."
             ),
         ),

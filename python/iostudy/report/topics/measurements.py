@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -29,14 +30,13 @@ from iostudy.report.formatting import (
     format_figure,
     format_signed_change,
 )
-from iostudy.report.section import Chart, Section, TextTable
+from iostudy.report.section import Chart, Section, TextTable, make_table
 from iostudy.results.comparisons import decision_rule
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
 from iostudy.units import format_reading
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
-from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.native.latency import PERCENTILES, percentiles_us, pool_histograms
 
 if TYPE_CHECKING:
@@ -194,7 +194,6 @@ def build_matrices(parts: Iterable[tuple[Mapping[str, str], T]]) -> tuple[Matrix
 
 
 Labels = tuple[tuple[str, str], ...]
-ByPart = Mapping[Labels, Values]
 
 
 def build_measurements(
@@ -208,28 +207,91 @@ def build_measurements(
     rule = decision_rule(study)
     definition = catalog.get(request.name)
     verdict_figures = [figure.name for figure in request.figures]
+    others = (
+        OtherFigure(figure=describe_figure(figure), means=tuple(_means(figure.name, counted, rule)))
+        for figure in _known(study, request, definition.figures)
+        if figure.name not in verdict_figures
+    )
+    parts = (
+        _parts(figure, counted, rule) for figure in _known(study, request, definition.part_figures)
+    )
     return {
-        "others": tuple(
-            _other(figure, counted, rule)
-            for figure in _known(study, request, definition.figures)
-            if figure.name not in verdict_figures
-        ),
-        "latencies": tuple(_latencies(counted)),
-        "parts": tuple(
-            each
-            for figure in _known(study, request, definition.part_figures)
-            if (each := _parts(figure, counted, rule)).parts
-        ),
+        "others": tuple(others),
+        "latencies": tuple(_pool_latencies(counted)),
+        "parts": tuple(each for each in parts if each.parts),
     }
 
 
 def describe_figure(figure: Figure) -> FigureDescription:
     """A figure of a definition as a value of the report."""
-    return FigureDescription(
-        name=figure.name,
-        unit=figure.unit,
-        documentation=figure.documentation,
-        higher_is_better=figure.higher_is_better,
+    return FigureDescription.copy_from(figure)
+
+
+def _means(
+    figure: str, counted: Mapping[str, Iterable[MeasuredRow]], rule: Rule
+) -> Iterator[FigureMean]:
+    values = {
+        label: {
+            row.block: row.figures[figure] for row in rows if row.figures and figure in row.figures
+        }
+        for label, rows in counted.items()
+    }
+    baseline = next(iter(values))
+    for label, own in values.items():
+        found = compare_means(values[baseline], own, rule)
+        compared = found is not None and label != baseline
+        interval = found.interval if found and compared else None
+        yield FigureMean(
+            configuration=label,
+            value=None if found is None else finite(found.mean),
+            change=finite(found.change) if found and compared else None,
+            interval=None if interval is None else build_span(interval.as_fractions()),
+        )
+
+
+def _pool_latencies(counted: Mapping[str, Sequence[MeasuredRow]]) -> Iterator[LatencyReport]:
+    """Operation by operation, the configurations next to each other."""
+    every = (row for rows in counted.values() for row in rows)
+    for operation in dict.fromkeys(name for row in every for name in row.latencies or {}):
+        for label, rows in counted.items():
+            own = [found for row in rows if (found := (row.latencies or {}).get(operation))]
+            if own:
+                histogram = pool_histograms(own)
+                upper_us, counts = zip(*histogram, strict=True)
+                yield LatencyReport(
+                    operation=operation,
+                    configuration=label,
+                    trials=len(own),
+                    count=sum(counts),
+                    percentiles_us=percentiles_us(histogram),
+                    upper_us=upper_us,
+                    counts=counts,
+                )
+
+
+def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> PartsReport:
+    by_configuration: list[dict[Labels, dict[int, float]]] = []
+    for rows in counted.values():
+        found: dict[Labels, dict[int, float]] = {}
+        for row in rows:
+            for part in row.parts:
+                if figure.name in part.figures:
+                    labels = tuple(part.labels.items())
+                    found.setdefault(labels, {})[row.block] = part.figures[figure.name]
+        by_configuration.append(found)
+    parts = []
+    for labels in dict.fromkeys(labels for own in by_configuration for labels in own):
+        baseline = by_configuration[0].get(labels, {})
+        means = [compare_means(baseline, own.get(labels, {}), rule) for own in by_configuration]
+        changes = [None if mean is None else finite(mean.change) for mean in means[1:]]
+        report = PartReport(
+            labels=dict(labels),
+            values=tuple(None if mean is None else finite(mean.mean) for mean in means),
+            changes=(None, *changes),
+        )
+        parts.append(report)
+    return PartsReport(
+        figure=describe_figure(figure), configurations=tuple(counted), parts=tuple(parts)
     )
 
 
@@ -239,86 +301,6 @@ def _known(
     """The figures under any configuration of the study: what varies may be what is measured."""
     options = [apply_configuration(request, each) for each in study.configurations()]
     return tuple({each.name: each for own in options for each in figures(own)}.values())
-
-
-def _other(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> OtherFigure:
-    values = {label: _by_block(figure.name, rows) for label, rows in counted.items()}
-    baseline = next(iter(values))
-    means = (_mean(label, baseline, values, rule) for label in values)
-    return OtherFigure(figure=describe_figure(figure), means=tuple(means))
-
-
-def _by_block(name: str, rows: Iterable[MeasuredRow]) -> Values:
-    return {r.block: r.figures[name] for r in rows if r.figures is not None and name in r.figures}
-
-
-def _mean(label: str, baseline: str, values: Mapping[str, Values], rule: Rule) -> FigureMean:
-    found = compare_means(values[baseline], values[label], rule)
-    if found is None or label == baseline:
-        mean = None if found is None else finite(found.mean)
-        return FigureMean(configuration=label, value=mean, change=None, interval=None)
-    interval = found.interval
-    return FigureMean(
-        configuration=label,
-        value=finite(found.mean),
-        change=finite(found.change),
-        interval=None if interval is None else build_span(interval.as_fractions()),
-    )
-
-
-def _latencies(counted: Mapping[str, list[MeasuredRow]]) -> Iterable[LatencyReport]:
-    """Operation by operation, the configurations next to each other."""
-    every = (row for rows in counted.values() for row in rows)
-    for operation in dict.fromkeys(name for row in every for name in row.latencies or {}):
-        for label, rows in counted.items():
-            own = [found for row in rows if (found := (row.latencies or {}).get(operation))]
-            if own:
-                yield _latency(operation, label, own)
-
-
-def _latency(operation: str, label: str, histograms: Sequence[Histogram]) -> LatencyReport:
-    histogram = pool_histograms(histograms)
-    upper_us, counts = zip(*histogram, strict=True)
-    return LatencyReport(
-        operation=operation,
-        configuration=label,
-        trials=len(histograms),
-        count=sum(counts),
-        percentiles_us=percentiles_us(histogram),
-        upper_us=upper_us,
-        counts=counts,
-    )
-
-
-def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> PartsReport:
-    by_configuration = [_by_part(figure.name, rows) for rows in counted.values()]
-    every = dict.fromkeys(labels for parts in by_configuration for labels in parts)
-    return PartsReport(
-        figure=describe_figure(figure),
-        configurations=tuple(counted),
-        parts=tuple(_part(labels, by_configuration, rule) for labels in every),
-    )
-
-
-def _by_part(name: str, rows: Iterable[MeasuredRow]) -> ByPart:
-    """Labels -> block -> figure."""
-    found: dict[Labels, dict[int, float]] = {}
-    for row in rows:
-        for part in row.parts:
-            if name in part.figures:
-                own = found.setdefault(tuple(part.labels.items()), {})
-                own[row.block] = part.figures[name]
-    return found
-
-
-def _part(labels: Labels, by_configuration: Sequence[ByPart], rule: Rule) -> PartReport:
-    baseline = by_configuration[0].get(labels, {})
-    means = [compare_means(baseline, own.get(labels, {}), rule) for own in by_configuration]
-    return PartReport(
-        labels=dict(labels),
-        values=tuple(None if m is None else finite(m.mean) for m in means),
-        changes=(None, *(None if m is None else finite(m.change) for m in means[1:])),
-    )
 
 
 NO_VERDICT = (
@@ -331,87 +313,69 @@ POOLED = (
 )
 
 
-_MOST_ROWS = 24
-"""Longer tables are folded."""
-
-
-def build_latency_table(workload: WorkloadReport) -> TextTable | None:
+def build_latency_table(workload: WorkloadReport) -> TextTable:
     """Build the percentiles of every operation and configuration, if any."""
-    if not workload.latencies:
-        return None
-    first = workload.latencies[0]
-    return TextTable(
-        title="",
-        heads=("operation", "configuration", *first.percentiles_us, "measured"),
-        rows=[_section_latency(latency) for latency in workload.latencies],
+    return make_table(
+        (
+            {
+                "operation": own.operation,
+                "configuration": own.configuration,
+                **{name: format_figure(us) for name, us in own.percentiles_us.items()},
+                "measured": own.count,
+            }
+            for own in workload.latencies
+        ),
         names=2,
     )
 
 
-def _section_latency(latency: LatencyReport) -> tuple[str, ...]:
-    values = map(format_figure, latency.percentiles_us.values())
-    return (latency.operation, latency.configuration, *values, str(latency.count))
-
-
-def build_figures_table(workload: WorkloadReport) -> TextTable | None:
-    """All figures but the one that decides; None where no trial has one yet."""
-    rows = [
+def build_figures_table(workload: WorkloadReport) -> TextTable:
+    """All figures but the one that decides; without rows where no trial has one yet."""
+    return make_table(
         (
-            other.figure.name,
-            mean.configuration,
-            format_reading(mean.value, other.figure.unit),
-            _own(mean),
-        )
-        for other in workload.others
-        for mean in other.means
-        if mean.value is not None
-    ]
-    if not rows:
-        return None
-    against = format_against(workload.results[0].configuration)
-    heads = ("figure", "configuration", "mean", against)
-    return TextTable("all other figures", heads, rows, names=2)
-
-
-def _own(mean: FigureMean) -> str:
-    if mean.change is None:
-        return ""
-    return format_change_interval(mean.change, mean.interval)
+            {
+                "figure": other.figure.name,
+                "configuration": mean.configuration,
+                "mean": format_reading(mean.value, other.figure.unit),
+                format_against(workload.results[0].configuration): ""
+                if mean.change is None
+                else format_change_interval(mean.change, mean.interval),
+            }
+            for other in workload.others
+            for mean in other.means
+            if mean.value is not None
+        ),
+        "all other figures",
+        names=2,
+    )
 
 
 def build_part_tables(parts: PartsReport) -> tuple[TextTable, ...]:
     """A row for each part; where they are the cells of a matrix, a table for each operation."""
-    found = build_part_matrices(parts)
-    if not found:
-        return (_list(parts),)
-    return tuple(
-        _cells(matrix, parts, index)
-        for matrix in found
-        for index in range(len(parts.configurations))
-    )
+    if not (matrices := build_part_matrices(parts)):
+        names = dict.fromkeys(name for part in parts.parts for name in part.labels)
+        rows = (
+            {
+                **{name: part.labels.get(name, "") for name in names},
+                **{
+                    label: format_part(part, index)
+                    for index, label in enumerate(parts.configurations)
+                },
+            }
+            for part in parts.parts
+        )
+        return (make_table(rows, names=len(names)),)
+    tables = []
+    for matrix in matrices:
+        for index, label in enumerate(parts.configurations):
+            heads, cells = matrix.table(partial(format_part, index=index))
+            tables.append(TextTable(f"{matrix.operation}, {label}", heads, cells, names=1))
+    return tuple(tables)
 
 
 def build_part_matrices(parts: PartsReport) -> tuple[Matrix[PartReport], ...]:
     """The parts as matrices; none where they are not cells."""
     return build_matrices((part.labels, part) for part in parts.parts)
-
-
-def _list(parts: PartsReport) -> TextTable:
-    names = tuple(dict.fromkeys(name for part in parts.parts for name in part.labels))
-    rows = [
-        (
-            *(part.labels.get(name, "") for name in names),
-            *(format_part(part, index) for index in range(len(parts.configurations))),
-        )
-        for part in parts.parts
-    ]
-    heads = (*names, *parts.configurations)
-    return TextTable("", heads, rows, names=len(names))
-
-
-def _cells(matrix: Matrix[PartReport], parts: PartsReport, index: int) -> TextTable:
-    heads, rows = matrix.table(lambda part: format_part(part, index))
-    return TextTable(f"{matrix.operation}, {parts.configurations[index]}", heads, rows, names=1)
 
 
 def format_part(part: PartReport, index: int) -> str:
@@ -425,37 +389,29 @@ def format_part(part: PartReport, index: int) -> str:
 
 def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """Return all tables of a workload in their order."""
-    latency, other = build_latency_table(workload), build_figures_table(workload)
-    if latency is not None:
+    if workload.latencies:
         yield Section(
             name="latency",
             title="Latency",
             notes=(POOLED,),
-            tables=(latency,),
+            tables=(build_latency_table(workload),),
             draw=lambda: build_latency_charts(workload, report),
         )
-    for number, part in enumerate(workload.parts, 1):
-        yield _section_parts(part, number)
-    if other is not None:
-        yield Section("others", "Other figures", (NO_VERDICT,), folded=(other,))
-
-
-def _section_parts(parts: PartsReport, number: int) -> Section:
-    better = "higher" if parts.figure.higher_is_better else "lower"
-    what = f"{parts.figure.name} is {parts.figure.documentation}; {better} is better. {NO_VERDICT}"
-    found = build_part_tables(parts)
-    is_long = sum(len(table.rows) for table in found) > _MOST_ROWS
-    return Section(
-        name=f"parts-{number}",
-        title=f"{parts.figure.name} of each part, {parts.figure.unit}",
-        notes=(what,),
-        tables=() if is_long else found,
-        folded=found if is_long else (),
-    )
-
-
-_SHARES = (2, 10, 100, 1000, 10_000, 100_000, 1_000_000)
-"""One in so many is slower: where the axis has its marks (50 %, 90 %, 99 % and so on)."""
+    for number, parts in enumerate(workload.parts, 1):
+        better = "higher" if parts.figure.higher_is_better else "lower"
+        note = f"{parts.figure.name} is {parts.figure.documentation}; {better} is better. "
+        tables = build_part_tables(parts)
+        is_long = sum(len(table.rows) for table in tables) > 24
+        yield Section(
+            name=f"parts-{number}",
+            title=f"{parts.figure.name} of each part, {parts.figure.unit}",
+            notes=(note + NO_VERDICT,),
+            tables=() if is_long else tables,
+            folded=tables if is_long else (),
+        )
+    others = build_figures_table(workload)
+    if others.rows:
+        yield Section("others", "Other figures", (NO_VERDICT,), folded=(others,))
 
 
 def build_latency_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
@@ -466,13 +422,26 @@ def build_latency_charts(workload: WorkloadReport, report: Report) -> Iterator[C
     """
     for operation in dict.fromkeys(latency.operation for latency in workload.latencies):
         own = [latency for latency in workload.latencies if latency.operation == operation]
-        spec = _chart(operation, own, report)
+        spec = _draw_latencies(operation, own, report)
         yield Chart(spec, f"latency of {operation}; the table has figures", "")
 
 
-def _chart(operation: str, latencies: Sequence[LatencyReport], report: Report) -> Spec:
+def _draw_latencies(operation: str, latencies: Sequence[LatencyReport], report: Report) -> Spec:
+    """One in so many is slower; the longest counts as half of one, for it has no place at 100 %."""
+    curve, points = [], []
+    for own in latencies:
+        longest = own.count / 0.5
+        places = {f"p{p:g}": 100 / (100 - p) for p in PERCENTILES} | {"max": longest}
+        for us, within in zip(own.upper_us, accumulate(own.counts), strict=True):
+            curve.append(_place_latency(own, us, own.count / max(own.count - within, 0.5)))
+        for name, us in own.percentiles_us.items():
+            if places[name] <= longest:
+                text = {"percentile": name, "latency": f"{format_figure(us)} us"}
+                points.append(_place_latency(own, us, places[name]) | text)
     colour, shape = encode_configuration(report)
-    marks = list(_SHARES[: 1 + sum(share < max(t.count for t in latencies) for share in _SHARES)])
+    # The marks of the axis are at 50 %, 90 %, 99 % and so on.
+    shares = (2, *(10**power for power in range(1, 7)))
+    marks = list(shares[: 1 + sum(share < max(t.count for t in latencies) for share in shares)])
     axis = alt.Axis(values=marks, labelExpr="format(100 - 100 / datum.value, '.6~g')", grid=True)
     x = alt.X("slower:Q", title="percentile", axis=axis)
     x = x.scale(type="log", nice=False)
@@ -487,32 +456,9 @@ def _chart(operation: str, latencies: Sequence[LatencyReport], report: Report) -
         .mark_point(filled=True, size=60, opacity=1)
         .encode(x=x, y=y, color=colour, shape=shape, tooltip=tooltip),
     )
-    rows = {
-        "curve": [row for own in latencies for row in _curve(own)],
-        "percentiles": [row for own in latencies for row in _points(own)],
-    }
+    rows = {"curve": curve, "percentiles": points}
     return make_chart(layers, height=240, title=operation, rows=rows)
 
 
-def _curve(latency: LatencyReport) -> Iterator[dict[str, Any]]:
-    for upper_us, within in zip(latency.upper_us, accumulate(latency.counts), strict=True):
-        yield _row(latency, upper_us, _slower(latency.count, within))
-
-
-def _points(latency: LatencyReport) -> Iterator[dict[str, Any]]:
-    """The percentiles of the table, as far as so few latencies have them."""
-    shares = {f"p{p:g}": 100 / (100 - p) for p in PERCENTILES}
-    shares["max"] = longest = _slower(latency.count, latency.count)
-    for name, us in latency.percentiles_us.items():
-        if shares[name] <= longest:
-            text = f"{format_figure(us)} us"
-            yield _row(latency, us, shares[name]) | {"percentile": name, "latency": text}
-
-
-def _row(latency: LatencyReport, us: float, slower: float) -> dict[str, Any]:
-    return {"configuration": latency.configuration, "us": us, "slower": float(f"{slower:.5g}")}
-
-
-def _slower(count: int, within: int) -> float:
-    """One in so many is slower; the longest counts as half of one, for it has no place at 100 %."""
-    return count / max(count - within, 0.5)
+def _place_latency(own: LatencyReport, us: float, slower: float) -> dict[str, Any]:
+    return {"configuration": own.configuration, "us": us, "slower": float(f"{slower:.5g}")}

@@ -12,14 +12,13 @@ from iostudy.analysis.variance_shares import LEVEL
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import OnWorkload, Span, Value, build_span, finite
 from iostudy.report.formatting import MOST_BLOCKS, UNKNOWN, join_words
-from iostudy.report.section import Section, TextTable
+from iostudy.report.section import Section, make_table
 from iostudy.results import power
 from iostudy.results.change_text import LARGEST_CHANGE
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.noise_causes import (
     NoiseCause,
     NoiseContribution,
-    NoiseDecomposition,
     decompose_noise,
 )
 from iostudy.study.model import Study
@@ -122,46 +121,36 @@ def build_noise_decompositions(
     if len(study.configurations()) < 2:
         return ()
     found = (decompose_noise(study, workload, rows) for workload in study.workloads)
-    return tuple(_report(own) for own in found if own is not None and own.examined)
-
-
-def _report(found: NoiseDecomposition) -> NoiseDecompositionReport:
-    return NoiseDecompositionReport(
-        workload=found.workload,
-        trials=found.trials,
-        causes=tuple(map(_contribution, found.contributions)),
-        unexplained=found.unexplained,
-        examined=found.examined,
+    return tuple(
+        NoiseDecompositionReport.copy_from(own, causes=tuple(map(_contribution, own.contributions)))
+        for own in found
+        if own is not None and own.examined
     )
 
 
 def _contribution(found: NoiseContribution) -> NoiseContributionReport:
+    """``evidence`` is the range of the indicator, its correlation, and the process."""
     share = found.share
+    low, high = map(format_significant, (found.minimum, found.maximum))
+    correlation = share.correlation * found.indicator.sign
+    evidence = [found.indicator.format.format(low, high), f"correlation {correlation:.2f}"]
+    if found.process:
+        evidence.append(f"mostly {found.process}")
+    if found.period_seconds is not None:
+        evidence.append(f"about every {format_seconds(found.period_seconds)}")
     return NoiseContributionReport(
         cause=found.indicator.cause,
         share=share.share,
         interval=Span(low=share.low, high=share.high),
         minimum=found.minimum,
         maximum=found.maximum,
-        correlation=share.correlation * found.indicator.sign,
+        correlation=correlation,
         p=share.p,
         process=found.process,
         period_seconds=found.period_seconds,
-        evidence=_evidence(found),
+        evidence=", ".join(evidence),
         remedy=REMEDIES[found.indicator.cause],
     )
-
-
-def _evidence(found: NoiseContribution) -> str:
-    """Format the range of the indicator, its correlation with the figure, and the process."""
-    low, high = map(format_significant, (found.minimum, found.maximum))
-    correlation = found.share.correlation * found.indicator.sign
-    parts = [found.indicator.format.format(low, high), f"correlation {correlation:.2f}"]
-    if found.process:
-        parts.append(f"mostly {found.process}")
-    if found.period_seconds is not None:
-        parts.append(f"about every {format_seconds(found.period_seconds)}")
-    return ", ".join(parts)
 
 
 _KNOWN = (
@@ -173,8 +162,6 @@ _CAUSES = (
     "configuration effects, and the 95 % interval of that share. Chance alone names a cause on a "
     f"workload in about {format_percent(LEVEL)} of studies."
 )
-_UNEXPLAINED = "unexplained"
-_REMEDY = "average it over more blocks"
 
 
 def build_workload_power(
@@ -189,16 +176,12 @@ def build_power_estimate(
     known: PowerEstimate, seconds: Callable[[int], float] | None = None
 ) -> PowerEstimateReport:
     """Build the values of a power estimate; ``seconds`` maps blocks to their duration."""
-    return PowerEstimateReport(
+    return PowerEstimateReport.copy_from(
+        known,
         sd=known.noise.sd,
-        interval=Span(low=known.noise.low, high=known.noise.high),
-        margin=known.margin,
-        max_blocks=known.max_blocks,
+        interval=known.noise,
         reachable=finite(known.detectable_effect),
         reachable_interval=build_span((known.detectable_effect_low, known.detectable_effect_high)),
-        blocks=known.blocks,
-        blocks_low=known.blocks_low,
-        blocks_high=known.blocks_high,
         sentence=power.format_power(known, seconds),
     )
 
@@ -208,34 +191,52 @@ def build_noise_section(report: Report) -> Section | None:
     found = [(workload.label, workload.noise) for workload in report.workloads if workload.noise]
     if not found:
         return None
-    causes = report.noise_causes
+    causes = make_table(
+        (
+            {
+                "workload": own.workload,
+                "cause": cause,
+                "share of the variance": share,
+                "evidence": evidence,
+                "remedy": remedy,
+            }
+            for own in report.noise_causes
+            for cause, share, evidence, remedy in _list_causes(own)
+        ),
+        "Causes of the noise",
+        names=2,
+        words=2,
+    )
+    table = make_table({"workload": label, **format_noise(noise)} for label, noise in found)
     return Section(
         name="noise",
         title="Minimum detectable effect",
-        notes=(_KNOWN, *([_CAUSES] if causes else [])),
-        tables=(build_noise_table(found), *([_causes_table(causes)] if causes else [])),
+        notes=(_KNOWN, _CAUSES) if causes.rows else (_KNOWN,),
+        tables=(table, causes) if causes.rows else (table,),
     )
 
 
-def build_noise_table(found: Sequence[tuple[str, PowerEstimateReport]]) -> TextTable:
-    """A line for each workload, of one study."""
-    _, first = found[0]
-    heads = (
-        "workload",
-        "noise",
-        f"detectable in {first.max_blocks} blocks",
-        f"blocks to detect {format_percent(first.margin)}",
-    )
-    return TextTable("", heads, [(label, *format_noise(noise)) for label, noise in found], names=1)
+def format_noise(noise: PowerEstimateReport) -> dict[str, str]:
+    """The noise, the reachable margin, and the blocks that the study's margin needs, with heads."""
+    blocks = f"more than {MOST_BLOCKS}"
+    if noise.blocks <= MOST_BLOCKS:
+        most = noise.blocks_high if noise.blocks_high <= MOST_BLOCKS else blocks
+        blocks = f"{noise.blocks} [{noise.blocks_low}, {most}]"
+    return {
+        "noise": _format_known(noise.sd, noise.interval),
+        f"detectable in {noise.max_blocks} blocks": _format_known(
+            noise.reachable, noise.reachable_interval
+        ),
+        f"blocks to detect {format_percent(noise.margin)}": blocks,
+    }
 
 
-def format_noise(noise: PowerEstimateReport) -> tuple[str, str, str]:
-    """The noise, the reachable margin, and the blocks that the study's margin needs."""
-    return (
-        _format_known(noise.sd, noise.interval),
-        _format_known(noise.reachable, noise.reachable_interval),
-        _blocks_within(noise),
-    )
+def _list_causes(own: NoiseDecompositionReport) -> Iterator[tuple[str, str, str, str]]:
+    """Yield cause, share of the variance, evidence and remedy of each cause, and of the rest."""
+    for cause in own.causes:
+        yield cause.cause, _format_known(cause.share, cause.interval), cause.evidence, cause.remedy
+    examined = f"{own.trials} trials; examined: {join_words(list(own.examined))}"
+    yield "unexplained", format_percent(own.unexplained), examined, "average it over more blocks"
 
 
 def _format_known(value: float | None, within: Span | None) -> str:
@@ -247,41 +248,8 @@ def _format_known(value: float | None, within: Span | None) -> str:
     return format_percent_interval(value, within.low, within.high)
 
 
-def _blocks_within(noise: PowerEstimateReport) -> str:
-    if noise.blocks > MOST_BLOCKS:
-        return f"more than {MOST_BLOCKS}"
-    low, high = noise.blocks_low, noise.blocks_high
-    most = str(high) if high <= MOST_BLOCKS else f"more than {MOST_BLOCKS}"
-    return f"{noise.blocks} [{low}, {most}]"
-
-
-def _causes_table(found: Sequence[NoiseDecompositionReport]) -> TextTable:
-    """A line for each cause of each workload, and one for the rest."""
-    heads = ("workload", "cause", "share of the variance", "evidence", "remedy")
-    rows = [row for own in found for row in _cause_rows(own)]
-    return TextTable("Causes of the noise", heads, rows, names=2, words=2)
-
-
-def _cause_rows(own: NoiseDecompositionReport) -> Iterator[tuple[str, ...]]:
-    for cause in own.causes:
-        share = _format_known(cause.share, cause.interval)
-        yield own.workload, cause.cause, share, cause.evidence, cause.remedy
-    yield own.workload, _UNEXPLAINED, format_percent(own.unexplained), _examined(own), _REMEDY
-
-
-def _examined(own: NoiseDecompositionReport) -> str:
-    return f"{own.trials} trials; examined: {join_words(list(own.examined))}"
-
-
 def describe_causes(own: NoiseDecompositionReport) -> Iterator[str]:
     """A sentence for each named cause with its remedy, and one for the rest."""
-    for cause in own.causes:
-        share = _format_known(cause.share, cause.interval)
-        yield (
-            f"{own.workload}: {share} of the variance goes with {cause.cause} ({cause.evidence}); "
-            f"{cause.remedy}."
-        )
-    rest = format_percent(own.unexplained)
-    yield (
-        f"{own.workload}: {rest} of the variance is {_UNEXPLAINED} ({_examined(own)}); {_REMEDY}."
-    )
+    for cause, share, evidence, remedy in _list_causes(own):
+        verb = "is" if cause == "unexplained" else "goes with"
+        yield f"{own.workload}: {share} of the variance {verb} {cause} ({evidence}); {remedy}."

@@ -125,12 +125,13 @@ def build_prediction_section(report: Report) -> Section | None:
         return None
     notes = [
         (
-            f"Largest differences from Linux {found.kernel} over the workloads of `{found.command}`, "
-            f"run on {found.date} ({found.circumstances}). Other workloads can have larger ones."
+            f"Largest differences from Linux {found.kernel} over the workloads of "
+            f"`{found.command}`, run on {found.date} ({found.circumstances}). Other workloads can "
+            "have larger ones."
         ),
         (
-            f"Of {found.signs_decided} differences above 10 % that the kernel decided, the simulator "
-            f"predicted the sign of {found.signs_right}."
+            f"Of {found.signs_decided} differences above 10 % that the kernel decided, the "
+            f"simulator predicted the sign of {found.signs_right}."
         ),
     ]
     if any(not own.workloads for own in found.errors):

@@ -315,7 +315,7 @@ def build_ranking_section(report: Report) -> Section | None:
 
 
 def _notes(ranking: RankingReport, report: Report) -> Iterator[str]:
-    """Yield the pairs that change places, how others have ranked them, and how to read the tables."""
+    """Yield pairs that change places, how others have ranked them, and how to read the tables."""
     if ranking.crossings:
         pairs = format_rank_reversals(ranking.crossings, report.factor)
         yield f"The order depends on the workload: {pairs}."

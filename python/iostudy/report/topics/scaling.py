@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import FiniteFloat
 
-from iostudy.analysis.paired import Interval, as_fraction
+from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import IntervalEstimates
 from iostudy.analysis.scaling import CrossingEstimate, CurveEstimate, find_estimated_crossings
 from iostudy.ledger.rows import TrialRow
@@ -22,38 +22,20 @@ from iostudy.report.base import (
     build_span,
     finite,
 )
-from iostudy.report.drawing import (
-    COLOURS,
-    SHAPES,
-    alt,
-    cycle_items,
-    encode_configuration,
-    make_chart,
-    make_legend,
-)
+from iostudy.report.drawing import INK, alt, encode_configuration, encode_labels, make_chart
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_figure, join_words
 from iostudy.report.names import name_configuration
-from iostudy.report.section import Chart, Section, TextTable
+from iostudy.report.section import Chart, Section, TextTable, make_table
 from iostudy.report.topics.measurements import describe_figure
-from iostudy.results.scaling import ScalingResult, analyze_scaling
+from iostudy.results.scaling import analyze_scaling
 from iostudy.study import reference
 from iostudy.study.load_section import NODES_OPTION
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.reference import PublishedFigure
 from iostudy.units import format_percent, format_rounded_size, format_seconds, format_significant
 from iostudy.workloads import catalog
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report
-
-
-class ValueInterval(Value):
-    """Both ends of an interval, in the unit of the estimate."""
-
-    low: FiniteFloat
-    """Lower end."""
-    high: FiniteFloat
-    """Upper end."""
 
 
 class LoadLevel(Value):
@@ -74,7 +56,7 @@ class ScalingPoint(Value):
     """The load."""
     value: FiniteFloat | None
     """Geometric mean over its own blocks, in the figure's unit."""
-    interval: ValueInterval | None
+    interval: Span | None
     """Confidence interval of the value; null if unknown."""
     step: FiniteFloat | None
     """Change since the previous load in the blocks of both, as a fraction; null at the first
@@ -84,7 +66,7 @@ class ScalingPoint(Value):
     efficiency: FiniteFloat | None
     """Growth of the figure since the first load, divided by that of the load; null if lower is
     better."""
-    efficiency_interval: ValueInterval | None
+    efficiency_interval: Span | None
     """Confidence interval of ``efficiency``; null if unknown."""
 
 
@@ -124,7 +106,7 @@ class CurveCrossing(Value):
     """The load after it."""
     load: FiniteFloat
     """Estimated load of the crossing, by straight lines on a logarithmic axis."""
-    interval: ValueInterval | None
+    interval: Span | None
     """Confidence interval of that load; null unless both loads have a verdict."""
 
 
@@ -164,152 +146,136 @@ class ScalingReport(Value):
     """Published curves of the same workload."""
 
 
+def build_published_curves(study: Study, workload: WorkloadRequest) -> Iterator[PublishedCurves]:
+    """Each figure that the publication of the study has of a workload at several loads.
+
+    The loads themselves need not be those of the study: curves are compared by their shape. Where
+    a configuration lacks a load, no crossing is looked for.
+    """
+    if study.reference is None or workload.load is None:
+        return
+    published = reference.get(study.reference)
+    if published.load != workload.load.option:
+        return
+    known = [f for f in published.figures if f.load is not None and f.is_of(workload)]
+    for name in dict.fromkeys(figure.figure for figure in known):
+        figures = [figure for figure in known if figure.figure == name]
+        loads = sorted({figure.load for figure in figures if figure.load is not None})
+        labels = list(dict.fromkeys(figure.configuration for figure in figures))
+        values = {(figure.configuration, figure.load): figure.value for figure in figures}
+        own = catalog.get(workload.name).figure(name, workload.options)
+        sign = 1 if own.higher_is_better else -1
+        crossings: tuple[CurveCrossing, ...] = ()
+        if len(values) == len(labels) * len(loads):
+            logs = [[sign * np.log(values[label, load]) for label in labels] for load in loads]
+            crossings = build_crossings(find_estimated_crossings(loads, logs), labels, loads)
+        yield PublishedCurves(
+            reference=study.reference,
+            figure=own.name,
+            unit=figures[0].unit,
+            levels=tuple(LoadLevel(load=load, text=f"{load:g}", workload="") for load in loads),
+            values={label: tuple(values.get((label, load)) for load in loads) for label in labels},
+            crossings=crossings,
+        )
+
+
 def build_crossings(
     found: Iterable[CrossingEstimate], labels: Sequence[str], loads: Sequence[float]
 ) -> tuple[CurveCrossing, ...]:
     """Crossings of configurations, of which they have the indices, as those of loads."""
-    return tuple(_meeting(each, labels, loads) for each in found)
-
-
-def _meeting(
-    crossing: CrossingEstimate, labels: Sequence[str], loads: Sequence[float]
-) -> CurveCrossing:
-    interval = crossing.interval
-    return CurveCrossing(
-        overtaking=labels[crossing.overtaking],
-        overtaken=labels[crossing.overtaken],
-        below=loads[crossing.below],
-        above=loads[crossing.above],
-        load=crossing.load,
-        interval=None if interval is None else ValueInterval(low=interval[0], high=interval[1]),
-    )
-
-
-def build_published_curves(study: Study, workload: WorkloadRequest) -> tuple[PublishedCurves, ...]:
-    """Each figure that the publication of the study has of a workload at several loads.
-
-    The loads themselves need not be those of the study: curves are compared by their shape.
-    """
-    if study.reference is None or workload.load is None:
-        return ()
-    published = reference.get(study.reference)
-    if published.load != workload.load.option:
-        return ()
-    own = [f for f in published.figures if f.load is not None and f.is_of(workload)]
     return tuple(
-        _curves(study.reference, [f for f in own if f.figure == name], workload)
-        for name in dict.fromkeys(figure.figure for figure in own)
+        CurveCrossing(
+            overtaking=labels[each.overtaking],
+            overtaken=labels[each.overtaken],
+            below=loads[each.below],
+            above=loads[each.above],
+            load=each.load,
+            interval=None
+            if each.interval is None
+            else Span(low=each.interval[0], high=each.interval[1]),
+        )
+        for each in found
     )
 
 
-def _curves(
-    name: str, figures: Sequence[PublishedFigure], workload: WorkloadRequest
-) -> PublishedCurves:
-    """One figure under all configurations; where one lacks a load, no crossing is looked for."""
-    loads = sorted({figure.load for figure in figures if figure.load is not None})
-    labels = list(dict.fromkeys(figure.configuration for figure in figures))
-    values = {(figure.configuration, figure.load): figure.value for figure in figures}
-    own = catalog.get(workload.name).figure(figures[0].figure, workload.options)
-    sign = 1 if own.higher_is_better else -1
-    is_whole = len(values) == len(labels) * len(loads)
-    logs = [[sign * np.log(values[label, load]) for label in labels] for load in loads if is_whole]
-    return PublishedCurves(
-        reference=name,
-        figure=own.name,
-        unit=figures[0].unit,
-        levels=tuple(LoadLevel(load=load, text=f"{load:g}", workload="") for load in loads),
-        values={label: tuple(values.get((label, load)) for load in loads) for label in labels},
-        crossings=build_crossings(find_estimated_crossings(loads, logs), labels, loads)
-        if logs
-        else (),
-    )
-
-
-def build_scaling(study: Study, rows: Sequence[TrialRow]) -> tuple[ScalingReport, ...]:
+def build_scaling(study: Study, rows: Sequence[TrialRow]) -> Iterator[ScalingReport]:
     """The curves of every workload that has a load."""
-    return tuple(_build_curves(study, each) for each in analyze_scaling(study, rows))
+    for found in analyze_scaling(study, rows):
+        first = found.requests[0]
+        levels = tuple(
+            LoadLevel(load=own.load.level, text=own.load.text, workload=own.label)
+            for own in found.requests
+            if own.load is not None
+        )
+        loads = [level.load for level in levels]
+        sign = 1 if first.figure.higher_is_better else -1
+        yield ScalingReport(
+            workload=first.listed_as,
+            option=first.load.option if first.load else "",
+            figure=describe_figure(first.figure),
+            levels=levels,
+            curves=tuple(
+                ScalingCurve(
+                    configuration=own.label,
+                    points=tuple(_build_points(curve, loads, sign)),
+                    rises=curve.rises,
+                    knee=tuple(loads[level] for level in curve.knee),
+                    pays_up_to=tuple(loads[level] for level in curve.saturates_at),
+                    holds_up_to=tuple(loads[level] for level in curve.stable_up_to),
+                    peak=tuple(loads[level] for level in curve.peak),
+                )
+                for own, curve in zip(study.configurations(), found.curves, strict=True)
+            ),
+            crossings=build_crossings(
+                found.crossings, [own.label for own in study.choices()], loads
+            ),
+            published=tuple(build_published_curves(study, first)),
+        )
 
 
-def _build_curves(study: Study, found: ScalingResult) -> ScalingReport:
-    first = found.requests[0]
-    levels = tuple(
-        LoadLevel(load=own.load.level, text=own.load.text, workload=own.label)
-        for own in found.requests
-        if own.load is not None
-    )
-    loads = [level.load for level in levels]
-    sign = 1 if first.figure.higher_is_better else -1
-    return ScalingReport(
-        workload=first.listed_as,
-        option=first.load.option if first.load else "",
-        figure=describe_figure(first.figure),
-        levels=levels,
-        curves=tuple(
-            _curve(own.label, curve, loads, sign)
-            for own, curve in zip(study.configurations(), found.curves, strict=True)
-        ),
-        crossings=build_crossings(found.crossings, [own.label for own in study.choices()], loads),
-        published=build_published_curves(study, first),
-    )
-
-
-def _curve(label: str, curve: CurveEstimate, loads: Sequence[float], sign: int) -> ScalingCurve:
-    def loads_at(levels: Sequence[int]) -> tuple[float, ...]:
-        return tuple(loads[level] for level in levels)
-
-    return ScalingCurve(
-        configuration=label,
-        points=tuple(_point(curve, level, loads, sign) for level in range(len(loads))),
-        rises=curve.rises,
-        knee=loads_at(curve.knee),
-        pays_up_to=loads_at(curve.saturates_at),
-        holds_up_to=loads_at(curve.stable_up_to),
-        peak=loads_at(curve.peak),
-    )
-
-
-def _point(curve: CurveEstimate, level: int, loads: Sequence[float], sign: int) -> ScalingPoint:
+def _build_points(
+    curve: CurveEstimate, loads: Sequence[float], sign: int
+) -> Iterator[ScalingPoint]:
     """``sign`` is +1 where higher is better, else -1: estimates are of s ln y."""
-    value = _extract_estimate(curve.values, level, sign)
-    step = _extract_estimate(curve.gains, (level - 1, level), sign) if level else None
-    growth = _extract_estimate(curve.gains, (0, level), sign) if level and sign > 0 else None
-    ideal = math.log(loads[level] / loads[0])
-    return ScalingPoint(
-        load=loads[level],
-        value=_exp(value.middle),
-        interval=_ends(value),
-        step=None if step is None else finite(as_fraction(step.middle)),
-        step_interval=None if step is None else build_span(step.interval.as_fractions()),
-        efficiency=None if growth is None else _exp(growth.middle - ideal),
-        efficiency_interval=None if growth is None else _ends(growth, ideal),
-    )
 
+    def extract(estimates: IntervalEstimates, place: int | tuple[int, int]) -> tuple[float, ...]:
+        """Return the estimate of the figure itself, with its interval."""
+        low, high = sorted(sign * float(ends[place]) for ends in (estimates.low, estimates.high))
+        return sign * float(estimates.value[place]), low, high
 
-@dataclass(frozen=True)
-class _Logarithm:
-    """ln of a figure or of a ratio of two, with its interval."""
-
-    middle: float
-    interval: Interval
-
-
-def _extract_estimate(
-    estimates: IntervalEstimates, place: int | tuple[int, int], sign: int
-) -> _Logarithm:
-    """Return the estimate of the figure itself, whichever direction is better."""
-    low, high = float(estimates.low[place]), float(estimates.high[place])
-    interval = Interval(low, high) if sign > 0 else Interval(-high, -low)
-    return _Logarithm(sign * float(estimates.value[place]), interval)
-
-
-def _ends(found: _Logarithm, less: float = 0.0) -> ValueInterval | None:
-    low, high = _exp(found.interval.low - less), _exp(found.interval.high - less)
-    return None if not low or high is None else ValueInterval(low=low, high=high)
+    for level, load in enumerate(loads):
+        value, *ends = extract(curve.values, level)
+        point = ScalingPoint(
+            load=load,
+            value=_exp(value),
+            interval=_exp_ends(*ends),
+            step=None,
+            step_interval=None,
+            efficiency=None,
+            efficiency_interval=None,
+        )
+        if level:
+            step, low, high = extract(curve.gains, (level - 1, level))
+            interval = build_span((as_fraction(low), as_fraction(high)))
+            changes = {"step": finite(as_fraction(step)), "step_interval": interval}
+            point = point.model_copy(update=changes)
+        if level and sign > 0:
+            growth, *ends = extract(curve.gains, (0, level))
+            ideal = math.log(load / loads[0])
+            efficiency = _exp_ends(*(end - ideal for end in ends))
+            changes = {"efficiency": _exp(growth - ideal), "efficiency_interval": efficiency}
+            point = point.model_copy(update=changes)
+        yield point
 
 
 def _exp(logarithm: float) -> float | None:
     """None for what is unknown, or too large to hold."""
     return finite(as_fraction(logarithm) + 1)
+
+
+def _exp_ends(low: float, high: float) -> Span | None:
+    first, last = _exp(low), _exp(high)
+    return None if not first or last is None else Span(low=first, high=last)
 
 
 _MOST_NAMED = 3
@@ -344,7 +310,7 @@ def describe_knees(scaling: ScalingReport, factor: str = "") -> Iterator[str]:
 def _knee(curve: ScalingCurve, scaling: ScalingReport) -> str:
     """Saturation of a curve that improves with load, stability of others."""
     is_highest = curve.knee == (scaling.levels[-1].load,)
-    loads = _with_option(format_levels(curve.knee, scaling.levels), scaling.option, scaling.levels)
+    loads = _add_option(format_levels(curve.knee, scaling.levels), scaling.option, scaling.levels)
     which = "" if len(curve.knee) == 1 else "; which one is not decided"
     name = scaling.figure.name
     if curve.rises:
@@ -396,22 +362,19 @@ def format_crossing(
 
 def format_levels_between(meeting: CurveCrossing, option: str, levels: Sequence[LoadLevel]) -> str:
     """``60 and 80 jobs``: the levels on either side."""
-    ends = " and ".join(_text(load, levels) for load in (meeting.below, meeting.above))
-    return _with_option(ends, option, levels)
+    ends = format_levels((meeting.below, meeting.above), levels, "and")
+    return _add_option(ends, option, levels)
 
 
-def format_levels(loads: Sequence[float], levels: Sequence[LoadLevel]) -> str:
+def format_levels(loads: Sequence[float], levels: Sequence[LoadLevel], word: str = "or") -> str:
     """``2, 4 or 8``."""
-    return join_words([_text(load, levels) for load in loads], "or")
+    texts = {level.load: level.text for level in reversed(levels)}
+    return join_words([texts[load] for load in loads], word)
 
 
-def _text(load: float, levels: Sequence[LoadLevel]) -> str:
-    return next(level.text for level in levels if level.load == load)
-
-
-def _with_option(text: str, option: str, levels: Sequence[LoadLevel]) -> str:
+def _add_option(text: str, option: str, levels: Sequence[LoadLevel]) -> str:
     """``60 and 80 jobs``, and ``event_size 512KiB and 1MiB`` where levels have units."""
-    return f"{text} {option}" if _unit(levels) == "" else f"{option} {text}"
+    return f"{option} {text}" if _unit(levels) else f"{text} {option}"
 
 
 def _unit(levels: Sequence[LoadLevel]) -> str:
@@ -420,50 +383,134 @@ def _unit(levels: Sequence[LoadLevel]) -> str:
 
 def format_crossing_load(meeting: CurveCrossing, levels: Sequence[LoadLevel]) -> str:
     """``71.2 [66.0, 77.3]``, in the kind of unit that the levels have."""
-    if meeting.interval is None:
-        return _number(meeting.load, levels)
-    low, high = (_number(end, levels) for end in (meeting.interval.low, meeting.interval.high))
-    return f"{_number(meeting.load, levels)} [{low}, {high}]"
-
-
-def _number(load: float, levels: Sequence[LoadLevel]) -> str:
     unit = _unit(levels)
+    form: Callable[[float], str] = format_significant
     if unit.endswith("B"):
-        return format_rounded_size(round(load))
-    if unit in ("us", "ms", "s", "min", "h"):
-        return format_seconds(load)
-    return format_significant(load)
+        form = _format_size
+    elif unit in ("us", "ms", "s", "min", "h"):
+        form = format_seconds
+    ends = meeting.interval
+    return form(meeting.load) + ("" if ends is None else f" [{form(ends.low)}, {form(ends.high)}]")
 
 
-def build_scaling_sections(report: Report) -> tuple[Section, ...]:
+def _format_size(load: float) -> str:
+    return format_rounded_size(round(load))
+
+
+def build_scaling_sections(report: Report) -> Iterator[Section]:
     """One for each workload that has a load."""
-    return tuple(_section(scaling, report, n) for n, scaling in enumerate(report.curves, 1))
+    for number, scaling in enumerate(report.curves, 1):
+        yield Section(
+            name=f"curves-{number}",
+            title=f"{scaling.workload} by {scaling.option}",
+            notes=(
+                *describe_crossings(scaling, report.factor),
+                *describe_knees(scaling, report.factor),
+                *describe_growth(scaling, report.factor),
+                *_remarks(scaling, report.factor),
+                _known(scaling, report),
+            ),
+            tables=tuple(_list_tables(scaling, report)),
+            folded=(_list_steps(scaling, report), *_list_published(scaling)),
+            draw=partial(build_scaling_charts, scaling, report),
+        )
 
 
-def _section(scaling: ScalingReport, report: Report, number: int) -> Section:
-
-    return Section(
-        name=f"curves-{number}",
-        title=f"{scaling.workload} by {scaling.option}",
-        notes=(
-            *describe_crossings(scaling, report.factor),
-            *describe_knees(scaling, report.factor),
-            *describe_growth(scaling, report.factor),
-            *_remarks(scaling, report.factor),
-            _known(scaling, report),
-        ),
-        draw=lambda: build_scaling_charts(scaling, report),
-        tables=(
-            _values(scaling),
-            *_efficiency_table(scaling),
-            _knee_table(scaling, report),
-            *_crossing_table(scaling),
-        ),
-        folded=(
-            _steps(scaling, report),
-            *(_published(own, scaling.option) for own in scaling.published),
-        ),
+def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
+    """Yield values, efficiency, saturation and crossings."""
+    values = (
+        {
+            scaling.option: level.text,
+            **{
+                curve.configuration: format_figure(curve.points[place].value)
+                + _format_ends(curve.points[place].interval)
+                for curve in scaling.curves
+            },
+        }
+        for place, level in enumerate(scaling.levels)
     )
+    yield make_table(values, f"{scaling.figure.name}, {scaling.figure.unit}")
+    if scaling.figure.higher_is_better:
+        growth = (
+            {
+                scaling.option: level.text,
+                **{
+                    curve.configuration: format_efficiency(curve.points[place])
+                    for curve in scaling.curves
+                },
+            }
+            for place, level in enumerate(scaling.levels[1:], 1)
+        )
+        first = scaling.levels[0].text
+        yield make_table(
+            growth,
+            f"scaling efficiency: growth since {first}, as a share of proportional growth, %",
+        )
+    saturation = (
+        {
+            report.noun: curve.configuration,
+            "saturates at": format_levels(curve.pays_up_to, scaling.levels),
+            "stable up to": format_levels(curve.holds_up_to, scaling.levels),
+            "best at": format_levels(curve.peak, scaling.levels),
+        }
+        for curve in scaling.curves
+    )
+    yield make_table(saturation, "saturation")
+    crossings = (
+        {
+            "ahead below": each.overtaken,
+            "ahead above": each.overtaking,
+            "between": format_levels_between(each, scaling.option, scaling.levels),
+            f"{scaling.option}, about": format_crossing_load(each, scaling.levels),
+            "shown by": "estimates" if each.interval is None else "verdicts",
+        }
+        for each in scaling.crossings
+    )
+    if scaling.crossings:
+        yield make_table(crossings, "crossings", names=2)
+
+
+def _format_ends(ends: Span | None) -> str:
+    if ends is None:
+        return ""
+    return f" [{format_significant(ends.low)}, {format_significant(ends.high)}]"
+
+
+def _list_steps(scaling: ScalingReport, report: Report) -> TextTable:
+    """Return the gain of each step of load."""
+    texts = [level.text for level in scaling.levels]
+    return make_table(
+        (
+            {
+                report.noun: curve.configuration,
+                scaling.option: f"{low} to {high}",
+                f"change of {scaling.figure.name}": format_change_interval(
+                    point.step, point.step_interval
+                ),
+            }
+            for curve in scaling.curves
+            for low, high, point in zip(texts, texts[1:], curve.points[1:], strict=False)
+        ),
+        "change at each step of load",
+        names=2,
+    )
+
+
+def _list_published(scaling: ScalingReport) -> Iterator[TextTable]:
+    """Yield the published values, and in brackets their ratios to those of the first load."""
+    for own in scaling.published:
+        rows = []
+        for place, level in enumerate(own.levels):
+            row = {scaling.option: level.text}
+            for label, (first, *_) in own.values.items():
+                value = own.values[label][place]
+                row[label] = UNKNOWN if value is None else f"{value:g}"
+                if value is not None and place and first:
+                    row[label] += f" ({value / first:.2f})"
+            rows.append(row)
+        unit = "" if own.unit == own.figure else f", {own.unit}"
+        title = f"{own.reference}: {own.figure}{unit} (times the value at the first load)"
+        yield make_table(rows, title)
 
 
 def _known(scaling: ScalingReport, report: Report) -> str:
@@ -492,138 +539,58 @@ def _remarks(scaling: ScalingReport, factor: str) -> Iterator[str]:
             yield f"{own.reference}, {own.figure}, as published and without intervals: {crossed}."
 
 
-def _values(scaling: ScalingReport) -> TextTable:
-    """A row for each load, a column for each configuration."""
-    heads = (scaling.option, *(curve.configuration for curve in scaling.curves))
-    points = zip(*(curve.points for curve in scaling.curves), strict=True)
-    rows = [
-        (level.text, *map(_value, own)) for level, own in zip(scaling.levels, points, strict=True)
-    ]
-    return TextTable(f"{scaling.figure.name}, {scaling.figure.unit}", heads, rows, names=1)
-
-
-def _efficiency_table(scaling: ScalingReport) -> Iterator[TextTable]:
-    """Growth relative to a proportional one, if higher is better."""
-    if not scaling.figure.higher_is_better:
-        return
-    first, *others = scaling.levels
-    points = zip(*(curve.points[1:] for curve in scaling.curves), strict=True)
-    rows = [
-        (level.text, *map(format_efficiency, own))
-        for level, own in zip(others, points, strict=True)
-    ]
-    title = f"scaling efficiency: growth since {first.text}, as a share of proportional growth, %"
-    heads = (scaling.option, *(curve.configuration for curve in scaling.curves))
-    yield TextTable(title, heads, rows, names=1)
-
-
-def _value(point: ScalingPoint) -> str:
-    return f"{format_figure(point.value)}{_section_ends(point.interval)}"
-
-
-def _section_ends(ends: ValueInterval | None) -> str:
-    if ends is None:
-        return ""
-    return f" [{format_significant(ends.low)}, {format_significant(ends.high)}]"
-
-
-def _knee_table(scaling: ScalingReport, report: Report) -> TextTable:
-    heads = (report.noun, "saturates at", "stable up to", "best at")
-    rows = [
-        (
-            curve.configuration,
-            format_levels(curve.pays_up_to, scaling.levels),
-            format_levels(curve.holds_up_to, scaling.levels),
-            format_levels(curve.peak, scaling.levels),
-        )
-        for curve in scaling.curves
-    ]
-    return TextTable("saturation", heads, rows, names=1)
-
-
-def _crossing_table(scaling: ScalingReport) -> Iterator[TextTable]:
-    if not scaling.crossings:
-        return
-    heads = ("ahead below", "ahead above", "between", f"{scaling.option}, about", "shown by")
-    rows = [
-        (
-            each.overtaken,
-            each.overtaking,
-            format_levels_between(each, scaling.option, scaling.levels),
-            format_crossing_load(each, scaling.levels),
-            "estimates" if each.interval is None else "verdicts",
-        )
-        for each in scaling.crossings
-    ]
-    yield TextTable("crossings", heads, rows, names=2)
-
-
-def _steps(scaling: ScalingReport, report: Report) -> TextTable:
-    """Return the gain of each step of load."""
-    first, *others = (level.text for level in scaling.levels)
-    steps = [f"{low} to {high}" for low, high in zip((first, *others), others, strict=False)]
-    heads = (report.noun, scaling.option, f"change of {scaling.figure.name}")
-    rows = [
-        (curve.configuration, step, format_change_interval(point.step, point.step_interval))
-        for curve in scaling.curves
-        for step, point in zip(steps, curve.points[1:], strict=True)
-    ]
-    return TextTable("change at each step of load", heads, rows, names=2)
-
-
-def _published(published: PublishedCurves, option: str) -> TextTable:
-    """Return the published value, and in brackets its ratio to that of the first load."""
-    rows = [
-        (level.text, *(_times(values, place) for values in published.values.values()))
-        for place, level in enumerate(published.levels)
-    ]
-    unit = "" if published.unit == published.figure else f", {published.unit}"
-    title = f"{published.reference}: {published.figure}{unit} (times the value at the first load)"
-    return TextTable(title, (option, *published.values), rows, names=1)
-
-
-def _times(values: Sequence[float | None], place: int) -> str:
-    value, first = values[place], values[0]
-    if value is None:
-        return UNKNOWN
-    return f"{value:g}" if place == 0 or not first else f"{value:g} ({value / first:.2f})"
-
-
-_HEIGHT = 300
-_APART = 0.012
-"""Distance of neighbouring configurations' points, as a share of the load."""
-
-
-def build_scaling_charts(scaling: ScalingReport, report: Report) -> tuple[Chart, ...]:
+def build_scaling_charts(scaling: ScalingReport, report: Report) -> Iterator[Chart]:
     """The user's own curves, and those that others have published."""
-    own = [_own(scaling, report)] if _rows(scaling) else []
-    return (*own, *(_chart_published(each, scaling.option) for each in scaling.published))
+    if rows := list(_list_rows(scaling)):
+        yield _draw_own(scaling, report, rows)
+    for published in scaling.published:
+        yield _draw_published(published, scaling.option)
 
 
-def _own(scaling: ScalingReport, report: Report) -> Chart:
-    rows = _rows(scaling)
+def _list_rows(scaling: ScalingReport) -> Iterator[dict[str, Any]]:
+    """Yield the points, with neighbouring configurations slightly apart."""
+    middle = (len(scaling.curves) - 1) / 2
+    for place, curve in enumerate(scaling.curves):
+        for point in curve.points:
+            if point.value is not None:
+                ends = point.interval
+                yield {
+                    "configuration": curve.configuration,
+                    "load": point.load * (1 + 0.012 * (place - middle)),
+                    "at": point.load,
+                    "value": point.value,
+                    "low": ends.low if ends else point.value,
+                    "high": ends.high if ends else point.value,
+                    "knee": curve.knee == (point.load,) and point.load != scaling.levels[-1].load,
+                }
+
+
+def _draw_own(scaling: ScalingReport, report: Report, rows: list[dict[str, Any]]) -> Chart:
     colour, shape = encode_configuration(report)
-    x, y = _axes(scaling.levels, scaling.option, f"{scaling.figure.name}, {scaling.figure.unit}")
-    base = alt.Chart(alt.InlineData(values=rows))
+    x, y = _draw_axes(
+        scaling.levels, scaling.option, f"{scaling.figure.name}, {scaling.figure.unit}"
+    )
     tooltip = [
         alt.Tooltip("configuration:N"),
         alt.Tooltip("at:Q", title="load"),
         *(alt.Tooltip(f"{field}:Q", format=".4r") for field in ("value", "low", "high")),
     ]
+    base = alt.Chart(alt.InlineData(values=rows))
     layers = [
-        *_meetings(scaling.crossings, x),
+        *_draw_crossings(scaling.crossings, x),
         base.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour),
         base.mark_rule(strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q", color=colour),
         base.mark_point(filled=True, size=80, opacity=1).encode(
             x=x, y=y, color=colour, shape=shape, tooltip=tooltip
         ),
     ]
-    knees = [row for row in rows if row["knee"]]
-    if knees:
-        ring = alt.Chart(alt.InlineData(values=knees)).mark_point(**_RING)
+    if knees := [row for row in rows if row["knee"]]:
+        ring = alt.Chart(alt.InlineData(values=knees)).mark_point(
+            shape="circle", stroke=INK, strokeWidth=1.5, size=320, filled=False
+        )
         layers.append(ring.encode(x=x, y=y, tooltip=tooltip))
     return Chart(
-        make_chart(layers, height=_HEIGHT),
+        make_chart(layers, height=300),
         f"Line chart of {scaling.figure.name} by {scaling.option}, a line for each configuration; "
         "the tables below have its values.",
         "Bars: intervals, with configurations slightly offset. Ring: decided knee. Dashed line: "
@@ -631,7 +598,7 @@ def _own(scaling: ScalingReport, report: Report) -> Chart:
     )
 
 
-def _chart_published(published: PublishedCurves, option: str) -> Chart:
+def _draw_published(published: PublishedCurves, option: str) -> Chart:
     labels = list(published.values)
     rows = [
         {"configuration": label, "load": level.load, "value": value}
@@ -639,68 +606,36 @@ def _chart_published(published: PublishedCurves, option: str) -> Chart:
         for level, value in zip(published.levels, values, strict=True)
         if value is not None
     ]
-    legend = make_legend(labels)
-    colours = cycle_items(COLOURS, len(labels))
-    shapes = cycle_items(SHAPES, len(labels))
-    colour = alt.Color("configuration:N", legend=legend).scale(domain=labels, range=colours)
-    shape = alt.Shape("configuration:N", legend=legend).scale(domain=labels, range=shapes)
-    x, y = _axes(published.levels, option, f"{published.figure}, {published.unit}")
+    colour, shape = encode_labels(labels)
+    x, y = _draw_axes(published.levels, option, f"{published.figure}, {published.unit}")
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour)
     layers = (
-        *_meetings(published.crossings, x),
+        *_draw_crossings(published.crossings, x),
         base.mark_line(strokeWidth=1.8),
         base.mark_point(filled=True, size=80, opacity=1).encode(
             shape=shape, tooltip=["configuration:N", "load:Q", "value:Q"]
         ),
     )
     return Chart(
-        make_chart(layers, height=_HEIGHT, title=f"{published.reference}, as published"),
+        make_chart(layers, height=300, title=f"{published.reference}, as published"),
         f"Line chart of {published.figure} by {option} as {published.reference} has it, a line for "
         "each configuration; a table below has its values.",
         f"{published.reference}'s own machine; its errors are unknown.",
     )
 
 
-def _rows(scaling: ScalingReport) -> list[dict[str, Any]]:
-    middle = (len(scaling.curves) - 1) / 2
-    return [
-        row
-        for place, curve in enumerate(scaling.curves)
-        for row in _chart_curve(curve, scaling, 1 + _APART * (place - middle))
-    ]
-
-
-def _chart_curve(
-    curve: ScalingCurve, scaling: ScalingReport, aside: float
-) -> Iterator[dict[str, Any]]:
-    highest = scaling.levels[-1].load
-    for point in curve.points:
-        if point.value is not None:
-            ends = point.interval
-            yield {
-                "configuration": curve.configuration,
-                "load": point.load * aside,
-                "at": point.load,
-                "value": point.value,
-                "low": ends.low if ends else point.value,
-                "high": ends.high if ends else point.value,
-                "knee": curve.knee == (point.load,) and point.load != highest,
-            }
-
-
-def _axes(levels: Sequence[LoadLevel], option: str, title: str) -> tuple[alt.X, alt.Y]:
+def _draw_axes(levels: Sequence[LoadLevel], option: str, title: str) -> tuple[alt.X, alt.Y]:
     loads = [level.load for level in levels]
     texts = {f"{level.load:g}": level.text for level in levels}
     label = f"{{{','.join(f'{k!r}:{v!r}' for k, v in texts.items())}}}[datum.value]"
     axis = alt.Axis(values=loads, labelExpr=label, grid=False)
     x = alt.X("load:Q", title=option, axis=axis)
-    ends = [loads[0] / 1.1, loads[-1] * 1.1]
-    x = x.scale(type="log", nice=False, domain=ends)
+    x = x.scale(type="log", nice=False, domain=[loads[0] / 1.1, loads[-1] * 1.1])
     y = alt.Y("value:Q", title=title, axis=alt.Axis(format=",.3~r", tickCount=6))
     return x, y.scale(type="log", nice=False, padding=12)
 
 
-def _meetings(crossings: Sequence[CurveCrossing], x: alt.X) -> Iterator[alt.Chart]:
+def _draw_crossings(crossings: Sequence[CurveCrossing], x: alt.X) -> Iterator[alt.Chart]:
     """A band over the interval, and a line where the curves meet."""
     rows = [
         {
@@ -714,16 +649,5 @@ def _meetings(crossings: Sequence[CurveCrossing], x: alt.X) -> Iterator[alt.Char
     if rows:
         base = alt.Chart(alt.InlineData(values=rows))
         tooltip = [alt.Tooltip("crossing:N"), alt.Tooltip("load:Q", format=".3s")]
-        yield base.mark_rect(fill="currentColor", opacity=0.1).encode(x="low:Q", x2="high:Q")
-        yield base.mark_rule(color="currentColor", strokeDash=[5, 4], opacity=0.7).encode(
-            x=x, tooltip=tooltip
-        )
-
-
-_RING: dict[str, Any] = {
-    "shape": "circle",
-    "stroke": "currentColor",
-    "strokeWidth": 1.5,
-    "size": 320,
-    "filled": False,
-}
+        yield base.mark_rect(fill=INK, opacity=0.1).encode(x="low:Q", x2="high:Q")
+        yield base.mark_rule(color=INK, strokeDash=[5, 4], opacity=0.7).encode(x=x, tooltip=tooltip)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import FiniteFloat
 
@@ -22,11 +22,10 @@ from iostudy.report.drawing import (
     round_value,
 )
 from iostudy.report.formatting import format_figure
-from iostudy.report.section import Chart, Section, TextTable
+from iostudy.report.section import Chart, Section, TextTable, make_table
 from iostudy.report.topics.diagnosis import find_members
-from iostudy.report.topics.trials import TrialReport
 from iostudy.study.model import Study
-from iostudy.telemetry.stack import Direction, StackLayer, build_flow
+from iostudy.telemetry.stack import Direction, build_flow
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
@@ -43,7 +42,6 @@ class TelemetryReport(OfConfiguration):
     """Figures of the whole host."""
 
 
-Figures = Mapping[str, float]
 T = TypeVar("T")
 
 MACHINE = "all CPUs, and pressure"
@@ -113,16 +111,13 @@ def rename_tested_device(devices: Mapping[str, T], device: str, tested: str) -> 
     return {tested if name == device else name: own for name, own in devices.items()}
 
 
-def _mean(figures: Iterable[Figures]) -> dict[str, float | None]:
+def _mean(figures: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
     """Arithmetic means by name, each over the trials that have the figure."""
-    rows = list(figures)
-    names = dict.fromkeys(name for own in rows for name in own)
-    return {name: _mean_of(own[name] for own in rows if name in own) for name in names}
-
-
-def _mean_of(values: Iterable[float]) -> float | None:
-    known = list(filter(math.isfinite, values))
-    return math.fsum(known) / len(known) if known else None
+    values: dict[str, list[float]] = {}
+    for own in figures:
+        for name, value in own.items():
+            values.setdefault(name, []).extend([value] if math.isfinite(value) else [])
+    return {name: math.fsum(own) / len(own) if own else None for name, own in values.items()}
 
 
 @dataclass(frozen=True)
@@ -137,20 +132,20 @@ def group_meters(telemetry: Sequence[TelemetryReport]) -> tuple[MeterGroup, ...]
     """Transpose the telemetry of one workload: a column for each configuration."""
     devices = dict.fromkeys(name for own in telemetry for name in own.devices)
     groups = [(name, [own.devices.get(name, {}) for own in telemetry]) for name in devices]
-    groups.append((MACHINE, [dict(own.machine) for own in telemetry]))
-    return tuple(MeterGroup(title, _rows(columns)) for title, columns in groups if any(columns))
-
-
-def _rows(
-    columns: Sequence[Mapping[str, float | None]],
-) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
-    names = dict.fromkeys(name for column in columns for name in column)
+    groups.append((MACHINE, [own.machine for own in telemetry]))
     return tuple(
-        (
-            format_meter_name(name),
-            tuple(convert_meter_value(name, column.get(name)) for column in columns),
+        MeterGroup(
+            title,
+            tuple(
+                (
+                    format_meter_name(name),
+                    tuple(convert_meter_value(name, column.get(name)) for column in columns),
+                )
+                for name in dict.fromkeys(name for column in columns for name in column)
+            ),
         )
-        for name in names
+        for title, columns in groups
+        if any(columns)
     )
 
 
@@ -163,10 +158,6 @@ def format_meter_name(name: str) -> str:
 def convert_meter_value(name: str, value: float | None) -> float | None:
     """The value of iostat's name in the unit of ``format_meter_name``."""
     return value / 1024 if value is not None and _KIB in name else value
-
-
-_ROW_PIXELS = 22
-_METERED = "trials"
 
 
 @dataclass(frozen=True)
@@ -191,73 +182,62 @@ METERS = (
 )
 
 
-def build_telemetry_charts(workload: WorkloadReport, report: Report) -> tuple[Chart, ...]:
+def build_telemetry_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
     """One small chart for each meter that moved: every counted trial, and the mean.
 
     None with more configurations than a small chart can label; the table has all of them.
     """
     if has_many_configurations(report):
-        return ()
+        return
     trials = [t for t in report.trials if t.workload == workload.label and t.counts]
-    moved = {meter: own for meter in METERS if (own := _meter_rows(meter, trials))}
+    labels = [configuration.label for configuration in report.configurations]
     # They differ in title and data alone, and Altair takes long to make one.
-    common = _meter(report) if moved else {}
-    return tuple(
-        Chart(
-            {**common, "title": meter.title, "datasets": {_METERED: own}, **_high(own, report)},
-            f"{meter.title} of every configuration",
-            "",
-            name="telemetry",
-        )
-        for meter, own in moved.items()
-    )
+    common: Spec = {}
+    for meter in METERS:
+        rows = [
+            {
+                "configuration": trial.configuration,
+                "number": trial.number,
+                "value": round_value(convert_meter_value(meter.key, value)),
+            }
+            for trial in trials
+            for figures in [
+                trial.devices.get(trial.device, {}) if meter.of_device else trial.machine
+            ]
+            if (value := figures.get(meter.key)) is not None
+        ]
+        if any(row["value"] for row in rows):
+            common = common or _draw_meter(labels, report)
+            shown = len({row["configuration"] for row in rows})
+            data = {"title": meter.title, "datasets": {"trials": rows}}
+            height = compute_row_pixels(labels, 22) * shown
+            yield Chart(
+                {**common, **data, "height": height},
+                f"{meter.title} of every configuration",
+                "",
+                name="telemetry",
+            )
 
 
-def _meter_rows(meter: Meter, trials: Sequence[TrialReport]) -> list[dict[str, Any]]:
-    """None where the meter did not move."""
-    rows = [
-        {"configuration": trial.configuration, "number": trial.number, "value": round_value(value)}
-        for trial in trials
-        if (value := _reading(meter, trial)) is not None
-    ]
-    return rows if any(row["value"] for row in rows) else []
-
-
-def _meter(report: Report) -> Spec:
-    order = [configuration.label for configuration in report.configurations]
+def _draw_meter(order: list[str], report: Report) -> Spec:
     y = alt.Y("configuration:N", title=None, sort=order, axis=make_label_axis(order))
     colour, shape = encode_configuration(report, legend=False)
     x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4)).scale(zero=True)
-    base = alt.Chart(alt.NamedData(_METERED)).encode(y=y)
+    value = alt.Tooltip("value:Q", format=".3s", title="value")
+    mean = alt.Tooltip("mean(value):Q", format=".3s", title="mean value")
+    base = alt.Chart(alt.NamedData("trials")).encode(y=y)
     layers = (
         base.mark_tick(opacity=0.55, size=12, thickness=1.5).encode(
-            x=x, color=colour, tooltip=["configuration:N", "number:Q", _rounded("value")]
+            x=x, color=colour, tooltip=["configuration:N", "number:Q", value]
         ),
         base.mark_point(filled=True, size=70, opacity=1).encode(
             x=alt.X("mean(value):Q", title=None),
             color=colour,
             shape=shape,
-            tooltip=["configuration:N", _rounded("value", "mean")],
+            tooltip=["configuration:N", mean],
         ),
     )
     return make_chart(layers, height=0)
-
-
-def _high(rows: Sequence[Mapping[str, Any]], report: Report) -> dict[str, int]:
-    """A row for each configuration that has a reading."""
-    labels = [configuration.label for configuration in report.configurations]
-    shown = {row["configuration"] for row in rows}
-    return {"height": compute_row_pixels(labels, _ROW_PIXELS) * len(shown)}
-
-
-def _reading(meter: Meter, trial: TrialReport) -> float | None:
-    figures = trial.devices.get(trial.device, {}) if meter.of_device else trial.machine
-    return convert_meter_value(meter.key, figures.get(meter.key))
-
-
-def _rounded(field: str, aggregate: str = "") -> alt.Tooltip:
-    name = f"{aggregate}({field}):Q" if aggregate else f"{field}:Q"
-    return alt.Tooltip(name, format=".3s", title=f"{aggregate} {field}".strip())
 
 
 _OF_DEVICE = ("%util", "aqu-sz", "r_await", "w_await")
@@ -286,34 +266,28 @@ def _telling(group: MeterGroup, device: str) -> Iterator[tuple[str, list[str]]]:
 def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[TextTable]:
     """Requests on their way from the volume under test down to the disks, if it is a volume."""
     below = find_members(report.circumstances)
-    rows = [
-        (own.configuration, str(direction), *_layer(layer))
-        for own in telemetry
-        for direction in Direction
-        for layer in _layers(direction, own, report.device, below)
-    ]
+    rows = []
+    for own in telemetry if report.device in below else ():
+        devices = {
+            name: {figure: value or 0.0 for figure, value in figures.items()}
+            for name, figures in own.devices.items()
+        }
+        for direction in Direction:
+            flow = build_flow(direction, report.device, below, devices)
+            if flow is not None and flow.layers[0].requests_in:
+                rows += [
+                    {
+                        report.noun: own.configuration,
+                        "requests": direction,
+                        "devices": ", ".join(layer.devices),
+                        "in/s": format_figure(layer.requests_in),
+                        "out/s": format_figure(layer.requests_out),
+                        "in per out": format_figure(layer.merge_factor),
+                    }
+                    for layer in flow.layers
+                ]
     if rows:
-        heads = (report.noun, "requests", "devices", "in/s", "out/s", "in per out")
-        yield TextTable("request merging from volume to members", heads, rows, names=3)
-
-
-def _layers(
-    direction: Direction, own: TelemetryReport, volume: str, below: Mapping[str, tuple[str, ...]]
-) -> tuple[StackLayer, ...]:
-    """Return the layers from the volume down; none without layers or such requests."""
-    if volume not in below:
-        return ()
-    devices = {
-        name: {figure: value or 0.0 for figure, value in figures.items()}
-        for name, figures in own.devices.items()
-    }
-    found = build_flow(direction, volume, below, devices)
-    return found.layers if found is not None and found.layers[0].requests_in else ()
-
-
-def _layer(layer: StackLayer) -> tuple[str, ...]:
-    figures = (layer.requests_in, layer.requests_out, layer.merge_factor)
-    return (", ".join(layer.devices), *map(format_figure, figures))
+        yield make_table(rows, "request merging from volume to members", names=3)
 
 
 def _rest(groups: Sequence[MeterGroup], device: str, heads: tuple[str, ...]) -> Iterator[TextTable]:
