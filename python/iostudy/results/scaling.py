@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from iostudy.analysis.ranking import Ranking
 from iostudy.analysis.scaling import (
     CrossingEstimate,
     CurveEstimate,
@@ -20,7 +21,6 @@ from iostudy.results.comparisons import (
     collect_figures,
     common_blocks,
     decision_rule,
-    rank_configurations,
     workload_log_figures,
 )
 from iostudy.study.mode import find_mode
@@ -39,16 +39,17 @@ class ScalingResult:
     crossings: tuple[CrossingEstimate, ...]
 
 
-def analyze_scaling(study: Study, rows: Iterable[TrialRow]) -> tuple[ScalingResult, ...]:
-    """Analyze every workload with a load; none in a screening or a search."""
+def analyze_scaling(
+    study: Study, rows: Iterable[TrialRow], ranking: Ranking | None
+) -> tuple[ScalingResult, ...]:
+    """Analyze every workload with a load, by its ranking; none in a screening or a search."""
     groups: dict[str, list[WorkloadRequest]] = {}
     for request in study.workloads:
         if request.load is not None:
             groups.setdefault(request.load.curve, []).append(request)
     if not groups or not find_mode(study).compares_configurations:
         return ()
-    rows = tuple(rows)
-    ranking, values = rank_configurations(study, rows), collect_figures(study, rows)
+    values = collect_figures(study, rows)
     orders = dict(zip(study.workloads, ranking.by_workload, strict=True)) if ranking else {}
     return tuple(
         ScalingResult(

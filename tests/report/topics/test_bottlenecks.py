@@ -334,7 +334,7 @@ def test_short_trial_has_no_timeline(tmp_path: Path) -> None:
         write_samples(tmp_path, number, Samples(whole.seconds[[0, 4]], ends))
     report = recorded_report(tmp_path, Samples(whole.seconds[[0, 4]], ends))
     assert all(own.timeline is None for own in report.limits)
-    assert build_timeline_charts(report.workloads[0], report) == ()
+    assert list(build_timeline_charts(report.workloads[0], report)) == []
     why = "No timeline of 2 configurations: the trial was too short."
     assert why in markdown.render(report)
 

@@ -47,7 +47,7 @@ def test_a_screening_compares_no_configurations_and_has_no_curves() -> None:
     assert study(text).design is None
     screened = study(f"{text}design: full\n")
     assert screened.design is not None
-    assert list(curves_of(screened, [])) == []
+    assert list(curves_of(screened, [], None)) == []
 
 
 def test_levels_have_their_workloads() -> None:

@@ -8,7 +8,7 @@ from tests.report.factory import build_report, renamed, report, rows, study, stu
 
 def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
     made = report()
-    write, read = (build_telemetry_charts(workload, made) for workload in made.workloads)
+    write, read = (tuple(build_telemetry_charts(workload, made)) for workload in made.workloads)
     assert "written, MiB/s" in [drawn.spec["title"] for drawn in write]
     assert "r_await, ms" in [drawn.spec["title"] for drawn in read]
     assert "r_await, ms" not in [drawn.spec["title"] for drawn in write]
@@ -18,7 +18,7 @@ def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
     experiment = study()
     made = build_report(experiment, study_row(experiment), renamed(rows(experiment)))
     counted = [t for t in made.trials if t.workload == "dfsio-write"]
-    chart = build_telemetry_charts(made.workloads[0], made)[0]
+    chart, *_ = build_telemetry_charts(made.workloads[0], made)
     spec = chart.spec
     (shown,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
     assert len(shown) == len(counted)

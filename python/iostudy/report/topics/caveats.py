@@ -22,7 +22,7 @@ from iostudy.report.formatting import format_count
 from iostudy.report.section import Section, TextTable
 from iostudy.report.topics.covariates import CovariateReport, CovariateValues, count_tests
 from iostudy.report.topics.verdicts import Result, SlowNoiseReport, list_verdicts
-from iostudy.results.comparisons import BlockFigures, collect_runs, select_figures
+from iostudy.results.comparisons import BlockFigures, BlockRuns, select_figures
 from iostudy.study.model import Study
 from iostudy.units import format_percent
 
@@ -31,11 +31,14 @@ if TYPE_CHECKING:
 
 
 def add_flags(
-    workload: WorkloadReport, study: Study, rows: Sequence[MeasuredRow], shared: FamilyOfTests
+    workload: WorkloadReport,
+    study: Study,
+    rows: Sequence[MeasuredRow],
+    runs: BlockRuns,
+    shared: FamilyOfTests,
 ) -> WorkloadReport:
     """The workload and its results with their flags; ``rows`` are in run order."""
     found = find_flags(workload.label, workload.figure.name, rows, shared)
-    runs = collect_runs(study, rows)
     base = runs.get((workload.label, study.baseline.label), {})
 
     def flag(result: Result, figure: str) -> Result:

@@ -38,8 +38,10 @@ def build_directories(
     study: Study, circumstances: Mapping[str, Any]
 ) -> tuple[DirectoryReport, ...]:
     """Return the directories in the order of the study file; none for other targets."""
+    if not study.target.compared:
+        return ()
     mounts = circumstances.get("host", {}).get("mounts", {})
-    named = {name: str(path) for name, path in (study.target.compared or {}).items()}
+    named = {name: str(path) for name, path in study.target.compared.items()}
     return tuple(
         DirectoryReport(
             name=name,

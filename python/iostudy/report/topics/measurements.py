@@ -9,10 +9,12 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import FiniteFloat
 
 from iostudy.analysis.decision import deciding_interval, estimate
-from iostudy.analysis.paired import Interval, PairedRuns, as_fraction
+from iostudy.analysis.paired import PairedRuns, as_fraction
 from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import (
@@ -115,13 +117,24 @@ class PairedMeans:
     """Means over the blocks that two configurations have both run.
 
     ``mean`` is geometric, and its change against the baseline that of a typical pair. Where one of
-    the figures is not above 0 it is arithmetic, and there is no change.
+    the figures is not above 0 it is arithmetic, and there is no change. The baseline has none.
     """
 
     blocks: int
     mean: float
-    change: float | None = None
-    interval: Interval | None = None
+    rule: Rule
+    ratios: NDArray[np.float64] | None = None
+
+    @property
+    def change(self) -> float | None:
+        """The change against the baseline, as a fraction."""
+        return None if self.ratios is None else as_fraction(estimate(self.ratios, self.rule))
+
+    @property
+    def interval(self) -> Span | None:
+        """The interval of the change, if it is known."""
+        ends = None if self.ratios is None else deciding_interval(self.ratios, self.rule)
+        return None if ends is None else build_span(ends.as_fractions())
 
 
 def compare_means(base: Values, own: Values, rule: Rule) -> PairedMeans | None:
@@ -135,14 +148,12 @@ def compare_means(base: Values, own: Values, rule: Rule) -> PairedMeans | None:
         return None
     ours, theirs = ([values[block] for block in common] for values in (own, base))
     if not all(math.isfinite(value) and value > 0 for value in (*ours, *theirs)):
-        return PairedMeans(len(common), math.fsum(ours) / len(ours))
+        return PairedMeans(len(common), math.fsum(ours) / len(ours), rule)
+    mean = math.exp(math.fsum(map(math.log, ours)) / len(ours))
+    if own is base:
+        return PairedMeans(len(common), mean, rule)
     ratios = PairedRuns.from_figures(theirs, ours, higher_is_better=True).differences
-    return PairedMeans(
-        blocks=len(common),
-        mean=math.exp(math.fsum(map(math.log, ours)) / len(ours)),
-        change=as_fraction(estimate(ratios, rule)),
-        interval=deciding_interval(ratios, rule),
-    )
+    return PairedMeans(len(common), mean, rule, ratios)
 
 
 T = TypeVar("T")
@@ -239,13 +250,12 @@ def _means(
     baseline = next(iter(values))
     for label, own in values.items():
         found = compare_means(values[baseline], own, rule)
-        compared = found is not None and label != baseline
-        interval = found.interval if found and compared else None
+
         yield FigureMean(
             configuration=label,
             value=None if found is None else finite(found.mean),
-            change=finite(found.change) if found and compared else None,
-            interval=None if interval is None else build_span(interval.as_fractions()),
+            change=None if found is None else finite(found.change),
+            interval=None if found is None else found.interval,
         )
 
 

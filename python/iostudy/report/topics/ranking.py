@@ -15,7 +15,6 @@ from iostudy.analysis.ranking import (
     Ranking,
 )
 from iostudy.analysis.verdict import Verdict
-from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import OnWorkload, Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.formatting import (
     format_against,
@@ -27,7 +26,6 @@ from iostudy.report.formatting import (
 from iostudy.report.names import find_factor_noun, find_single_factor, name_configuration
 from iostudy.report.section import Section, make_table
 from iostudy.report.topics.sentences import MOST_NAMED
-from iostudy.results.comparisons import rank_configurations
 from iostudy.study.model import Study
 from iostudy.units import format_percent
 
@@ -166,9 +164,8 @@ def format_rank_reversals(crossings: Sequence[RankReversal], factor: str = "") -
     return "; ".join(texts)
 
 
-def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | None:
+def build_ranking(study: Study, ranking: Ranking | None) -> RankingReport | None:
     """Return the ranking of a study; None if verdicts give the order, or with too few blocks."""
-    ranking = rank_configurations(study, rows)
     if ranking is None:
         return None
     weights = study.weights

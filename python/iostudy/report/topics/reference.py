@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Span, Value, build_span
+from iostudy.report.base import Span, Value
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -198,19 +198,18 @@ def _own(
     label, base_label = (
         _label(study, published, name) for name in (figure.configuration, published.baseline)
     )
-    own, base = (_values(rows, request, figure.figure, each) for each in (label, base_label))
+    base = _values(rows, request, figure.figure, base_label)
+    own = base if label == base_label else _values(rows, request, figure.figure, label)
     found = compare_means(base, own, decision_rule(study))
     if found is None:
         return None
-    is_baseline = label == base_label
-    interval = None if is_baseline else found.interval
     return MeasuredCounterpart(
         configuration=label,
         unit=catalog.get(request.name).figure(figure.figure, request.options).unit,
         value=found.mean,
         blocks=found.blocks,
-        change=None if is_baseline else found.change,
-        interval=None if interval is None else build_span(interval.as_fractions()),
+        change=found.change,
+        interval=found.interval,
     )
 
 

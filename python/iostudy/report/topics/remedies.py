@@ -12,7 +12,7 @@ from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.thresholds import MOSTLY_IDLE
 from iostudy.report.base import Step
 from iostudy.report.formatting import format_count, join_words
-from iostudy.report.names import name_configuration
+from iostudy.report.names import find_single_factor, name_configuration
 from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceReport
 from iostudy.report.topics.verdicts import Result
 from iostudy.settings import catalog
@@ -70,6 +70,17 @@ def explain_equivalence(
 def explain_rate_limit(results: Sequence[Result]) -> str:
     """Explain equivalence by the limit of the load, if trials ran at it; empty otherwise."""
     return _AT_RATE_LIMIT if any(_is_limited(result) for result in results) else ""
+
+
+def explain(study: Study, workload: WorkloadReport, limits: Sequence[BottleneckReport]) -> str:
+    """Explain why configurations are equivalent or inconclusive on a workload; empty if unknown."""
+    own = {limit.configuration: limit for limit in limits if limit.workload == workload.label}
+    return explain_rate_limit(workload.results) or explain_equivalence(
+        workload.results,
+        own,
+        find_single_factor(study),
+        device_settings_only=varies_device_settings_only(study),
+    )
 
 
 def _is_limited(result: Result) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import FiniteFloat
 
 from iostudy.analysis.paired import as_fraction
-from iostudy.analysis.ranking import IntervalEstimates
+from iostudy.analysis.ranking import IntervalEstimates, Ranking
 from iostudy.analysis.scaling import CrossingEstimate, CurveEstimate, find_estimated_crossings
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import (
@@ -198,9 +198,11 @@ def build_crossings(
     )
 
 
-def build_scaling(study: Study, rows: Sequence[TrialRow]) -> Iterator[ScalingReport]:
-    """The curves of every workload that has a load."""
-    for found in analyze_scaling(study, rows):
+def build_scaling(
+    study: Study, rows: Sequence[TrialRow], ranking: Ranking | None
+) -> Iterator[ScalingReport]:
+    """The curves of every workload that has a load; ``ranking`` is that of the study."""
+    for found in analyze_scaling(study, rows, ranking):
         first = found.requests[0]
         levels = tuple(
             LoadLevel(load=own.load.level, text=own.load.text, workload=own.label)

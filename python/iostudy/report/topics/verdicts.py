@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from pydantic import FiniteFloat
 
 from iostudy.analysis.series import Flag
+from iostudy.analysis.slow_runs import SlowRuns
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription, Span, UnderConfiguration, Value
+from iostudy.report.base import (
+    FigureDescription,
+    Span,
+    UnderConfiguration,
+    Value,
+    build_span,
+    finite,
+)
 from iostudy.report.formatting import (
     format_against,
     format_blocks_needed,
     format_change_interval,
     format_figure,
 )
+from iostudy.report.names import find_baseline_label
 from iostudy.report.section import TextTable
 from iostudy.results.change_text import LARGEST_CHANGE, format_tenths, is_ratio
+from iostudy.results.comparisons import ComparisonResult, Run, select_figures
+from iostudy.results.recommendation import is_met_guard
+from iostudy.study.model import Study
 from iostudy.units import format_percent
+from iostudy.workloads.definition import Figure
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
@@ -116,6 +130,54 @@ class FigureVerdicts:
     def choices(self) -> tuple[Result, ...]:
         """The results of all configurations but the baseline, without bounds."""
         return tuple(result for result in self.results[1:] if not result.bound)
+
+
+def build_results(
+    study: Study, figure: Figure, compared: Sequence[ComparisonResult], alone: Mapping[int, Run]
+) -> tuple[Result, ...]:
+    """Build the results by one figure of a workload, the baseline first.
+
+    The baseline runs in every block, so the longest comparison holds all of its values; ``alone``
+    are its runs.
+    """
+    own = [result for result in compared if result.figure == figure]
+    label = find_baseline_label(study)
+    longest = max(own, key=lambda each: each.comparison.blocks, default=None)
+    if longest is None:
+        values = list(select_figures(alone, figure.name).values())
+        mean = math.exp(math.fsum(map(math.log, values)) / len(values)) if values else None
+        return (Result(configuration=label, baseline=True, blocks=len(values), value=mean),)
+    baseline = Result(
+        configuration=label,
+        baseline=True,
+        blocks=longest.comparison.blocks,
+        value=finite(longest.baseline_mean),
+        slow=_slow_runs(longest.comparison.baseline_slow),
+    )
+    if study.design is not None:
+        own.sort(key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
+    return (
+        baseline,
+        *(
+            Result.copy_from(
+                result.comparison,
+                configuration=result.configuration,
+                baseline=False,
+                bound=result.bound,
+                value=finite(result.mean),
+                change=finite(result.comparison.change),
+                interval=build_span(result.comparison.change_interval),
+                slow=_slow_runs(result.comparison.slow),
+                not_worse=result.meets_guard,
+                guarded=is_met_guard(study, result),
+            )
+            for result in own
+        ),
+    )
+
+
+def _slow_runs(found: SlowRuns | None) -> SlowRunsReport | None:
+    return None if found is None else SlowRunsReport.copy_from(found, at_most=found.bound)
 
 
 def list_verdicts(workloads: Sequence[WorkloadReport]) -> tuple[FigureVerdicts, ...]:
