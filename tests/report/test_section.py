@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from iostudy.report.render import html, markdown, terminal
-from iostudy.report.section import Chart, Section, TextTable
+from iostudy.report.section import Chart, Section, TextTable, make_table
 from iostudy.report.topics import registry
 from tests.report.factory import report
 from tests.report.render.test_html import Page
@@ -80,3 +80,9 @@ def test_terminal_has_all_tables() -> None:
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "<40>" in text
     assert "every level" in text
+
+
+def test_heads_of_a_table_may_be_equal() -> None:
+    table = make_table([[("blocks", 1), ("blocks", "2")], [("blocks", 3), ("blocks", "4")]])
+    assert table.heads == ("blocks", "blocks")
+    assert table.rows == [("1", "2"), ("3", "4")]

@@ -41,13 +41,18 @@ class TextTable:
         return self.names <= place < len(self.heads) - self.words
 
 
+Row = Mapping[str, object] | Sequence[tuple[str, object]]
+"""A row of a table: its cells by their heads, as pairs if labels of a study are among the heads."""
+
+
 def make_table(
-    rows: Iterable[Mapping[str, object]], title: str = "", *, names: int = 1, words: int = 0
+    rows: Iterable[Row], title: str = "", *, names: int = 1, words: int = 0
 ) -> TextTable:
-    """Return a table of rows that map each head to its cell; without rows it has no heads."""
-    found = list(rows)
-    cells = [tuple(map(str, row.values())) for row in found]
-    return TextTable(title, tuple(found[0]) if found else (), cells, names, words)
+    """Return a table of rows that name the head of each cell; without rows it has no heads."""
+    pairs = [tuple(row.items() if isinstance(row, Mapping) else row) for row in rows]
+    heads = tuple(head for head, _ in pairs[0]) if pairs else ()
+    cells = [tuple(str(cell) for _, cell in row) for row in pairs]
+    return TextTable(title, heads, cells, names, words)
 
 
 @dataclass(frozen=True)

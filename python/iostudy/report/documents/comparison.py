@@ -35,7 +35,7 @@ from iostudy.report.formatting import (
     join_words,
 )
 from iostudy.report.recorded_study import RecordedStudy
-from iostudy.report.section import Document, Listing, Section, TextTable
+from iostudy.report.section import Document, Listing, Section, make_table
 from iostudy.report.topics.configurations import build_configurations
 from iostudy.report.topics.measurements import describe_figure
 from iostudy.results.comparisons import (
@@ -184,6 +184,7 @@ def build_comparison(
         comparisons=max(1, len(found.workloads) * len(with_effect)),
     )
     labels = label_folders([first.place, second.place])
+    before, after = (side.row.text.splitlines() for side in sides)
     return StudyComparison(
         first=_side(first, labels[0]),
         second=_side(second, labels[1]),
@@ -196,8 +197,17 @@ def build_comparison(
             for pair in found.configurations
         ),
         left_out=found.left_out,
-        differences=_differences(first, second),
-        study_difference=_study_difference(first, second),
+        differences=tuple(
+            CircumstanceDifference(
+                name=" ".join(format_fact_name(part, None) for part in each.way),
+                first=None if each.first is None else format_fact(each.first, each.way[-1]),
+                second=None if each.second is None else format_fact(each.second, each.way[-1]),
+            )
+            for each in find_differences(_circumstances(first), _circumstances(second))
+        ),
+        study_difference="\n".join(
+            difflib.unified_diff(before, after, first.place, second.place, lineterm="")
+        ),
     )
 
 
@@ -225,12 +235,12 @@ def _is_finished(side: RecordedStudy) -> bool:
 def _compared(
     workload: WorkloadRequest, figure: Figure, pair: tuple[str, str], sides: Sides, rule: Rule
 ) -> ConfigurationComparison:
-    ours, theirs = (
-        _figures(side, workload, figure, label) for side, label in zip(sides, pair, strict=True)
-    )
-    logs = np.log(ours), np.log(theirs)
-    interval = unpaired.difference_interval(*logs, rule)
-    first, second = _mean(pair[0], ours), _mean(pair[1], theirs)
+    values = []
+    for side, label in zip(sides, pair, strict=True):
+        runs = collect_runs(side.study, side.measured).get((workload.label, label), {})
+        values.append(list(select_figures(runs, figure.name).values()))
+    interval = unpaired.difference_interval(np.log(values[0]), np.log(values[1]), rule)
+    first, second = map(_mean, pair, values)
     reason = _missing_effect(pair, sides)
     return ConfigurationComparison(
         workload=workload.label,
@@ -288,32 +298,9 @@ def _effect(
     )
 
 
-def _figures(
-    side: RecordedStudy, workload: WorkloadRequest, figure: Figure, label: str
-) -> list[float]:
-    runs = collect_runs(side.study, side.measured).get((workload.label, label), {})
-    return list(select_figures(runs, figure.name).values())
-
-
 def _mean(label: str, figures: Sequence[float]) -> ConfigurationMean:
     mean = math.exp(math.fsum(map(math.log, figures)) / len(figures)) if figures else None
     return ConfigurationMean(configuration=label, value=mean, trials=len(figures))
-
-
-def _differences(first: RecordedStudy, second: RecordedStudy) -> tuple[CircumstanceDifference, ...]:
-    found = find_differences(_circumstances(first), _circumstances(second))
-    return tuple(
-        CircumstanceDifference(
-            name=" ".join(format_fact_name(part, None) for part in each.way),
-            first=_text(each.first, each.way[-1]),
-            second=_text(each.second, each.way[-1]),
-        )
-        for each in found
-    )
-
-
-def _text(value: JsonValue, name: str) -> str | None:
-    return None if value is None else format_fact(value, name)
 
 
 def _circumstances(side: RecordedStudy) -> dict[str, JsonValue]:
@@ -346,12 +333,6 @@ def _read_back(found: dict[str, tuple[str, ...]]) -> dict[str, JsonValue]:
     return {name: " or ".join(values) for name, values in by_name.items()}
 
 
-def _study_difference(first: RecordedStudy, second: RecordedStudy) -> str:
-    before, after = (side.row.text.splitlines() for side in (first, second))
-    lines = difflib.unified_diff(before, after, first.place, second.place, lineterm="")
-    return "\n".join(lines)
-
-
 FIGURES_NOTE = (
     "No verdict is given on these figures. Time, host and disk state differ between the studies. "
     "They are part of every change here, but of no interval: days that deviate by 2 % often make "
@@ -365,92 +346,91 @@ ONE_STUDY_NOTE = (
 
 def build_comparison_document(comparison: StudyComparison) -> Document:
     """Effects with their verdicts, figures, and other circumstances."""
+    listing = None
+    if text := comparison.study_difference:
+        listing = Listing("Differences between the study files", text, "diff")
     return Document(
         title=f"{comparison.first.label} and {comparison.second.label}",
         notes=(
-            f"The first study, {comparison.first.label}: {_document_side(comparison.first)}",
-            f"The second study, {comparison.second.label}: {_document_side(comparison.second)}",
+            f"The first study, {comparison.first.label}: {_describe_side(comparison.first)}",
+            f"The second study, {comparison.second.label}: {_describe_side(comparison.second)}",
         ),
         sections=tuple(_sections(comparison)),
-        listing=_listing(comparison),
+        listing=listing,
     )
 
 
-def _document_side(side: ComparedStudy) -> str:
+def _describe_side(side: ComparedStudy) -> str:
     ending = "" if side.finished else " It is not finished."
     started = format_time(side.started_at)
     return f"{side.name} in {side.place}, started {started}. {side.question}{ending}"
 
 
 def _sections(comparison: StudyComparison) -> Iterator[Section]:
+    first, second = comparison.first.label, comparison.second.label
+    effects = make_table(
+        (
+            [
+                ("workload", _title(each)),
+                ("configuration", _configuration(each)),
+                (f"in {first}", format_signed_change(effect.first.change)),
+                (f"in {second}", format_signed_change(effect.second.change)),
+                ("change", format_change_interval(effect.change, effect.interval)),
+                ("verdict", f"{effect.verdict}{' by ≥ margin' if effect.by_margin else ''}"),
+                ("blocks", f"{effect.first.blocks} and {effect.second.blocks}"),
+            ]
+            for each in comparison.compared
+            if (effect := each.effect)
+        ),
+        names=2,
+    )
     yield Section(
         name="compared",
-        title=f"{comparison.second.label} compared with {comparison.first.label}",
+        title=f"{second} compared with {first}",
         notes=tuple(_describe_effects(comparison)),
-        tables=tuple(_effect_tables(comparison)),
+        tables=(effects,) if effects.rows else (),
+    )
+    figures = make_table(
+        (
+            [
+                ("workload", _title(each)),
+                ("configuration", _configuration(each)),
+                ("change", format_change_interval(each.change, each.interval)),
+                (first, f"{format_figure(each.first.value)} {each.figure.unit}"),
+                (second, f"{format_figure(each.second.value)} {each.figure.unit}"),
+                ("trials", f"{each.first.trials} and {each.second.trials}"),
+            ]
+            for each in comparison.compared
+        ),
+        names=2,
     )
     yield Section(
         name="figures",
         title="Figures",
         notes=(FIGURES_NOTE, "Means are geometric, over all counted trials of a configuration."),
-        tables=(_figure_table(comparison),),
+        tables=(figures,),
     )
     if comparison.left_out:
-        rows = [(reason,) for reason in comparison.left_out]
-        table = TextTable("", ("reason",), rows, names=1)
-        yield Section(name="left-out", title="Not compared", tables=(table,))
+        reasons = make_table({"reason": reason} for reason in comparison.left_out)
+        yield Section("left-out", "Not compared", tables=(reasons,))
     if comparison.differences:
-        heads = ("circumstance", comparison.first.label, comparison.second.label)
-        rows_of = [(d.name, _shown(d.first), _shown(d.second)) for d in comparison.differences]
+        differences = make_table(
+            (
+                [
+                    ("circumstance", own.name),
+                    (first, UNKNOWN if own.first is None else own.first),
+                    (second, UNKNOWN if own.second is None else own.second),
+                ]
+                for own in comparison.differences
+            ),
+            names=3,
+        )
         yield Section(
             name="differences",
             title="Other differences",
             notes=("Only differences are listed; a dash means no value.",),
-            tables=(TextTable("", heads, rows_of, names=3),),
+            tables=(differences,),
         )
-
-
-def _shown(text: str | None) -> str:
-    return UNKNOWN if text is None else text
-
-
-def _effect_tables(comparison: StudyComparison) -> Iterator[TextTable]:
-    rows = [_effect_row(each, each.effect) for each in comparison.compared if each.effect]
-    if rows:
-        effects = (f"in {side.label}" for side in (comparison.first, comparison.second))
-        heads = ("workload", "configuration", *effects, "change", "verdict", "blocks")
-        yield TextTable("", heads, rows, names=2)
-
-
-def _effect_row(each: ConfigurationComparison, effect: EffectDifference) -> tuple[str, ...]:
-    return (
-        _title(each),
-        _configuration(each),
-        format_signed_change(effect.first.change),
-        format_signed_change(effect.second.change),
-        format_change_interval(effect.change, effect.interval),
-        f"{effect.verdict} by ≥ margin" if effect.by_margin else str(effect.verdict),
-        f"{effect.first.blocks} and {effect.second.blocks}",
-    )
-
-
-def _figure_table(comparison: StudyComparison) -> TextTable:
-    sides = (comparison.first.label, comparison.second.label)
-    heads = ("workload", "configuration", "change", *sides, "trials")
-    rows = [_figure_row(each) for each in comparison.compared]
-    return TextTable("", heads, rows, names=2)
-
-
-def _figure_row(each: ConfigurationComparison) -> tuple[str, ...]:
-    unit = each.figure.unit
-    values = (f"{format_figure(m.value)} {unit}" for m in (each.first, each.second))
-    return (
-        _title(each),
-        _configuration(each),
-        format_change_interval(each.change, each.interval),
-        *values,
-        f"{each.first.trials} and {each.second.trials}",
-    )
 
 
 def _title(each: ConfigurationComparison) -> str:
@@ -475,9 +455,3 @@ def _describe_effects(comparison: StudyComparison) -> Iterator[str]:
         )
     else:
         yield f"No verdict is given: {join_words(list(missing))}. {ONE_STUDY_NOTE}"
-
-
-def _listing(comparison: StudyComparison) -> Listing | None:
-    if not comparison.study_difference:
-        return None
-    return Listing("Differences between the study files", comparison.study_difference, "diff")

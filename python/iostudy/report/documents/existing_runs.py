@@ -14,7 +14,7 @@ from iostudy.analysis.unpaired import compare_samples
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value, build_span, finite
 from iostudy.report.formatting import format_change_interval, format_count, format_figure
-from iostudy.report.section import Document, Section, TextTable
+from iostudy.report.section import Document, Section, make_table
 from iostudy.units import format_percent
 
 _FEWEST = 2
@@ -132,17 +132,26 @@ def build_runs_document(comparison: RunsComparison) -> Document:
 
 
 def _sections(comparison: RunsComparison) -> Iterator[Section]:
-    heads = ("figure", "change", "verdict", "before", "after", "runs")
+    table = make_table(
+        {
+            "figure": own.figure.name,
+            "change": format_change_interval(own.change, own.interval),
+            "verdict": f"{own.verdict}{' by ≥ margin' if own.by_margin else ''}",
+            "before": f"{format_figure(own.first.value)} {own.figure.unit}".strip(),
+            "after": f"{format_figure(own.second.value)} {own.figure.unit}".strip(),
+            "runs": f"{own.first.runs} and {own.second.runs}",
+        }
+        for own in comparison.compared
+    )
     yield Section(
         name="compared",
         title=f"{comparison.second} compared with {comparison.first}",
         notes=tuple(_notes(comparison)),
-        tables=(TextTable("", heads, [_row(own) for own in comparison.compared], names=1),),
+        tables=(table,),
     )
     if comparison.differences:
-        rows = [(own,) for own in comparison.differences]
-        table = TextTable("", ("parameter",), rows, names=1)
-        yield Section(name="differences", title="Other differences", tables=(table,))
+        differences = make_table({"parameter": own} for own in comparison.differences)
+        yield Section("differences", "Other differences", tables=(differences,))
 
 
 def _notes(comparison: RunsComparison) -> Iterator[str]:
@@ -153,14 +162,3 @@ def _notes(comparison: RunsComparison) -> Iterator[str]:
     )
     if any(own.interval is None for own in comparison.compared):
         yield "A single run has no interval and decides nothing: repeat it."
-
-
-def _row(own: FigureComparison) -> tuple[str, ...]:
-    unit = own.figure.unit
-    return (
-        own.figure.name,
-        format_change_interval(own.change, own.interval),
-        f"{own.verdict} by ≥ margin" if own.by_margin else str(own.verdict),
-        *(f"{format_figure(side.value)} {unit}".strip() for side in (own.first, own.second)),
-        f"{own.first.runs} and {own.second.runs}",
-    )

@@ -365,13 +365,13 @@ def build_part_tables(parts: PartsReport) -> tuple[TextTable, ...]:
     if not (matrices := build_part_matrices(parts)):
         names = dict.fromkeys(name for part in parts.parts for name in part.labels)
         rows = (
-            {
-                **{name: part.labels.get(name, "") for name in names},
-                **{
-                    label: format_part(part, index)
+            [
+                *((name, part.labels.get(name, "")) for name in names),
+                *(
+                    (label, format_part(part, index))
                     for index, label in enumerate(parts.configurations)
-                },
-            }
+                ),
+            ]
             for part in parts.parts
         )
         return (make_table(rows, names=len(names)),)

@@ -278,13 +278,13 @@ def build_ranking_section(report: Report) -> Section | None:
     )
     alone = make_table(
         (
-            {
-                report.noun: ranks[0].configuration,
-                **{
-                    own.workload: _rank(each)
+            [
+                (report.noun, ranks[0].configuration),
+                *(
+                    (own.workload, _rank(each))
                     for own, each in zip(ranking.workloads, ranks, strict=True)
-                },
-            }
+                ),
+            ]
             for ranks in zip(*(own.ranks for own in ranking.workloads), strict=True)
         ),
         "rank on each workload",

@@ -421,26 +421,29 @@ def build_scaling_sections(report: Report) -> Iterator[Section]:
 def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
     """Yield values, efficiency, saturation and crossings."""
     values = (
-        {
-            scaling.option: level.text,
-            **{
-                curve.configuration: format_figure(curve.points[place].value)
-                + _format_ends(curve.points[place].interval)
+        [
+            (scaling.option, level.text),
+            *(
+                (
+                    curve.configuration,
+                    format_figure(curve.points[place].value)
+                    + _format_ends(curve.points[place].interval),
+                )
                 for curve in scaling.curves
-            },
-        }
+            ),
+        ]
         for place, level in enumerate(scaling.levels)
     )
     yield make_table(values, f"{scaling.figure.name}, {scaling.figure.unit}")
     if scaling.figure.higher_is_better:
         growth = (
-            {
-                scaling.option: level.text,
-                **{
-                    curve.configuration: format_efficiency(curve.points[place])
+            [
+                (scaling.option, level.text),
+                *(
+                    (curve.configuration, format_efficiency(curve.points[place]))
                     for curve in scaling.curves
-                },
-            }
+                ),
+            ]
             for place, level in enumerate(scaling.levels[1:], 1)
         )
         first = scaling.levels[0].text
@@ -503,12 +506,13 @@ def _list_published(scaling: ScalingReport) -> Iterator[TextTable]:
     for own in scaling.published:
         rows = []
         for place, level in enumerate(own.levels):
-            row = {scaling.option: level.text}
+            row = [(scaling.option, level.text)]
             for label, (first, *_) in own.values.items():
                 value = own.values[label][place]
-                row[label] = UNKNOWN if value is None else f"{value:g}"
+                text = UNKNOWN if value is None else f"{value:g}"
                 if value is not None and place and first:
-                    row[label] += f" ({value / first:.2f})"
+                    text += f" ({value / first:.2f})"
+                row.append((label, text))
             rows.append(row)
         unit = "" if own.unit == own.figure else f", {own.unit}"
         title = f"{own.reference}: {own.figure}{unit} (times the value at the first load)"

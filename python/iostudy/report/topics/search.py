@@ -172,17 +172,17 @@ def build_search_section(report: Report) -> Section | None:
     several = search.workloads if len(search.workloads) > 1 else ()
     candidates = make_table(
         (
-            {
-                "candidate": own.label,
-                "outcome": "ahead" if own.label == search.incumbent else describe_outcome(own),
-                "blocks": own.blocks,
-                "against default": format_signed_change(own.change),
-                "± standard error": UNKNOWN if own.error is None else format_percent(own.error),
-                **{
-                    name: format_signed_change(change)
+            [
+                ("candidate", own.label),
+                ("outcome", "ahead" if own.label == search.incumbent else describe_outcome(own)),
+                ("blocks", own.blocks),
+                ("against default", format_signed_change(own.change)),
+                ("± standard error", UNKNOWN if own.error is None else format_percent(own.error)),
+                *(
+                    (name, format_signed_change(change))
                     for name, change in zip(several, own.on, strict=False)
-                },
-            }
+                ),
+            ]
             for own in sorted(search.candidates, key=lambda own: (-own.blocks, -(own.change or 0)))
         ),
         "every candidate",

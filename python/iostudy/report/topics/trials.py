@@ -72,17 +72,14 @@ class TrialReport(Value):
     """Parquet file with the samples, below the output folder; empty without samples."""
 
 
-_NOTHING = TelemetrySummary(0.0, {}, {})
-"""Telemetry of a trial that did not end."""
-
-
 def build_trials(
     study: Study, rows: Sequence[TrialRow], found: Diagnoses
 ) -> tuple[TrialReport, ...]:
     """Build the values of all trials, in the order of ``rows``: run order."""
     slow = _slow_trials(study, rows)
     figures = {workload.label: workload.figure.name for workload in study.workloads}
-    summaries = [row.summary or _NOTHING for row in rows]
+    # A trial that did not end has no telemetry.
+    summaries = [row.summary or TelemetrySummary(0.0, {}, {}) for row in rows]
     return tuple(
         TrialReport(
             number=number,
