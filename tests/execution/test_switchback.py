@@ -173,7 +173,8 @@ def test_windows_that_cannot_decide_end_all_windows(tmp_path):
     assert {own.workload for own in rows} == {"io", "second"}
 
 
-def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path):
+def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path, monkeypatch):
+    monkeypatch.setattr(studies, "count_blocks", lambda _: 12)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     node = FakeNode(noise=0.2, base=20_000)
     conduct(whole, replace(node))

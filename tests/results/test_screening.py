@@ -94,20 +94,25 @@ def test_an_open_screening_goes_on_where_it_stopped_and_decides_the_same(tmp_pat
     assert max(row.block for row in rows(tmp_path / "whole")) == 12
 
 
-def test_a_run_of_which_a_trial_fails_counts_in_no_effect(tmp_path):
-    conduct(tmp_path, FakeNode(noise=0.001), text=TEXT)
-    with_ledger = rows(tmp_path)
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory):
+    """The rows of a screening without effects."""
+    folder = tmp_path_factory.mktemp("quiet")
+    conduct(folder, FakeNode(noise=0.001), text=TEXT)
+    return rows(folder)
+
+
+def test_a_run_of_which_a_trial_fails_counts_in_no_effect(quiet):
     plan = study()
-    part = [row for row in with_ledger if row.counts][: 2 * 16]
+    part = [row for row in quiet if row.counts][: 2 * 16]
     assert {s.comparison.blocks for s in compare_configurations(plan, part)} == {2}
     assert {s.comparison.verdict for s in compare_configurations(plan, part)} == {
         Verdict.INCONCLUSIVE
     }
 
 
-def test_no_configurations_are_ranked(tmp_path):
-    conduct(tmp_path, FakeNode(noise=0.001), text=TEXT)
-    assert rank_configurations(study(), rows(tmp_path)) is None
+def test_no_configurations_are_ranked(quiet):
+    assert rank_configurations(study(), quiet) is None
 
 
 def test_interactions_are_found_where_the_design_separates_them(tmp_path):
