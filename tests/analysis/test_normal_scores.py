@@ -33,6 +33,16 @@ def test_the_null_distribution_is_that_of_all_sign_changes(count: int):
         assert normal_scores._tails(count)[int(size)] == pytest.approx(expected)
 
 
+def test_the_test_of_every_pattern_of_signs_is_that_of_its_mirror_image():
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=8)))
+    differences = signs * np.arange(1.0, 9.0)
+    above, below = exceeds(differences, 0.0, 0.05)
+    mirrored = exceeds(-differences, 0.0, 0.05)
+    assert (above == mirrored[1]).all()
+    assert (below == mirrored[0]).all()
+    assert 0 < above.mean() <= 0.025
+
+
 @pytest.mark.parametrize(("count", "level"), [(5, 0.05), (6, 0.05), (12, 0.0005), (200, 0.01)])
 def test_the_level_holds_and_is_nearly_used(count: int, level: float):
     if not is_attainable(count, level):

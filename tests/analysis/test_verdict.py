@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis.comparison import Comparison, compare
-from iostudy.analysis.decision import decide
+from iostudy.analysis.decision import decide, interval_ends
 from iostudy.analysis.paired import UNKNOWN, mean_interval
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import repeated_alpha, spending_levels
@@ -373,3 +373,14 @@ def test_many_studies_are_decided_as_one():
         assert (found.blocks, found.futile) == (ended.blocks[index], ended.futile[index])
         shown = (ended.low[index], ended.high[index])
         assert (found.interval.low, found.interval.high) == pytest.approx(shown)
+
+
+def test_equivalence_has_two_tests_at_the_whole_risk():
+    rule = replace(RULE, min_blocks=10, max_blocks=10)
+    pattern = np.linspace(-1, 1, 10)
+    halves = {risk: interval_ends(pattern[None], risk, rule)[1][0] for risk in (0.05, 0.10)}
+    assert halves[0.10] < halves[0.05]
+    between = rule.delta / np.mean(list(halves.values()))
+    assert of_ratios(list(between * pattern), rule).verdict is Verdict.EQUIVALENT
+    beyond = 1.01 * rule.delta / halves[0.10]
+    assert of_ratios(list(beyond * pattern), rule).verdict is Verdict.INCONCLUSIVE
