@@ -145,12 +145,38 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class ColouredCell:
+    """A number as text, and the colour behind it as CSS; both empty where there is no part."""
+
+    text: str
+    shade: str
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """One configuration's cells, or their changes: a row a file size, a column a record size."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[ColouredCell, ...]], ...]
+
+
+@dataclass(frozen=True)
+class OperationMaps:
+    """All maps of one operation: the configurations' own, then their changes."""
+
+    name: str
+    maps: tuple[HeatMap, ...]
+
+
+@dataclass(frozen=True)
 class Section:
     """Charts, tables and notes on one topic.
 
     ``name`` is its address in the page: lower-case letters, digits and hyphens. ``leading_tables``
     precede the charts. ``folded`` tables are long or rarely needed; renderers may fold them.
-    ``draw`` makes the charts, which takes long; only renderers that show charts call it.
+    ``draw`` makes the charts, which takes long; only renderers that show charts call it. ``shade``
+    makes the heat maps that stand for the tables in a page.
     """
 
     name: str
@@ -160,6 +186,7 @@ class Section:
     tables: tuple[TextTable, ...] = ()
     folded: tuple[TextTable, ...] = ()
     draw: Callable[[], Iterable[Chart]] = tuple
+    shade: Callable[[], tuple[OperationMaps, ...]] = tuple
 
     @property
     def charts(self) -> tuple[Chart, ...]:

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from iostudy.report.drawing import BLUE, GREEN, RED
-from iostudy.report.topics.heat_map import ColouredCell, build_heat_maps
-from iostudy.report.topics.measurements import PartsReport
+from iostudy.report.topics.measurements import ColouredCell, PartsReport, build_heat_maps
 from tests.report.parted import JOBS, cells, parted_report
 from tests.report.topics.test_verdict_chart import luminance
 

@@ -31,7 +31,6 @@ from iostudy.report.render.chart_library import read_library
 from iostudy.report.section import Chart, Document, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.configurations import LEVEL_HEADS, list_levels
-from iostudy.report.topics.heat_map import OperationMaps, build_heat_maps
 from iostudy.report.topics.intervals import ForestPlot, build_forest_plot
 from iostudy.report.topics.reference import (
     format_own_change,
@@ -193,15 +192,11 @@ class PlacedSection:
 
 @dataclass(frozen=True)
 class WorkloadPart:
-    """A workload with the charts and sections there are of it.
-
-    ``heats`` are the heat maps that stand for a section's tables, by its name.
-    """
+    """A workload with the charts and sections there are of it."""
 
     workload: WorkloadReport
     run_order: PlacedChart | None
     sections: tuple[PlacedSection, ...]
-    heats: Mapping[str, tuple[OperationMaps, ...]]
 
     @property
     def charts(self) -> tuple[PlacedChart, ...]:
@@ -273,7 +268,6 @@ def _workload(workload: WorkloadReport, report: Report, number: int) -> Workload
             _placed(own, f"{own.name}-{number}", f"{own.title} on {workload.label}")
             for own in registry.build_workload_sections(workload, report)
         ),
-        heats={f"parts-{n}": build_heat_maps(part) for n, part in enumerate(workload.parts, 1)},
     )
 
 
