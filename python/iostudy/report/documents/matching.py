@@ -64,9 +64,10 @@ def match_studies(
             remedy="run one of them again with the workload of the other",
         )
     labels = _labels(first.study), _labels(second.study)
-    pairs = [_requested_pair(each, labels, (first, second)) for each in requested] or _by_default(
-        *labels
-    )
+    pairs = [_requested_pair(each, labels, (first, second)) for each in requested]
+    if not requested:
+        same = ((label, label) for label in labels[0] if label in labels[1])
+        pairs = [(labels[0][0], labels[1][0]), *same]
     alone = () if requested else tuple(_configuration_reasons(labels, pairs))
     return ComparableParts(
         tuple(workloads), tuple(dict.fromkeys(pairs)), (*reasons.values(), *alone)
@@ -99,10 +100,6 @@ def _refuse_mixed_tracing(first: RecordedStudy, second: RecordedStudy) -> None:
 
 def _labels(study: Study) -> tuple[str, ...]:
     return tuple(configuration.label for configuration in study.configurations())
-
-
-def _by_default(first: Sequence[str], second: Sequence[str]) -> list[tuple[str, str]]:
-    return [(first[0], second[0]), *((label, label) for label in first if label in second)]
 
 
 def _requested_pair(
@@ -202,16 +199,15 @@ def find_differences(first: Circumstances, second: Circumstances) -> tuple[Diffe
     Block devices are those below each study's target, by their places in its stack. Mounts have
     places instead of paths, because each study works in a folder of its own.
     """
+
+    def weigh(difference: Difference) -> int:
+        ranks = (n for n, p in enumerate(_FIRST_TO_LAST) if difference.way[: len(p)] == p)
+        return next(ranks, len(_FIRST_TO_LAST))
+
     sides = [dict(_leaves((), _comparable(each))) for each in (first, second)]
     ways = dict.fromkeys(way for side in sides for way in side)
     found = [Difference(way, *(side.get(way) for side in sides)) for way in ways]
-    different = (each for each in found if each.first != each.second)
-    return tuple(sorted(different, key=lambda each: _weight(each.way)))
-
-
-def _weight(way: KeyPath) -> int:
-    places = (n for n, prefix in enumerate(_FIRST_TO_LAST) if way[: len(prefix)] == prefix)
-    return next(places, len(_FIRST_TO_LAST))
+    return tuple(sorted((each for each in found if each.first != each.second), key=weigh))
 
 
 def _leaves(way: KeyPath, value: JsonValue) -> Iterator[tuple[KeyPath, JsonValue]]:
@@ -225,16 +221,20 @@ def _leaves(way: KeyPath, value: JsonValue) -> Iterator[tuple[KeyPath, JsonValue
 
 def _comparable(circumstances: Circumstances) -> dict[str, JsonValue]:
     """The same with places for the names of devices and mounts, which differ for nothing."""
-    text = dict(circumstances)
-    host, target = _mapping(text.get("host")), _mapping(text.get("target"))
-    below = [str(name) for name in _sequence(target.get("devices"))]
+    host = _mapping(circumstances.get("host"))
+    below = _mapping(circumstances.get("target")).get("devices")
     known = _mapping(host.get("block_devices"))
-    devices = [known[name] for name in below if name in known]
+    names = [str(name) for name in below] if isinstance(below, list | tuple) else []
+    devices = [_mapping(known[name]) for name in names if name in known]
     if "block_devices" in host:
-        host["block_devices"] = _placed("device", [_lasting(each) for each in devices])
+        lasting: list[JsonValue] = [
+            {name: own for name, own in device.items() if name not in _DISK_NUMBERS}
+            for device in devices
+        ]
+        host["block_devices"] = _placed("device", lasting)
     if "mounts" in host:
         host["mounts"] = _placed("mount", list(_mapping(host["mounts"]).values()))
-    return {**text, **({"host": host} if host else {})}
+    return {**circumstances, **({"host": host} if host else {})}
 
 
 def _placed(noun: str, values: Sequence[JsonValue]) -> dict[str, JsonValue]:
@@ -244,13 +244,5 @@ def _placed(noun: str, values: Sequence[JsonValue]) -> dict[str, JsonValue]:
     return {f"{noun} {place}": value for place, value in enumerate(values, 1)}
 
 
-def _lasting(device: JsonValue) -> JsonValue:
-    return {name: own for name, own in _mapping(device).items() if name not in _DISK_NUMBERS}
-
-
 def _mapping(value: JsonValue) -> dict[str, JsonValue]:
     return dict(value) if isinstance(value, Mapping) else {}
-
-
-def _sequence(value: JsonValue) -> list[JsonValue]:
-    return list(value) if isinstance(value, list | tuple) else []

@@ -31,7 +31,7 @@ from iostudy.report.render.chart_library import read_library
 from iostudy.report.section import Chart, Document, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.configurations import LEVEL_HEADS, list_levels
-from iostudy.report.topics.intervals import ForestPlot, build_forest_plot
+from iostudy.report.topics.intervals import build_forest_plot
 from iostudy.report.topics.reference import (
     format_own_change,
     format_own_value,
@@ -84,13 +84,19 @@ def read_legend(spec: Spec) -> tuple[LegendEntry, ...]:
 
 def remove_legends(spec: Spec) -> Spec:
     """Return the specification without drawn legends; its data are shared, not copied."""
-    layers = [{**each, "encoding": _without_legends(each["encoding"])} for each in spec["layer"]]
+    layers = [
+        {
+            **layer,
+            "encoding": {
+                name: {**channel, "legend": None}
+                if name in _CHANNELS and "legend" in channel
+                else channel
+                for name, channel in layer["encoding"].items()
+            },
+        }
+        for layer in spec["layer"]
+    ]
     return {**spec, "layer": layers}
-
-
-def _without_legends(encoding: Mapping[str, Any]) -> dict[str, Any]:
-    drawn = [name for name in _CHANNELS if "legend" in encoding.get(name, {})]
-    return {**encoding, **{name: {**encoding[name], "legend": None} for name in drawn}}
 
 
 def _entry(place: int, label: str, scales: Mapping[str, Mapping[str, Any]]) -> LegendEntry:
@@ -209,45 +215,39 @@ def render(report: Report) -> str:
     """The whole page."""
     summary = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
     workloads = [_workload(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
-    charts = [
-        *(c for own in summary for c in own.charts),
-        *(c for w in workloads for c in w.charts),
-    ]
-    library = read_library()
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            report=report,
-            forest=build_forest_plot(report),
-            summary_sections=summary,
-            workloads=workloads,
-            charts=_packed_charts(charts),
-            data=Markup(compress_text(json_.render_compact(report))),
-            style=Markup(_source("report.css")),
-            script=Markup(_source("page.js")),
-            library=Markup(compress_text(library)),
-            scripts=[_digest(script) for script in (_source("page.js"), library)],
-        )
+    charts = [chart for own in summary for chart in own.charts]
+    return _render(
+        "report.html",
+        [*charts, *(chart for own in workloads for chart in own.charts)],
+        report=report,
+        forest=build_forest_plot(report),
+        summary_sections=summary,
+        workloads=workloads,
+        data=Markup(compress_text(json_.render_compact(report))),
     )
 
 
 def render_page(kicker: str, document: Document) -> str:
     """A page of a document's notes, sections and charts."""
     sections = [_placed(own, own.name, own.title) for own in document.sections]
-    library = read_library()
+    charts = [chart for own in sections for chart in own.charts]
+    return _render("document.html", charts, kicker=kicker, document=document, sections=sections)
+
+
+def _render(template: str, charts: Iterable[PlacedChart], **values: object) -> str:
+    # Packed first: what many trials have in common is made readable once.
+    made = pack_charts({chart.id: remove_legends(chart.chart.spec) for chart in charts})
+    library, script = read_library(), _source("page.js")
     return (
         _environment()
-        .get_template("document.html")
+        .get_template(template)
         .render(
-            kicker=kicker,
-            document=document,
-            sections=sections,
-            charts=_packed_charts(chart for own in sections for chart in own.charts),
+            charts=Markup(compress_text(json.dumps(_readable(made)))),
             style=Markup(_source("report.css")),
-            script=Markup(_source("page.js")),
+            script=Markup(script),
             library=Markup(compress_text(library)),
-            scripts=[_digest(script) for script in (_source("page.js"), library)],
+            scripts=[_digest(script), _digest(library)],
+            **values,
         )
     )
 
@@ -261,24 +261,15 @@ def _charts(name: str, drawn: Iterable[Chart]) -> tuple[PlacedChart, ...]:
 
 
 def _workload(workload: WorkloadReport, report: Report, number: int) -> WorkloadPart:
+    run_order = build_run_order_chart(workload, report)
     return WorkloadPart(
         workload=workload,
-        run_order=_chart(f"run-order-{number}", build_run_order_chart(workload, report)),
+        run_order=PlacedChart(f"run-order-{number}", run_order) if run_order else None,
         sections=tuple(
             _placed(own, f"{own.name}-{number}", f"{own.title} on {workload.label}")
             for own in registry.build_workload_sections(workload, report)
         ),
     )
-
-
-def _chart(name: str, drawn: Chart | None) -> PlacedChart | None:
-    return None if drawn is None else PlacedChart(name, drawn)
-
-
-def _packed_charts(charts: Iterable[PlacedChart]) -> Markup:
-    # Packed first: what many trials have in common is made readable once.
-    made = pack_charts({chart.id: remove_legends(chart.chart.spec) for chart in charts})
-    return Markup(compress_text(json.dumps(_readable(made))))
 
 
 def _digest(script: str) -> str:
@@ -312,10 +303,6 @@ def _levels(label: str) -> Markup:
     return Markup(", ").join(element.format(level) for level in levels)
 
 
-def _mark_legend(plot: ForestPlot) -> str:
-    return explain_marks(row.result for group in plot.groups for row in group.rows)
-
-
 def _source(name: str) -> str:
     loader = _environment().loader
     assert loader is not None
@@ -332,7 +319,7 @@ _FILTERS = {
     "fact_name": format_fact_name,
     "fact_text": format_fact,
     "levels": _levels,
-    "mark_legend": _mark_legend,
+    "mark_legend": lambda plot: explain_marks(r.result for own in plot.groups for r in own.rows),
     "moment": format_time,
     "own_change": format_own_change,
     "own_value": format_own_value,

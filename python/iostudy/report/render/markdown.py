@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from iostudy.report.answer import Answer
 from iostudy.report.formatting import format_against, format_time
-from iostudy.report.section import Document, Listing, Section, TextTable
+from iostudy.report.section import Document, Section, TextTable
 from iostudy.report.topics import registry
 from iostudy.report.topics.configurations import LEVEL_HEADS, list_levels
 from iostudy.report.topics.reference import (
@@ -21,7 +21,7 @@ from iostudy.report.topics.reference import (
     format_published_value,
     introduce_reference,
 )
-from iostudy.report.topics.trials import TrialReport, describe_trial
+from iostudy.report.topics.trials import describe_trial
 from iostudy.report.topics.verdicts import (
     FigureVerdicts,
     Result,
@@ -43,21 +43,26 @@ _SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
 
 def render(report: Report) -> str:
     """``report.md``: the answer first, then what it rests on."""
+    steps = (f"{_text(step.text)}{_command(step.command)}" for step in report.next_steps)
+    inventory = _fenced(json.dumps(report.circumstances, indent=2), "json")
     parts = (
         f"# {_text(report.question)}",
         f"**{_text(report.headline)}**",
         _list(*report.answer),
-        _next_steps(report),
+        f"## Next steps\n\n{_numbered(steps)}",
         _list(*report.notes),
         *(_section(section, "##") for section in registry.build_summary_sections(report)),
         *(_workload(workload, report) for workload in report.workloads),
         _reference(report.reference) if report.reference else "",
         _configurations(report),
         f"## Method\n\n{_text(report.method.text)}",
-        f"## Host\n\n{_folded('Inventory', json.dumps(report.circumstances, indent=2), 'json')}",
+        f"## Host\n\n{_shut('Inventory', inventory)}",
         f"## Study file\n\n{_fenced(report.study_text, 'yaml')}",
         f"## Reproduce\n\n{_numbered(map(_with_code, report.reproduce))}",
-        _origin(report),
+        (
+            f"{_text(report.name)}, started {format_time(report.started_at)}, iostudy "
+            f"{_text(report.iostudy_version)}, seed {report.method.seed}."
+        ),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -88,28 +93,15 @@ def _answer_table(table: FigureVerdicts, answer: Answer) -> str:
 
 def render_document(document: Document) -> str:
     """Render a document other than a report as Markdown."""
-    parts = (
+    listing = document.listing
+    parts = [
         f"# {_text(document.title)}",
         *map(_text, document.notes),
         *(_section(section, "##") for section in document.sections),
-        *(_listed(document.listing) if document.listing else ()),
-    )
+    ]
+    if listing:
+        parts += [f"## {_text(listing.title)}", _fenced(listing.text, listing.language)]
     return "\n\n".join(parts) + "\n"
-
-
-def _listed(listing: Listing) -> tuple[str, str]:
-    return f"## {_text(listing.title)}", _fenced(listing.text, listing.language)
-
-
-def _origin(report: Report) -> str:
-    started = format_time(report.started_at)
-    version, seed = _text(report.iostudy_version), report.method.seed
-    return f"{_text(report.name)}, started {started}, iostudy {version}, seed {seed}."
-
-
-def _next_steps(report: Report) -> str:
-    texts = (f"{_text(step.text)}{_command(step.command)}" for step in report.next_steps)
-    return f"## Next steps\n\n{_numbered(texts)}"
 
 
 def _numbered(items: Iterable[str]) -> str:
@@ -136,33 +128,31 @@ def _code(text: str) -> str:
 
 def _section(section: Section, heading: str) -> str:
     """Its tables and what is known; charts are left to the page."""
+    tables = (*section.leading_tables, *section.tables)
     parts = (
         f"{heading} {_text(section.title)}",
         *map(_text, section.notes),
-        *map(_text_table, (*section.leading_tables, *section.tables)),
-        *(_shut(table.title or section.title, _table_of(table)) for table in section.folded),
+        *((f"{_text(own.title)}:\n\n" if own.title else "") + _table_of(own) for own in tables),
+        *(_shut(own.title or section.title, _table_of(own)) for own in section.folded),
     )
     return "\n\n".join(parts)
 
 
 def _workload(workload: WorkloadReport, report: Report) -> str:
-    left_out = [t for t in report.trials if t.workload == workload.label and describe_trial(t)]
+    remarks = (
+        f"- trial {trial.number} ({_text(f'{trial.configuration}, block {trial.block}')}): "
+        f"{_text(describe_trial(trial))}"
+        for trial in report.trials
+        if trial.workload == workload.label and describe_trial(trial)
+    )
     parts = (
         f"## {_text(workload.label)}",
         *(_verdicts(table, report) for table in list_verdicts([workload])),
         _text(format_first_blocks_legend(workload, report.workloads)),
-        "\n".join(f"- {line}" for line in _remarks(left_out)),
-        *(
-            _section(section, "###")
-            for section in registry.build_workload_sections(workload, report)
-        ),
+        "\n".join(remarks),
+        *(_section(own, "###") for own in registry.build_workload_sections(workload, report)),
     )
     return "\n\n".join(part for part in parts if part)
-
-
-def _text_table(table: TextTable) -> str:
-    title = f"{_text(table.title)}:\n\n" if table.title else ""
-    return title + _table_of(table)
 
 
 def _table_of(table: TextTable) -> str:
@@ -227,12 +217,6 @@ def _configurations(report: Report) -> str:
     return f"## Configurations\n\n{_table(heads, rows, 'llll')}" if rows else ""
 
 
-def _remarks(trials: Sequence[TrialReport]) -> Iterator[str]:
-    for trial in trials:
-        about = f"{trial.configuration}, block {trial.block}"
-        yield f"trial {trial.number} ({_text(about)}): {_text(describe_trial(trial))}"
-
-
 def _list(*items: str) -> str:
     return "\n".join(f"- {_text(item)}" for item in items)
 
@@ -259,11 +243,6 @@ def _escaped(text: str) -> str:
 
 def _one_line(text: str) -> str:
     return visible(" ".join(text.split()))
-
-
-def _folded(summary: str, text: str, language: str) -> str:
-    """A code block that is kept folded."""
-    return _shut(summary, _fenced(text, language))
 
 
 def _shut(summary: str, markdown: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from iostudy.ledger.rows import RunRow, TrialRow
 from iostudy.report.base import Value
@@ -31,47 +31,37 @@ def build_configurations(
     study: Study, rows: Sequence[TrialRow], runs: Sequence[RunRow] = ()
 ) -> tuple[ConfigurationReport, ...]:
     """Every configuration of the study; the baseline is the first."""
-    return tuple(
-        ConfigurationReport(
-            label=configuration.label,
+    reports = []
+    for configuration in study.configurations():
+        found: dict[str, tuple[str, ...]] = {}
+        label = configuration.label
+        settings = [row.settings or {} for row in rows if row.configuration == label]
+        for own in (*settings, *(run.settings.get(label, {}) for run in runs)):
+            for name, value in own.items():
+                found[name] = tuple(dict.fromkeys((*found.get(name, ()), value)))
+        report = ConfigurationReport(
+            label=label,
             baseline=configuration == study.baseline,
             settings=dict(configuration.settings),
             options=dict(configuration.options),
-            read_back=_merge_values(
-                [row.settings or {} for row in rows if row.configuration == configuration.label]
-                + [run.settings.get(configuration.label, {}) for run in runs]
-            ),
+            read_back=found,
         )
-        for configuration in study.configurations()
-    )
+        reports.append(report)
+    return tuple(reports)
 
 
-def list_levels(configuration: ConfigurationReport) -> tuple[tuple[str, str, str], ...]:
-    """Return a row of HEADS for each setting and option; options are not read back."""
-    settings = (
-        (name, requested, _found(name, configuration))
-        for name, requested in configuration.settings.items()
-    )
-    options = (
-        (f"workload.{name}", requested, "") for name, requested in configuration.options.items()
-    )
-    return (*settings, *options)
+def list_levels(configuration: ConfigurationReport) -> Iterator[tuple[str, str, str]]:
+    """Yield a row of HEADS for each setting and option; options are not read back.
 
-
-def _merge_values(settings: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Return all values that trials and runs read back, by name and place."""
-    found: dict[str, tuple[str, ...]] = {}
-    for own in settings:
-        for label, value in own.items():
-            found[label] = tuple(dict.fromkeys((*found.get(label, ()), value)))
-    return found
-
-
-def _found(name: str, configuration: ConfigurationReport) -> str:
-    """``256 (sda, sdb); 128 (sdc)``: the values of a setting, with their places if it has any."""
-    places: dict[str, list[str]] = {}
-    for label, values in configuration.read_back.items():
-        own, _, place = label.partition("@")
-        if own == name:
-            places.setdefault(" or ".join(values), []).extend(filter(None, [place]))
-    return "; ".join(f"{v} ({', '.join(own)})" if own else v for v, own in places.items())
+    ``256 (sda, sdb); 128 (sdc)`` are the values of a setting, with their places if it has any.
+    """
+    for name, requested in configuration.settings.items():
+        places: dict[str, list[str]] = {}
+        for label, values in configuration.read_back.items():
+            setting, _, place = label.partition("@")
+            if setting == name:
+                places.setdefault(" or ".join(values), []).extend(filter(None, [place]))
+        texts = (f"{v} ({', '.join(own)})" if own else v for v, own in places.items())
+        yield name, requested, "; ".join(texts)
+    for name, requested in configuration.options.items():
+        yield f"workload.{name}", requested, ""

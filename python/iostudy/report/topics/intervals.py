@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import Span
 from iostudy.report.drawing import (
+    INK,
     Spec,
     alt,
     choose_verdict_mark,
@@ -194,12 +195,18 @@ _ROW_PIXELS = 34
 
 def build_interval_chart(workload: WorkloadReport, report: Report) -> Chart | None:
     """Changes against the baseline; None while no comparison has an interval."""
-    texts = [result for result in workload.results if not result.baseline]
+    results = [result for result in workload.results if not result.baseline]
     title = [f"change of {workload.figure.name}", f"{format_against(report.baseline)}, %"]
-    spec = draw_intervals(texts, report.method.margin, title, report.noun)
+    spec = draw_intervals(results, report.method.margin, title, report.noun)
     if spec is None:
         return None
-    return Chart(spec, describe_results(texts), _explain_intervals(report))
+    baseline = name_configuration(report.baseline, report.factor)
+    return Chart(
+        spec,
+        describe_results(results),
+        "Point: mean change. Bar: its interval; arrow: the interval extends beyond the axis. "
+        f"Shaded: within the margin of {format_percent(report.method.margin)} of {baseline}.",
+    )
 
 
 def draw_intervals(
@@ -212,78 +219,48 @@ def draw_intervals(
     """
     if not any(result.interval for result in results):
         return None
-    reach = _interval_chart_reach(results, margin)
+    reach = _reach_of_chart(results, margin)
     rows = [_interval_row(result, reach) for result in results]
     zone = alt.InlineData(values=[{"low": 100 * (1 / (1 + margin) - 1), "high": 100 * margin}])
     labels = [result.configuration for result in results]
     y = alt.Y("configuration:N", sort=None, title=None, axis=make_label_axis(labels))
     y = y.scale(domain=labels)
-    tooltip = _list_tooltips(noun)
+    verdicts = [verdict.value for verdict in Verdict]
+    colours, shapes = zip(*map(choose_verdict_mark, Verdict), strict=True)
+    legend = make_legend(verdicts)
+    colour = alt.Color("verdict:N", legend=legend).scale(domain=verdicts, range=list(colours))
+    shape = alt.Shape("verdict:N", legend=legend).scale(domain=verdicts, range=list(shapes))
+    tooltip = [
+        alt.Tooltip("configuration:N", title=noun),
+        alt.Tooltip("change_text:N", title="change"),
+        alt.Tooltip("verdict:N"),
+        alt.Tooltip("blocks:N"),
+    ]
     base = alt.Chart(alt.InlineData(values=rows))
-    layers = (
-        alt.Chart(zone).mark_rect(fill="currentColor", opacity=0.1).encode(x="low:Q", x2="high:Q"),
-        alt.Chart(zone).mark_rule(color="currentColor", strokeWidth=1).encode(x=alt.datum(0)),
+    layers = [
+        alt.Chart(zone).mark_rect(fill=INK, opacity=0.1).encode(x="low:Q", x2="high:Q"),
+        alt.Chart(zone).mark_rule(color=INK, strokeWidth=1).encode(x=alt.datum(0)),
         base.mark_rule(strokeWidth=2.5).encode(
             x=alt.X("low:Q", title=list(title)).axis(tickCount=6),
             x2="high:Q",
             y=y,
-            color=_verdict_colour(),
+            color=colour,
             tooltip=tooltip,
         ),
-        *_ends(rows, y, tooltip),
-        base.mark_point(filled=True, size=130, opacity=1).encode(
-            x="change:Q",
-            y=y,
-            color=_verdict_colour(),
-            shape=_verdict_shape(),
-            tooltip=tooltip,
-        ),
-    )
-    return make_chart(layers, height=compute_row_pixels(labels, _ROW_PIXELS) * len(rows))
-
-
-def describe_results(results: Sequence[Result]) -> str:
-    """The results in words, for those who cannot see the chart."""
-    texts = (f"{r.configuration} {format_change(r)}, {format_verdict(r)}" for r in results)
-    return "; ".join(texts)
-
-
-def _explain_intervals(report: Report) -> str:
-    baseline = name_configuration(report.baseline, report.factor)
-    margin = f"{format_percent(report.method.margin)} of {baseline}"
-    return (
-        "Point: mean change. Bar: its interval; arrow: the interval extends beyond the axis. "
-        f"Shaded: within the margin of {margin}."
-    )
-
-
-def _ends(
-    rows: Sequence[dict[str, Any]], y: alt.Y, tooltip: list[alt.Tooltip]
-) -> Iterator[alt.Chart]:
-    """Return a bar at each end of an interval, or an arrow beyond the axis."""
+    ]
+    # A bar is at each end of an interval, or an arrow beyond the axis.
     for end, arrow in (("low", "triangle-left"), ("high", "triangle-right")):
         for cut in (False, True):
             own = [row for row in rows if row[end] is not None and row[f"{end}_cut"] is cut]
             chart = alt.Chart(alt.InlineData(values=own))
-            mark = (
-                chart.mark_point(shape=arrow, filled=True, size=110, opacity=1)
-                if cut
-                else chart.mark_tick(thickness=2.5, size=11)
-            )
+            mark = chart.mark_tick(thickness=2.5, size=11)
+            if cut:
+                mark = chart.mark_point(shape=arrow, filled=True, size=110, opacity=1)
             if own:
-                yield mark.encode(x=f"{end}:Q", y=y, color=_verdict_colour(), tooltip=tooltip)
-
-
-def _interval_chart_reach(results: Sequence[Result], margin: float) -> float:
-    """Return the range of the axis to either side, as a fraction.
-
-    An interval that contains zero and exceeds 100 % is ignored, because it would compress all
-    others.
-    """
-    spans = [result.interval for result in results if result.interval is not None]
-    telling = [s for s in spans if s.high <= 1 or (s.low > 0 and s.high < LARGEST_CHANGE)]
-    ends = [abs(end) for span in telling for end in (span.low, span.high)]
-    return max((2 * margin, *ends)) if telling else 1.0
+                layers.append(mark.encode(x=f"{end}:Q", y=y, color=colour, tooltip=tooltip))
+    points = base.mark_point(filled=True, size=130, opacity=1)
+    layers.append(points.encode(x="change:Q", y=y, color=colour, shape=shape, tooltip=tooltip))
+    return make_chart(layers, height=compute_row_pixels(labels, _ROW_PIXELS) * len(rows))
 
 
 def _interval_row(result: Result, reach: float) -> dict[str, Any]:
@@ -293,8 +270,8 @@ def _interval_row(result: Result, reach: float) -> dict[str, Any]:
     return {
         "configuration": result.configuration,
         "change": None if change is None or abs(change) > reach else 100 * change,
-        "low": _within(low, reach),
-        "high": _within(high, reach),
+        "low": None if low is None else 100 * min(reach, max(-reach, low)),
+        "high": None if high is None else 100 * min(reach, max(-reach, high)),
         "low_cut": low is not None and low < -reach,
         "high_cut": high is not None and high > reach,
         "verdict": None if result.verdict is None else result.verdict.value,
@@ -303,31 +280,19 @@ def _interval_row(result: Result, reach: float) -> dict[str, Any]:
     }
 
 
-def _within(end: float | None, reach: float) -> float | None:
-    return None if end is None else 100 * min(reach, max(-reach, end))
+def describe_results(results: Sequence[Result]) -> str:
+    """The results in words, for those who cannot see the chart."""
+    texts = (f"{r.configuration} {format_change(r)}, {format_verdict(r)}" for r in results)
+    return "; ".join(texts)
 
 
-def _verdict_colour() -> alt.Color:
-    colours = [choose_verdict_mark(verdict)[0] for verdict in Verdict]
-    return alt.Color("verdict:N", legend=make_legend(_VERDICTS)).scale(
-        domain=_VERDICTS, range=colours
-    )
+def _reach_of_chart(results: Sequence[Result], margin: float) -> float:
+    """Return the range of the axis to either side, as a fraction.
 
-
-def _verdict_shape() -> alt.Shape:
-    shapes = [choose_verdict_mark(verdict)[1] for verdict in Verdict]
-    return alt.Shape("verdict:N", legend=make_legend(_VERDICTS)).scale(
-        domain=_VERDICTS, range=shapes
-    )
-
-
-def _list_tooltips(noun: str) -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("configuration:N", title=noun),
-        alt.Tooltip("change_text:N", title="change"),
-        alt.Tooltip("verdict:N"),
-        alt.Tooltip("blocks:N"),
-    ]
-
-
-_VERDICTS = [verdict.value for verdict in Verdict]
+    An interval that contains zero and exceeds 100 % is ignored, because it would compress all
+    others.
+    """
+    spans = [result.interval for result in results if result.interval is not None]
+    telling = [s for s in spans if s.high <= 1 or (s.low > 0 and s.high < LARGEST_CHANGE)]
+    ends = [abs(end) for span in telling for end in (span.low, span.high)]
+    return max((2 * margin, *ends)) if telling else 1.0

@@ -37,12 +37,28 @@ def build_method(study: Study, seed: int, trials: Sequence[TrialReport]) -> Meth
     )
 
 
-def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> tuple[str, ...]:
-    design = (_design(study, seed), *_split_plot(study, trials))
-    verdicts = (_verdicts(study), *_guards(study)) if study.comparisons else ()
-    ranking = (_ranking(study),) if _has_ranking(study) else ()
-    counted = (_validity(study), _left_in(trials)) if trials else ()
-    return (*design, _decision(study), *verdicts, *ranking, *counted)
+def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterator[str]:
+    configurations = format_count(len(study.configurations()), "configuration")
+    yield (
+        f"Every block runs a workload once under each of {configurations}, in a new random "
+        f"order from seed {seed}, and applies the settings again before every run."
+    )
+    yield from _split_plot(study, trials)
+    yield _decision(study)
+    if study.comparisons:
+        yield _verdicts(study)
+        yield from _guards(study)
+    compares = study.design is None and study.search is None
+    if compares and (len(study.choices()) - 1) * len(study.workloads) > 1:
+        yield _ranking(study)
+    if trials:
+        yield _validity(study)
+        left_out, slow = sum(not own.counts for own in trials), sum(own.slow for own in trials)
+        excepted = f"all but {left_out} count" if left_out else "all count"
+        yield (
+            f"Of {format_count(len(trials), 'trial')}, {excepted}; {slow or 'none'} were slow or "
+            "failed."
+        )
 
 
 def describe_search_method(found: SearchResult) -> str:
@@ -78,25 +94,20 @@ def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
     )
 
 
-def _design(study: Study, seed: int) -> str:
-    configurations = format_count(len(study.configurations()), "configuration")
-    return (
-        f"Every block runs a workload once under each of {configurations}, in a new random "
-        f"order from seed {seed}, and applies the settings again before every run."
-    )
-
-
 def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
     """Describe the split plot and the error of each comparison, if file systems or places vary."""
     own, *others = whole_plots(study.configurations())
     if not own[0].whole_plot:
         return ()
+    made = format_count(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
+    again = f"Each file system is created again in every block; {made} in all."
     shared, plural, error = "file system", "file systems", "holds that of making them, too"
     if study.target.compared:
+        again = "The data that reads need are made again in each directory in every block."
         shared, plural, error = "directory", "directories", "holds that of making the data, too"
     design = (
         f"The design is a split plot: configurations that share a {shared} run one after another, "
-        f"in random order. {_describe_remaking(study, trials)}"
+        f"in random order. {again}"
     )
     if study.design is not None:
         return (design, "The error of each effect is that of its own estimates over the blocks.")
@@ -115,14 +126,6 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
         else ""
     )
     return tuple(filter(None, (design, within, across)))
-
-
-def _describe_remaking(study: Study, trials: Sequence[TrialReport]) -> str:
-    """Describe what every block makes again for each whole plot."""
-    if study.target.compared:
-        return "The data that reads need are made again in each directory in every block."
-    made = format_count(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
-    return f"Each file system is created again in every block; {made} in all."
 
 
 def _decision(study: Study) -> str:
@@ -213,11 +216,6 @@ def _guards(study: Study) -> Iterator[str]:
         )
 
 
-def _has_ranking(study: Study) -> bool:
-    compares = study.design is None and study.search is None
-    return compares and (len(study.choices()) - 1) * len(study.workloads) > 1
-
-
 def _ranking(study: Study) -> str:
     pairs = f"pairs of configurations{' without bounds' if study.bounds else ''}"
     if len(study.workloads) == 1:
@@ -256,11 +254,3 @@ def _validity(study: Study) -> str:
         f"whole, up to {format_count(validity.attempts, 'attempt')}.{kept} A failed "
         "workload counts as worse than any figure."
     )
-
-
-def _left_in(trials: Sequence[TrialReport]) -> str:
-    left_out = sum(not trial.counts for trial in trials)
-    slow = sum(trial.slow for trial in trials)
-    excepted = f"all but {left_out} count" if left_out else "all count"
-    slow_text = f"{slow or 'none'} were slow or failed"
-    return f"Of {format_count(len(trials), 'trial')}, {excepted}; {slow_text}."

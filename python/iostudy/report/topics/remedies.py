@@ -17,7 +17,7 @@ from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceRepor
 from iostudy.report.topics.verdicts import Result
 from iostudy.settings import catalog
 from iostudy.study.combinations import FactorKind
-from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.model import Study
 from iostudy.workloads import catalog as workload_catalog
 
 if TYPE_CHECKING:
@@ -33,43 +33,56 @@ _OF_THE_DISK = (
     Bottleneck.LOG,
 )
 
-Limited = Mapping[str, BottleneckReport]
-"""Bottlenecks by configuration on one workload."""
-
 
 def explain_equivalence(
     results: Sequence[Result],
-    limited: Limited,
+    limited: Mapping[str, BottleneckReport],
     factor: str = "",
     *,
     device_settings_only: bool = False,
 ) -> str:
     """Explain why configurations are equivalent to the baseline; empty if unknown.
 
-    ``results`` begin with the baseline; ``factor`` is the one that varies alone, if any. Only
-    confident diagnoses of all these configurations count. With ``device_settings_only``, an
-    undecided study also gets the reason why they cannot help.
+    ``results`` begin with the baseline; ``limited`` are the bottlenecks by configuration;
+    ``factor`` is the one that varies alone, if any. Only confident diagnoses of all these
+    configurations count. With ``device_settings_only``, an undecided study also gets the reason
+    why they cannot help.
     """
     same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
-    if device_settings_only and _cannot_help(results, limited):
-        same = list(results[1:])
-    reports = _trusted([limited.get(own.configuration) for own in (results[0], *same)])
-    if not same or not reports:
+    if device_settings_only:
+        # Nothing is shown to differ, and no configuration was held up by the device.
+        shown = any(own.verdict in (Verdict.BETTER, Verdict.WORSE) for own in results)
+        known = [limited.get(own.configuration) for own in results]
+        if not shown and all(own is not None and own.no_help for own in known):
+            same = list(results[1:])
+    found = [limited.get(own.configuration) for own in (results[0], *same)]
+    reports = [own for own in found if own is not None and own.confidence in _TRUSTED]
+    agree = len({(own.limit, own.of) for own in reports}) == 1
+    if not same or len(reports) < len(found) or not agree:
         return ""
+    whom = "both configurations" if len(reports) == 2 else "all configurations"
+    if len(same) < len(results) - 1:
+        whom = join_words([name_configuration(own.configuration, factor) for own in reports])
     first = reports[0]
-    everyone = len(same) == len(results) - 1
-    whom = (
-        ("both configurations" if len(reports) == 2 else "all configurations")
-        if everyone
-        else _names(reports, factor)
+    figures = ", ".join(each.says for each in first.evidence)
+    said = f"{first.limit.subject(first.of)} was the bottleneck of {whom}: {figures}"
+    busy = {own.busy.value or 0.0: own.busy.of for own in reports if own.busy is not None}
+    most = max(busy, default=MOSTLY_IDLE)
+    if first.limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
+        return said
+    return (
+        f"{said}; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can "
+        "make a difference"
     )
-    said = f"{_subject(first)} was the bottleneck of {whom}: {_figures(first)}"
-    return said + _idle(reports)
 
 
 def explain_rate_limit(results: Sequence[Result]) -> str:
     """Explain equivalence by the limit of the load, if trials ran at it; empty otherwise."""
-    return _AT_RATE_LIMIT if any(_is_limited(result) for result in results) else ""
+    limited = any(
+        result.verdict is Verdict.EQUIVALENT and Flag.RATE_LIMIT in result.flags
+        for result in results
+    )
+    return _AT_RATE_LIMIT if limited else ""
 
 
 def explain(study: Study, workload: WorkloadReport, limits: Sequence[BottleneckReport]) -> str:
@@ -83,10 +96,6 @@ def explain(study: Study, workload: WorkloadReport, limits: Sequence[BottleneckR
     )
 
 
-def _is_limited(result: Result) -> bool:
-    return result.verdict is Verdict.EQUIVALENT and Flag.RATE_LIMIT in result.flags
-
-
 def explain_all_workloads(
     workloads: Sequence[WorkloadReport], limited: Sequence[BottleneckReport]
 ) -> str:
@@ -97,7 +106,7 @@ def explain_all_workloads(
     explanations = {workload.explanation for workload in workloads}
     if "" in explanations or _AT_RATE_LIMIT in explanations:
         return _AT_RATE_LIMIT if explanations == {_AT_RATE_LIMIT} else ""
-    subjects = {_subject(own) for own in limited}
+    subjects = {own.limit.subject(own.of) for own in limited}
     return (
         f"{subjects.pop()} was the bottleneck of all configurations" if len(subjects) == 1 else ""
     )
@@ -108,44 +117,6 @@ def varies_device_settings_only(study: Study) -> bool:
     return all(
         factor.kind is FactorKind.SETTING and catalog.get(factor.name).reach.needs_place
         for factor in study.factors
-    )
-
-
-def _cannot_help(results: Sequence[Result], limited: Limited) -> bool:
-    """Whether nothing is shown to differ, and no configuration was held up by the device."""
-    shown = any(own.verdict in (Verdict.BETTER, Verdict.WORSE) for own in results)
-    known = [limited.get(own.configuration) for own in results]
-    return not shown and all(own is not None and own.no_help for own in known)
-
-
-def _trusted(reports: Sequence[BottleneckReport | None]) -> Sequence[BottleneckReport]:
-    """All of them, if the same thing limited each as far as one may trust that; else none."""
-    known = [own for own in reports if own is not None and own.confidence in _TRUSTED]
-    agree = len(known) == len(reports) and len({(own.limit, own.of) for own in known}) == 1
-    return known if agree else ()
-
-
-def _subject(own: BottleneckReport) -> str:
-    return own.limit.subject(own.of)
-
-
-def _figures(own: BottleneckReport) -> str:
-    return ", ".join(each.says for each in own.evidence)
-
-
-def _names(reports: Sequence[BottleneckReport], factor: str) -> str:
-    return join_words([name_configuration(own.configuration, factor) for own in reports])
-
-
-def _idle(reports: Sequence[BottleneckReport]) -> str:
-    """Return the clause on idle devices if they were idle most of the time."""
-    busy = {own.busy.value or 0.0: own.busy.of for own in reports if own.busy is not None}
-    most = max(busy, default=MOSTLY_IDLE)
-    if reports[0].limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
-        return ""
-    return (
-        f"; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can make a "
-        "difference"
     )
 
 
@@ -171,8 +142,6 @@ REMEDIES = {
     Bottleneck.FOREIGN: "make the host idle, and repeat",
     Bottleneck.UNCLEAR: "",
 }
-_TIMES = (1, 2, 4, 8)
-"""Levels of a load, as multiples of the study's concurrency."""
 
 
 def suggest_remedies(
@@ -198,17 +167,12 @@ def suggest_remedies(
 
 
 def _advice(study: Study, workload: WorkloadReport, limited: Sequence[BottleneckReport]) -> str:
+    """Return the remedy, with a section of a study file where an option of the workload helps."""
     baseline = workload.results[0].configuration
     limits = {(own.workload, own.configuration): own.limit for own in limited}
     request = next(each for each in study.workloads if each.label == workload.label)
-    return REMEDIES[limits[workload.label, baseline]].format(more=_more(request))
-
-
-def _more(request: WorkloadRequest) -> str:
-    """A section of a study file that does so; empty where no option of the workload does."""
-    options = workload_catalog.get(request.name).concurrency_options
-    if not options:
-        return ""
-    own = getattr(request.options, options[0])
-    levels = ", ".join(str(times * own) for times in _TIMES)
-    return f", for example load: {{workload.{options[0]}: [{levels}]}}"
+    more = ""
+    if options := workload_catalog.get(request.name).concurrency_options:
+        levels = ", ".join(str(n * getattr(request.options, options[0])) for n in (1, 2, 4, 8))
+        more = f", for example load: {{workload.{options[0]}: [{levels}]}}"
+    return REMEDIES[limits[workload.label, baseline]].format(more=more)
