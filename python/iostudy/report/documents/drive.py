@@ -11,7 +11,7 @@ from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation
 from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.report.drawing import BLUE, alt, make_chart
-from iostudy.report.section import Chart, Document, Section, TextTable
+from iostudy.report.section import Chart, Document, Section, TextTable, make_table
 from iostudy.units import format_rounded_size, format_significant
 
 _HEIGHT = 260
@@ -21,13 +21,48 @@ _GB = 1e9
 
 def build_drive_document(measured: DriveMeasurement, name: str) -> Document:
     """Document of a measurement."""
-    builders = (_parameters, _seeks, _rates, _zones, _queue, _responses)
-    sections = (build(measured) for build in builders)
     return Document(
         title=f"Measured drive: {name}",
         notes=tuple(f"Not measured: {each}." for each in measured.missing),
-        sections=tuple(each for each in sections if each is not None),
+        sections=tuple(_sections(measured)),
     )
+
+
+def _sections(measured: DriveMeasurement) -> Iterator[Section]:
+    table = TextTable("", ("parameter", "value"), list_parameters(measured), names=1, words=1)
+    yield Section("parameters", "Parameters", tables=(table,))
+    rows: list[tuple[float, float, float, float]]
+    if measured.seeks is not None:
+        rows = [
+            (p.cylinders, p.time_ns / 1e6, p.low_ns / 1e6, p.high_ns / 1e6)
+            for p in measured.seeks.points
+        ]
+        heads, bars = ("distance, cylinders", "seek time, ms"), "middle half of the pairs"
+        yield _curve("seeks", "Seek time", rows, heads, bars, type="log")
+    if measured.rates:
+        rows = [
+            (p.block * BLOCK_BYTES / _GB, p.bytes_per_second / 1e6, p.low / 1e6, p.high / 1e6)
+            for p in measured.rates
+        ]
+        heads = ("position, GB", "rate, MB/s")
+        yield _curve("rates", "Sequential rate", rows, heads, "range of the repeats")
+    if measured.layout is not None:
+        zones = make_table(
+            {
+                "start, GB": f"{zone.first_block * BLOCK_BYTES / _GB:.2f}",
+                "sectors": zone.sectors,
+                "track skew, ms": f"{zone.track_skew_ns / 1e6:.3f}",
+                "cylinder skew, ms": f"{zone.cylinder_skew_ns / 1e6:.3f}",
+            }
+            for zone in measured.layout.zones
+        )
+        yield Section("zones", "Zones", folded=(zones,))
+    if measured.queue is not None:
+        rows = [(p.depth, p.reads_per_second, p.low, p.high) for p in measured.queue.points]
+        heads, title = ("queue depth", "reads/s"), "Random reads by queue depth"
+        yield _curve("queue", title, rows, heads, "range of the repeats", type="log", base=2)
+    if measured.responses_ns:
+        yield _responses(measured)
 
 
 def list_parameters(measured: DriveMeasurement) -> list[tuple[str, str]]:
@@ -101,84 +136,7 @@ def _rate(bytes_per_second: float) -> str:
     return f"{format_significant(bytes_per_second / 1e6)} MB/s"
 
 
-def _parameters(measured: DriveMeasurement) -> Section:
-    table = TextTable("", ("parameter", "value"), list_parameters(measured), names=1, words=1)
-    return Section("parameters", "Parameters", tables=(table,))
-
-
-def _seeks(measured: DriveMeasurement) -> Section | None:
-    if measured.seeks is None:
-        return None
-    rows = [
-        {"x": p.cylinders, "y": p.time_ns / 1e6, "low": p.low_ns / 1e6, "high": p.high_ns / 1e6}
-        for p in measured.seeks.points
-    ]
-    x = alt.X("x:Q", title="distance, cylinders").scale(type="log")
-    return _curve(
-        "seeks",
-        "Seek time",
-        rows,
-        x,
-        ("distance, cylinders", "seek time, ms"),
-        "middle half of the pairs",
-    )
-
-
-def _rates(measured: DriveMeasurement) -> Section | None:
-    if not measured.rates:
-        return None
-    rows = [
-        {
-            "x": p.block * BLOCK_BYTES / _GB,
-            "y": p.bytes_per_second / 1e6,
-            "low": p.low / 1e6,
-            "high": p.high / 1e6,
-        }
-        for p in measured.rates
-    ]
-    x = alt.X("x:Q", title="position, GB")
-    return _curve(
-        "rates", "Sequential rate", rows, x, ("position, GB", "rate, MB/s"), "range of the repeats"
-    )
-
-
-def _queue(measured: DriveMeasurement) -> Section | None:
-    if measured.queue is None:
-        return None
-    rows = [
-        {"x": p.depth, "y": p.reads_per_second, "low": p.low, "high": p.high}
-        for p in measured.queue.points
-    ]
-    x = alt.X("x:Q", title="queue depth").scale(type="log", base=2)
-    return _curve(
-        "queue",
-        "Random reads by queue depth",
-        rows,
-        x,
-        ("queue depth", "reads/s"),
-        "range of the repeats",
-    )
-
-
-def _zones(measured: DriveMeasurement) -> Section | None:
-    if measured.layout is None:
-        return None
-    rows = [
-        (
-            f"{zone.first_block * BLOCK_BYTES / _GB:.2f}",
-            str(zone.sectors),
-            f"{zone.track_skew_ns / 1e6:.3f}",
-            f"{zone.cylinder_skew_ns / 1e6:.3f}",
-        )
-        for zone in measured.layout.zones
-    ]
-    heads = ("start, GB", "sectors", "track skew, ms", "cylinder skew, ms")
-    return Section("zones", "Zones", folded=(TextTable("", heads, rows, names=1),))
-
-
-def _responses(measured: DriveMeasurement) -> Section | None:
-    if not measured.responses_ns:
-        return None
+def _responses(measured: DriveMeasurement) -> Section:
     milliseconds = np.array(measured.responses_ns) / 1e6
     counts, edges = np.histogram(
         milliseconds, bins=_BINS, range=(0, np.quantile(milliseconds, 0.999))
@@ -205,26 +163,30 @@ def _responses(measured: DriveMeasurement) -> Section | None:
 def _curve(
     name: str,
     title: str,
-    rows: Sequence[dict[str, Any]],
-    x: alt.X,
-    labels: tuple[str, str],
+    points: Sequence[tuple[float, float, float, float]],
+    heads: tuple[str, str],
     bars: str,
+    **scale: Any,
 ) -> Section:
-    """A line with bars, and its table."""
-    base = alt.Chart(alt.InlineData(values=list(rows)))
-    y = alt.Y("y:Q", title=labels[1]).scale(zero=True)
-    layers = [
-        base.mark_line(color=BLUE, strokeWidth=1.8).encode(x=x, y=y),
-        base.mark_rule(color=BLUE, strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q"),
-        base.mark_point(color=BLUE, filled=True, size=50, opacity=1).encode(x=x, y=y),
-    ]
-    chart = Chart(
-        make_chart(layers, height=_HEIGHT),
-        f"Line chart of the {title.lower()}; the table below has its values.",
-        f"Points: medians. Bars: {bars}.",
-    )
-    cells = [tuple(f"{row[key]:.6g}" for key in ("x", "y", "low", "high")) for row in rows]
-    heads = (*labels, "low", "high")
-    return Section(
-        name, title, draw=lambda: (chart,), folded=(TextTable("", heads, cells, names=1),)
-    )
+    """A line with bars, and its table; ``points`` are x, y, and the ends of the bar at x."""
+
+    def draw() -> Iterator[Chart]:
+        rows = [dict(zip(("x", "y", "low", "high"), point, strict=True)) for point in points]
+        base = alt.Chart(alt.InlineData(values=rows))
+        x = alt.X("x:Q", title=heads[0])
+        x = x.scale(**scale) if scale else x
+        y = alt.Y("y:Q", title=heads[1]).scale(zero=True)
+        layers = [
+            base.mark_line(color=BLUE, strokeWidth=1.8).encode(x=x, y=y),
+            base.mark_rule(color=BLUE, strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q"),
+            base.mark_point(color=BLUE, filled=True, size=50, opacity=1).encode(x=x, y=y),
+        ]
+        yield Chart(
+            make_chart(layers, height=_HEIGHT),
+            f"Line chart of the {title.lower()}; the table below has its values.",
+            f"Points: medians. Bars: {bars}.",
+        )
+
+    cells = [tuple(f"{value:.6g}" for value in point) for point in points]
+    table = TextTable("", (*heads, "low", "high"), cells, names=1)
+    return Section(name, title, folded=(table,), draw=draw)

@@ -19,7 +19,7 @@ from iostudy.report.answer import Answer
 from iostudy.report.base import Step
 from iostudy.report.formatting import format_signed_change
 from iostudy.report.render.answer_screen import lay_out
-from iostudy.report.section import Document, FittingTable, TextTable
+from iostudy.report.section import Document, FittingTable, Section, TextTable
 from iostudy.report.topics import registry
 from iostudy.report.topics.reference import (
     PublishedFigureReport,
@@ -30,7 +30,7 @@ from iostudy.report.topics.reference import (
     introduce_reference,
 )
 from iostudy.report.topics.verdicts import build_verdict_table, format_blocks_legend, list_verdicts
-from iostudy.report.values import Report, WorkloadReport
+from iostudy.report.values import Report
 from iostudy.visible import visible
 
 _INTERVAL_WIDTH = 8
@@ -58,9 +58,10 @@ def render(report: Report) -> RenderableType:
     tables = (FittingTable("", _visible(build_verdict_table(each, report))) for each in verdicts)
     legend = format_blocks_legend(result for each in verdicts for result in each.results)
     dim = [*([legend] if legend else []), *(f"note: {note}" for note in report.notes)]
-    sections = (
-        _render_tables(own.title, (*own.leading_tables, *own.tables, *own.folded), own.notes)
-        for own in registry.build_summary_sections(report)
+    workloads = (
+        _section(own, f"{workload.label}: ")
+        for workload in report.workloads
+        for own in registry.build_workload_sections(workload, report)
     )
     return Group(
         _text(report.headline, style="bold"),
@@ -71,21 +72,18 @@ def render(report: Report) -> RenderableType:
         *tables,
         *(Padding(_text(text, style="dim"), (0, 1)) for text in dim),
         Text(),
-        *sections,
-        *(_details(workload, report) for workload in report.workloads),
+        *map(_section, registry.build_summary_sections(report)),
+        *workloads,
         *([_reference(report.reference)] if report.reference else []),
     )
 
 
 def render_document(document: Document) -> RenderableType:
-    """Render a document other than a report."""
+    """Render a document other than a report; what is folded is left to other forms."""
     known = (Padding(Text(text), (0, 1)) for text in document.notes)
     listing = document.listing
     listed = (Text(listing.title, style="bold"), Text(listing.text)) if listing else ()
-    sections = (
-        _render_tables(own.title, (*own.leading_tables, *own.tables), own.notes)
-        for own in document.sections
-    )
+    sections = (_section(replace(own, folded=())) for own in document.sections)
     return Group(Text(document.title, style="bold"), *known, Text(), *sections, *listed)
 
 
@@ -95,22 +93,14 @@ def _step(step: Step) -> Iterator[RenderableType]:
         yield Padding(_text(step.command, overflow="fold"), (0, 3))
 
 
-def _render_tables(title: str, shown: Iterable[TextTable], about: Iterable[str]) -> RenderableType:
-    texts_report = (FittingTable("", _visible(table)) for table in shown)
-    texts = (Padding(_text(text, style="dim"), (0, 1)) for text in about)
-    return Group(_text(title, style="bold"), *texts_report, *texts, Text())
-
-
-def _details(workload: WorkloadReport, report: Report) -> RenderableType:
-    texts = (
-        _render_tables(
-            f"{workload.label}: {own.title}",
-            (*own.leading_tables, *own.tables, *own.folded),
-            own.notes,
-        )
-        for own in registry.build_workload_sections(workload, report)
+def _section(section: Section, about: str = "") -> RenderableType:
+    tables = (*section.leading_tables, *section.tables, *section.folded)
+    return Group(
+        _text(f"{about}{section.title}", style="bold"),
+        *(FittingTable("", _visible(table)) for table in tables),
+        *(Padding(_text(text, style="dim"), (0, 1)) for text in section.notes),
+        Text(),
     )
-    return Group(*texts)
 
 
 def _reference(reference: ReferenceReport) -> RenderableType:
@@ -144,18 +134,15 @@ def _published(title: str, figures: Iterable[PublishedFigureReport]) -> Table:
     for figure, group in groupby(figures, key=lambda published: published.figure):
         table.add_row(_text(figure))
         for published in group:
-            table.add_row(*map(_text, _published_cells(published)))
+            cells = (
+                f"  {published.called}",
+                format_published_value(published),
+                "" if published.baseline else format_signed_change(published.change),
+                format_own_value(published),
+                format_own_change(published),
+            )
+            table.add_row(*map(_text, cells))
     return table
-
-
-def _published_cells(published: PublishedFigureReport) -> tuple[str, ...]:
-    return (
-        f"  {published.called}",
-        format_published_value(published),
-        "" if published.baseline else format_signed_change(published.change),
-        format_own_value(published),
-        format_own_change(published),
-    )
 
 
 def _visible(table: TextTable) -> TextTable:

@@ -183,18 +183,18 @@ def _report(
     return CovariateReport(
         workload=own.workload,
         covariate=own.covariate,
-        shares=tuple(_shares(study, own.shares)),
+        shares=tuple(
+            CovariateShare(
+                configuration=configuration.label,
+                trials=len(known := column[~np.isnan(column)]),
+                share=finite(float(known.mean())) if len(known) else None,
+            )
+            for configuration, column in zip(study.configurations(), own.shares.T, strict=True)
+        ),
         p=balance.p if balance else None,
         testable=balance is not None and balance.minimum_p < level,
         imbalance=_imbalance(study, balance, results) if balance and flagged else None,
     )
-
-
-def _shares(study: Study, shares: Array) -> Iterator[CovariateShare]:
-    for configuration, column in zip(study.configurations(), shares.T, strict=True):
-        known = column[~np.isnan(column)]
-        share = finite(float(known.mean())) if len(known) else None
-        yield CovariateShare(configuration=configuration.label, trials=len(known), share=share)
 
 
 def _imbalance(study: Study, balance: Balance, results: Sequence[Result]) -> Imbalance:

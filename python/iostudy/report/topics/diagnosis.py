@@ -24,7 +24,6 @@ from iostudy.study.model import Study
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import WorkloadDefinition
 
 
 class EvidenceReport(Value):
@@ -155,14 +154,16 @@ def _select_summaries(rows: Iterable[TrialRow]) -> Iterator[TelemetrySummary]:
                 row.summary
             )
     for (_, _, devices), summaries in groups.items():
-        ordered = sorted(summaries, key=lambda each: _requests_per_second(each, devices))
+        ordered = sorted(
+            summaries,
+            key=lambda each: sum(
+                each.devices[name]["r/s"] + each.devices[name]["w/s"]
+                for name in devices
+                if name in each.devices
+            ),
+        )
         places = {0, len(ordered) // 2, len(ordered) - 1}
         yield from (ordered[place] for place in places)
-
-
-def _requests_per_second(summary: TelemetrySummary, devices: Iterable[str]) -> float:
-    recorded = (summary.devices[device] for device in devices if device in summary.devices)
-    return sum(figures["r/s"] + figures["w/s"] for figures in recorded)
 
 
 def _build_static(
@@ -175,7 +176,12 @@ def _build_static(
     """Build the context without the figures of a run, and the workload's properties."""
     definition = catalog.get(workload)
     directories = [str(each) for each in definition.make(options).directories()]
-    properties = _describe_workload(definition, options)
+    properties = WorkloadProperties(
+        concurrency=definition.concurrency(options),
+        spins=definition.spins(options),
+        serial_resources=definition.serial_resources(options),
+        measured_seconds=definition.measured_seconds,
+    )
     context = build_context(
         devices,
         _inventory(circumstances),
@@ -189,28 +195,18 @@ def _build_static(
     return context, properties
 
 
-def _describe_workload(definition: WorkloadDefinition, options: BaseModel) -> WorkloadProperties:
-    return WorkloadProperties(
-        concurrency=definition.concurrency(options),
-        spins=definition.spins(options),
-        serial_resources=definition.serial_resources(options),
-        measured_seconds=definition.measured_seconds,
-    )
-
-
 def _inventory(circumstances: Mapping[str, Any]) -> list[InventoryDevice]:
     recorded = _mapping(_host(circumstances).get("block_devices"))
-    return [_describe_device(name, _mapping(values)) for name, values in recorded.items()]
-
-
-def _describe_device(name: str, values: Mapping[str, Any]) -> InventoryDevice:
-    return InventoryDevice(
-        name,
-        members=tuple(values.get("slaves") or ()),
-        partitions=tuple(values.get("partitions", ())),
-        claims_rotational=bool(values.get("rotational")),
-        file_backed=bool(values.get("backing_file")),
-    )
+    return [
+        InventoryDevice(
+            name,
+            members=tuple(values.get("slaves") or ()),
+            partitions=tuple(values.get("partitions", ())),
+            claims_rotational=bool(values.get("rotational")),
+            file_backed=bool(values.get("backing_file")),
+        )
+        for name, values in ((name, _mapping(own)) for name, own in recorded.items())
+    ]
 
 
 def _mounts(
