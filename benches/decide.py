@@ -1,6 +1,7 @@
 """Measuring time to a verdict: whole trials against windows, known slow-downs, false verdicts.
 
     python -m benches.decide [REPETITIONS [SCHEDULER]]
+    python -m benches.decide precision [REPETITIONS]
     python -m benches.decide slow-down [STUDIES]
     python -m benches.decide a-a [STUDIES]
 
@@ -15,25 +16,31 @@ A study without a verdict is censored at its limit: a ratio with censored whole 
 one with censored windows too high. Both are counted. bfq has no windows, because it adapts for
 seconds after a switch.
 
-The second command counts how often a known slow-down is found in time. The third compares one
+The second command lets both modes measure for 50 s, whatever they find, and compares the time that
+each needs for a standard error of 1 %. No study is censored, so that it takes minutes, not hours.
+
+The third command counts how often a known slow-down is found in time. The fourth compares one
 scheduler under two labels; every switch goes through another one (``benches.real_switches``).
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benches.ratio import format_ratio
 from benches.scratch import scratch_folder
 from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.rows import MeasuredRow, average_windows
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.windows import WindowRecord
 from iostudy.units import MIB, format_percent
@@ -42,9 +49,12 @@ DISK_BYTES = 512 * MIB
 LIMIT_SECONDS = 300
 REPETITIONS, STUDIES = 5, 10
 FEWEST_REPETITIONS = 2
-COMMANDS = ("slow-down", "a-a")
+COMMANDS = ("precision", "slow-down", "a-a")
 SLOW_DOWNS = {3: 60.0, 5: 30.0, 10: 15.0}
 """The slow-downs in percent, with the longest time to find each, in seconds."""
+PRECISION_SECONDS = 50
+"""The time of each study of the second command."""
+STANDARD_ERROR = 0.01
 FOUND_SHARE = 0.9
 FALSE_SHARE = 0.1
 """At most 6 false verdicts of 60 A/A studies at a risk of 5 %."""
@@ -62,7 +72,7 @@ workloads:
       engine: io_uring
       depth: 32
       duration: 1s
-decide: {{margin: 5%, risk: 5%, mode: {mode}, time: {limit}s, blocks: [5, {blocks}]}}
+decide: {{margin: {margin}, risk: 5%, mode: {mode}, time: {limit}s, blocks: [5, {blocks}]}}
 """
 SLOWER = """
 question: Is a slow-down of {percent} % found?
@@ -104,13 +114,15 @@ OTHER = "mq-deadline"
 class Outcome:
     """The verdict of a study of one comparison, and the seconds until then.
 
-    ``seconds`` are those of everything, ``run_seconds`` those of the workload.
+    ``seconds`` are those of everything, ``run_seconds`` those of the workload. ``standard_error``
+    is that of the mean log-ratio of the pairs.
     """
 
     verdict: Verdict
     seconds: float
     run_seconds: float
     has_windows: bool
+    standard_error: float
 
 
 def main() -> None:
@@ -121,6 +133,8 @@ def main() -> None:
     command, count, schedulers = _parse(sys.argv[1:])
     with scratch_folder(DISK_BYTES) as disk:
         match command:
+            case "precision":
+                compare_precision(disk, count or REPETITIONS)
             case "slow-down":
                 count_found(disk, count or STUDIES)
             case "a-a":
@@ -148,11 +162,7 @@ def compare_times(disk: Path, repetitions: int, other: str) -> None:
     if repetitions < FEWEST_REPETITIONS:
         raise SystemExit(f"an interval needs at least {FEWEST_REPETITIONS} repetitions")
     print(f"seconds of measuring to a verdict, censored at {LIMIT_SECONDS} s without one")
-    outcomes: dict[str, list[Outcome]] = {"trials": [], "switchback": []}
-    for number in range(repetitions):
-        for mode in sorted(outcomes, reverse=number % 2 == 1):
-            outcomes[mode].append(run_study(_ask(other, mode, disk)))
-            print(f"{number + 1:2} {other} {mode}: {_describe(outcomes[mode][-1:])}", flush=True)
+    outcomes = _alternate(repetitions, lambda mode: run_study(_ask(other, mode, disk)))
     for mode, own in outcomes.items():
         print(f"{other:12} {mode:11} {_describe(own)}")
     for what, name in (("everything", "seconds"), ("the workload", "run_seconds")):
@@ -162,9 +172,45 @@ def compare_times(disk: Path, repetitions: int, other: str) -> None:
         print(f"ratio, {what:12} {format_ratio('whole trials', trials, windows, GOAL)}")
 
 
-def _ask(other: str, mode: str, disk: Path) -> str:
+def compare_precision(disk: Path, repetitions: int) -> None:
+    """Print the seconds of both modes for one standard error, and their ratio with its goal."""
+    if repetitions < FEWEST_REPETITIONS:
+        raise SystemExit(f"an interval needs at least {FEWEST_REPETITIONS} repetitions")
+    print(f"seconds of measuring to a standard error of {format_percent(STANDARD_ERROR)}")
+    limit = ("--max-time", f"{PRECISION_SECONDS}s")
+    outcomes = _alternate(
+        repetitions, lambda mode: run_study(_ask(OTHER, mode, disk, margin="0.5%"), options=limit)
+    )
+    needed = {mode: [_seconds_needed(own) for own in each] for mode, each in outcomes.items()}
+    for mode, seconds in needed.items():
+        print(f"{mode:11} {' '.join(f'{own:.1f}' for own in seconds)} s")
+    trials, windows = ([1 / own for own in each] for each in needed.values())
+    print(f"ratio {format_ratio('whole trials', trials, windows, GOAL)}")
+
+
+def _seconds_needed(outcome: Outcome) -> float:
+    """The variance of a mean falls with the time that it takes."""
+    return outcome.seconds * (outcome.standard_error / STANDARD_ERROR) ** 2
+
+
+def _alternate(repetitions: int, run: Callable[[str], Outcome]) -> dict[str, list[Outcome]]:
+    """Run the studies of both modes, each first as often as the other; print each."""
+    outcomes: dict[str, list[Outcome]] = {"trials": [], "switchback": []}
+    for number in range(repetitions):
+        for mode in sorted(outcomes, reverse=number % 2 == 1):
+            outcomes[mode].append(run(mode))
+            print(f"{number + 1:2} {mode}: {_describe(outcomes[mode][-1:])}", flush=True)
+    return outcomes
+
+
+def _ask(other: str, mode: str, disk: Path, margin: str = "5%") -> str:
     return SCHEDULERS.format(
-        other=other, disk=disk, mode=mode, limit=LIMIT_SECONDS, blocks=LIMIT_SECONDS // 2
+        other=other,
+        disk=disk,
+        mode=mode,
+        margin=margin,
+        limit=LIMIT_SECONDS,
+        blocks=LIMIT_SECONDS // 2,
     )
 
 
@@ -230,13 +276,13 @@ def _judge(met: bool) -> str:  # noqa: FBT001 - a single argument
     return "met" if met else "not met"
 
 
-def run_study(text: str, program: str = "iostudy") -> Outcome:
+def run_study(text: str, program: str = "iostudy", options: Sequence[str] = ()) -> Outcome:
     """Run a study in a folder of its own; RuntimeError with its messages if it fails."""
     with tempfile.TemporaryDirectory(prefix="bench-", dir=".") as name:
         file, out = Path(name) / "study.yaml", Path(name) / "out"
         file.write_text(text)
         command = [sys.executable, "-m", program, "run", str(file)]
-        command += ["--out", str(out), "--wait", "10min", "--json"]
+        command += ["--out", str(out), "--wait", "10min", "--json", *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{text}\n{done.stderr}")
@@ -251,11 +297,24 @@ def _read_outcome(out: Path, verdict: Verdict) -> Outcome:
     ledger.close()
     if windows:
         seconds = windows[-1].start + windows[-1].seconds - runs[0].started_at
-        return Outcome(verdict, seconds, sum(run.summary.seconds for run in runs), True)
+        run_seconds = sum(run.summary.seconds for run in runs)
+        return Outcome(verdict, seconds, run_seconds, True, _find_error(average_windows(windows)))
     last = trials[-1]
     seconds = last.started_at + sum((last.phases or {}).values()) - trials[0].started_at
     run_seconds = sum((row.phases or {}).get("run", 0.0) for row in trials)
-    return Outcome(verdict, seconds, run_seconds, False)
+    return Outcome(verdict, seconds, run_seconds, False, _find_error(trials))
+
+
+def _find_error(rows: Iterable[MeasuredRow]) -> float:
+    """Return the standard error of the mean log-ratio of the pairs of a comparison of two."""
+    blocks: dict[int, dict[str, float]] = {}
+    for row in rows:
+        if row.counts and row.figures:
+            figure = next(iter(row.figures.values()))
+            blocks.setdefault(row.block, {})[row.configuration] = math.log(figure)
+    pairs = [sorted(own.items()) for own in blocks.values() if len(own) > 1]
+    differences = [second - first for (_, first), (_, second) in pairs]
+    return statistics.stdev(differences) / math.sqrt(len(differences))
 
 
 if __name__ == "__main__":

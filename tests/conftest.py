@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,21 @@ pytest_plugins = [
     "tests.outcome",
     "tests.unit_tests",
 ]
+
+# The core's tests pass without plugins. These are tests of a plugin, or of all together.
+PLUGINS = ("iostudy_fleet", "iostudy_hep", "iostudy_trace", "iostudy_watch")
+if not all(map(find_spec, PLUGINS)):
+    collect_ignore = [
+        "plugins",
+        "attack/test_fleet_answers.py",
+        "attack/test_inventories.py",
+        "calibration/test_documented.py",
+        "calibration/test_fleets.py",
+        "calibration/test_unequal_slow.py",
+        "tools/test_docs.py",
+        "tools/test_links.py",
+        "vm",
+    ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,8 +18,7 @@ from typing import Any
 
 from iostudy.report.base import Span
 from iostudy.report.formatting import format_change_interval, format_figure
-from tests.calibration.rows import Row, markdown
-from tests.calibration.table import PLACE, placed
+from tests.calibration.rows import PLACE, Row, markdown, placed
 
 PAGE = Path(__file__).parents[2] / "docs" / "simulator.md"
 SEED = 2014

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 Row = tuple[str, ...]
+
+PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
+PLACE = "<!-- calibration: {name} -->\n"
 
 
 def percent(share: float) -> str:
@@ -14,3 +20,12 @@ def markdown(rows: list[Row]) -> str:
     """A markdown table whose first row is the head."""
     head, *body = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([head, "|" + " --- |" * len(rows[0]), *body, ""])
+
+
+def placed(page: str, name: str, table: str) -> str:
+    """The page with a table in its place; ValueError if it has none, or several."""
+    place = PLACE.format(name=name)
+    found, count = re.subn(re.escape(place) + r"(?:\|.*\n)*", lambda _: place + table, page)
+    if count != 1:
+        raise ValueError(f"{PAGE.name} has {count} places for {name}, not one: {place}")
+    return found

@@ -7,10 +7,8 @@ tables of its own lists them in a module, and the module here.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from tests.calibration import (
     balance_tables,
@@ -32,11 +30,8 @@ from tests.calibration import (
     unequal_slow_tables,
     verdict_tables,
 )
-from tests.calibration.rows import Row, markdown
+from tests.calibration.rows import PAGE, Row, markdown, placed
 from tests.calibration.simulation import SEED
-
-PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
-PLACE = "<!-- calibration: {name} -->\n"
 
 TABLES: Mapping[str, Callable[[], list[Row]]] = {
     table.__name__: table
@@ -62,15 +57,6 @@ TABLES: Mapping[str, Callable[[], list[Row]]] = {
     )
     for table in module.TABLES
 }
-
-
-def placed(page: str, name: str, table: str) -> str:
-    """The page with a table in its place; ValueError if it has none, or several."""
-    place = PLACE.format(name=name)
-    found, count = re.subn(re.escape(place) + r"(?:\|.*\n)*", lambda _: place + table, page)
-    if count != 1:
-        raise ValueError(f"{PAGE.name} has {count} places for {name}, not one: {place}")
-    return found
 
 
 def main(names: Sequence[str]) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.calibration.rows import Row, markdown
-from tests.calibration.table import PAGE, PLACE, TABLES, placed
+from tests.calibration.rows import PAGE, PLACE, Row, markdown, placed
+from tests.calibration.table import TABLES
 from tests.calibration.verdict_tables import levels, spending
 
 

@@ -15,8 +15,6 @@ import fcntl, os, select, signal, subprocess, sys, tempfile, threading, time
 from iostudy.cli.signal_wakeups import signal_wakeups
 from iostudy.cli.signals import install_handlers
 from iostudy.hadoop.command import CommandLimits, run_command
-from iostudy_watch.command import run
-from iostudy_watch.live import DeviceSelection
 
 def send_here():
     time.sleep(0.5)
@@ -69,12 +67,6 @@ def test_a_signal_ends_every_wait(wait):
 def test_without_wakeups_it_would_be_handled_after_the_wait():
     wait = f"time.sleep({SHORT_SECONDS})"
     assert run_program("", wait, SHORT_SECONDS) == "EndedBySignal False"
-
-
-def test_a_watched_command_receives_it_at_once():
-    command = "('sh', '-c', \"trap 'exit 5' TERM; for i in $(seq 6000); do sleep 0.01; done\")"
-    watch = f"print(run({command}, DeviceSelection(()), 10.0, [signal.SIGTERM]).exit_code)"
-    assert run_program(WAKEUPS, watch) == "5"
 
 
 WITHOUT_THREADS = """

@@ -26,8 +26,7 @@ from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.telemetry.summary import TelemetrySummary
-from tests.calibration.rows import Row, markdown
-from tests.calibration.table import placed
+from tests.calibration.rows import Row, markdown, placed
 from tests.diagnosis.model import Model, Run, build, change_capacity, draw_models
 
 PAGE = Path(__file__).parents[2] / "docs/telemetry.md"

@@ -25,8 +25,7 @@ from iostudy.telemetry.covariates import FOREIGN_FIGURE
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import GIB, KIB, MIB
-from tests.calibration.rows import Row, markdown
-from tests.calibration.table import placed
+from tests.calibration.rows import Row, markdown, placed
 from tests.report.factory import factor, study
 from tests.telemetry.emulated import (
     Groups,

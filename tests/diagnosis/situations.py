@@ -22,8 +22,7 @@ from iostudy.settings.change import Change
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import KIB, MIB
-from tests.calibration.rows import Row, markdown
-from tests.calibration.table import placed
+from tests.calibration.rows import Row, markdown, placed
 from tests.diagnosis import bystanders
 from tests.telemetry.emulated import (
     capped_group,

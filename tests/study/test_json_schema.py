@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import jsonschema
 import pytest
-from tools.docs.documents import ROOT
 
 from iostudy.study import library
 from iostudy.study.fields import CATALOG
@@ -15,6 +15,8 @@ from iostudy.study.source import plain, read
 from iostudy.study.study_file import StudyFile
 from tests.study.files import GOOD, ON_HADOOP
 from tests.study.test_documented import EXAMPLES
+
+ROOT = Path(__file__).parents[2]
 
 SCHEMA = json.loads((ROOT / "python/iostudy/study/study.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.docs.documents import ROOT
 
 pytestmark = pytest.mark.child
 
+ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 TESTS = """\
 import pathlib
