@@ -48,9 +48,10 @@ pytest_plugins = [
     "tests.unit_tests",
 ]
 
-# The core's tests pass without plugins. These are tests of a plugin, or of all together.
+# The core's tests pass without plugins. These are tests of a plugin, or of tools for all together.
 PLUGINS = ("iostudy_fleet", "iostudy_hep", "iostudy_trace", "iostudy_watch")
-if not all(map(find_spec, PLUGINS)):
+HAS_ALL_PLUGINS = all(map(find_spec, PLUGINS))
+if not HAS_ALL_PLUGINS:
     collect_ignore = [
         "plugins",
         "attack/test_fleet_answers.py",
@@ -71,6 +72,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         reasons["root"] = "needs root and loop devices"
     if shutil.which("chromium") is None:
         reasons["browser"] = "needs Chromium"
+    if not HAS_ALL_PLUGINS:
+        reasons["all_plugins"] = "needs every plugin of the repository"
     for item in items:
         for marker, reason in reasons.items():
             if item.get_closest_marker(marker):

@@ -50,6 +50,7 @@ def test_a_missing_module_is_an_error_that_names_the_extra(monkeypatch: pytest.M
             require_extra(extra, "test it")
 
 
+@pytest.mark.all_plugins
 def test_the_package_has_every_extra_with_its_modules():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     optional = project["optional-dependencies"]

@@ -24,6 +24,7 @@ def test_the_first_word_is_a_command():
     assert set(complete(["hadoop", ""])) == {"up", "status", "exec", "down", "logs"}
 
 
+@pytest.mark.all_plugins
 def test_names_of_workloads_studies_and_settings():
     assert set(complete(["bench", ""])) == set(workloads.names())
     assert set(complete(["workloads", "tera"])) == {"teragen", "terasort", "teravalidate"}

@@ -31,6 +31,7 @@ def test_check_accepts_the_file_of_every_workload(program, name, target):
     assert name in done.stdout
 
 
+@pytest.mark.all_plugins
 def test_a_workload_of_simulations_is_refused(program):
     done = program("init", "mine.yaml", "--target", ".", "--workload", "trace")
     assert done.returncode == 2

@@ -106,6 +106,7 @@ def test_settings_are_restored_before_an_internal_error_is_reported(program, mon
     assert order == ["restored", "reported"]
 
 
+@pytest.mark.all_plugins
 def test_the_page_has_the_commands_of_the_help_in_their_order_and_its_exit_codes():
     text = PAGE.read_text(encoding="utf-8")
     commands = [command.name for command in all_commands()]

@@ -51,6 +51,7 @@ def parameters() -> Iterator[tuple[str, Any]]:
             yield from ((f"{where}.{each.name}", each) for each in command.params)
 
 
+@pytest.mark.all_plugins
 def test_every_option_with_a_path_is_an_output_file_or_is_listed() -> None:
     written, paths = set(), set()
     for name, parameter in parameters():

@@ -12,6 +12,7 @@ from iostudy.cli.main import app
 from iostudy.settings import catalog
 
 
+@pytest.mark.all_plugins
 def test_printed_schema_is_the_packaged_file(monkeypatch: pytest.MonkeyPatch) -> None:
     # Other tests of this process may have declared settings.
     monkeypatch.setattr(catalog, "_declared", {})

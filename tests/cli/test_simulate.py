@@ -54,6 +54,7 @@ def test_a_finished_prediction_is_printed_again(program: Program, study: str):
     assert again.stdout == first.stdout
 
 
+@pytest.mark.all_plugins
 def test_a_prediction_is_neither_kept_nor_run(program: Program, study: str):
     program("simulate", study, "--out", "out", "--seed", "1")
     kept = program("persist", "out")
