@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -64,20 +65,43 @@ def test_a_write_that_does_not_end_is_an_error_in_time(pipe: Pipe) -> None:
     assert pipe.drain() == b"1\n"
 
 
-def test_an_interrupted_write_ends_first(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
-    waited, join = list[float](), threading.Thread.join
-
-    def interrupted(thread: threading.Thread, seconds: float) -> None:
-        waited.append(seconds)
-        if len(waited) == 1:
-            raise KeyboardInterrupt
-        join(thread, 0.01)
-
-    monkeypatch.setattr(threading.Thread, "join", interrupted)
+def test_an_interrupted_write_ends_first(pipe: Pipe) -> None:
+    """A signal is raised when the write has ended or is late, and then it is still known."""
+    interrupt = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    interrupt.start()
+    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        files.write_attribute(pipe.path, "1\n", 5.0)
-    assert waited[0] == 5.0
-    assert 4.0 < waited[1] <= 5.0
+        files.write_attribute(pipe.path, "1\n", 0.5)
+    assert time.monotonic() - began >= 0.5
+    assert files.is_being_written(pipe.path)
+    assert pipe.drain() == b"1\n"
+
+
+def test_a_signal_at_the_start_of_the_thread_loses_no_write(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        files.write_attribute(pipe.path, "1\n", 0.1)
+    assert files.is_being_written(pipe.path)
+
+
+def test_without_a_thread_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(BlockingIOError, match="can't start new thread"):
+        files.write_attribute(tmp_path / "x", "1")
+    assert not files.is_being_written()
 
 
 def test_what_the_kernel_says_is_the_error(tmp_path: Path) -> None:
@@ -108,6 +132,31 @@ def test_a_change_stays_in_the_journal_with_its_lock_while_its_write_hangs(
         assert f"echo 1 > {path}" in failed.value.remedy
         (journal,) = (tmp_path / "state").glob("*.journal")
         assert state.open_locked(journal, create=False) is None
+    finally:
+        pipe.drain()
+        os.close(pipe.descriptor)
+
+
+def test_other_attributes_of_the_owner_are_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the files of the folder of an unfinished write wait for it."""
+    monkeypatch.setattr(attribute_file, "ROOT", tmp_path)
+    paths = [tmp_path / "sys/a/x", tmp_path / "sys/b/y"]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        path.write_text("1\n")
+    settings = [bind_declared(f"my.{own[-1]}", attribute=f"/sys/{own}") for own in ("a/x", "b/y")]
+    (change,) = kinds.prepare_changes(dict.fromkeys(settings, "2"))
+    change.apply()
+    pipe = Pipe(paths[1])
+    try:
+        with pytest.raises(files.UnfinishedWriteError):
+            files.write_attribute(pipe.path, "3\n", 0.05)
+        with pytest.raises(RestoreError, match="has not ended a write to it") as failed:
+            change.undo()
+        assert failed.value.where == str(pipe.path)
+        assert paths[0].read_text() == "1\n"
     finally:
         pipe.drain()
         os.close(pipe.descriptor)

@@ -17,7 +17,7 @@ ROOT = Path("/")
 WRITE_SECONDS = 60.0
 """Most time for a write: the kernel waits for requests under way before it changes a queue."""
 
-_writes: dict[Path, _Write] = {}
+_writes: set[_Write] = set()
 
 NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP)
 
@@ -65,13 +65,19 @@ def read_number(path: Path) -> int | None:
     return int(text) if text else None
 
 
-class _Write(threading.Thread):
-    """One write(2) of a text to a file."""
+class UnfinishedWriteError(TimeoutError):
+    """The kernel has not ended a write in time, and may end it at any moment."""
+
+
+class _Write:
+    """One write(2) of a text to a file, in a thread of its own."""
 
     def __init__(self, path: Path, value: str) -> None:
-        super().__init__(name=f"write to {path}", daemon=True)
         self.path, self.data = path, os.fsencode(value)
         self.problem: Exception | None = None
+        # Not the thread's own state: of a join that a signal interrupts, Python 3.11 believes that
+        # the thread has ended.
+        self.ended = threading.Event()
 
     def run(self) -> None:
         try:
@@ -82,37 +88,50 @@ class _Write(threading.Thread):
                 os.close(descriptor)
         except Exception as error:  # noqa: BLE001 - raised in the caller's thread
             self.problem = error
+        finally:
+            self.ended.set()
 
 
 def write_attribute(path: Path, value: str, seconds: float = WRITE_SECONDS) -> None:
     """Hand the value to the kernel in one write(2), which is what attribute files take.
 
-    OSError if the kernel refuses it; TimeoutError if it has not ended the write after ``seconds``.
-    A thread writes, because nothing ends a write that the kernel does not end. An exception in the
-    caller, as of a signal, is raised when the write has ended.
+    OSError if the kernel refuses it; UnfinishedWriteError if it has not ended the write after
+    ``seconds``. A thread writes, because nothing ends a write that the kernel does not end. An
+    exception in the caller, as of a signal, is raised when the write has ended, or is late.
     """
     if is_being_written(path):
-        raise TimeoutError(errno.ETIMEDOUT, "it has not ended an earlier write")
+        raise UnfinishedWriteError(errno.ETIMEDOUT, "it has not ended an earlier write")
     write, deadline = _Write(path, value), time.monotonic() + seconds
-    _writes[path] = write
-    write.start()
+    _writes.add(write)
     try:
-        write.join(seconds)
+        threading.Thread(target=write.run, name=f"write to {path}", daemon=True).start()
+        write.ended.wait(seconds)
+    except RuntimeError as error:
+        _writes.discard(write)
+        raise OSError(errno.EAGAIN, str(error)) from error
     except BaseException:
-        write.join(max(0.0, deadline - time.monotonic()))
+        write.ended.wait(max(0.0, deadline - time.monotonic()))
         raise
-    if is_being_written(path):
-        raise TimeoutError(errno.ETIMEDOUT, f"it has not ended the write after {seconds:g} s")
+    if not write.ended.is_set():
+        late = f"it has not ended the write after {seconds:g} s"
+        raise UnfinishedWriteError(errno.ETIMEDOUT, late)
     if write.problem is not None:
         raise write.problem
 
 
 def is_being_written(path: Path | None = None) -> bool:
-    """Return whether the kernel has not ended a write of this process to the file, or to any."""
-    for each, thread in tuple(_writes.items()):
-        if not thread.is_alive():
-            del _writes[each]
-    return bool(_writes) if path is None else path in _writes
+    """Return whether the kernel has not ended a write of this process to the file, or to any.
+
+    The files of one folder, as those of a queue, share a lock in the kernel: while one of them is
+    being written, all of them are.
+    """
+    for write in tuple(_writes):
+        if write.ended.is_set():
+            _writes.discard(write)
+    if path is None or not _writes:
+        return bool(_writes)
+    folder = os.path.realpath(path.parent)
+    return any(os.path.realpath(write.path.parent) == folder for write in _writes)
 
 
 def parse_choice(text: str) -> KernelChoice:

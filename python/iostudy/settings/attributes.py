@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 from iostudy.errors import RestoreError, SettingError
-from iostudy.host.files import is_being_written
+from iostudy.host.files import UnfinishedWriteError, is_being_written
 from iostudy.settings import catalog
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.definition import SettingDefinition
@@ -250,13 +250,13 @@ class AttributeChange:
         loss = self.owner.absence_reason()
         if loss:
             return (f"{self.owner.name}: {loss}, and its changes with it",)
-        names = dict.fromkeys((*self.before, *self.written))
-        if any(is_being_written(Path(self.owner.location(name))) for name in names):
-            raise self._not_restorable_yet()
-        conflicts = set() if policy is ConflictPolicy.OVERWRITE else self._find_conflicts()
-        ours = [name for name in self.owner.write_order(self.before) if name not in conflicts]
+        late = self._list_unfinished()
+        conflicts = set() if policy is ConflictPolicy.OVERWRITE else self._find_conflicts(late)
+        ours = [n for n in self.owner.write_order(self.before) if n not in conflicts | late]
         done: tuple[str | RestoredValue, ...]
         done, trouble = self._restore(ours)
+        if late := self._list_unfinished():
+            raise self._not_restorable_yet(late)
         requested = self.owner.write_order(conflicts & self.written.keys())
         if policy is ConflictPolicy.ACCEPT:
             done += tuple(
@@ -297,7 +297,7 @@ class AttributeChange:
             self.owner.write(attribute, value)
         except OSError as error:
             # A file that is being written may be locked for readers, too.
-            is_late = isinstance(error, TimeoutError)
+            is_late = isinstance(error, UnfinishedWriteError)
             offered = () if is_late else self.owner.available_values(attribute)
             offers = f"; it offers {', '.join(offered)}" if offered else ""
             raise SettingError(
@@ -326,27 +326,37 @@ class AttributeChange:
         """
         done, trouble = [], {}
         for name in attributes:
+            if is_being_written(Path(self.owner.location(name))):
+                continue  # since the write of another one; `undo` says so
             found, original = self.owner.read(name), self.before[name]
             if self._is_same(found, original):
                 continue
             try:
                 self.owner.write(name, original)
-            except TimeoutError as error:
-                raise self._not_restorable_yet() from error
             except OSError as error:
                 trouble[name] = f"{self._refused_by} refused to restore it ({error.strerror})"
             else:
                 done.append(RestoredValue(self._describe_attribute(name), found, original))
-        lost = [n for n in attributes if not self._is_same(self.owner.read(n), self.before[n])]
+        late = self._list_unfinished()
+        lost = [
+            name
+            for name in attributes
+            if name not in late and not self._is_same(self.owner.read(name), self.before[name])
+        ]
         return tuple(done), dict.fromkeys(lost, "the old value was not kept") | trouble
 
-    def _find_conflicts(self) -> set[str]:
+    def _list_unfinished(self) -> set[str]:
+        """Return the attributes that the kernel may still be writing, and that nothing may read."""
+        names = {*self.before, *self.written}
+        return {name for name in names if is_being_written(Path(self.owner.location(name)))}
+
+    def _find_conflicts(self, late: Collection[str]) -> set[str]:
         """Return the attributes that another process has changed since.
 
         Attributes affected by our own writes may have any value and are restored. Attributes
         affected by a write of another process are conflicts as well.
         """
-        now = {name: self.owner.read(name) for name in self.before}
+        now = {name: self.owner.read(name) for name in self.before if name not in late}
         own = self.written
         conflicts = {
             name
@@ -376,15 +386,16 @@ class AttributeChange:
             remedy=decide if is_conflict else self._by_hand(trouble),
         )
 
-    def _not_restorable_yet(self) -> RestoreError:
+    def _not_restorable_yet(self, late: Collection[str]) -> RestoreError:
+        before = {name: value for name, value in self.before.items() if name in late}
         commands = (
             f"echo {shlex.quote(value)} > {shlex.quote(self.owner.location(name))}"
-            for name, value in self.before.items()
+            for name, value in before.items()
         )
         return RestoreError(
-            f"to restore {', '.join(map(self._describe_attribute, self.before))}",
+            f"to restore {', '.join(map(self._describe_attribute, before))}",
             found=f"{self._refused_by} has not ended a write to it, and reading may wait as well",
-            where=", ".join(map(self.owner.location, self.before)),
+            where=", ".join(map(self.owner.location, before)),
             remedy="see dmesg. Once the write has ended, iostudy restores the value, or `iostudy "
             f"restore` does, or: {'; '.join(commands)}",
         )

@@ -23,7 +23,7 @@ from typing import ClassVar
 from iostudy.errors import RestoreError, SettingError
 from iostudy.host import cgroups, stack
 from iostudy.host.cgroups import CONTROLLER, PROCESSES, SUBTREE_CONTROL, CgroupVersion
-from iostudy.host.files import read_attribute, write_attribute
+from iostudy.host.files import is_being_written, read_attribute, write_attribute
 from iostudy.settings.change import ConflictPolicy, Record, SettingKind
 from iostudy.settings.definitions.cgroup import NO_LIMIT, CgroupSettingDefinition, Control
 from iostudy.settings.identity import boot_id
@@ -194,6 +194,8 @@ class TrialGroup:
         del policy
         if self.boot != boot_id():
             return (f"{self.describe()}: the host has been rebooted, and it is gone",)
+        if any(map(is_being_written, (self.path / PROCESSES, self.path.parent / SUBTREE_CONTROL))):
+            raise self._not_removed(TimeoutError(0, "the kernel has not ended a write to it"))
         done = []
         if self.path.exists():
             self._remove()
