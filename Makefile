@@ -110,7 +110,7 @@ bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and
 	@[ "$$(id -u)" != 0 ] || [ ! -x $(BIN)/iostudy-hdfs-mount ] || $(BIN)/python -m benches.hdfs_mount
 	$(BIN)/python -m benches.recorder_effect
 
-calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/method.md's tables of it
+calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/calibration.md, its tables
 	$(BIN)/python -m tests.calibration.table
 	$(BIN)/python -m tests.calibration.predictions
 	$(BIN)/pytest -m slow tests/analysis tests/calibration tests/drives

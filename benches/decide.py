@@ -16,8 +16,9 @@ A study without a verdict is censored at its limit: a ratio with censored whole 
 one with censored windows too high. Both are counted. bfq has no windows, because it adapts for
 seconds after a switch.
 
-The second command lets both modes measure for 50 s, whatever they find, and compares the time that
-each needs for a standard error of 1 %. No study is censored, so that it takes minutes, not hours.
+The second command lets both modes measure for at most 50 s, with a margin that leaves little to
+decide, and compares the time that each needs for a standard error of 1 %. No study is censored, so
+that it takes minutes, not hours.
 
 The third command counts how often a known slow-down is found in time. The fourth compares one
 scheduler under two labels; every switch goes through another one (``benches.real_switches``).

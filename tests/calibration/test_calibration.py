@@ -150,7 +150,7 @@ def last_look(baseline: np.ndarray, other: np.ndarray, rule: Rule) -> Comparison
     ("shape", "rate"), [(NoiseShape.SPIKES, 0.103), (NoiseShape.LOG_NORMAL, 0.226)]
 )
 def test_unequal_variances_exceed_the_risk_as_documented(shape: NoiseShape, rate: float):
-    """A limit of the method, kept in view: see "Limitations" in docs/method.md."""
+    """A limit of the method, kept in view: see docs/calibration.md#unequal-noise."""
     outcomes = carry_out(unequal_variances(shape, OPEN_ENDED, 40_000), OPEN_ENDED)
     assert outcomes.wrong == pytest.approx(rate, abs=0.01)
 

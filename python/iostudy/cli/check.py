@@ -43,8 +43,6 @@ from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import format_percent
 from iostudy.workloads.option_text import format_options
 
-_USUAL_SHARE = 0.9
-
 
 def check(
     study: StudyName,

@@ -98,8 +98,7 @@ def _run_windows(study: Study, run: Run) -> Comparisons:
     seed = ledger.study().seed
     decided = SwitchbackRunner(study, seed, run.node, ledger, run.listeners, run.limit).run()
     record, at_end = WindowRecord(ledger), replace(study, further_blocks=0)
-    can_decide = all(own.plan is not None for own in record.plans())
-    is_complete = can_decide and final_comparisons(at_end, record) is not None
+    is_complete = record.can_decide() and final_comparisons(at_end, record) is not None
     if is_complete and (schedule := _confirm(study, decided, ledger)) is not None:
         runner = Runner(study, schedule, run.node, ledger, run.listeners, run.limit)
         runner.confirm(schedule.labels, BLOCKS)

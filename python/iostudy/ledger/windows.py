@@ -60,6 +60,10 @@ class WindowRecord:
         rows = self._tables.read("pilot")
         return tuple(decode_row(path, "pilot", row, _decode_plan) for row in rows)
 
+    def can_decide(self) -> bool:
+        """Return whether windows can still decide: no workload has a reason against them."""
+        return all(own.plan is not None for own in self.plans())
+
     def windows(self) -> tuple[WindowRow, ...]:
         """Return every window in the order of measurement."""
         path = self._tables.path

@@ -85,7 +85,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         configurations=configurations.build_configurations(study, rows, recorded.switchback.runs),
         ranking=ranking.build_ranking(study, order),
         screening=screening.build_screening(study, rows),
-        curves=tuple(scaling.build_scaling(study, rows, order)),
+        curves=tuple(scaling.build_scaling(study, recorded.measured, order)),
         workloads=prediction.add_errors(workloads, errors),
         prediction=errors,
         switchback=tuple(

@@ -15,7 +15,7 @@ from iostudy.analysis.scaling import (
     estimate_curves,
     find_crossings,
 )
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.comparisons import (
     BlockFigures,
     collect_figures,
@@ -40,7 +40,7 @@ class ScalingResult:
 
 
 def analyze_scaling(
-    study: Study, rows: Iterable[TrialRow], ranking: Ranking | None
+    study: Study, rows: Iterable[MeasuredRow], ranking: Ranking | None
 ) -> tuple[ScalingResult, ...]:
     """Analyze every workload with a load, by its ranking; none in a screening or a search."""
     groups: dict[str, list[WorkloadRequest]] = {}

@@ -54,9 +54,9 @@ def find_mode(study: Study) -> Mode:
 
 def describe_mode(study: Study) -> str:
     """Describe what a study that prefers windows compares, with the reasons for whole trials."""
-    if obstacles := list_obstacles(study):
-        return "whole trials: " + "; ".join(obstacles[:MAX_NAMED])
-    return "windows of one run of each workload (switchback)"
+    if find_mode(study) is Mode.WINDOWS:
+        return "windows of one run of each workload (switchback)"
+    return "whole trials: " + "; ".join(list_obstacles(study)[:MAX_NAMED])
 
 
 def list_obstacles(study: Study) -> tuple[str, ...]:

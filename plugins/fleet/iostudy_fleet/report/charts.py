@@ -6,9 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import altair as alt
-
-from iostudy.report.drawing import GREEN, INK, RED, make_chart
+from iostudy.report.drawing import GREEN, INK, RED, alt, make_chart
 from iostudy.report.formatting import format_figure, format_signed_change
 from iostudy.report.section import Chart
 from iostudy.report.topics.intervals import describe_results, draw_intervals

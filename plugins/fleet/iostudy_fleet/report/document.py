@@ -106,7 +106,6 @@ def _p(p_value: float) -> str:
 
 def _comparisons(report: FleetReport) -> Section:
     margin = format_percent(report.margin)
-    charts = (build_forest_chart(own, report) for own in report.comparisons)
     rows = [row for own in report.comparisons for row in _change_rows(own)]
     heads = ("workload", "configuration", "estimate", "change", "verdict")
     spread_heads = (*heads[:2], "nodes", "tau, % [95 %]", "I², %", "verdicts of nodes")
@@ -116,7 +115,9 @@ def _comparisons(report: FleetReport) -> Section:
         title=f"Changes against {report.baseline}",
         notes=(_COMPARISON_NOTE.format(margin=margin, risk=format_percent(report.risk)),),
         leading_tables=(TextTable("", heads, rows, names=3, words=2),),
-        draw=lambda: [chart for chart in charts if chart is not None],
+        draw=lambda: list(
+            filter(None, (build_forest_chart(own, report) for own in report.comparisons))
+        ),
         tables=(TextTable("Differences between nodes", spread_heads, spread, names=2, words=1),),
     )
 
@@ -140,7 +141,6 @@ def _spread_row(own: FleetComparison) -> tuple[str, ...]:
 
 
 def _heat_map(number: int, baseline: BaselineSpread, report: FleetReport) -> Section:
-    chart = build_heat_map(baseline, report)
     means = fleet_means(baseline.workload, report)
     rows = [
         (node.node, *(_figure(node, baseline.workload, label) for label in means))
@@ -153,7 +153,7 @@ def _heat_map(number: int, baseline: BaselineSpread, report: FleetReport) -> Sec
     return Section(
         name=f"figures-{number}",
         title=f"{baseline.workload} by node",
-        draw=lambda: () if chart is None else (chart,),
+        draw=lambda: list(filter(None, (build_heat_map(baseline, report),))),
         tables=(table,),
     )
 

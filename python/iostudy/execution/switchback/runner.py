@@ -61,7 +61,7 @@ class SwitchbackRunner:
             listener.study_began(self._study, self._seed, len(windows), analysis.compare(rows))
         for request in self._study.workloads:
             blocks = Blocks(self._study, request, self._seed, rows, analysis)
-            if blocks.undecided() and not self._limit.is_reached and not self._has_ended():
+            if blocks.undecided() and not self._limit.is_reached and self._record.can_decide():
                 self._measure(blocks)
         current = final_comparisons(self._study, self._record)
         if current is None and self._limit.is_reached:
@@ -69,14 +69,10 @@ class SwitchbackRunner:
         if current is not None:
             self._check_settling()
         final = analysis.compare(rows)
-        if not self._has_ended():
+        if self._record.can_decide():
             for listener in self._listeners:
                 listener.study_ended(final)
         return final
-
-    def _has_ended(self) -> bool:
-        """Return whether windows cannot decide."""
-        return any(own.plan is None for own in self._record.plans())
 
     def _measure(self, blocks: Blocks) -> None:
         """Measure one workload."""

@@ -13,7 +13,7 @@ from pydantic import FiniteFloat
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import IntervalEstimates, Ranking
 from iostudy.analysis.scaling import CrossingEstimate, CurveEstimate, find_estimated_crossings
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import (
     FigureDescription,
     Span,
@@ -199,7 +199,7 @@ def build_crossings(
 
 
 def build_scaling(
-    study: Study, rows: Sequence[TrialRow], ranking: Ranking | None
+    study: Study, rows: Sequence[MeasuredRow], ranking: Ranking | None
 ) -> Iterator[ScalingReport]:
     """The curves of every workload that has a load; ``ranking`` is that of the study."""
     for found in analyze_scaling(study, rows, ranking):
