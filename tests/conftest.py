@@ -48,7 +48,7 @@ pytest_plugins = [
     "tests.unit_tests",
 ]
 
-# The core's tests pass without plugins. These are tests of a plugin, or of tools for all together.
+# The core's unit tests pass without plugins. These are tests of a plugin, or of tools for all.
 PLUGINS = ("iostudy_fleet", "iostudy_hep", "iostudy_trace", "iostudy_watch")
 HAS_ALL_PLUGINS = all(map(find_spec, PLUGINS))
 if not HAS_ALL_PLUGINS:

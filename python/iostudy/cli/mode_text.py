@@ -1,4 +1,4 @@
-"""What a study of each mode varies and takes, for a person."""
+"""Text about the factors, the blocks and the time of a study, by its mode."""
 
 from __future__ import annotations
 
@@ -205,22 +205,22 @@ def _describe_design(study: Study) -> Lines:
     confounded = find_aliases(study, design)
     pairs = "; ".join(f"{a.level} with {', '.join(a.interactions[:3])}" for a in confounded[:3])
     more = f" (of {len(confounded[0].interactions)}), ..." if confounded else ""
-    known = (
+    aliases = (
         f"effects are aliased with interactions of other factors: {pairs}{more}"
         if confounded
         else ("no effect is aliased with an interaction of two factors")
     )
     runs = study.configurations()
     return [
-        ("design", f"{design.describe()}: {len(runs)} runs; {known}"),
+        ("design", f"{design.describe()}: {len(runs)} runs; {aliases}"),
         *((f"run {number}", run.label) for number, run in enumerate(runs, start=1)),
     ]
 
 
 def _describe_cost(study: Study, blocks: tuple[int, int]) -> Lines:
     """Describe what the blocks take of the storage and of time."""
-    own = (*describe_volume(study, blocks), *_describe_formats(study), *_describe_restarts(study))
-    return [*own, ("time", format_expected_time(study, blocks))]
+    files = (*describe_volume(study, blocks), *_describe_formats(study))
+    return [*files, *_describe_restarts(study), ("time", format_expected_time(study, blocks))]
 
 
 def describe_volume(study: Study, blocks: Sequence[int]) -> Lines:

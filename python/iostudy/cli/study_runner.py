@@ -199,7 +199,7 @@ def _prepare_confirmation(search: StudySession, *, root: bool) -> StudySession |
 
 def _confirm(
     search: StudySession,
-    own: StudySession,
+    confirmation: StudySession,
     permission: Permission,
     *,
     root: bool,
@@ -207,14 +207,14 @@ def _confirm(
 ) -> tuple[ComparisonResult, ...]:
     """Run the confirmation, which compares a search's winner with the default; its results."""
     folder = search.folder
-    make_output_folder(own.folder, insist=permission.unsafe_folders)
+    make_output_folder(confirmation.folder, insist=permission.unsafe_folders)
     file = folder / f"{CONFIRMATION}.yaml"
-    write_whole(file, own.study.text.encode())
-    say(f"confirming {own.study.configurations()[1].label} in fresh blocks: {file}")
-    final = own.final_comparisons()
+    write_whole(file, confirmation.study.text.encode())
+    say(f"confirming {confirmation.study.configurations()[1].label} in fresh blocks: {file}")
+    final = confirmation.final_comparisons()
     if final is None:
-        final = _run_on_node(own, permission, root=root, seed=None, limit=limit)
-    write_report(own.folder)
+        final = _run_on_node(confirmation, permission, root=root, seed=None, limit=limit)
+    write_report(confirmation.folder)
     return final
 
 

@@ -1,4 +1,4 @@
-"""How a study of each mode runs, and what it lacks when it is resumed."""
+"""Strategies by mode: they run a study, and find what a resumed one lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all trials of a node have in common, and whom the node calls meanwhile."""
+"""Conditions of all trials of a node, and its callbacks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Callbacks:
-    """Whom a node calls meanwhile.
+    """Functions that a node calls during its trials.
 
     - ``tick``: as of a `Place`
     - ``on_progress``: receives lines about the resync of a volume, and about steps that take long

@@ -102,17 +102,17 @@ def decision_rule(study: Study) -> Rule:
     cannot be continued. With windows, a part of the risk is that of the test of their settling.
     """
     decide, mode = study.decide, find_mode(study)
-    is_spent = mode is Mode.SCREENING
+    has_one_level = mode is Mode.SCREENING
     return Rule(
         margin=decide.margin,
         risk=decide.risk * (1 - RISK_SHARE) if mode is Mode.WINDOWS else decide.risk,
         min_blocks=decide.min_blocks,
         max_blocks=decide.max_blocks,
         comparisons=max(1, study.comparisons),
-        method=AnalysisMethod.CONSTANT_LEVEL if is_spent else study.method,
+        method=AnalysisMethod.CONSTANT_LEVEL if has_one_level else study.method,
         bias=study.bias,
         rare=decide.rare,
-        continuation=SPENT if is_spent else study.continuation,
+        continuation=SPENT if has_one_level else study.continuation,
     )
 
 

@@ -195,7 +195,7 @@ class TrialGroup:
         if self.boot != boot_id():
             return (f"{self.describe()}: the host has been rebooted, and it is gone",)
         if any(map(is_being_written, (self.path / PROCESSES, self.path.parent / SUBTREE_CONTROL))):
-            raise self._not_removed(TimeoutError(0, "the kernel has not ended a write to it"))
+            raise self._not_removed(OSError(errno.ETIMEDOUT, "a write to it has not ended"))
         done = []
         if self.path.exists():
             self._remove()
