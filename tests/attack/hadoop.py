@@ -147,8 +147,14 @@ def _imitations(cluster: LocalCluster) -> Iterator[str]:
     layout = cluster.layout
     assert layout.namespace is not None
     marked = {processes.CLUSTER: layout.identity, processes.DAEMON: HOLDER}
-    as_nobody = ("setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups")
-    with subprocess.Popen((*as_nobody, "sleep", "60"), env={**os.environ, **marked}) as imitation:
+    # Popen changes the user before it returns; a program like setpriv would still be root's here.
+    with subprocess.Popen(
+        ("sleep", "60"),
+        env={**os.environ, **marked},
+        user=STRANGER,
+        group=STRANGER,
+        extra_groups=(),
+    ) as imitation:
         try:
             holder = layout.namespace.holder().pid
             namespace._holders.clear()
