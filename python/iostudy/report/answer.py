@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.base import State, Step
 from iostudy.report.formatting import format_blocks_needed
-from iostudy.report.topics.verdicts import FigureVerdicts, Result, list_verdicts
+from iostudy.report.topics.covariates import describe_disturbances, list_open_workloads
+from iostudy.report.topics.verdicts import (
+    FigureVerdicts,
+    Result,
+    list_verdicts,
+)
 from iostudy.report.values import Report
-from iostudy.telemetry.covariates import Covariate
-from iostudy.units import format_percent, format_significant
+from iostudy.units import format_percent
 
 
 @dataclass(frozen=True)
@@ -44,15 +47,8 @@ class Answer:
 
 
 _PAGE = "report.html"
-_NOTABLE = 0.1
-"""Share of a disturbance from which it is named as a reason."""
 _EXPLAINS = 0.25
 """Share of the variance from which its cause is named as a reason."""
-_DISTURBANCES = {
-    Covariate.FOREIGN_CPU: "other processes used {} of the CPU",
-    Covariate.STEAL: "the hypervisor took {} of the CPU",
-    Covariate.FOREIGN_IO: "other processes moved {} of the workload's own bytes",
-}
 
 
 def build_answer(report: Report, folder: Path | None) -> Answer:
@@ -64,7 +60,7 @@ def build_answer(report: Report, folder: Path | None) -> Answer:
         sentence=report.headline,
         noun=report.noun,
         state=report.state,
-        is_decided=bool(compared) and all(map(_is_decided, compared)),
+        is_decided=bool(compared) and not any(each.is_open for each in compared),
         seconds=_seconds(report),
         margin=report.method.margin,
         tables=tables,
@@ -72,10 +68,6 @@ def build_answer(report: Report, folder: Path | None) -> Answer:
         next_steps=[_named_as_given(step, folder) for step in report.next_steps],
         report=str(folder / _PAGE) if folder else "",
     )
-
-
-def _is_decided(result: Result) -> bool:
-    return result.verdict not in (None, Verdict.INCONCLUSIVE)
 
 
 def _seconds(report: Report) -> float:
@@ -89,45 +81,29 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     for given_up in report.given_up:
         own = GivenUpWorkload(**given_up.model_dump())
         yield f"{own.workload} was given up in block {own.block}: {own.explanation}"
-    if all(map(_is_decided, compared)):
+    if not any(each.is_open for each in compared):
         return
-    causes = list(_causes(report))
-    yield from causes or _disturbances(report)
+    told = describe_disturbances(report.workloads, report.covariates)
+    yield from list(_causes(report)) or (each for each in told if each not in report.headline)
     yield from _noise(report)
     if report.state is State.STOPPED:
         yield "the study stopped before its last block"
 
 
 def _causes(report: Report) -> Iterator[str]:
+    waiting = list_open_workloads(report.workloads)
     for own in report.noise_causes:
         for cause in own.causes[:1]:
-            if cause.share >= _EXPLAINS and _is_open(report, own.workload):
+            if cause.share >= _EXPLAINS and own.workload in waiting:
                 by = f" ({cause.process})" if cause.process else ""
                 share = format_percent(round(cause.share, 2))
                 yield f"{share} of the noise of {own.workload} goes with {cause.cause}{by}"
 
 
-def _disturbances(report: Report) -> Iterator[str]:
-    """Yield the largest mean share of each disturbance that is notable."""
-    for covariate, text in _DISTURBANCES.items():
-        shares = [
-            share.share
-            for own in report.covariates
-            if own.covariate is covariate and _is_open(report, own.workload)
-            for share in own.shares
-            if share.share is not None
-        ]
-        if shares and max(shares) >= _NOTABLE:
-            yield text.format(_format_share(max(shares)))
-
-
-def _format_share(share: float) -> str:
-    return format_percent(round(share, 2)) if share <= 1 else f"{format_significant(share)} times"
-
-
 def _noise(report: Report) -> Iterator[str]:
     """Yield the noise of the workload that needs most blocks."""
-    noisy = [w for w in report.workloads if w.noise is not None and _is_open(report, w.label)]
+    waiting = list_open_workloads(report.workloads)
+    noisy = [w for w in report.workloads if w.noise is not None and w.label in waiting]
     for own in sorted(noisy, key=lambda w: -w.noise.blocks if w.noise else 0)[:1]:
         assert own.noise is not None
         sd, margin = (format_percent(round(s, 3)) for s in (own.noise.sd, own.noise.margin))
@@ -137,11 +113,6 @@ def _noise(report: Report) -> Iterator[str]:
             f"pairs of runs of {own.label} vary by {sd}: {needed} blocks tell {margin} apart, "
             f"{ran} ran"
         )
-
-
-def _is_open(report: Report, workload: str) -> bool:
-    results = next(own.results for own in report.workloads if own.label == workload)
-    return not all(map(_is_decided, results[1:]))
 
 
 def _named_as_given(step: Step, folder: Path | None) -> Step:

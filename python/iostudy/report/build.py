@@ -184,7 +184,8 @@ def _verdict_headline(
     why = remedies.explain_all_workloads(workloads, report.limits)
     candidates = list_candidates(recorded.study, compared)
     context = sentences.build_context(recorded.study)
-    return headline.build_headline(workloads, context, candidates, why)
+    disturbance = next(covariates.describe_disturbances(workloads, report.covariates), "")
+    return headline.build_headline(workloads, context, candidates, why, disturbance)
 
 
 def _next_steps(

@@ -199,6 +199,14 @@ def test_infeasible_and_unknown_numbers_of_blocks_are_omitted() -> None:
     )
 
 
+def test_the_sentence_names_what_disturbed_the_undecided() -> None:
+    open_ = [workload("write", compared("kyber", OPEN, needed=4000))]
+    assert build_headline(open_, TOPIC, [], disturbance="other processes used 91 % of the CPU") == (
+        "The comparison with “none” is inconclusive after 20 blocks: other processes used 91 % of "
+        "the CPU."
+    )
+
+
 def test_headline_of_an_unfinished_study_is_provisional() -> None:
     assert build_headline(workload_reports({"write": {"kyber": OPEN}}, blocks=6), TOPIC, []) == (
         "So far, the comparison with “none” is still open after 6 blocks: about 55 blocks are "

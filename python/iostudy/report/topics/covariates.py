@@ -27,10 +27,18 @@ from iostudy.report.topics.verdicts import Result
 from iostudy.study.model import Study
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.telemetry.window_covariates import WINDOW_COLUMNS, compute_window_covariates
-from iostudy.units import format_percent
+from iostudy.units import format_percent, format_significant
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
+
+_NOTABLE = 0.1
+"""Share of a disturbance from which it is named as a reason."""
+_DISTURBANCES = {
+    Covariate.FOREIGN_CPU: "other processes used {} of the CPU",
+    Covariate.STEAL: "the hypervisor took {} of the CPU",
+    Covariate.FOREIGN_IO: "other processes moved {} of the workload's own bytes",
+}
 
 
 class CovariateShare(UnderConfiguration):
@@ -309,3 +317,29 @@ def describe_imbalance(own: CovariateReport, factor: str) -> str:
         f"{name_configuration(found.configuration, factor)}, and {others} under the others in "
         f"the same blocks. {found.meaning}"
     )
+
+
+def list_open_workloads(workloads: Iterable[WorkloadReport]) -> list[str]:
+    """Return the labels of the workloads with a comparison without a verdict."""
+    return [own.label for own in workloads if any(each.is_open for each in own.results[1:])]
+
+
+def describe_disturbances(
+    workloads: Iterable[WorkloadReport], covariates: Sequence[CovariateReport]
+) -> Iterator[str]:
+    """Yield the largest mean share of each notable disturbance of workloads without a verdict."""
+    waiting = list_open_workloads(workloads)
+    for covariate, text in _DISTURBANCES.items():
+        shares = [
+            share.share
+            for own in covariates
+            if own.covariate is covariate and own.workload in waiting
+            for share in own.shares
+            if share.share is not None
+        ]
+        if shares and max(shares) >= _NOTABLE:
+            yield text.format(_format_share(max(shares)))
+
+
+def _format_share(share: float) -> str:
+    return format_percent(round(share, 2)) if share <= 1 else f"{format_significant(share)} times"

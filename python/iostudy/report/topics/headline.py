@@ -30,8 +30,6 @@ _MOST_NAMED = 3
 _OPENINGS = ("no ", "the comparison ", "all comparisons ")
 """Words that start a sentence with a capital letter; labels keep theirs."""
 
-_UNDECIDED = (None, Verdict.INCONCLUSIVE)
-
 
 @dataclass(frozen=True)
 class _Whole:
@@ -46,6 +44,7 @@ class _Whole:
     by_figure: dict[str, tuple[Result, ...]]
     by_configuration: dict[str, dict[str, Result]]
     explanation: str
+    disturbance: str
     candidates: Sequence[str]
 
     @property
@@ -61,12 +60,12 @@ class _Whole:
     @property
     def undecided(self) -> list[Result]:
         """Comparisons without a verdict."""
-        return [r for r in self.comparisons if r.verdict in _UNDECIDED]
+        return [r for r in self.comparisons if r.is_open]
 
     @property
     def fragile(self) -> int:
         """Number of verdicts that Student's t would change."""
-        return sum(r.fragile for r in self.comparisons if r.verdict not in _UNDECIDED)
+        return sum(r.fragile for r in self.comparisons if not r.is_open)
 
     @property
     def is_under_way(self) -> bool:
@@ -97,14 +96,16 @@ def build_headline(
     topic: AnswerContext,
     candidates: Sequence[str],
     explanation: str = "",
+    disturbance: str = "",
 ) -> str:
     """Who wins, or that nothing differs, or that nothing could be decided and what it would take.
 
     ``candidates`` meet the goal of the study as far as it has come, the best first;
-    ``explanation`` says why nothing differs, where that is known.
+    ``explanation`` says why nothing differs, and ``disturbance`` what disturbed the workloads
+    without a verdict, where that is known.
     """
     verdicts = list_verdicts(workloads)
-    whole = _whole(verdicts, topic, explanation, candidates)
+    whole = _whole(verdicts, topic, explanation, disturbance, candidates)
     if not any(result.blocks for each in verdicts for result in each.results):
         return "No data: no block has finished."
     if not whole.comparisons:
@@ -134,6 +135,7 @@ def _whole(
     verdicts: Sequence[FigureVerdicts],
     topic: AnswerContext,
     explanation: str,
+    disturbance: str,
     candidates: Sequence[str],
 ) -> _Whole:
     by_configuration: dict[str, dict[str, Result]] = {}
@@ -147,6 +149,7 @@ def _whole(
         by_figure={each.name: each.choices for each in verdicts},
         by_configuration=by_configuration,
         explanation=f": {explanation}" if explanation else "",
+        disturbance=f": {disturbance}" if disturbance else "",
         candidates=candidates,
     )
 
@@ -290,7 +293,9 @@ def _still_open(whole: _Whole) -> str:
 
 
 def _takes(whole: _Whole) -> str:
-    """``: about 55 blocks are needed``; empty unless that is known."""
+    """Return what disturbed, or ``: about 55 blocks are needed``; empty unless one is known."""
+    if whole.disturbance:
+        return whole.disturbance
     needed = [result.blocks_needed for result in whole.undecided]
     known = [number for number in needed if number is not None]
     if len(known) < len(needed):

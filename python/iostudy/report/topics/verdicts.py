@@ -106,6 +106,11 @@ class Result(UnderConfiguration):
     flags: tuple[Flag, ...] = ()
     """Violated assumptions of the verdict, found in the paired log-ratios."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the comparison has no verdict; meaningless for the baseline."""
+        return self.verdict in (None, Verdict.INCONCLUSIVE)
+
     def has_ended(self, max_blocks: int) -> bool:
         """Return whether no further block can change it."""
         decided = self.verdict is not None and self.verdict.is_final
