@@ -18,12 +18,13 @@ from iostudy.analysis.verdict import (
 )
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.comparisons import (
-    collect_figures,
+    collect_runs,
     compare_configurations,
     decision_rule,
-    exclude_guards,
+    entitle,
+    select_figures,
 )
-from iostudy.study.model import Study
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.definition import Figure
 from iostudy_fleet.meta_analysis import (
     PooledEffect,
@@ -97,13 +98,13 @@ class ClassDifference:
 
 @dataclass(frozen=True)
 class FleetEffect:
-    """What all nodes measured of one configuration on one workload.
+    """What all nodes measured of one configuration on one workload by one figure.
 
-    Values of the baseline are s ln y. Those of another configuration are paired log-ratios to the
-    baseline, positive if better.
+    ``title`` is the workload, with the figure if it is a guard. Values of the baseline are s ln y.
+    Those of another configuration are paired log-ratios to the baseline, positive if better.
     """
 
-    workload: str
+    title: str
     configuration: str
     figure: Figure
     is_baseline: bool
@@ -133,7 +134,7 @@ def pool_fleet(nodes: Sequence[NodeStudy]) -> tuple[FleetEffect, ...]:
     class_tests = len(samples) * len(partitions)
     return tuple(
         FleetEffect(
-            workload=sample.workload,
+            title=sample.title,
             configuration=sample.configuration,
             figure=sample.figure,
             is_baseline=sample.is_baseline,
@@ -271,7 +272,7 @@ def _difference(effect: FleetEffect, interval: Interval, rule: Rule) -> Estimate
 
 @dataclass(frozen=True)
 class _Sample:
-    workload: str
+    title: str
     configuration: str
     figure: Figure
     is_baseline: bool
@@ -280,31 +281,39 @@ class _Sample:
 
 def _collect_samples(nodes: Sequence[NodeStudy]) -> Iterator[_Sample]:
     """Yield what two nodes or more measured: the baseline of a workload, then its comparisons."""
-    figures = {own.label: own.figure for own in nodes[0].study.workloads}
     found: dict[tuple[str, str], list[NodeEffect]] = {}
     for each in nodes:
         for key, effect in _node_effects(each):
             found.setdefault(key, []).append(effect)
-    baseline = nodes[0].study.baseline.label
-    for workload, figure in figures.items():
-        for (own, label), effects in found.items():
-            if own == workload and len(effects) >= LEAST_NODES:
-                yield _Sample(workload, label, figure, label == baseline, tuple(effects))
+    study = nodes[0].study
+    for workload in study.workloads:
+        for figure in workload.figures:
+            title = _entitle(workload, figure)
+            for (own, label), effects in found.items():
+                if own == title and len(effects) >= LEAST_NODES:
+                    is_baseline = label == study.baseline.label
+                    yield _Sample(title, label, figure, is_baseline, tuple(effects))
 
 
 def _node_effects(node: NodeStudy) -> Iterator[tuple[tuple[str, str], NodeEffect]]:
+    """Yield the effects by title and configuration."""
     study = node.study
-    values = collect_figures(study, node.rows)
+    runs = collect_runs(study, node.rows)
     for workload in study.workloads:
-        own = values.get((workload.label, study.baseline.label), {})
-        if own:
-            sign = 1 if workload.figure.higher_is_better else -1
-            logarithms: Array = sign * np.log(list(own.values()))
-            sd = float(np.std(logarithms, ddof=1)) if len(own) > 1 else math.nan
-            effect = NodeEffect(node.node, float(np.mean(logarithms)), sd, len(own))
-            yield (workload.label, study.baseline.label), effect
-    for result in exclude_guards(compare_configurations(study, node.rows)):
+        alone = runs.get((workload.label, study.baseline.label), {})
+        for figure in workload.figures:
+            if own := select_figures(alone, figure.name):
+                sign = 1 if figure.higher_is_better else -1
+                logarithms: Array = sign * np.log(list(own.values()))
+                sd = float(np.std(logarithms, ddof=1)) if len(own) > 1 else math.nan
+                effect = NodeEffect(node.node, float(np.mean(logarithms)), sd, len(own))
+                yield (_entitle(workload, figure), study.baseline.label), effect
+    for result in compare_configurations(study, node.rows):
         found = result.comparison
         if math.isfinite(found.estimate):
             effect = NodeEffect(node.node, found.estimate, found.sd, found.blocks)
-            yield (result.workload, result.configuration), effect
+            yield (result.title, result.configuration), effect
+
+
+def _entitle(workload: WorkloadRequest, figure: Figure) -> str:
+    return entitle(workload.label, figure.name, is_guard=figure != workload.figure)

@@ -79,7 +79,12 @@ class ComparisonResult:
     @property
     def title(self) -> str:
         """The workload, and the figure if another one decides."""
-        return f"{self.figure.name} of {self.workload}" if self.is_guard else self.workload
+        return entitle(self.workload, self.figure.name, is_guard=self.is_guard)
+
+
+def entitle(workload: str, figure: str, *, is_guard: bool) -> str:
+    """Return the workload, and the figure if another one decides: ``bandwidth of fio``."""
+    return f"{figure} of {workload}" if is_guard else workload
 
 
 def exclude_bounds(results: Iterable[ComparisonResult]) -> tuple[ComparisonResult, ...]:

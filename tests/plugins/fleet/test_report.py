@@ -103,6 +103,30 @@ def test_one_slow_disk_of_ten_comes_first_in_every_form() -> None:
         assert text.index("Odd nodes") < text.index("Changes against none")
 
 
+def test_every_figure_is_pooled_and_the_further_ones_are_named() -> None:
+    text = TEXT.replace("size: 256MiB}", "size: 256MiB, figure: [aggregate, exec_time]}")
+    sides = [node(number, text=text) for number in range(4)]
+    guarded = [
+        replace(
+            side,
+            rows=tuple(
+                replace(row, figures={**(row.figures or {}), "exec_time": 1.0 + 0.01 * row.block})
+                for row in side.trials
+            ),
+        )
+        for side in sides
+    ]
+    report = build_fleet_report(guarded)
+    assert [(own.workload, own.mean.verdict) for own in report.comparisons] == [
+        ("dfsio-write", Verdict.WORSE),
+        ("exec_time of dfsio-write", Verdict.EQUIVALENT),
+    ]
+    assert [own.figure.name for own in report.baselines] == ["aggregate", "exec_time"]
+    assert [own.verdicts[Verdict.EQUIVALENT] for own in report.comparisons] == [0, 4]
+    assert report.headline.startswith("Of 2 comparisons on 4 nodes: 1 equivalent and 1 worse.")
+    assert "exec_time of dfsio-write by node" in texts(report)["markdown"]
+
+
 def test_the_nodes_own_verdicts_are_those_of_their_reports() -> None:
     report = fleet_report()
     (comparison,) = report.comparisons

@@ -207,14 +207,6 @@ def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
                 where=study.name,
                 remedy="run it on one node, and the comparison of its result on all",
             )
-    for workload in study.workloads:
-        if len(workload.figures) > 1:
-            raise UsageError(
-                "one figure of each workload: effects of nodes are pooled by it",
-                found=f"{workload.name_figures()} of {workload.listed_as}",
-                where=study.name,
-                remedy="name the figure that decides alone; every node's report has the others",
-            )
     devices = study.target.destroyed
     if devices and not yes:
         raise UsageError(

@@ -14,7 +14,8 @@ from iostudy.report.base import Span, build_span, finite
 from iostudy.report.build import build_workloads
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.measurements import describe_figure
-from iostudy.results.comparisons import compare_configurations
+from iostudy.report.topics.verdicts import list_verdicts
+from iostudy.results.comparisons import compare_configurations, entitle
 from iostudy_fleet.meta_analysis import PooledEffect
 from iostudy_fleet.node_traits import find_traits
 from iostudy_fleet.pooling import (
@@ -86,8 +87,8 @@ def _node(node: NodeStudy, side: RecordedStudy, effects: Sequence[FleetEffect]) 
     workloads, _ = build_workloads(side, compared, ())
     ended = (
         result.baseline or result.has_ended(side.study.decide.max_blocks)
-        for workload in workloads
-        for result in workload.results
+        for own in list_verdicts(workloads)
+        for result in own.results
     )
     return NodeReport(
         node=node.node,
@@ -96,7 +97,13 @@ def _node(node: NodeStudy, side: RecordedStudy, effects: Sequence[FleetEffect]) 
         finished=all(ended),
         traits=dict(node.traits),
         odd=tuple(_odd_findings(node.node, effects)),
-        workloads=tuple(NodeResult(workload=own.label, results=own.results) for own in workloads),
+        workloads=tuple(
+            NodeResult(
+                workload=entitle(own.workload, own.figure.name, is_guard=own.is_guard),
+                results=tuple(own.results),
+            )
+            for own in list_verdicts(workloads)
+        ),
         left_out=dict(side.study.left_out),
     )
 
@@ -111,7 +118,7 @@ def _odd_findings(node: str, effects: Sequence[FleetEffect]) -> Iterator[OddFind
         for odd in effect.odd:
             if odd.node == node:
                 yield OddFinding(
-                    workload=effect.workload,
+                    workload=effect.title,
                     configuration=effect.configuration,
                     change=as_fraction(_sign(effect) * odd.deviation),
                     p_value=odd.p_value,
@@ -128,11 +135,11 @@ def _comparison(effect: FleetEffect, nodes: Sequence[NodeReport], rule: Rule) ->
         for node in nodes
         for workload in node.workloads
         for result in workload.results
-        if (workload.workload, result.configuration) == (effect.workload, effect.configuration)
+        if (workload.workload, result.configuration) == (effect.title, effect.configuration)
     )
     counts = Counter(verdict for verdict in own if verdict is not None)
     return FleetComparison(
-        workload=effect.workload,
+        workload=effect.title,
         configuration=effect.configuration,
         figure=describe_figure(effect.figure),
         nodes=len(effect.nodes),
@@ -161,7 +168,7 @@ def _heterogeneity(pooled: PooledEffect) -> Heterogeneity:
 
 def _baseline(effect: FleetEffect) -> BaselineSpread:
     return BaselineSpread(
-        workload=effect.workload,
+        workload=effect.title,
         configuration=effect.configuration,
         figure=describe_figure(effect.figure),
         nodes=len(effect.nodes),
@@ -172,7 +179,7 @@ def _baseline(effect: FleetEffect) -> BaselineSpread:
 
 def _class_report(effect: FleetEffect, found: ClassDifference, rule: Rule) -> ClassReport:
     return ClassReport(
-        workload=effect.workload,
+        workload=effect.title,
         configuration=effect.configuration,
         traits=found.traits,
         p_value=found.p_value,

@@ -15,7 +15,7 @@ class OddFinding(Value):
     """An effect of a node that is unlike that of the other nodes."""
 
     workload: str
-    """Label of the workload."""
+    """Label of the workload; ``bandwidth of fio`` for a figure that does not decide."""
     configuration: str
     """Label of the configuration; the baseline for its figure itself."""
     change: FiniteFloat
@@ -29,7 +29,7 @@ class NodeResult(Value):
     """Results of a node on one workload, as in its own report."""
 
     workload: str
-    """Label of the workload."""
+    """Label of the workload; ``bandwidth of fio`` for a figure that does not decide."""
     results: tuple[Result, ...]
     """The baseline, then each comparison."""
 
@@ -86,7 +86,7 @@ class ClassReport(Value):
     """Classes of nodes whose effects differ."""
 
     workload: str
-    """Label of the workload."""
+    """Label of the workload; ``bandwidth of fio`` for a figure that does not decide."""
     configuration: str
     """Label of the configuration; the baseline for its figure itself."""
     traits: tuple[str, ...]
@@ -112,7 +112,7 @@ class FleetComparison(Value):
     """A configuration compared with the baseline on one workload, over all nodes."""
 
     workload: str
-    """Label of the workload."""
+    """Label of the workload; ``bandwidth of fio`` for a figure that does not decide."""
     configuration: str
     """Label of the configuration."""
     figure: FigureDescription
@@ -133,7 +133,7 @@ class BaselineSpread(Value):
     """The baseline's figure over all nodes."""
 
     workload: str
-    """Label of the workload."""
+    """Label of the workload; ``bandwidth of fio`` for a figure that does not decide."""
     configuration: str
     """Label of the baseline."""
     figure: FigureDescription
