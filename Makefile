@@ -110,7 +110,7 @@ bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and
 	@[ "$$(id -u)" != 0 ] || [ ! -x $(BIN)/iostudy-hdfs-mount ] || $(BIN)/python -m benches.hdfs_mount
 	$(BIN)/python -m benches.recorder_effect
 
-calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/calibration.md, its tables
+calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/method/calibration.md, its tables
 	$(BIN)/python -m tests.calibration.table
 	$(BIN)/python -m tests.calibration.predictions
 	$(BIN)/pytest -m slow tests/analysis tests/calibration tests/drives
@@ -123,7 +123,7 @@ crash: $(VENV)/.test $(VENV)/.built ## the long crash tests, as root
 attack: $(VENV)/.test $(VENV)/.built ## campaigns of hostile users and damaged files, with counts, as root
 	$(BIN)/python -m tests.attack
 
-diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks and causes of noise, and docs/telemetry.md's tables of them, as root
+diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks and causes of noise, and docs/telemetry/calibration.md's tables of them, as root
 	$(BIN)/python -m tests.diagnosis.situations
 	$(BIN)/python -m tests.diagnosis.calibration 340
 	$(BIN)/python -m tests.diagnosis.noise_situations 3

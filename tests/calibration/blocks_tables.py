@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on blocks to a verdict, and a fixed sample of 30."""
+"""Tables of docs/method/calibration.md on blocks to a verdict, and a fixed sample of 30."""
 
 from __future__ import annotations
 

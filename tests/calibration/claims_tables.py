@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on corrected claims."""
+"""Tables of docs/method/calibration.md on corrected claims."""
 
 from __future__ import annotations
 

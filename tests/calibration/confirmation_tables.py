@@ -1,4 +1,4 @@
-"""Table of docs/calibration.md on the confirmation of windows by whole trials."""
+"""Table of docs/method/calibration.md on the confirmation of windows by whole trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on studies that are continued."""
+"""Tables of docs/method/calibration.md on studies that are continued."""
 
 from __future__ import annotations
 

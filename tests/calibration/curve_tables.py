@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on scaling curves."""
+"""Tables of docs/method/calibration.md on scaling curves."""
 
 from __future__ import annotations
 

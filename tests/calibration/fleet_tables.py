@@ -1,4 +1,4 @@
-"""Table of docs/calibration.md on fleets."""
+"""Table of docs/method/calibration.md on fleets."""
 
 from __future__ import annotations
 

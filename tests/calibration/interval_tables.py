@@ -1,4 +1,4 @@
-"""Table of docs/calibration.md on the shown interval for true differences near the margin."""
+"""Table of docs/method/calibration.md on shown intervals for differences near the margin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on the causes of noise: chance, power, and confusion of causes."""
+"""Tables of docs/method/calibration.md on causes of noise: chance, power, confusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on rankings."""
+"""Tables of docs/method/calibration.md on rankings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the tables of docs/calibration.md and their Markdown."""
+"""Rows of the tables of docs/method/calibration.md and their Markdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 Row = tuple[str, ...]
 
-PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
+PAGE = Path(__file__).parents[2] / "docs/method/calibration.md"
 PLACE = "<!-- calibration: {name} -->\n"
 
 

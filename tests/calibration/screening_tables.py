@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on screenings of seven factors."""
+"""Tables of docs/method/calibration.md on screenings of seven factors."""
 
 from __future__ import annotations
 

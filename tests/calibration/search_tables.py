@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on searches."""
+"""Tables of docs/method/calibration.md on searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on flags: false flags and power."""
+"""Tables of docs/method/calibration.md on flags: false flags and power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on split plots."""
+"""Tables of docs/method/calibration.md on split plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of docs/calibration.md on the error rates of windows."""
+"""Table of docs/method/calibration.md on the error rates of windows."""
 
 from __future__ import annotations
 

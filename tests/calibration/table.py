@@ -1,4 +1,4 @@
-"""Make the tables of docs/calibration.md: ``python -m tests.calibration.table [NAME]...``.
+"""Make the tables of docs/method/calibration.md: ``python -m tests.calibration.table [NAME]...``.
 
 Each is a function that simulates and returns rows, the heads first. Its place in the page is the
 line ``<!-- calibration: its name -->``, below which the table is printed and written anew. What has

@@ -150,7 +150,7 @@ def last_look(baseline: np.ndarray, other: np.ndarray, rule: Rule) -> Comparison
     ("shape", "rate"), [(NoiseShape.SPIKES, 0.103), (NoiseShape.LOG_NORMAL, 0.226)]
 )
 def test_unequal_variances_exceed_the_risk_as_documented(shape: NoiseShape, rate: float):
-    """A limit of the method, kept in view: see docs/calibration.md#unequal-noise."""
+    """A limit of the method, kept in view: see docs/method/calibration.md#unequal-noise."""
     outcomes = carry_out(unequal_variances(shape, OPEN_ENDED, 40_000), OPEN_ENDED)
     assert outcomes.wrong == pytest.approx(rate, abs=0.01)
 
@@ -190,7 +190,7 @@ def test_a_right_tool_fails_a_selftest_no_more_often_than_documented(
 
 @pytest.mark.parametrize(("beyond", "left"), [(0.05, 0.28), (0.16, 0.25), (0.5, 0.17)])
 def test_a_limit_that_slow_runs_exceed_hides_differences_as_documented(beyond: float, left: float):
-    """Foreign I/O at a steady rate grows with the run time; see "Validity" in docs/method.md."""
+    """Foreign I/O at a steady rate grows with the run time; see docs/method/validity.md."""
     spread, truth = 0.15, math.log(1.3)
     times = spread * np.random.default_rng(SEED).standard_normal((200_000, 2)) + [0.0, truth]
     limit = truth + spread * stats.norm.isf(beyond)

@@ -1,4 +1,4 @@
-"""The rates of "Corrected claims" in docs/calibration.md, at a fast size and at a long one."""
+"""The rates of "Corrected claims" in docs/method/calibration.md, fast and long."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""docs/calibration.md has the tables that `make calibrate` makes."""
+"""docs/method/calibration.md has the tables that `make calibrate` makes."""
 
 import re
 from collections.abc import Callable

@@ -14,7 +14,7 @@ each_size = pytest.mark.parametrize("fleets", [40, pytest.param(1000, marks=pyte
 
 
 def allowed(kind: Fleet, fleets: int) -> float:
-    """The nominal risk, with three standard errors and what docs/calibration.md admits above it."""
+    """The risk with three standard errors and what docs/method/calibration.md admits above it."""
     rate = RISK + (0.04 if kind.spread else 0.015)
     return rate + 3 * standard_error(rate, fleets)
 

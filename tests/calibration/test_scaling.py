@@ -23,7 +23,7 @@ def test_intervals_and_knees_hold_and_curves_that_touch_do_not_cross(
     shape: NoiseShape, studies: int
 ):
     rates = simulate(shape, CurveModel.at_the_margin(TOUCHING, RULE), studies)
-    if shape is not NoiseShape.LOG_NORMAL:  # a value has no partner; see docs/designs.md, "Curves"
+    if shape is not NoiseShape.LOG_NORMAL:  # a value has no partner; see docs/method/curves.md
         assert rates.values <= allowed(RISK, studies)
     assert rates.gains <= allowed(RISK, studies)
     assert rates.knees <= allowed(RISK, studies)

@@ -1,4 +1,4 @@
-"""Table of docs/calibration.md on the comparison of two studies of equal effects."""
+"""Table of docs/method/calibration.md on the comparison of two studies of equal effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of docs/calibration.md on slow noise that two configurations feel unequally."""
+"""Table of docs/method/calibration.md on slow noise that two configurations feel unequally."""
 
 from __future__ import annotations
 

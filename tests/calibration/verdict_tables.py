@@ -1,4 +1,4 @@
-"""Tables of docs/calibration.md on one comparison: error rates and power."""
+"""Tables of docs/method/calibration.md on one comparison: error rates and power."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A finding is right if the throughput follows the named resource: an elasticity o
 half between 15 % more and 15 % less of it. A disturbance is only made 15 % weaker, and concurrency
 only raised, by at least one thread. The runs are those of `tests.diagnosis.model`; the thresholds
 were chosen by others than those that judge them. As a program it writes the table of
-docs/telemetry.md: ``python -m tests.diagnosis.calibration 340``.
+docs/telemetry/calibration.md: ``python -m tests.diagnosis.calibration 340``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from iostudy.telemetry.summary import TelemetrySummary
 from tests.calibration.rows import Row, markdown, placed
 from tests.diagnosis.model import Model, Run, build, change_capacity, draw_models
 
-PAGE = Path(__file__).parents[2] / "docs/telemetry.md"
+PAGE = Path(__file__).parents[2] / "docs/telemetry/calibration.md"
 PROMISED = {Confidence.HIGH: 0.95, Confidence.MEDIUM: 0.8, Confidence.LOW: 0.5}
 CHOICE, JUDGEMENT = 1, 3
 """Seeds of the situations for the choice of thresholds, and of those for the judgement."""

@@ -1,7 +1,7 @@
 """Studies whose noise has one known cause, built on this machine, and the causes found.
 
-As a program it prints the table of docs/telemetry.md and writes it into the page, with so many
-repetitions of each: ``python -m tests.diagnosis.noise_situations 3``.
+As a program it prints the table of docs/telemetry/calibration.md and writes it into the page, with
+so many repetitions of each: ``python -m tests.diagnosis.noise_situations 3``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tests.telemetry.emulated import (
     stacked_loop,
 )
 
-PAGE = Path(__file__).parents[2] / "docs/telemetry.md"
+PAGE = Path(__file__).parents[2] / "docs/telemetry/calibration.md"
 BLOCKS = 12
 LABELS = ("none", "bfq")
 SECONDS = 1.0

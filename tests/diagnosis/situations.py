@@ -1,7 +1,7 @@
 """Situations built on this machine, and their diagnoses.
 
-As a program it prints the tables of docs/telemetry.md, all or those named, and writes them into the
-page: ``python -m tests.diagnosis.situations [situations] [bystanders]``.
+As a program it prints the tables of docs/telemetry/calibration.md, all or those named, and writes
+them into the page: ``python -m tests.diagnosis.situations [situations] [bystanders]``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CORES = os.cpu_count() or 1
 BYSTANDER_TRIALS = 32
 """Of each kind. A promise of 95 % needs 59 right ones; on a busy host fewer than half have high
 confidence."""
-PAGE = Path(__file__).parents[2] / "docs/telemetry.md"
+PAGE = Path(__file__).parents[2] / "docs/telemetry/calibration.md"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from iostudy.diagnosis.confidence import Confidence
 from tests.diagnosis.calibration import PROMISED, Situation, judge, lower_bound
 from tests.diagnosis.model import Model
 
-PAGE = Path(__file__).parents[2] / "docs/telemetry.md"
+PAGE = Path(__file__).parents[2] / "docs/telemetry/calibration.md"
 
 
 @pytest.mark.parametrize(

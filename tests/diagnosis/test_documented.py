@@ -1,4 +1,4 @@
-"""docs/telemetry.md has a row for each limit, with the rules' thresholds."""
+"""docs/telemetry/bottlenecks.md has a row for each limit, with the rules' thresholds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from iostudy.diagnosis.bottleneck import Bottleneck
 from tests.diagnosis.test_situations import RAMPS
 
-PAGE = Path(__file__).parents[2] / "docs/telemetry.md"
+PAGE = Path(__file__).parents[2] / "docs/telemetry/bottlenecks.md"
 
 
 def row(limit: Bottleneck) -> str:

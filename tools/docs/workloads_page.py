@@ -28,7 +28,7 @@ take k, M and G (of 1000); times take us, ms, s, min, h and d, and are in second
 first figure of a workload is the one that verdicts use, unless the study names another by
 `figure:`. Figures can follow from the options; those of the example are listed. A workload in a
 steady state repeats itself while a study changes settings
-([windows](designs.md#windows-of-a-steady-run)); its options decide whether it has one."""
+([windows](method/windows.md#windows-of-a-steady-run)); its options decide whether it has one."""
 
 
 def page() -> str:

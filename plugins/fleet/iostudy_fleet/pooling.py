@@ -166,7 +166,7 @@ def pool_nodes(nodes: Sequence[NodeEffect]) -> PooledEffect:
     """Pool the effects, with the noise of a block that is common to all nodes.
 
     The noise of a single node is known from few blocks. Weights from it are themselves noise, and
-    Q is then too large (docs/designs.md, "Many nodes").
+    Q is then too large (docs/method/many-nodes.md).
     """
     return pool([each.mean for each in nodes], _variances(nodes))
 

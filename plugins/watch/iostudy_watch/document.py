@@ -30,7 +30,7 @@ class ProcessReport(Value):
 
 
 class WatchReport(Value):
-    """Activity during a command; docs/telemetry.md has the names and units of all figures."""
+    """Activity during a command; docs/telemetry has the names and units of all figures."""
 
     schema_name: Literal["iostudy.watched/1"] = Field(
         default="iostudy.watched/1", serialization_alias="schema"

@@ -18,7 +18,7 @@ A difference within the margin counts as none. Rank sets follow from the verdict
 (Mogstad, Romano, Shaikh & Wilhelm 2023): the rank of c is at least 1 plus the number of better
 ones, and at most k minus the number of worse ones. Equal configurations share all their ranks.
 
-docs/method.md, "Ranking", explains how the pairs share the risk and why early stopping keeps it.
+docs/method/ranking.md explains how the pairs share the risk and why early stopping keeps it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ The first is where throughput saturates. The second is the last load with unchan
 time, or with throughput that does not fall. Each is given as a set of possible levels. Level l is
 excluded from the first set if some interval of G_lm lies above delta, or if all intervals of an
 earlier level lie below delta. The second is the same with loads and signs reversed. If all
-intervals hold, so does every set, for any shape of the curve. docs/designs.md, "Curves", compares
+intervals hold, so does every set, for any shape of the curve. docs/method/curves.md compares
 other definitions of the knee.
 
 Curves of two configurations cross between two levels where the sign of their difference changes.

@@ -44,8 +44,8 @@ def combine_rules(first: Rule, second: Rule, comparisons: int) -> Rule:
     The level a* is that of interim analyses from the smaller ``min_blocks`` to the larger
     ``max_blocks``. For as many comparisons it is at most that of either study. Each study stops
     where chance favours its own verdict, which also shifts its means. No theorem shows that this
-    level suffices for their difference; the calibration is the evidence (docs/method.md, "Two
-    studies"). The biases of windows of two studies add up.
+    level suffices for their difference; the calibration is the evidence
+    (docs/method/two-studies.md). The biases of windows of two studies add up.
     """
     return Rule(
         margin=min(first.margin, second.margin),

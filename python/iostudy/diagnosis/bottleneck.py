@@ -11,7 +11,7 @@ from iostudy.diagnosis.thresholds import MOSTLY_IDLE
 
 
 class Bottleneck(StrEnum):
-    """A resource that can limit a run. docs/telemetry.md has the rule of each one."""
+    """A resource that can limit a run. docs/telemetry/bottlenecks.md has the rule of each one."""
 
     DEVICE = "device"
     CAP = "cap"
@@ -87,7 +87,7 @@ class Finding:
     def further_sentence(self) -> str:
         """The sentence of a further bottleneck: ``Also the hypervisor: ...``.
 
-        Its confidence keeps no promise (docs/telemetry.md, "Calibration of the confidence").
+        Its confidence keeps no promise (docs/telemetry/calibration.md).
         """
         grade = f"{self.confidence} confidence, not calibrated"
         return f"Also {self.limit.subject(self.of)}: {self._figures} ({grade})"

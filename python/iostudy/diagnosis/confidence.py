@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Confidence(StrEnum):
-    """How far a finding can be trusted, by the rules of docs/telemetry.md."""
+    """How far a finding can be trusted, by the rules of docs/telemetry/bottlenecks.md."""
 
     HIGH = "high"
     MEDIUM = "medium"

@@ -1,6 +1,6 @@
 """Validity of trials by the declared limits (pure).
 
-See "Validity" in docs/method.md. A changed setting is an error that ends a trial. A failed workload
+See docs/method/validity.md. A changed setting is an error that ends a trial. A failed workload
 is a result of its configuration.
 """
 

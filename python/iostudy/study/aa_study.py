@@ -64,7 +64,7 @@ def _value(factor: Factor, configuration: Configuration) -> str | None:
 def _doubled(study: Study, factors: Sequence[Factor]) -> Factor:
     """One that is hard to change where some comparison of the study is between two whole plots.
 
-    Such a comparison has the noise of making them too, see the split plots of docs/method.md.
+    Such a comparison has the noise of making them too, see docs/method/design.md.
     """
     across = len(whole_plots(study.configurations())) > 1
     return next((f for f in factors if f.hard_to_change is across), factors[0])

@@ -2,7 +2,7 @@
 
 Configurations that share a file system of the study, or a directory, form a whole plot of the
 block. They run one after another, with new data for this plot of this block (a split-plot design,
-see docs/method.md). The order of whole plots is drawn first, then the order within each.
+see docs/method/design.md). The order of whole plots is drawn first, then the order within each.
 
 The plan has the largest number of blocks that the decision rule allows. The schedule omits decided
 configurations, which keeps the order of the others random.

@@ -138,7 +138,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Validity:
-    """Limits beyond which a trial does not count, as fractions; see docs/method.md.
+    """Limits beyond which a trial does not count, as fractions; see docs/method/validity.md.
 
     None: no limit, the share is a covariate only.
     """

@@ -1,6 +1,6 @@
 """Disturbances of a trial from outside the study, measured as covariates (pure).
 
-A covariate never excludes a trial by default: see "Covariates" in docs/method.md.
+A covariate never excludes a trial by default: see "Covariates" in docs/method/validity.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples as columns, and increments of counters between them (pure).
 
 Columns are called ``group.counter`` or ``group.key.counter``; a key may hold dots itself
-(``disk.cciss/c0d0.reads``). docs/telemetry.md lists them all. Counters are those of the kernel,
+(``disk.cciss/c0d0.reads``). docs/telemetry/samples.md lists them. Counters are those of the kernel,
 unchanged.
 """
 

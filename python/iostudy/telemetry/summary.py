@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from iostudy.telemetry.block_requests import BlockRequests
 
 Figures = Mapping[str, float]
-"""Figures by name; unknown ones are absent. docs/telemetry.md has the names."""
+"""Figures by name; unknown ones are absent. docs/telemetry/samples.md has the names."""
 
 
 @dataclass(frozen=True)

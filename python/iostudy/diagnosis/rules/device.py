@@ -30,8 +30,8 @@ _LONGER_WAIT = 2.0
 that half of the queue adds no throughput (Little's law)."""
 HIGHER_RATE = 1.25
 """A rate this many times as high is a difference between runs, not noise: a choice, beyond the
-noise of 15 % a trial that docs/method.md simulates. With a queue 1.5 times as long an unsaturated
-device would give up to 1.5 times the rate."""
+noise of 15 % a trial that docs/method/calibration.md simulates. With a queue 1.5 times as long an
+unsaturated device would give up to 1.5 times the rate."""
 _SAME_RATE = 1.1
 """A rate at most this many times as high is the same: a choice well below HIGHER_RATE. A value
 between both shows neither that the device could do more nor that it could not."""
