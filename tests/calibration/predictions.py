@@ -1,4 +1,4 @@
-"""Make docs/simulator.md's predictions: ``python -m tests.calibration.predictions [NAME]...``.
+"""Make the predictions of docs/simulator: ``python -m tests.calibration.predictions [NAME]...``.
 
 The table of a study is the result of ``iostudy simulate NAME --seed 2014``. Its place in the page
 is the line ``<!-- calibration: NAME -->``, below which the table is written anew. A prediction
@@ -20,7 +20,7 @@ from iostudy.report.base import Span
 from iostudy.report.formatting import format_change_interval, format_figure
 from tests.calibration.rows import PLACE, Row, markdown, placed
 
-PAGE = Path(__file__).parents[2] / "docs" / "simulator.md"
+PAGE = Path(__file__).parents[2] / "docs/simulator/schedulers-of-2014.md"
 SEED = 2014
 PLACES = re.compile(PLACE.format(name=r"(\S+)") + r"((?:\|.*\n)*)")
 """Places of the page, each with the name of its study and its table."""

@@ -1,4 +1,4 @@
-"""docs/simulator.md has the predictions that the code makes today."""
+"""docs/simulator has the predictions that the code makes today."""
 
 import pytest
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tools.docs.attack_surface_rows import ROWS, Kind
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = "docs/security.md"
+PAGE = "docs/security/attack-surface.md"
 _BEGIN, _END = "<!-- attack surface: written by make docs -->\n", "<!-- end -->\n"
 _PYTHON = ROOT / "python/iostudy"
 _MODULES = {

@@ -24,6 +24,7 @@ from tools.docs import (
     doctor_page,
     field_reports,
     man_pages,
+    screen_picture,
     settings_page,
     workloads_page,
 )
@@ -31,12 +32,13 @@ from tools.docs import (
 ROOT = Path(__file__).parents[2]
 
 DOCUMENTS: Mapping[str, Callable[[], str]] = {
+    "docs/answer.svg": screen_picture.render_picture,
     "docs/doctor.md": doctor_page.page,
     "docs/field-reports/index.md": field_reports.write_index,
     **field_reports.write_pages(),
-    "docs/security.md": attack_surface.write_page,
-    "docs/settings.md": settings_page.page,
-    "docs/workloads.md": workloads_page.page,
+    attack_surface.PAGE: attack_surface.write_page,
+    **settings_page.pages(),
+    **workloads_page.pages(),
     "packaging/wheel/data/share/man/man1/iostudy.1": man_pages.render_program_page,
     "packaging/wheel/data/share/man/man5/iostudy-study.5": man_pages.render_study_page,
     "python/iostudy/cli/check.schema.json": partial(json_.format_schema, CheckReport),

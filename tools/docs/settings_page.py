@@ -1,9 +1,10 @@
-"""The page ``docs/settings.md``, from the definitions of the settings."""
+"""``docs/settings.md`` and the pages below it, from the definitions of the settings."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -83,7 +84,7 @@ _KINDS = {
             "restart of the study's own cluster before each trial; iostudy refuses them on an "
             "existing cluster. `as-found` is the cluster's own value. The defaults below are "
             "Hadoop's; a cluster that a study starts on one machine has [some "
-            "others](hadoop.md#properties-that-differ-from-hadoops-defaults). Any property is a "
+            "others](../hadoop.md#properties-that-differ-from-hadoops-defaults). Any property is a "
             "setting; this page describes only some. Hadoop ignores unknown names. iostudy "
             "refuses addresses, file locations, security properties, and properties that it sets "
             "itself (`fs.defaultFS`, `mapreduce.framework.name`). On a cluster that a study "
@@ -107,22 +108,64 @@ _KINDS = {
 }
 
 
-def page() -> str:
-    """The whole page."""
+_PAGES = {
+    "block": ("Block devices", ("block",)),
+    "kernel": ("The kernel and the host", ("sysctl", "thp", "cpu", "sched", "slice", "zswap", "tuned")),
+    "mounts": ("Mounts", ("mount", "bdi", "nfs", "zfs")),
+    "drives": ("Drives and arrays", ("ata", "scsi", "nvme", "iocost", "md")),
+    "processes": ("Processes of the workload", ("limit", "cgroup")),
+    "file-systems": ("New file systems and volumes", ("filesystem", "volume")),
+    "hadoop": ("Hadoop", ("hadoop",)),
+}
+
+
+def pages() -> Mapping[str, Callable[[], str]]:
+    """Return the paths of all pages with what writes each."""
+    each = {f"docs/settings/{name}.md": partial(_write_page, name) for name in _PAGES}
+    return {"docs/settings.md": _write_index, **each}
+
+
+def _write_index() -> str:
+    """The head, and every setting with its page. ValueError for a kind without one."""
+    kinds = _group_by_kind()
+    if lost := kinds.keys() - {kind for _, own in _PAGES.values() for kind in own}:
+        raise ValueError(f"tools/docs/settings_page.py: no page for settings of {sorted(lost)}")
+    lines = ["| page | settings |", "|---|---|"]
+    for page, (title, own) in _PAGES.items():
+        names = ", ".join(f"`{each.name}`" for kind in own for each in kinds[kind])
+        lines.append(f"| [{title}](settings/{page}.md) | {names} |")
+    return "\n\n".join((_HEAD, "## All settings", "\n".join(lines))) + "\n"
+
+
+def _write_page(page: str) -> str:
+    title, own = _PAGES[page]
+    kinds = _group_by_kind()
+    sections = (part for kind in own for part in _section(kind, kinds[kind]))
+    return "\n\n".join((f"# {title}", *sections)) + "\n"
+
+
+def _group_by_kind() -> dict[str, list[SettingDefinition]]:
     definitions = map(catalog.get, catalog.names())
-    kinds = groupby(definitions, key=lambda definition: definition.name.partition(".")[0])
-    sections = (part for kind, group in kinds for part in _section(kind, group))
-    return "\n\n".join((_HEAD, *sections)) + "\n"
+    groups = groupby(definitions, key=lambda definition: definition.name.partition(".")[0])
+    return {kind: list(group) for kind, group in groups}
 
 
-def _section(kind: str, definitions: Iterator[SettingDefinition]) -> Iterator[str]:
+def _section(kind: str, definitions: Sequence[SettingDefinition]) -> Iterator[str]:
+    """Text of a kind; what its settings have in common stands once."""
     title, introduction = _KINDS[kind]
     yield f"## {title}"
     yield _wrapped(introduction)
-    yield from map(_setting, definitions)
+    common = set.intersection(*(set(_facts(own).items()) for own in definitions))
+    if len(definitions) > 1 and common:
+        yield "All of these:"
+        yield _list([fact for fact in _facts(definitions[0]).items() if fact in common])
+    else:
+        common = set()
+    for text, group in groupby(definitions, key=lambda own: _describe(own, common)):
+        yield f"### {', '.join(f'`{own.name}`' for own in group)}\n\n{text}"
 
 
-def _setting(definition: SettingDefinition) -> str:
+def _facts(definition: SettingDefinition) -> dict[str, str]:
     facts = {
         "Allowed": definition.allowed,
         "Default": definition.default,
@@ -132,9 +175,16 @@ def _setting(definition: SettingDefinition) -> str:
         "Caution": definition.caution,
         "Source": definition.source,
     }
-    lines = (_wrapped(f"- {name}: {_escaped(text)}", "  ") for name, text in facts.items() if text)
-    meaning = _wrapped(_escaped(definition.documentation))
-    return "\n".join((f"### `{definition.name}`", "", meaning, "", *lines))
+    return {name: text for name, text in facts.items() if text}
+
+
+def _describe(definition: SettingDefinition, common: set[tuple[str, str]]) -> str:
+    own = [fact for fact in _facts(definition).items() if fact not in common]
+    return f"{_wrapped(_escaped(definition.documentation))}\n\n{_list(own)}"
+
+
+def _list(facts: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(_wrapped(f"- {name}: {_escaped(text)}", "  ") for name, text in facts)
 
 
 def _wrapped(text: str, indent: str = "") -> str:

@@ -1,9 +1,11 @@
-"""The page ``docs/workloads.md``, from the definitions of the workloads."""
+"""``docs/workloads.md`` and the pages below it, from the definitions of the workloads."""
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, WorkloadDefinition
@@ -30,29 +32,100 @@ first figure of a workload is the one that verdicts use, unless the study names 
 steady state repeats itself while a study changes settings
 ([windows](method/windows.md#windows-of-a-steady-run)); its options decide whether it has one."""
 
+_PAGES = {
+    "dfsio": "Files, as TestDFSIO reads and writes them",
+    "patterns": "Patterns of I/O",
+    "records": "Sorting and counting records",
+    "metadata": "Small files, edit logs and short jobs",
+    "events": "Jobs that read events",
+    "programs": "Programs, mixtures and traces",
+    "hadoop": "Hadoop's own programs",
+}
+_PAGE_OF = {
+    "io": "patterns", "iozone": "patterns",
+    "teragen": "records", "terasort": "records", "teravalidate": "records", "wordcount": "records",
+    "nnbench": "metadata", "nnthroughput": "metadata", "mrbench": "metadata",
+    "events": "events", "root-events": "events",
+    "command": "programs", "fio": "programs", "mix": "programs", "trace": "programs",
+}  # fmt: skip
+_LATENCY = re.compile(r"(median|[\d.]+th percentile|longest) (latency .*)")
+_FIGURE_HEADS = ("figure", "unit", "better", "meaning")
+_OPTION_HEADS = ("option", "default", "allowed", "meaning")
+_Row = tuple[str, ...]
 
-def page() -> str:
-    """The whole page."""
-    definitions = map(catalog.get, catalog.names())
-    return "\n\n".join((_HEAD, *(part for each in definitions for part in _workload(each)))) + "\n"
+
+def pages() -> Mapping[str, Callable[[], str]]:
+    """Return the paths of all pages with what writes each."""
+    each = {f"docs/workloads/{name}.md": partial(_write_page, name) for name in _PAGES}
+    return {"docs/workloads.md": _write_index, **each}
 
 
-def _workload(definition: WorkloadDefinition) -> Iterator[str]:
-    yield f"## {definition.name}"
-    facts = {
-        "Models": definition.models,
-        "Leaves out": definition.not_modelled,
-        "Steady state": _steady_state(definition),
-        "Source": definition.source,
-    }
-    yield "\n".join(_wrapped(f"- {name}: {_escaped(text)}") for name, text in facts.items())
-    yield f"```yaml\n{study_lines(definition)}\n```"
-    yield f"```sh\n{example_command(definition)}\n```"
-    yield _table(("option", "default", "allowed", "meaning"), list_options(definition))
-    yield _table(("figure", "unit", "better", "meaning"), _figures(example_figures(definition)))
-    parts = definition.part_figures(example_options(definition))
-    if parts:
-        yield _table(("figure of a part", "unit", "better", "meaning"), _figures(parts))
+def _write_index() -> str:
+    rows = [
+        (f"[`{own.name}`](workloads/{_find_page(own.name)}.md#{_anchor(own.name)})", own.summary)
+        for own in map(catalog.get, catalog.names())
+    ]
+    return f"{_HEAD}\n\n{_table(('workload', 'what it models'), rows)}\n"
+
+
+def _find_page(name: str) -> str:
+    return next((page for page in ("dfsio", "hadoop") if name.startswith(page)), "") or _PAGE_OF[name]
+
+
+def _anchor(name: str) -> str:
+    return name.replace(".", "")
+
+
+def _write_page(page: str) -> str:
+    definitions = [catalog.get(name) for name in catalog.names() if _find_page(name) == page]
+    own = _Page(definitions)
+    return "\n\n".join((f"# {_PAGES[page]}", *own.write())) + "\n"
+
+
+class _Page:
+    """Workloads, of which each text and each table stands once."""
+
+    def __init__(self, definitions: Sequence[WorkloadDefinition]) -> None:
+        self._definitions = definitions
+        figures = [set(_figures(example_figures(own))) for own in definitions]
+        self._common = set.intersection(*figures) if len(figures) > 1 else set()
+        self._first: dict[str, str] = {}
+
+    def write(self) -> Iterator[str]:
+        if self._common:
+            first = _figures(example_figures(self._definitions[0]))
+            yield "Figures of each of these workloads, next to its own:"
+            yield _code_table(_FIGURE_HEADS, [row for row in first if row in self._common])
+        for own in self._definitions:
+            yield from self._workload(own)
+
+    def _workload(self, definition: WorkloadDefinition) -> Iterator[str]:
+        name = definition.name
+        yield f"## {name}"
+        facts = {
+            "Models": definition.models,
+            "Leaves out": definition.not_modelled,
+            "Steady state": _steady_state(definition),
+            "Source": definition.source,
+        }
+        lines = (f"- {head}: {self._once(name, _escaped(text))}" for head, text in facts.items())
+        yield "\n".join(map(_wrapped, lines))
+        yield f"```yaml\n{study_lines(definition)}\n```"
+        yield f"```sh\n{example_command(definition)}\n```"
+        yield self._once(name, _code_table(_OPTION_HEADS, list_options(definition)), "Options: ")
+        figures = _figures(example_figures(definition))
+        if own := [row for row in figures if row not in self._common]:
+            yield self._once(name, _code_table(_FIGURE_HEADS, own), "Figures: ")
+        if parts := definition.part_figures(example_options(definition)):
+            heads = ("figure of a part", *_FIGURE_HEADS[1:])
+            yield self._once(name, _code_table(heads, _figures(parts)), "Figures of parts: ")
+
+    def _once(self, name: str, text: str, head: str = "") -> str:
+        """Return a long text where it is new, else the workload that has it first."""
+        first = self._first.setdefault(text, name)
+        if first == name or len(text) < 100:
+            return text
+        return f"{head}as [`{first}`](#{_anchor(first)})"
 
 
 def _steady_state(definition: WorkloadDefinition) -> str:
@@ -61,20 +134,35 @@ def _steady_state(definition: WorkloadDefinition) -> str:
     return f"never; {definition.make(example_options(definition)).unsteady_reason()}"
 
 
-def _figures(figures: Sequence[Figure]) -> list[tuple[str, str, str, str]]:
+def _figures(figures: Sequence[Figure]) -> list[_Row]:
+    """Rows of figures; those that differ in their name or percentile alone are one row."""
+    rows: dict[_Row, list[tuple[str, str]]] = {}
+    for each in figures:
+        better = "higher" if each.higher_is_better else "lower"
+        found = _LATENCY.fullmatch(each.documentation)
+        which, meaning = found.groups() if found else ("", each.documentation)
+        rows.setdefault((each.unit, better, meaning), []).append((each.name, which))
     return [
-        (each.name, each.unit, "higher" if each.higher_is_better else "lower", each.documentation)
-        for each in figures
+        (
+            "`, `".join(name for name, _ in names),
+            unit,
+            better,
+            f"{', '.join(which for _, which in names)} {meaning}".strip(" ,"),
+        )
+        for (unit, better, meaning), names in rows.items()
     ]
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _code_table(heads: Sequence[str], rows: Sequence[_Row]) -> str:
     """Names and values of the first two columns as code."""
+    return _table(
+        heads, [(*map(_code, row[:2]), *map(_escaped, row[2:])) for row in rows]
+    )
+
+
+def _table(heads: Sequence[str], rows: Sequence[_Row]) -> str:
     lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-    for row in rows:
-        cells = [_code(cell) if place < 2 else _escaped(cell) for place, cell in enumerate(row)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join((*lines, *(f"| {' | '.join(row)} |" for row in rows)))
 
 
 def _code(text: str) -> str:

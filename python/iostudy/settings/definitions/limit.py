@@ -11,7 +11,7 @@ from iostudy.settings.values import Integer, Size, Values
 UNLIMITED = "unlimited"
 _LARGEST = (1 << 63) - 1
 _OF_HARD = (
-    "A change needs root. A soft limit that does not vary follows it down, as pam_limits does at "
+    " A change needs root. A soft limit that does not vary follows it down, as pam_limits does at "
     "a login."
 )
 _NO_EFFECT = "The kernel stores the number but has not enforced it since"
@@ -143,8 +143,7 @@ def _definition(
         unit=unit,
         default="as inherited by iostudy",
         documentation=(
-            f"{documentation} This is the {bound} limit, {role}, of the processes of the "
-            "workload during the trial; other processes keep their limits."
+            f"{documentation} The {bound} limit of the workload's processes, {role}."
             + (_OF_HARD if bound is Bound.HARD else "")
         ),
         source=f"getrlimit(2) (RLIMIT_{resource.upper()})",

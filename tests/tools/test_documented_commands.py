@@ -1,0 +1,72 @@
+"""Command lines and whole studies of the documentation are such as iostudy accepts."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tools.docs.command_line import list_commands
+from tools.docs.documents import ROOT
+
+from iostudy.cli.commands import all_commands, load
+from tests.study.files import read
+
+pytestmark = pytest.mark.all_plugins
+
+PAGES = [
+    page
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+    if page.parent.name != "decisions"
+]
+CODE = re.compile(r"^```(\w*)\n(.*?)^```$|((?:^ {4}[^\n]*\n)+)", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"^ *(?:\$ )?iostudy (?=[a-z])(.*)$", re.MULTILINE)
+END = re.compile(r"^(\||<\(|[12]?>{1,2}|&&|;)")
+COMMANDS = {command.name: command for command in all_commands()}
+CHOICES = {
+    command.name: {own.name: own.choices for own in command.parameters if own.choices}
+    for command in list_commands()
+}
+
+
+def command_lines(page: Path) -> Iterator[str]:
+    for language, fenced, indented in CODE.findall(page.read_text("utf-8")):
+        block = indented or (fenced if language in ("", "sh") else "")
+        yield from LINE.findall(block.replace("\\\n", " "))
+
+
+def whole_studies(page: Path) -> list[str]:
+    blocks = CODE.findall(page.read_text("utf-8"))
+    examples = [fenced for language, fenced, _ in blocks if language == "yaml"]
+    return [each for each in examples if re.search(r"^question:", each, re.MULTILINE)]
+
+
+def arguments(line: str) -> list[str]:
+    words = shlex.split(line, comments=True)
+    ends = (place for place, word in enumerate(words) if END.match(word))
+    return words[: next(ends, len(words))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_command_line_has_options_that_exist(page: Path) -> None:
+    for line in command_lines(page):
+        name, *words = arguments(line)
+        command = load(COMMANDS[name])
+        if groups := getattr(command, "commands", None):
+            name = f"{name} {words[0]}"
+            command = groups[words.pop(0)]
+        context = command.make_context(name, [], resilient_parsing=True)
+        values, rest, _ = command.make_parser(context).parse_args(args=words)
+        assert rest == [] or "--" in line, line
+        for option, choices in CHOICES[name].items():
+            given = values.get(option) or ()
+            assert set([given] if isinstance(given, str) else given) <= set(choices), line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_whole_study_can_be_run(page: Path) -> None:
+    for example in whole_studies(page):
+        study = read(example)
+        assert study.awaiting_offer() or study.configurations()
