@@ -35,7 +35,6 @@ def old_hadoop_node(root: Path) -> Path:
     write(part / "start", "63\n")
     write(part / "alignment_offset", "3584\n")
     _volume(root, "dm-0", "vg_node1-lv_root", "sda2")
-    write(root / "proc/sys/fs/epoll/max_user_instances", "128\n")
     write(root / "proc/sys/fs/file-max", "48000\n")
     process(root, 4711, "java\0-Dproc_datanode\0-Xmx512m\0" + DATA_NODE + "\0", "limits-2.6.32")
     return root

@@ -1,4 +1,4 @@
-"""Every example of the page on study files, and of the README, is one that can be run."""
+"""Examples of the page on study files can be run; the tutorial shows what check prints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from iostudy.study.study_file import StudyFile
 from tests.study.files import GOOD, read
 
 PAGE = Path("docs/study-file.md").read_text()
-README = Path("README.md").read_text()
+TUTORIAL = Path("docs/tutorial.md").read_text()
 
 
 def examples(page: str) -> list[str]:
@@ -34,7 +34,7 @@ def test_an_example_makes_a_study_of_a_whole_one(example):
     assert study.awaiting_offer() or study.configurations()
 
 
-@pytest.mark.parametrize("example", [EXAMPLES[0], *examples(README)])
+@pytest.mark.parametrize("example", [EXAMPLES[0], examples(TUTORIAL)[0]])
 def test_a_whole_example_is_a_study_as_it_stands(example):
     study = read(example)
     assert study.question
@@ -43,12 +43,14 @@ def test_a_whole_example_is_a_study_as_it_stands(example):
 
 
 @pytest.mark.child
-def test_the_readme_shows_the_output_of_check(monkeypatch, tmp_path, capsys):
-    (shown,) = re.findall(r"^    \$ iostudy check (\S+)\n((?:    .*\n)+?)\n", README, re.MULTILINE)
+def test_the_tutorial_shows_the_output_of_check(monkeypatch, tmp_path, capsys):
+    (shown,) = re.findall(
+        r"^    \$ iostudy check (\S+)\n((?:    .*\n)+?)\n", TUTORIAL, re.MULTILINE
+    )
     name, output = shown
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    Path(name).write_text(examples(README)[-1])
+    Path(name).write_text(examples(TUTORIAL)[0])
     check(name)
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines == textwrap.dedent(output).splitlines()

@@ -12,6 +12,8 @@ from tools.docs.command_line import list_commands
 from tools.docs.documents import ROOT
 
 from iostudy.cli.commands import all_commands, load
+from iostudy.study.source import read as read_yaml
+from tests.cli.program import Program
 from tests.study.files import read
 
 pytestmark = pytest.mark.all_plugins
@@ -70,3 +72,20 @@ def test_a_whole_study_can_be_run(page: Path) -> None:
     for example in whole_studies(page):
         study = read(example)
         assert study.awaiting_offer() or study.configurations()
+
+
+FILES = {"old": "#!/bin/sh", "new": "#!/bin/sh", "bench.sh": "#!/bin/sh", "job.fio": "[job]"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "line",
+    sorted({line for page in PAGES for line in command_lines(page) if line.startswith("try ")}),
+)
+def test_a_line_of_try_makes_a_study(program: Program, line: str) -> None:
+    for name, text in FILES.items():
+        (program.folder / name).write_text(text)
+        (program.folder / name).chmod(0o755)
+    made = program("try", "--print", *arguments(line)[1:])
+    assert made.returncode == 0, made.stderr
+    assert read_yaml(made.stdout, line).values["decide"]

@@ -16,7 +16,9 @@ HEADING = "## The rules\n\n"
 
 def page() -> str:
     """The page: its introduction by hand, then every rule with its certainty and source."""
-    introduction = PAGE.read_text("utf-8").partition(HEADING)[0]
+    introduction, heading, _ = PAGE.read_text("utf-8").partition(HEADING)
+    if not (introduction and heading):
+        raise ValueError(f"{PAGE}: the introduction or the line {HEADING.strip()!r} is missing")
     return introduction + HEADING + "\n".join(line for rule in RULES for line in _lines(rule))
 
 

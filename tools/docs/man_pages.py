@@ -12,7 +12,7 @@ from iostudy.cli.main import EXIT_CODES
 from iostudy.study import json_schema
 from tools.docs.command_line import CommandLine, Parameter, list_commands
 
-_README = Path(__file__).parents[2] / "README.md"
+_TUTORIAL = Path(__file__).parents[2] / "docs/tutorial.md"
 
 _MAX_DEPTH = 3
 """Levels of keys in iostudy-study(5)."""
@@ -66,7 +66,7 @@ def render_study_page() -> str:
             *_keys(schema, schema, (), set()),
             ".SH EXAMPLE",
             ".nf",
-            *map(_escaped, _readme_example().splitlines()),
+            *map(_escaped, _tutorial_example().splitlines()),
             ".fi",
             ".SH SEE ALSO",
             ".BR iostudy (1)",
@@ -75,9 +75,9 @@ def render_study_page() -> str:
     )
 
 
-def _readme_example() -> str:
-    """The first study file of README.md, which tests read as a study."""
-    _, _, rest = _README.read_text("utf-8").partition("```yaml\n")
+def _tutorial_example() -> str:
+    """The first study file of the tutorial, which tests read as a study."""
+    _, _, rest = _TUTORIAL.read_text("utf-8").partition("```yaml\n")
     return rest.partition("```")[0]
 
 

@@ -22,7 +22,7 @@ _FORMAT = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">
 <style>
 .{unique_id}-matrix, .{unique_id}-title {{
-font: {char_height}px "DejaVu Sans Mono", Menlo, Consolas, monospace; line-height: {line_height}px }}
+font: {char_height}px "DejaVu Sans Mono", Menlo, Consolas, monospace; white-space: pre }}
 .{unique_id}-title {{ font-size: 16px }}
 {styles}
 </style>

@@ -110,7 +110,10 @@ _KINDS = {
 
 _PAGES = {
     "block": ("Block devices", ("block",)),
-    "kernel": ("The kernel and the host", ("sysctl", "thp", "cpu", "sched", "slice", "zswap", "tuned")),
+    "kernel": (
+        "The kernel and the host",
+        ("sysctl", "thp", "cpu", "sched", "slice", "zswap", "tuned"),
+    ),
     "mounts": ("Mounts", ("mount", "bdi", "nfs", "zfs")),
     "drives": ("Drives and arrays", ("ata", "scsi", "nvme", "iocost", "md")),
     "processes": ("Processes of the workload", ("limit", "cgroup")),

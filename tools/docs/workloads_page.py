@@ -69,7 +69,9 @@ def _write_index() -> str:
 
 
 def _find_page(name: str) -> str:
-    return next((page for page in ("dfsio", "hadoop") if name.startswith(page)), "") or _PAGE_OF[name]
+    return (
+        next((page for page in ("dfsio", "hadoop") if name.startswith(page)), "") or _PAGE_OF[name]
+    )
 
 
 def _anchor(name: str) -> str:
@@ -155,9 +157,7 @@ def _figures(figures: Sequence[Figure]) -> list[_Row]:
 
 def _code_table(heads: Sequence[str], rows: Sequence[_Row]) -> str:
     """Names and values of the first two columns as code."""
-    return _table(
-        heads, [(*map(_code, row[:2]), *map(_escaped, row[2:])) for row in rows]
-    )
+    return _table(heads, [(*map(_code, row[:2]), *map(_escaped, row[2:])) for row in rows])
 
 
 def _table(heads: Sequence[str], rows: Sequence[_Row]) -> str:

@@ -59,19 +59,14 @@ def test_a_data_node_with_few_files(old: Facts) -> None:
     assert finding.subject == "DataNode (4711)"
     assert finding.found == "soft 1024, hard 4096"
     assert finding.command == "prlimit --pid 4711 --nofile=32768:32768"
-    assert found(old, "user-nofile") == {}
 
 
 def test_no_data_node(md: Facts) -> None:
     assert found(md, "hadoop-nofile") == {}
-    finding = found(md, "user-nofile")["host"]
-    assert finding.found == "soft 1024, hard 524288"
-    assert "'hdfs soft nofile 32768'" in finding.command
 
 
 def test_limits_of_the_host(old: Facts, tmp_path: Path) -> None:
     assert found(old, "file-max")["host"].found == "48000"
-    assert found(old, "epoll-instances")["host"].advised == "at least 4096"
     assert found(old, "epoll-watches") == found(old, "file-handles-nearly-used") == {}
     write(tmp_path / "proc/sys/fs/epoll/max_user_watches", "512\n")
     write(tmp_path / "proc/sys/fs/file-nr", "46000\t100\t48000\n")
@@ -474,6 +469,8 @@ def test_memory(tmp_path: Path) -> None:
     values = {"swappiness": "60", "dirty_ratio": "20", "dirty_bytes": "0", "zone_reclaim_mode": "1"}
     for key, value in values.items():
         write(root / "proc/sys/vm" / key, f"{value}\n")
+    assert found(facts_of(root), "swappiness") == {}
+    recorded.process(root, 4711, f"java\0{recorded.DATA_NODE}\0", "limits-6.8")
     facts = facts_of(root)
     assert found(facts, "swappiness")["host"].command == "iostudy set sysctl.vm.swappiness=1"
     assert found(facts, "dirty-limit-large-memory")["host"].found == "20 %, up to 51.2 GiB"
@@ -599,6 +596,6 @@ def test_absent_subsystems_have_no_findings(tmp_path: Path) -> None:
     write(root / "etc/sysctl.conf", "kernel.sysrq = 1\n")
     write(root / "etc/tmpfiles.d/x.conf", "d /run/x 0755 root root -\n")
     assert not {finding.id for finding in evaluate_rules(facts_of(root))} & {
-        "file-max", "epoll-instances", "scheduler-nvme", "scheduler-virtual",
+        "file-max", "scheduler-nvme", "scheduler-virtual",
         "sysctl-file-sets", "tmpfiles-writes",
     }  # fmt: skip

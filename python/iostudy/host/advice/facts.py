@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.host.configuration.assignment import Assignment
-from iostudy.host.daemons import Daemon
+from iostudy.host.daemons import TUNED, Daemon
 from iostudy.host.devices import Scheduler
-from iostudy.host.process_limits import ResourceLimit
 from iostudy.host.topology import DeviceNode, MountEntry, Topology
 
 _STORAGE_SYSCTLS = (
@@ -91,8 +90,7 @@ class FilesystemSpace:
 class HostFacts:
     """The host as a whole. ``kernel`` is (major, minor); ``sysctls`` are those that rules look at.
 
-    ``disk_swaps`` are the swap areas outside of memory. ``limits`` are this process's own, and so
-    those of what its user starts.
+    ``disk_swaps`` are the swap areas outside of memory.
     """
 
     kernel: tuple[int, int]
@@ -101,9 +99,13 @@ class HostFacts:
     thp_enabled: str
     thp_defrag: str
     disk_swaps: tuple[Path, ...]
-    limits: Mapping[str, ResourceLimit]
     daemons: tuple[Daemon, ...]
     tuned_profile: str
+
+    @property
+    def runs_hadoop(self) -> bool:
+        """Whether a daemon of Hadoop runs."""
+        return any(daemon.role != TUNED for daemon in self.daemons)
 
     def sysctl(self, key: str) -> int | None:
         """Return a sysctl of one whole number, or None."""

@@ -23,7 +23,6 @@ from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import SECTOR_BYTES
 from iostudy.host.files import ROOT, parse_choice, read_attribute, read_number
 from iostudy.host.inventory import parse_memory_bytes, read_queue
-from iostudy.host.process_limits import parse_limits
 from iostudy.host.reader import Reader
 from iostudy.host.topology import (
     DeviceNode,
@@ -41,7 +40,6 @@ StatVfs = Callable[[Path], os.statvfs_result]
 
 _SYSCTLS = (
     "fs.aio-max-nr",
-    "fs.epoll.max_user_instances",
     "fs.epoll.max_user_watches",
     "fs.file-max",
     "fs.file-nr",
@@ -153,7 +151,6 @@ def _host(reader: Reader, more_keys: set[str]) -> HostFacts:
         thp_enabled=_chosen(reader.text(thp / "enabled")),
         thp_defrag=_chosen(reader.text(thp / "defrag")),
         disk_swaps=tuple(swap for swap in mounts.read_swaps(root) if not _is_memory(swap, root)),
-        limits=parse_limits(reader.text(root / "proc/self/limits") or ""),
         daemons=read_daemons(reader),
         tuned_profile=profile.strip(),
     )

@@ -44,7 +44,8 @@ def _dirty_bytes(host: HostFacts) -> int | None:
 
 def _swappiness(facts: Facts) -> Iterator[Observation]:
     found, on_disk = facts.host.sysctl("vm.swappiness"), facts.host.disk_swaps
-    if found is not None and found > CLOUDERA_MOST_SWAPPINESS and on_disk:
+    too_high = found is not None and found > CLOUDERA_MOST_SWAPPINESS
+    if facts.host.runs_hadoop and too_high and on_disk:
         yield Observation(
             subject=HOST,
             found=str(found),
@@ -96,8 +97,8 @@ RULES = (
         title="The kernel swaps programs out in favour of the page cache",
         certainty=Certainty.RECOMMENDATION,
         setting=_SWAPPINESS,
-        why="A swapped-out Java heap makes garbage collection pauses long. The advice is "
-        "Cloudera's for hosts of Hadoop; measure it on others.",
+        why="A swapped-out Java heap makes garbage collection pauses long. Cloudera advises this "
+        "for hosts of Hadoop; a daemon of it runs here.",
         source="Cloudera, Setting the vm.swappiness Linux Kernel Parameter (1 to 10, preferably "
         f"1); {_VM}, swappiness",
         check=_swappiness,
@@ -109,7 +110,7 @@ RULES = (
         setting=_RECLAIM,
         why="A NUMA node evicts cached files while other nodes have free memory. The kernel's "
         "manual advises against it for file servers and other workloads that benefit from "
-        "caching.",
+        "caching. It is off by default since Linux 3.16.",
         source=f"{_VM}, zone_reclaim_mode",
         check=_zone_reclaim,
     ),
@@ -119,7 +120,8 @@ RULES = (
         certainty=Certainty.RECOMMENDATION,
         setting="thp.defrag",
         why="With always, a memory allocation stalls for direct reclaim and compaction until a "
-        "huge page is free. Hadoop vendors advise against it.",
+        "huge page is free. The kernel's default is madvise since Linux 4.6; Cloudera advises "
+        "against always on hosts of Hadoop.",
         source=f'{_THP}, "defrag"; Cloudera, Disabling Transparent Hugepages (THP)',
         check=_defrag,
     ),

@@ -145,8 +145,9 @@ RULES = (
         id="scheduler-rotational",
         title="A rotational disk without a scheduler",
         certainty=Certainty.RECOMMENDATION,
-        why="A scheduler sorts requests by position and so saves seeks. The disk may be a RAID "
-        "controller that sorts requests itself: then measure instead.",
+        why="A scheduler sorts requests by position and so saves seeks; the kernel's default for a "
+        "disk with one queue is mq-deadline. The disk may be a RAID controller that sorts requests "
+        "itself: then measure instead.",
         source=f"{_RED_HAT}: HDD with a SCSI interface, mq-deadline or bfq",
         check=_rotational,
     ),
