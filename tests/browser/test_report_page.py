@@ -17,6 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from iostudy.analysis.verdict import Verdict
 from iostudy.report.render.write import write_report_files
 from iostudy.report.topics.verdicts import SlowRunsReport
 from iostudy.report.values import Report
@@ -192,6 +193,28 @@ def test_a_long_command_and_a_long_line_of_the_study_are_folded(
     page, _ = opened(browser, full_report().model_copy(update=texts), tmp_path, width=400)
     assert page.evaluate("document.documentElement.scrollWidth") == 400
     assert page.locator("pre").evaluate("(pre) => pre.scrollWidth <= pre.clientWidth")
+    page.close()
+
+
+def test_a_verdict_of_one_side_has_the_colour_of_no_difference(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Not worse is no loss, and not better is no gain."""
+    (first, *others), words = full_report().workloads, iter(Verdict)
+    results = tuple(
+        own if own.baseline else own.model_copy(update={"verdict": next(words, own.verdict)})
+        for own in first.results * 3
+    )
+    workloads = (first.model_copy(update={"results": results}), *others)
+    page, _ = opened(browser, full_report().model_copy(update={"workloads": workloads}), tmp_path)
+    colours = dict(
+        page.locator("table.verdicts td.verdict").evaluate_all(
+            "(cells) => cells.map((cell) => [cell.className, getComputedStyle(cell).color])"
+        )
+    )
+    assert colours["verdict not worse"] == colours["verdict equivalent"]
+    assert colours["verdict not better"] == colours["verdict equivalent"]
+    assert len(set(colours.values())) == 4
     page.close()
 
 

@@ -83,8 +83,8 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
         yield f"{own.workload} was given up in block {own.block}: {own.explanation}"
     if not any(each.is_open for each in compared):
         return
-    told = describe_disturbances(report.workloads, report.covariates)
-    yield from list(_causes(report)) or (each for each in told if each not in report.headline)
+    disturbed = describe_disturbances(report.workloads, report.covariates)
+    yield from list(_causes(report)) or (each for each in disturbed if each not in report.headline)
     yield from _noise(report)
     if report.state is State.STOPPED:
         yield "the study stopped before its last block"
