@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use std::{cmp::Reverse, fs};
 
 use iostudy_schedulers::{
-    Anticipatory, Bfq, Bio, Cfq, Cfq2632, Deadline, Kyber, MqDeadline, NoScheduler, Noop,
-    ProcessId, RequestId, RequestQueue, SchedulerBuilder, Settings, Submission,
+    Anticipatory, Bfq, Bio, Cfq, Deadline, Kyber, MqDeadline, NoScheduler, Noop, ProcessId,
+    RequestId, RequestQueue, SchedulerBuilder, Settings, Submission,
 };
 
 const REQUESTS: u64 = 1_000_000;
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Deadline::build,
         Anticipatory::build,
         Cfq::build,
-        Cfq2632::build,
+        Cfq::build_2_6_32,
         MqDeadline::build,
         Kyber::build,
         Bfq::build,
@@ -50,7 +50,7 @@ fn measure(build: SchedulerBuilder, queue_depth: u32) -> Result<(), Box<dyn std:
         submit(&mut queue, now, process, &mut number)?;
     }
     while number < REQUESTS {
-        while let Some(id) = queue.dispatch(now, 0) {
+        while let Some(id) = queue.dispatch(now) {
             in_device.push(Reverse((now + SERVICE, id)));
         }
         let completion = in_device.peek().map(|&Reverse((time, _))| time);

@@ -1,10 +1,10 @@
 //! Decaying averages of think times and seek distances (specification, section 3.2).
 
 /// Fixed-point value of one sample.
-const ONE: u64 = 256;
+pub const ONE: u64 = 256;
 
 /// Samples, in fixed point, above which an average is valid: more than two samples.
-pub const VALID_SAMPLES: u64 = 80;
+const VALID_SAMPLES: u64 = 80;
 
 /// `(7 * old + 256 * sample) / 8`: a step towards `sample` in fixed point.
 #[must_use]

@@ -1,50 +1,35 @@
 //! The legacy deadline scheduler (specification, section 2).
 
-use crate::clock::Hz;
-use crate::fifo::Fifo;
+use crate::clock::{Hz, Jiffies};
 use crate::request::{Bio, RequestId};
+use crate::request_set::RequestSet;
 use crate::scheduler::Scheduler;
-use crate::sorted::SortedSet;
 use crate::state::QueueState;
-use crate::tunables::{Tunable, TunableError, TunableInfo, TunableTable, Unit};
+use crate::tunables::{INT_MAX, INT_MIN, TunableError, TunableTable, tunables};
 
-const READ: usize = 0;
-const WRITE: usize = 1;
-const INT_MAX: i64 = i32::MAX as i64;
+pub const READ: usize = 0;
+pub const WRITE: usize = 1;
 
+/// Values of the tunables that [`MqDeadline`](crate::MqDeadline) has too: times in jiffies.
 #[derive(Clone, Copy, Debug)]
-struct Values {
-    read_expire: i64,
-    write_expire: i64,
-    writes_starved: i64,
-    fifo_batch: i64,
-    front_merges: i64,
+pub struct Values {
+    pub read_expire: i64,
+    pub write_expire: i64,
+    pub writes_starved: i64,
+    pub fifo_batch: i64,
+    pub front_merges: i64,
 }
 
-const TUNABLES: TunableTable<Values> = TunableTable {
-    scheduler: "deadline",
-    tunables: &[
-        Tunable::new("read_expire", Unit::Jiffies, (0, INT_MAX), |v| {
-            &mut v.read_expire
-        }),
-        Tunable::new("write_expire", Unit::Jiffies, (0, INT_MAX), |v| {
-            &mut v.write_expire
-        }),
-        Tunable::new(
-            "writes_starved",
-            Unit::Count,
-            (i32::MIN as i64, INT_MAX),
-            |v| &mut v.writes_starved,
-        ),
-        Tunable::new("fifo_batch", Unit::Count, (0, INT_MAX), |v| {
-            &mut v.fifo_batch
-        }),
-        Tunable::new("front_merges", Unit::Count, (0, 1), |v| &mut v.front_merges),
-    ],
-};
+const TUNABLES: TunableTable<Values> = tunables!("deadline", Values {
+    read_expire: Jiffies 0..=INT_MAX;
+    write_expire: Jiffies 0..=INT_MAX;
+    writes_starved: Number INT_MIN..=INT_MAX;
+    fifo_batch: Number 0..=INT_MAX;
+    front_merges: Number 0..=1;
+});
 
 impl Values {
-    fn new(hz: Hz) -> Self {
+    pub fn new(hz: Hz) -> Self {
         let jiffies = |ms| i64::try_from(hz.from_ms(ms)).expect("a small number");
         Self {
             read_expire: jiffies(500),
@@ -54,26 +39,40 @@ impl Values {
             front_merges: 1,
         }
     }
-}
 
-/// Requests of one direction.
-#[derive(Debug, Default)]
-struct Direction {
-    sorted: SortedSet,
-    fifo: Fifo,
-    next: Option<RequestId>,
+    /// Time from the arrival of a request to its deadline.
+    pub const fn expire(&self, direction: usize) -> Jiffies {
+        [self.read_expire, self.write_expire][direction].unsigned_abs()
+    }
+
+    /// The direction of the next batch, if there are reads or writes. `starved` counts how often
+    /// waiting writes are passed over.
+    pub fn choose_direction(&self, waiting: [bool; 2], starved: &mut i64) -> Option<usize> {
+        let [reads, writes] = waiting;
+        if reads {
+            let write = writes && *starved >= self.writes_starved;
+            *starved += i64::from(writes);
+            if !write {
+                return Some(READ);
+            }
+        } else if !writes {
+            return None;
+        }
+        *starved = 0;
+        Some(WRITE)
+    }
 }
 
 /// State of deadline.
 #[derive(Debug)]
 pub struct Deadline {
     values: Values,
-    directions: [Direction; 2],
+    directions: [RequestSet; 2],
     batch: i64,
     starved: i64,
 }
 
-const fn direction(bio: &Bio) -> usize {
+pub const fn direction(bio: &Bio) -> usize {
     if bio.is_read() { READ } else { WRITE }
 }
 
@@ -96,37 +95,15 @@ impl Deadline {
         (self.batch < self.values.fifo_batch).then_some(candidate)
     }
 
-    /// The direction of the next batch; it counts how often waiting writes are passed over.
-    fn choose_direction(&mut self) -> Option<usize> {
-        let [reads, writes] = [READ, WRITE].map(|index| !self.directions[index].fifo.is_empty());
-        if reads {
-            let write = writes && self.starved >= self.values.writes_starved;
-            self.starved += i64::from(writes);
-            if !write {
-                return Some(READ);
-            }
-        } else if !writes {
-            return None;
-        }
-        self.starved = 0;
-        Some(WRITE)
-    }
-
     /// The first request of a new batch.
     fn begin_batch(&mut self, state: &QueueState) -> Option<RequestId> {
-        let chosen = self.choose_direction()?;
-        let direction = &self.directions[chosen];
-        let oldest = direction.fifo.head()?;
+        let waiting = self.directions.each_ref().map(|set| !set.is_empty());
+        let chosen = self.values.choose_direction(waiting, &mut self.starved)?;
+        let set = &self.directions[chosen];
+        let oldest = set.fifo.head()?;
         let expired = state.requests[oldest].deadline <= state.jiffy();
         self.batch = 0;
-        direction.next.filter(|_| !expired).or(Some(oldest))
-    }
-
-    fn remove(&mut self, state: &mut QueueState, id: RequestId) {
-        let bio = state.requests[id].bio;
-        let direction = &mut self.directions[direction(&bio)];
-        direction.sorted.remove(bio.start, id);
-        direction.fifo.remove(&mut state.requests, id);
+        set.next.filter(|_| !expired).or(Some(oldest))
     }
 }
 
@@ -135,82 +112,47 @@ impl Scheduler for Deadline {
         "deadline"
     }
 
-    fn front_merge(&self, state: &QueueState, bio: &Bio) -> Option<RequestId> {
-        if self.values.front_merges == 0 {
-            return None;
-        }
-        let sorted = &self.directions[direction(bio)].sorted;
-        sorted
-            .find(bio.end())
-            .filter(|&id| state.fit_together(id, bio))
+    fn front_merge(&self, bio: &Bio) -> Option<RequestId> {
+        let set = &self.directions[direction(bio)];
+        let found = set.sorted.find(bio.end());
+        found.filter(|_| self.values.front_merges != 0)
     }
 
-    fn front_merged(&mut self, state: &mut QueueState, request: RequestId, old_start: u64) {
-        let bio = state.requests[request].bio;
-        let sorted = &mut self.directions[direction(&bio)].sorted;
-        sorted.remove(old_start, request);
-        sorted.insert(bio.start, request);
+    fn set_of(&self, state: &QueueState, request: RequestId) -> Option<&RequestSet> {
+        Some(&self.directions[direction(&state.requests[request].bio)])
     }
 
-    fn previous_request(&self, state: &QueueState, request: RequestId) -> Option<RequestId> {
-        let bio = &state.requests[request].bio;
-        let sorted = &self.directions[direction(bio)].sorted;
-        sorted.previous(bio.start, request)
-    }
-
-    fn next_request(&self, state: &QueueState, request: RequestId) -> Option<RequestId> {
-        let bio = &state.requests[request].bio;
-        let sorted = &self.directions[direction(bio)].sorted;
-        sorted.next(bio.start, request)
+    fn set_of_mut(&mut self, state: &QueueState, request: RequestId) -> Option<&mut RequestSet> {
+        Some(&mut self.directions[direction(&state.requests[request].bio)])
     }
 
     fn joined(&mut self, state: &mut QueueState, survivor: RequestId, absorbed: RequestId) {
-        let bio = state.requests[absorbed].bio;
-        let direction = &mut self.directions[direction(&bio)];
-        if direction.next == Some(absorbed) {
-            direction.next = direction.sorted.next(bio.start, absorbed);
-        }
-        direction.sorted.remove(bio.start, absorbed);
-        direction.fifo.join(&mut state.requests, survivor, absorbed);
+        let set = &mut self.directions[direction(&state.requests[absorbed].bio)];
+        set.join(&mut state.requests, survivor, absorbed, |set, pool| {
+            set.above(pool, absorbed)
+        });
     }
 
     fn insert(&mut self, state: &mut QueueState, id: RequestId) {
-        let bio = state.requests[id].bio;
-        let index = direction(&bio);
-        let expire = [self.values.read_expire, self.values.write_expire][index];
-        state.requests[id].deadline = state.jiffy() + expire.unsigned_abs();
-        let direction = &mut self.directions[index];
-        direction.sorted.insert(bio.start, id);
-        direction.fifo.push(&mut state.requests, id);
+        let direction = direction(&state.requests[id].bio);
+        state.requests[id].deadline = state.jiffy() + self.values.expire(direction);
+        self.directions[direction].insert(&mut state.requests, id);
     }
 
-    fn dispatch(&mut self, state: &mut QueueState, _hardware_queue: usize) {
+    fn dispatch(&mut self, state: &mut QueueState) {
         let Some(id) = self.batch_candidate().or_else(|| self.begin_batch(state)) else {
             return;
         };
-        let bio = state.requests[id].bio;
-        let index = direction(&bio);
+        let direction = direction(&state.requests[id].bio);
         self.batch += 1;
-        self.directions[1 - index].next = None;
-        self.directions[index].next = self.directions[index].sorted.next(bio.start, id);
-        self.remove(state, id);
+        self.directions[1 - direction].next = None;
+        let set = &mut self.directions[direction];
+        set.next = set.above(&state.requests, id);
+        set.remove(&mut state.requests, id);
         state.dispatch_append(id);
     }
 
-    fn tunables(&self) -> Vec<TunableInfo> {
-        TUNABLES.infos()
-    }
-
-    fn read_tunable(&self, state: &QueueState, name: &str) -> Result<String, TunableError> {
-        TUNABLES.read(state.settings.hz, &self.values, name)
-    }
-
-    fn write_tunable(
-        &mut self,
-        state: &mut QueueState,
-        name: &str,
-        text: &str,
-    ) -> Result<(), TunableError> {
+    fn tune(&mut self, state: &QueueState, name: &str, text: &str) -> Result<(), TunableError> {
         TUNABLES.write(state.settings.hz, &mut self.values, name, text)
     }
 }

@@ -1,7 +1,6 @@
 //! Index of mergeable requests: the last-merge cache and the hash of request ends.
 
-use crate::pool::RequestPool;
-use crate::request::{Bio, Links, Request, RequestId};
+use crate::request::{Bio, Links, Request, RequestId, RequestPool};
 
 const BUCKETS: u64 = 256;
 

@@ -1,8 +1,8 @@
 //! No scheduler on a multi-queue device: a list per CPU (specification, section 5).
 
-use crate::fifo::Fifo;
 use crate::merge::MergeTarget;
 use crate::request::{Bio, RequestId};
+use crate::request_set::Fifo;
 use crate::scheduler::Scheduler;
 use crate::state::QueueState;
 
@@ -14,16 +14,11 @@ const TAGS_PER_COMPLETION: u32 = 8;
 
 /// Software queues of the CPUs.
 ///
-/// A busy hardware queue serves its CPUs in turn, any other in the order of their numbers. It is
-/// busy from the time when the device is full until a dispatch finds its software queues empty.
+/// A busy device serves the CPUs in turn, any other in the order of their numbers. It is busy from
+/// the time when it is full until a dispatch finds the software queues empty.
 #[derive(Debug)]
 pub struct NoScheduler {
     software: Vec<Fifo>,
-    hardware: Vec<HardwareQueue>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct HardwareQueue {
     busy: bool,
     next_cpu: usize,
 }
@@ -35,7 +30,8 @@ impl NoScheduler {
         let cpus = usize::from(state.settings.cpus.max(1));
         Box::new(Self {
             software: vec![Fifo::default(); cpus],
-            hardware: vec![HardwareQueue::default(); state.in_driver.len()],
+            busy: false,
+            next_cpu: 0,
         })
     }
 
@@ -43,14 +39,13 @@ impl NoScheduler {
         usize::from(bio.cpu) % self.software.len()
     }
 
-    /// The CPU of `hardware_queue` whose turn it is, among those with requests.
-    fn next_cpu(&self, hardware_queue: usize) -> Option<usize> {
-        let HardwareQueue { busy, next_cpu } = self.hardware[hardware_queue];
+    /// The CPU whose turn it is, among those with requests.
+    fn next_cpu(&self) -> Option<usize> {
         let cpus = self.software.len();
-        let first = if busy { next_cpu } else { 0 };
-        (first..first + cpus).map(|cpu| cpu % cpus).find(|&cpu| {
-            cpu % self.hardware.len() == hardware_queue && !self.software[cpu].is_empty()
-        })
+        let first = if self.busy { self.next_cpu } else { 0 };
+        (first..first + cpus)
+            .map(|cpu| cpu % cpus)
+            .find(|&cpu| !self.software[cpu].is_empty())
     }
 }
 
@@ -59,10 +54,8 @@ impl Scheduler for NoScheduler {
         "none"
     }
 
-    fn may_allocate(&self, state: &QueueState, bio: &Bio) -> bool {
-        let queue = state.hardware_queue(bio.cpu);
-        let allocated = state.allocated(queue, true) + state.allocated(queue, false);
-        allocated < state.settings.nr_requests
+    fn may_allocate(&self, state: &QueueState, _bio: &Bio) -> bool {
+        state.has_tag()
     }
 
     fn wake_batch(&self, state: &QueueState) -> Option<u32> {
@@ -74,21 +67,19 @@ impl Scheduler for NoScheduler {
     }
 
     fn insert(&mut self, state: &mut QueueState, id: RequestId) {
-        let bio = state.requests[id].bio;
-        let cpu = self.cpu(&bio);
+        let cpu = self.cpu(&state.requests[id].bio);
         self.software[cpu].push(&mut state.requests, id);
     }
 
-    fn dispatch(&mut self, state: &mut QueueState, hardware_queue: usize) {
-        let Some(cpu) = self.next_cpu(hardware_queue) else {
-            self.hardware[hardware_queue].busy = false;
+    fn dispatch(&mut self, state: &mut QueueState) {
+        let Some(cpu) = self.next_cpu() else {
+            self.busy = false;
             return;
         };
         if let Some(id) = self.software[cpu].pop(&mut state.requests) {
             state.dispatch_append(id);
         }
-        let queue = &mut self.hardware[hardware_queue];
-        queue.next_cpu = cpu + 1;
-        queue.busy |= state.in_driver(hardware_queue) + 1 >= state.settings.queue_depth;
+        self.next_cpu = cpu + 1;
+        self.busy |= state.in_driver + 1 >= state.settings.queue_depth;
     }
 }

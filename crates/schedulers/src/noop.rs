@@ -1,7 +1,7 @@
 //! The noop scheduler: requests in the order of their arrival (specification, section 1).
 
-use crate::fifo::Fifo;
 use crate::request::RequestId;
+use crate::request_set::Fifo;
 use crate::scheduler::Scheduler;
 use crate::state::QueueState;
 
@@ -40,7 +40,7 @@ impl Scheduler for Noop {
         self.fifo.push(&mut state.requests, id);
     }
 
-    fn dispatch(&mut self, state: &mut QueueState, _hardware_queue: usize) {
+    fn dispatch(&mut self, state: &mut QueueState) {
         if let Some(id) = self.fifo.pop(&mut state.requests) {
             state.dispatch_sorted(id);
         }

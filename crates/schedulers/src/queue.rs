@@ -2,10 +2,10 @@
 
 use crate::clock::Nanos;
 use crate::merge::{MergePolicy, MergeSide, MergeTarget};
-use crate::request::{Bio, ProcessId, Request, RequestId};
+use crate::request::{Bio, Request, RequestId};
 use crate::scheduler::Scheduler;
 use crate::state::{QueueState, Settings};
-use crate::tunables::{TunableError, TunableInfo};
+use crate::tunables::TunableError;
 
 /// Result of submitting a bio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +82,7 @@ impl RequestQueue {
             let next = self.scheduler.next_request(&self.state, request);
             next.map_or(request, |next| self.join(request, next, request))
         } else {
-            self.scheduler
-                .front_merged(&mut self.state, request, old_start);
+            self.scheduler.front_merged(&self.state, request, old_start);
             let previous = self.scheduler.previous_request(&self.state, request);
             previous.map_or(request, |previous| self.join(previous, request, request))
         }
@@ -104,19 +103,19 @@ impl RequestQueue {
         lower
     }
 
-    /// The request that the driver of a hardware queue takes at `now`; none if the device is full
-    /// or the scheduler holds its requests back.
-    pub fn dispatch(&mut self, now: Nanos, hardware_queue: usize) -> Option<RequestId> {
+    /// The request that the driver takes at `now`; none if the device is full or the scheduler holds
+    /// its requests back.
+    pub fn dispatch(&mut self, now: Nanos) -> Option<RequestId> {
         let state = &mut self.state;
         state.now = now;
-        if state.in_driver[hardware_queue] >= state.settings.queue_depth {
+        if state.in_driver >= state.settings.queue_depth {
             return None;
         }
-        if state.dispatch[hardware_queue].is_empty() {
-            self.scheduler.dispatch(state, hardware_queue);
+        if state.dispatch.is_empty() {
+            self.scheduler.dispatch(state);
         }
-        let id = state.dispatch[hardware_queue].pop(&mut state.requests)?;
-        state.in_driver[hardware_queue] += 1;
+        let id = state.dispatch.pop(&mut state.requests)?;
+        state.in_driver += 1;
         state.requests[id].issued = now;
         self.scheduler.activate(state, id);
         Some(id)
@@ -124,11 +123,11 @@ impl RequestQueue {
 
     /// Let the driver take a request of the scheduler although the device is full, if it does that.
     /// A later [`dispatch`](Self::dispatch) returns it first.
-    pub fn take_ahead(&mut self, now: Nanos, hardware_queue: usize) {
+    pub fn take_ahead(&mut self, now: Nanos) {
         let state = &mut self.state;
         state.now = now;
-        if state.settings.takes_ahead && state.dispatch[hardware_queue].is_empty() {
-            self.scheduler.dispatch(state, hardware_queue);
+        if state.settings.takes_ahead && state.dispatch.is_empty() {
+            self.scheduler.dispatch(state);
         }
     }
 
@@ -136,8 +135,7 @@ impl RequestQueue {
     pub fn complete(&mut self, now: Nanos, id: RequestId, tags: &mut Vec<u64>) {
         let state = &mut self.state;
         state.now = now;
-        let queue = state.hardware_queue(state.requests[id].bio.cpu);
-        state.in_driver[queue] -= 1;
+        state.in_driver -= 1;
         self.scheduler.complete(state, id);
         state.release(id, tags);
     }
@@ -154,12 +152,6 @@ impl RequestQueue {
         while self.next_timer().is_some_and(|time| time <= now) {
             self.scheduler.run_timer(&mut self.state);
         }
-    }
-
-    /// `process` ends at `now`.
-    pub fn exit_process(&mut self, now: Nanos, process: ProcessId) {
-        self.state.now = now;
-        self.scheduler.exit_process(&mut self.state, process);
     }
 
     /// A request that is not complete.
@@ -180,28 +172,13 @@ impl RequestQueue {
         self.scheduler.name()
     }
 
-    /// Names, units and ranges of the scheduler's tunables.
-    #[must_use]
-    pub fn tunables(&self) -> Vec<TunableInfo> {
-        self.scheduler.tunables()
-    }
-
-    /// Value of a tunable.
-    ///
-    /// # Errors
-    ///
-    /// [`TunableError::Unknown`].
-    pub fn read_tunable(&self, name: &str) -> Result<String, TunableError> {
-        self.scheduler.read_tunable(&self.state, name)
-    }
-
     /// Set a tunable.
     ///
     /// # Errors
     ///
     /// A [`TunableError`] if the scheduler has no such tunable or the text is not a number.
     pub fn write_tunable(&mut self, name: &str, text: &str) -> Result<(), TunableError> {
-        self.scheduler.write_tunable(&mut self.state, name, text)
+        self.scheduler.tune(&self.state, name, text)
     }
 }
 

@@ -1,6 +1,7 @@
-//! Block I/O of a workload, and the requests of a queue.
+//! Block I/O of a workload, the requests of a queue, and their slab.
 
 use std::num::NonZeroU32;
+use std::ops::{Index, IndexMut};
 
 use crate::clock::Nanos;
 
@@ -11,10 +12,6 @@ pub enum Operation {
     Read,
     /// Transfers sectors from the host.
     Write,
-    /// Releases sectors.
-    Discard,
-    /// Any other command, such as a flush.
-    Other,
 }
 
 /// Class of an I/O priority, the highest first.
@@ -46,7 +43,19 @@ impl Priority {
             level: (nice.clamp(-20, 19) + 20).unsigned_abs() / 5,
         }
     }
+
+    /// Index of the async requests of this priority: eight levels of two classes, and the idle
+    /// class.
+    pub(crate) fn async_index(self) -> usize {
+        match self.class {
+            PriorityClass::Idle => ASYNC_QUEUES - 1,
+            class => class as usize * 8 + usize::from(self.level.min(7)),
+        }
+    }
 }
+
+/// Number of [`Priority::async_index`].
+pub(crate) const ASYNC_QUEUES: usize = 17;
 
 impl Default for Priority {
     fn default() -> Self {
@@ -207,5 +216,62 @@ impl Request {
             merged_next: None,
             merged_last: None,
         }
+    }
+}
+
+/// Slab of requests. It allocates memory only when more requests exist than ever before.
+#[derive(Debug, Default)]
+pub struct RequestPool {
+    slots: Vec<Request>,
+    free: Vec<RequestId>,
+}
+
+impl RequestPool {
+    /// Whether the pool holds no request.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.len() == self.free.len()
+    }
+
+    pub(crate) fn allocate(&mut self, bio: Bio, now: Nanos) -> RequestId {
+        let request = Request::new(bio, now);
+        if let Some(id) = self.free.pop() {
+            self[id] = request;
+            return id;
+        }
+        let index = u32::try_from(self.slots.len()).expect("fewer than 2^32 - 1 requests");
+        self.slots.push(request);
+        RequestId::from_index(index)
+    }
+
+    /// Append `absorbed` and what it absorbed before to the bios of `survivor`.
+    pub(crate) fn chain(&mut self, survivor: RequestId, absorbed: RequestId) {
+        let last = self[survivor].merged_last.unwrap_or(survivor);
+        self[last].merged_next = Some(absorbed);
+        self[survivor].merged_last = Some(self[absorbed].merged_last.unwrap_or(absorbed));
+    }
+
+    /// Free a completed request with all its bios, and append their tags to `tags`.
+    pub(crate) fn release(&mut self, id: RequestId, tags: &mut Vec<u64>) {
+        let mut current = Some(id);
+        while let Some(bio) = current {
+            tags.push(self[bio].bio.tag);
+            current = self[bio].merged_next;
+            self.free.push(bio);
+        }
+    }
+}
+
+impl Index<RequestId> for RequestPool {
+    type Output = Request;
+
+    fn index(&self, id: RequestId) -> &Request {
+        &self.slots[id.index()]
+    }
+}
+
+impl IndexMut<RequestId> for RequestPool {
+    fn index_mut(&mut self, id: RequestId) -> &mut Request {
+        &mut self.slots[id.index()]
     }
 }

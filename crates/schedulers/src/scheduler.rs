@@ -2,9 +2,10 @@
 
 use crate::clock::Nanos;
 use crate::merge::{MergeSide, MergeTarget};
-use crate::request::{Bio, ProcessId, RequestId};
+use crate::request::{Bio, RequestId};
+use crate::request_set::RequestSet;
 use crate::state::QueueState;
-use crate::tunables::{TunableError, TunableInfo};
+use crate::tunables::TunableError;
 
 /// An I/O scheduler as a state machine. A [`RequestQueue`](crate::RequestQueue) calls it.
 ///
@@ -15,10 +16,17 @@ pub trait Scheduler: Send {
     fn name(&self) -> &'static str;
 
     /// Whether a request for `bio` may be allocated now. The default is that of the legacy block
-    /// layer: `nr_requests` sync and as many async requests.
+    /// layer: `nr_requests` sync and as many async requests, and half as many more for the process
+    /// for which the device waits.
     fn may_allocate(&self, state: &QueueState, bio: &Bio) -> bool {
-        let queue = state.hardware_queue(bio.cpu);
-        state.allocated(queue, bio.is_sync()) < state.settings.nr_requests
+        let limit = state.settings.nr_requests;
+        let extra = if self.waits_for(bio) { limit / 2 } else { 0 };
+        state.allocated(bio.is_sync()) < limit + extra
+    }
+
+    /// Whether the device is kept idle for requests like `bio`.
+    fn waits_for(&self, _bio: &Bio) -> bool {
+        false
     }
 
     /// Completions after which as many waiting processes are woken, in any order. None: each
@@ -36,7 +44,7 @@ pub trait Scheduler: Send {
             .filter(|target| permits(target.request))
             .or_else(|| state.back_merge(bio, permits))
             .or_else(|| {
-                let request = self.front_merge(state, bio)?;
+                let request = self.front_merge(bio)?;
                 let fits = state.fit_together(request, bio) && permits(request);
                 let side = MergeSide::Front;
                 fits.then_some(MergeTarget { request, side })
@@ -44,7 +52,7 @@ pub trait Scheduler: Send {
     }
 
     /// A request that begins where `bio` ends, from the scheduler's own set.
-    fn front_merge(&self, _state: &QueueState, _bio: &Bio) -> Option<RequestId> {
+    fn front_merge(&self, _bio: &Bio) -> Option<RequestId> {
         None
     }
 
@@ -53,17 +61,34 @@ pub trait Scheduler: Send {
         true
     }
 
-    /// `request` has grown at its front; it began at `old_start`.
-    fn front_merged(&mut self, _state: &mut QueueState, _request: RequestId, _old_start: u64) {}
-
-    /// The request before `request` in the scheduler's order, to join them if they touch.
-    fn previous_request(&self, _state: &QueueState, _request: RequestId) -> Option<RequestId> {
+    /// The set that holds `request`; none in a scheduler that does not sort.
+    fn set_of(&self, _state: &QueueState, _request: RequestId) -> Option<&RequestSet> {
         None
     }
 
-    /// The request after `request` in the scheduler's order, to join them if they touch.
-    fn next_request(&self, _state: &QueueState, _request: RequestId) -> Option<RequestId> {
+    /// The set that holds `request`, to change it.
+    fn set_of_mut(&mut self, _state: &QueueState, _request: RequestId) -> Option<&mut RequestSet> {
         None
+    }
+
+    /// `request` has grown at its front; it began at `old_start`.
+    fn front_merged(&mut self, state: &QueueState, request: RequestId, old_start: u64) {
+        if let Some(set) = self.set_of_mut(state, request) {
+            set.sorted.remove(old_start, request);
+            set.sorted
+                .insert(state.requests[request].bio.start, request);
+        }
+    }
+
+    /// The request before `request` in the scheduler's order, to join them if they touch.
+    fn previous_request(&self, state: &QueueState, request: RequestId) -> Option<RequestId> {
+        let start = state.requests[request].bio.start;
+        self.set_of(state, request)?.sorted.previous(start, request)
+    }
+
+    /// The request after `request` in the scheduler's order, to join them if they touch.
+    fn next_request(&self, state: &QueueState, request: RequestId) -> Option<RequestId> {
+        self.set_of(state, request)?.above(&state.requests, request)
     }
 
     /// Remove `absorbed`, which joins `survivor`. The requests have not grown yet.
@@ -72,11 +97,11 @@ pub trait Scheduler: Send {
     /// Accept a new request.
     fn insert(&mut self, state: &mut QueueState, id: RequestId);
 
-    /// Move the next requests to the dispatch list of `hardware_queue` with
-    /// [`QueueState::dispatch_append`] or [`QueueState::dispatch_sorted`], or none.
+    /// Move the next requests to the dispatch list with [`QueueState::dispatch_append`] or
+    /// [`QueueState::dispatch_sorted`], or none.
     ///
     /// The queue calls it when the dispatch list is empty and the device accepts a command.
-    fn dispatch(&mut self, state: &mut QueueState, hardware_queue: usize);
+    fn dispatch(&mut self, state: &mut QueueState);
 
     /// The driver takes `id` from the dispatch list.
     fn activate(&mut self, _state: &mut QueueState, _id: RequestId) {}
@@ -93,34 +118,12 @@ pub trait Scheduler: Send {
     /// it.
     fn run_timer(&mut self, _state: &mut QueueState) {}
 
-    /// `process` ends and submits no further requests.
-    fn exit_process(&mut self, _state: &mut QueueState, _process: ProcessId) {}
-
-    /// The tunables in `queue/iosched`.
-    fn tunables(&self) -> Vec<TunableInfo> {
-        Vec::new()
-    }
-
-    /// Value of a tunable as its file in `queue/iosched` shows it, without the newline.
-    ///
-    /// # Errors
-    ///
-    /// [`TunableError::Unknown`] if the scheduler has no such tunable.
-    fn read_tunable(&self, _state: &QueueState, name: &str) -> Result<String, TunableError> {
-        Err(TunableError::unknown(self.name(), name, &[]))
-    }
-
     /// Write `text` to a tunable, as to its file in `queue/iosched`.
     ///
     /// # Errors
     ///
     /// A [`TunableError`] if the scheduler has no such tunable or the text is not a number.
-    fn write_tunable(
-        &mut self,
-        _state: &mut QueueState,
-        name: &str,
-        _text: &str,
-    ) -> Result<(), TunableError> {
+    fn tune(&mut self, _state: &QueueState, name: &str, _text: &str) -> Result<(), TunableError> {
         Err(TunableError::unknown(self.name(), name, &[]))
     }
 }

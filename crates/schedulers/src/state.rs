@@ -1,10 +1,9 @@
 //! State that the queue and its scheduler share: time, requests, dispatch lists and counts.
 
 use crate::clock::{Hz, Jiffies, Nanos};
-use crate::fifo::Fifo;
 use crate::merge::{MergeIndex, MergePolicy, MergeSide, MergeTarget, adjacent_side};
-use crate::pool::RequestPool;
-use crate::request::{Bio, RequestId};
+use crate::request::{Bio, RequestId, RequestPool};
+use crate::request_set::Fifo;
 
 /// Properties of a queue and of its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +12,11 @@ pub struct Settings {
     pub hz: Hz,
     /// Whether the medium rotates (`queue/rotational`).
     pub rotational: bool,
-    /// Commands that the device accepts at once, per hardware queue.
+    /// Commands that the device accepts at once.
     pub queue_depth: u32,
-    /// Hardware queues; 1 for a legacy scheduler.
-    pub hardware_queues: u16,
     /// CPUs that submit.
     pub cpus: u16,
-    /// Requests per pool (legacy) or tags per hardware queue (`queue/nr_requests`).
+    /// Requests per pool (legacy) or tags (`queue/nr_requests`).
     pub nr_requests: u32,
     /// Largest request in sectors (twice `queue/max_sectors_kb`).
     pub max_sectors: u32,
@@ -36,7 +33,6 @@ impl Default for Settings {
             hz: Hz::HZ_1000,
             rotational: true,
             queue_depth: 1,
-            hardware_queues: 1,
             cpus: 1,
             nr_requests: 128,
             max_sectors: 1024,
@@ -56,23 +52,24 @@ pub struct QueueState {
     /// All requests that are not complete.
     pub requests: RequestPool,
     pub(crate) merges: MergeIndex,
-    pub(crate) dispatch: Vec<Fifo>,
-    pub(crate) in_driver: Vec<u32>,
-    /// Allocated requests per hardware queue: async and sync.
-    pub(crate) allocated: Vec<[u32; 2]>,
+    /// Requests that the scheduler dispatched and the driver did not take.
+    pub(crate) dispatch: Fifo,
+    /// Requests that the device holds.
+    pub(crate) in_driver: u32,
+    /// Allocated requests: async and sync.
+    pub(crate) allocated: [u32; 2],
 }
 
 impl QueueState {
     pub(crate) fn new(settings: Settings) -> Self {
-        let queues = usize::from(settings.hardware_queues.max(1));
         Self {
             now: 0,
             settings,
             requests: RequestPool::default(),
             merges: MergeIndex::default(),
-            dispatch: vec![Fifo::default(); queues],
-            in_driver: vec![0; queues],
-            allocated: vec![[0; 2]; queues],
+            dispatch: Fifo::default(),
+            in_driver: 0,
+            allocated: [0; 2],
         }
     }
 
@@ -82,42 +79,29 @@ impl QueueState {
         self.settings.hz.jiffy(self.now)
     }
 
-    /// Hardware queue of `cpu`.
+    /// Sync or async requests that are allocated.
     #[must_use]
-    pub fn hardware_queue(&self, cpu: u16) -> usize {
-        usize::from(cpu) % self.in_driver.len()
+    pub fn allocated(&self, sync: bool) -> u32 {
+        self.allocated[usize::from(sync)]
     }
 
-    /// Requests of a hardware queue that the device holds.
-    #[must_use]
-    pub fn in_driver(&self, hardware_queue: usize) -> u32 {
-        self.in_driver[hardware_queue]
-    }
-
-    /// Requests of a hardware queue that are allocated: sync ones, or async ones.
-    #[must_use]
-    pub fn allocated(&self, hardware_queue: usize, sync: bool) -> u32 {
-        self.allocated[hardware_queue][usize::from(sync)]
-    }
-
-    /// Requests of a hardware queue that the scheduler dispatched and the driver did not take.
-    #[must_use]
-    pub fn dispatch_list(&self, hardware_queue: usize) -> &Fifo {
-        &self.dispatch[hardware_queue]
+    /// Whether tags are left, which sync and async requests share.
+    pub(crate) fn has_tag(&self) -> bool {
+        self.allocated[0] + self.allocated[1] < self.settings.nr_requests
     }
 
     /// Move `id` from the scheduler to the tail of its dispatch list.
     pub fn dispatch_append(&mut self, id: RequestId) {
-        let list = self.leave_scheduler(id);
-        self.dispatch[list].push(&mut self.requests, id);
+        self.leave_scheduler(id);
+        self.dispatch.push(&mut self.requests, id);
     }
 
     /// Move `id` from the scheduler into its dispatch list: before the requests of the same
     /// direction at the tail that begin at higher sectors (legacy schedulers).
     pub fn dispatch_sorted(&mut self, id: RequestId) {
-        let list = self.leave_scheduler(id);
+        self.leave_scheduler(id);
         let bio = self.requests[id].bio;
-        let mut position = self.dispatch[list].tail();
+        let mut position = self.dispatch.tail();
         while let Some(other) = position {
             let placed = &self.requests[other].bio;
             if placed.operation != bio.operation || placed.start <= bio.start {
@@ -125,15 +109,14 @@ impl QueueState {
             }
             position = Fifo::previous(&self.requests, other);
         }
-        self.dispatch[list].insert_after(&mut self.requests, position, id);
+        self.dispatch.insert_after(&mut self.requests, position, id);
     }
 
-    fn leave_scheduler(&mut self, id: RequestId) -> usize {
+    fn leave_scheduler(&mut self, id: RequestId) {
         self.merges.remove(&mut self.requests, id);
         if self.merges.last_merge == Some(id) {
             self.merges.last_merge = None;
         }
-        self.hardware_queue(self.requests[id].bio.cpu)
     }
 
     /// Whether `request` and `other` have the same operation and fit into one request.
@@ -183,14 +166,12 @@ impl QueueState {
 
     /// Allocate a request for `bio`.
     pub(crate) fn allocate(&mut self, bio: Bio) -> RequestId {
-        let queue = self.hardware_queue(bio.cpu);
-        self.allocated[queue][usize::from(bio.is_sync())] += 1;
+        self.allocated[usize::from(bio.is_sync())] += 1;
         self.requests.allocate(bio, self.now)
     }
 
     fn free_allocation(&mut self, bio: &Bio) {
-        let queue = self.hardware_queue(bio.cpu);
-        self.allocated[queue][usize::from(bio.is_sync())] -= 1;
+        self.allocated[usize::from(bio.is_sync())] -= 1;
     }
 
     /// Make an inserted request mergeable.

@@ -3,7 +3,7 @@
 mod driver;
 
 use driver::{A, B, Simulation, Stream, settings};
-use iostudy_schedulers::{Anticipatory, Bio, Hz, Noop, SchedulerBuilder, Settings};
+use iostudy_schedulers::{Anticipatory, Bio, Noop, SchedulerBuilder};
 
 /// Reader A of three requests with a think time, and B's far request at 1 ms; 8 ms of service.
 fn reader(build: SchedulerBuilder, think_ms: f64) -> Vec<(f64, String)> {
@@ -77,28 +77,4 @@ fn e3_4_batches() {
         "R100", "R200", "R300", "R400", "W5000", "W5100", "W5200", "R500", "R600",
     ];
     assert_eq!(order, expected);
-}
-
-#[test]
-fn section_3_8_defaults() {
-    let defaults = [
-        (Hz::HZ_1000, ["125", "250", "6", "500", "125"]),
-        (Hz::HZ_250, ["124", "248", "4", "500", "124"]),
-        (Hz::HZ_100, ["120", "250", "10", "500", "120"]),
-    ];
-    for (hz, expected) in defaults {
-        let simulation = Simulation::new(Anticipatory::build, Settings { hz, ..settings() }, 1.0);
-        let queue = simulation.queue;
-        let names = queue.tunables().into_iter().map(|info| info.name);
-        let values: Vec<String> = names
-            .map(|name| queue.read_tunable(name).unwrap())
-            .collect();
-        assert_eq!(values, expected);
-        assert!(
-            queue
-                .read_tunable("est_time")
-                .unwrap()
-                .contains("exit probability")
-        );
-    }
 }

@@ -4,7 +4,7 @@ mod driver;
 
 use driver::{A, B, C, Simulation, Stream, settings};
 use iostudy_schedulers::{
-    Bio, Cfq, Cfq2632, Hz, Priority, PriorityClass, ProcessId, SchedulerBuilder, Settings,
+    Bio, Cfq, Priority, PriorityClass, ProcessId, SchedulerBuilder, Settings,
 };
 
 fn stream(name: &'static str, bio: Bio, step: u64, count: u32) -> Stream {
@@ -23,7 +23,8 @@ fn simulation() -> Simulation {
 
 /// Both versions, for the examples in which they agree.
 fn versions() -> [Simulation; 2] {
-    [Cfq::build, Cfq2632::build].map(|build| Simulation::new(build, settings(), 10.0))
+    [Cfq::build as SchedulerBuilder, Cfq::build_2_6_32]
+        .map(|build| Simulation::new(build, settings(), 10.0))
 }
 
 /// Times of `count` requests of `name`, numbered from `first`.
@@ -97,7 +98,7 @@ fn e4_3_seeky_readers_alternate_without_idling() {
 
 #[test]
 fn e4_4_seeky_readers_keep_their_slices_in_2_6_32() {
-    let mut simulation = Simulation::new(Cfq2632::build, settings(), 10.0);
+    let mut simulation = Simulation::new(Cfq::build_2_6_32, settings(), 10.0);
     simulation.stream(0.0, stream("A", Bio::read(A, 0, 8), 900_000, 60));
     simulation.stream(0.0, stream("B", Bio::read(B, 400_000, 8), 700_000, 60));
     let expected = [
@@ -110,7 +111,7 @@ fn e4_4_seeky_readers_keep_their_slices_in_2_6_32() {
 
 #[test]
 fn section_4_12_a_known_seeky_queue_is_waited_for_2_ms() {
-    let mut simulation = Simulation::new(Cfq2632::build, settings(), 10.0);
+    let mut simulation = Simulation::new(Cfq::build_2_6_32, settings(), 10.0);
     simulation.stream(0.0, stream("A", Bio::read(A, 0, 8), 900_000, 5));
     simulation.at(1.0, "B1", Bio::read(B, 90_000_000, 8));
     // A5 is dispatched at 42 and completes at 52.
@@ -170,7 +171,7 @@ fn section_4_14_classes() {
 
 #[test]
 fn section_4_14_equal_queues_share_the_device() {
-    for build in [Cfq::build, Cfq2632::build] {
+    for build in [Cfq::build as SchedulerBuilder, Cfq::build_2_6_32] {
         let large = Settings {
             nr_requests: 300,
             ..settings()
@@ -203,7 +204,7 @@ fn section_4_6_depth_of_a_queue() {
     // Requests of one of two queues, and of a queue alone.
     for (build, expected) in [
         (Cfq::build as SchedulerBuilder, [4, 20]),
-        (Cfq2632::build, [4, 16]),
+        (Cfq::build_2_6_32, [4, 16]),
     ] {
         for (processes, depth) in [(2, expected[0]), (1, expected[1])] {
             let mut simulation = Simulation::new(build, deep, 10.0);
@@ -225,7 +226,7 @@ fn section_4_6_async_waits_for_sync_in_flight() {
         ..settings()
     };
     let no_idle = [("slice_idle", "0"), ("group_idle", "0")];
-    for (build, count) in [(Cfq::build as SchedulerBuilder, 2), (Cfq2632::build, 1)] {
+    for (build, count) in [(Cfq::build as SchedulerBuilder, 2), (Cfq::build_2_6_32, 1)] {
         let mut simulation = Simulation::new(build, two, 10.0).tune(&no_idle[..count]);
         simulation.at(0.0, "R", Bio::read(A, 0, 8));
         simulation.at(1.0, "W", Bio::write(B, 1000, 8));
@@ -243,71 +244,5 @@ fn section_4_14_no_idling_without_idle_times() {
     let dispatched = simulation.run(1e5);
     for pair in dispatched.windows(2) {
         assert!((pair[1].0 - pair[0].0 - 10.0).abs() < 1e-9);
-    }
-}
-
-#[test]
-fn section_4_11_defaults() {
-    let expected = [
-        ("quantum", "8"),
-        ("fifo_expire_sync", "125"),
-        ("fifo_expire_async", "250"),
-        ("back_seek_max", "16384"),
-        ("back_seek_penalty", "2"),
-        ("slice_sync", "100"),
-        ("slice_sync_us", "100000"),
-        ("slice_async", "40"),
-        ("slice_async_us", "40000"),
-        ("slice_async_rq", "2"),
-        ("slice_idle", "8"),
-        ("slice_idle_us", "8000"),
-        ("group_idle", "8"),
-        ("group_idle_us", "8000"),
-        ("low_latency", "1"),
-        ("target_latency", "300"),
-        ("target_latency_us", "300000"),
-    ];
-    let hz = Hz::HZ_250;
-    let queue = Simulation::new(Cfq::build, Settings { hz, ..settings() }, 1.0).queue;
-    let names: Vec<&str> = queue.tunables().into_iter().map(|info| info.name).collect();
-    assert_eq!(names, expected.map(|(name, _)| name));
-    for (name, value) in expected {
-        assert_eq!(queue.read_tunable(name).as_deref(), Ok(value));
-    }
-    let flash = Settings {
-        rotational: false,
-        ..settings()
-    };
-    let queue = Simulation::new(Cfq::build, flash, 1.0).queue;
-    assert_eq!(queue.read_tunable("slice_idle").as_deref(), Ok("0"));
-}
-
-#[test]
-fn section_4_12_defaults_of_2_6_32() {
-    let expected = [
-        ("quantum", "4"),
-        ("fifo_expire_sync", "124"),
-        ("fifo_expire_async", "248"),
-        ("back_seek_max", "16384"),
-        ("back_seek_penalty", "2"),
-        ("slice_sync", "100"),
-        ("slice_async", "40"),
-        ("slice_async_rq", "2"),
-        ("slice_idle", "8"),
-        ("low_latency", "1"),
-    ];
-    let hz = Hz::HZ_250;
-    for rotational in [true, false] {
-        let settings = Settings {
-            hz,
-            rotational,
-            ..settings()
-        };
-        let queue = Simulation::new(Cfq2632::build, settings, 1.0).queue;
-        let names: Vec<&str> = queue.tunables().into_iter().map(|info| info.name).collect();
-        assert_eq!(names, expected.map(|(name, _)| name));
-        for (name, value) in expected {
-            assert_eq!(queue.read_tunable(name).as_deref(), Ok(value));
-        }
     }
 }

@@ -162,8 +162,8 @@ fn section_0_3_pools_of_sync_and_async_requests() {
         );
         assert_eq!(results[2], Submission::Full);
     }
-    let first = queue.dispatch(now, 0).expect("a request waits");
-    assert_eq!(queue.dispatch(now, 0), None);
+    let first = queue.dispatch(now).expect("a request waits");
+    assert_eq!(queue.dispatch(now), None);
     let mut tags = Vec::new();
     queue.complete(now, first, &mut tags);
     assert_eq!(tags, [0]);

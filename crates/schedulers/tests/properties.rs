@@ -6,22 +6,97 @@ use std::collections::HashMap;
 
 use driver::{Simulation, Stream};
 use iostudy_schedulers::{
-    Anticipatory, Bfq, Bio, Cfq, Cfq2632, Deadline, Hz, Kyber, MergePolicy, MqDeadline,
-    NoScheduler, Noop, Priority, PriorityClass, ProcessId, SchedulerBuilder, Settings,
+    Anticipatory, Bfq, Bio, Cfq, Deadline, Hz, Kyber, MergePolicy, MqDeadline, NoScheduler, Noop,
+    Priority, PriorityClass, ProcessId, SchedulerBuilder, Settings,
 };
 use proptest::prelude::*;
 
-const SCHEDULERS: &[SchedulerBuilder] = &[
-    Noop::build,
-    NoScheduler::build,
-    Deadline::build,
-    Anticipatory::build,
-    MqDeadline::build,
-    MqDeadline::build_pointer_form,
-    Kyber::build,
-    Bfq::build,
-    Cfq::build,
-    Cfq2632::build,
+/// Name, default at 1000 ticks a second, and least value (sections 2.4, 3.8, 4.11, 4.12, 6.4, 7.5
+/// and 8.10).
+type Tunable = (&'static str, i64, i64);
+
+const INT_MIN: i64 = i32::MIN as i64;
+const DEADLINE: &[Tunable] = &[
+    ("read_expire", 500, 0),
+    ("write_expire", 5000, 0),
+    ("writes_starved", 2, INT_MIN),
+    ("fifo_batch", 16, 0),
+    ("front_merges", 1, 0),
+];
+const MQ_DEADLINE: &[Tunable] = &[
+    ("read_expire", 500, 0),
+    ("write_expire", 5000, 0),
+    ("writes_starved", 2, INT_MIN),
+    ("fifo_batch", 16, 0),
+    ("front_merges", 1, 0),
+    ("async_depth", 128, 1),
+    ("prio_aging_expire", 10_000, 0),
+];
+const ANTICIPATORY: &[Tunable] = &[
+    ("read_expire", 125, 0),
+    ("write_expire", 250, 0),
+    ("antic_expire", 6, 0),
+    ("read_batch_expire", 500, 0),
+    ("write_batch_expire", 125, 0),
+];
+const KYBER: &[Tunable] = &[
+    ("read_lat_nsec", 2_000_000, 0),
+    ("write_lat_nsec", 10_000_000, 0),
+];
+const BFQ: &[Tunable] = &[
+    ("slice_idle", 8, 0),
+    ("slice_idle_us", 8000, 0),
+    ("timeout_sync", 125, 1),
+    ("max_budget", 0, 0),
+    ("strict_guarantees", 0, 0),
+    ("low_latency", 1, 0),
+    ("fifo_expire_sync", 125, 1),
+    ("fifo_expire_async", 250, 1),
+    ("back_seek_max", 16_384, 0),
+    ("back_seek_penalty", 2, 1),
+];
+const CFQ: &[Tunable] = &[
+    ("quantum", 8, 1),
+    ("fifo_expire_sync", 125, 1),
+    ("fifo_expire_async", 250, 1),
+    ("back_seek_max", 16_384, 0),
+    ("back_seek_penalty", 2, 1),
+    ("slice_sync", 100, 1),
+    ("slice_sync_us", 100_000, 1),
+    ("slice_async", 40, 1),
+    ("slice_async_us", 40_000, 1),
+    ("slice_async_rq", 2, 1),
+    ("slice_idle", 8, 0),
+    ("slice_idle_us", 8000, 0),
+    ("group_idle", 8, 0),
+    ("group_idle_us", 8000, 0),
+    ("low_latency", 1, 0),
+    ("target_latency", 300, 1),
+    ("target_latency_us", 300_000, 1),
+];
+const CFQ_2_6_32: &[Tunable] = &[
+    ("quantum", 4, 1),
+    ("fifo_expire_sync", 125, 1),
+    ("fifo_expire_async", 250, 1),
+    ("back_seek_max", 16_384, 0),
+    ("back_seek_penalty", 2, 1),
+    ("slice_sync", 100, 1),
+    ("slice_async", 40, 1),
+    ("slice_async_rq", 2, 1),
+    ("slice_idle", 8, 0),
+    ("low_latency", 1, 0),
+];
+
+const SCHEDULERS: &[(SchedulerBuilder, &[Tunable])] = &[
+    (Noop::build, &[]),
+    (NoScheduler::build, &[]),
+    (Deadline::build, DEADLINE),
+    (Anticipatory::build, ANTICIPATORY),
+    (MqDeadline::build, MQ_DEADLINE),
+    (Kyber::build, KYBER),
+    (Bfq::build, BFQ),
+    (Cfq::build, CFQ),
+    (Cfq::build_2_6_32, CFQ_2_6_32),
 ];
 
 /// Schedulers that dispatch whenever a request waits.
@@ -30,7 +105,6 @@ const WORK_CONSERVING: &[SchedulerBuilder] = &[
     NoScheduler::build,
     Deadline::build,
     MqDeadline::build,
-    MqDeadline::build_pointer_form,
     Kyber::build,
 ];
 
@@ -98,7 +172,7 @@ proptest! {
         streams in streams(),
         service in 1_u32..200,
     ) {
-        for &build in SCHEDULERS {
+        for &(build, _) in SCHEDULERS {
             let mut simulation = Simulation::new(build, settings, f64::from(service) / 10.0);
             let mut arrived = HashMap::new();
             for (index, &(at, bio)) in arrivals.iter().enumerate() {
@@ -146,11 +220,10 @@ proptest! {
         arrivals in arrivals(),
         numbers in prop::collection::vec(0_u32..2000, 17),
     ) {
-        for &build in SCHEDULERS {
+        for &(build, tunables) in SCHEDULERS {
             let mut simulation = Simulation::new(build, settings, 3.0);
-            for (info, number) in simulation.queue.tunables().iter().zip(&numbers) {
-                let text = number.to_string();
-                simulation.queue.write_tunable(info.name, &text).expect("a number");
+            for (&(name, ..), number) in tunables.iter().zip(&numbers) {
+                simulation.queue.write_tunable(name, &number.to_string()).expect("a number");
             }
             for &(at, bio) in &arrivals {
                 simulation.at(f64::from(at) / 10.0, "r", bio);
@@ -192,7 +265,7 @@ proptest! {
 
     #[test]
     fn cfq_serves_real_time_first(settings in settings(), arrivals in arrivals()) {
-        for build in [Cfq::build as SchedulerBuilder, Cfq2632::build] {
+        for build in [Cfq::build as SchedulerBuilder, Cfq::build_2_6_32] {
             let single = Settings { queue_depth: 1, merges: MergePolicy::Disabled, ..settings };
             let mut simulation = Simulation::new(build, single, 5.0);
             let mut real_time = 0;
@@ -224,7 +297,7 @@ proptest! {
     #[test]
     fn idle_times_have_a_limit(arrivals in arrivals(), service in 1_u32..20) {
         let limits: [(SchedulerBuilder, f64); 3] =
-            [(Anticipatory::build, 6.0), (Cfq::build, 8.0), (Cfq2632::build, 8.0)];
+            [(Anticipatory::build, 6.0), (Cfq::build, 8.0), (Cfq::build_2_6_32, 8.0)];
         for (build, limit) in limits {
             let mut simulation = Simulation::new(build, driver::settings(), f64::from(service));
             for &(at, bio) in &arrivals {
@@ -282,22 +355,74 @@ proptest! {
         let expected: Vec<&str> = reads.iter().map(|(_, name)| name.as_str()).collect();
         prop_assert_eq!(order, expected);
     }
+}
 
+/// Tunables of BFQ that set its largest budget when they are written.
+const BUDGET: [&str; 2] = ["timeout_sync", "max_budget"];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// The defaults are those of the specification, and numbers below the least value act as it.
     #[test]
-    fn tunables_stay_in_their_ranges(number in any::<i64>(), settings in settings()) {
-        for &build in SCHEDULERS {
-            let mut simulation = Simulation::new(build, settings, 1.0);
-            for info in simulation.queue.tunables() {
-                let default = simulation.queue.read_tunable(info.name).expect("a tunable");
-                simulation.queue.write_tunable(info.name, "x").expect_err("not a number");
-                prop_assert_eq!(simulation.queue.read_tunable(info.name), Ok(default));
-                simulation.queue.write_tunable(info.name, &format!("{number}\n")).expect("valid");
-                let text = simulation.queue.read_tunable(info.name).expect("a tunable");
-                let kept: i64 = text.parse().expect("a number");
-                let clamped = number.clamp(info.min, info.max);
-                let jiffy = if info.unit == iostudy_schedulers::Unit::Jiffies { 10 } else { 0 };
-                prop_assert!((kept - clamped).abs() <= jiffy, "{} {} {}", info.name, kept, clamped);
+    fn tunables_have_their_defaults_and_ranges(
+        settings in settings(),
+        arrivals in arrivals(),
+        streams in streams(),
+        chosen in any::<prop::sample::Index>(),
+    ) {
+        let settings = Settings { hz: Hz::HZ_1000, rotational: true, nr_requests: 128, ..settings };
+        for &(build, tunables) in SCHEDULERS {
+            let completed = |values: &[(&str, String)]| {
+                let mut simulation = Simulation::new(build, settings, 3.0);
+                for (name, text) in values {
+                    simulation.queue.write_tunable(name, text).expect("a number");
+                }
+                for &(at, bio) in &arrivals {
+                    simulation.at(f64::from(at) / 10.0, &bio.start.to_string(), bio);
+                }
+                for &(bio, step, think) in &streams {
+                    let think_ms = f64::from(think) / 10.0;
+                    let step = step * 80;
+                    simulation.stream(0.0, Stream { name: "s", bio, step, think_ms, count: 20 });
+                }
+                simulation.run(1e9);
+                simulation.completed
+            };
+            let defaults: Vec<(&str, String)> =
+                tunables.iter()
+                .filter(|(name, ..)| !BUDGET.contains(name))
+                .map(|&(name, default, _)| (name, format!("{default}\n"))).collect();
+            prop_assert_eq!(completed(&defaults), completed(&[]));
+            if !tunables.is_empty() {
+                let (name, _, least) = tunables[chosen.index(tunables.len())];
+                let [below, at] = [least - 5, least].map(|number| [(name, number.to_string())]);
+                prop_assert_eq!(completed(&below), completed(&at), "{}", name);
             }
+        }
+    }
+}
+
+#[test]
+fn every_scheduler_names_its_tunables() {
+    for &(build, tunables) in SCHEDULERS {
+        let mut queue = Simulation::new(build, driver::settings(), 1.0).queue;
+        let names: Vec<&str> = tunables.iter().map(|(name, ..)| *name).collect();
+        let names = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        let error = queue
+            .write_tunable("quantity", "1")
+            .expect_err("no such tunable");
+        assert!(
+            error.to_string().ends_with(&format!("it has: {names}")),
+            "{error}"
+        );
+        for (name, ..) in tunables {
+            let error = queue.write_tunable(name, "soon").expect_err("no number");
+            assert!(error.to_string().contains("needs an integer"), "{error}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use iostudy_drive::{Drive, Parameters};
 use iostudy_pattern::{Layout, Order, RecordSequence};
 use iostudy_schedulers::{
-    Anticipatory, Bfq, Cfq, Cfq2632, Deadline, Kyber, MqDeadline, NoScheduler, Noop, Priority,
+    Anticipatory, Bfq, Cfq, Deadline, Kyber, MqDeadline, NoScheduler, Noop, Priority,
     SchedulerBuilder, Settings,
 };
 use iostudy_simulator::{Direction, Experiment, File, Host, Job, Length, Records, Thread};
@@ -20,7 +20,7 @@ const SCHEDULERS: [(&str, SchedulerBuilder); 9] = [
     ("kyber", Kyber::build),
     ("anticipatory", Anticipatory::build),
     ("cfq", Cfq::build),
-    ("cfq of 2.6.32", Cfq2632::build),
+    ("cfq of 2.6.32", Cfq::build_2_6_32),
     ("bfq", Bfq::build),
 ];
 const THREADS: u64 = 32;

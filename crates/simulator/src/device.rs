@@ -266,14 +266,14 @@ impl Device {
             if let Some(lane) = self.flushes.pop_front() {
                 self.counters.flushes += 1;
                 self.drive.submit(self.now, flush(lane))?;
-            } else if let Some(id) = self.queue.dispatch(self.now, 0) {
+            } else if let Some(id) = self.queue.dispatch(self.now) {
                 self.drive_request(id)?;
             } else {
                 return Ok(());
             }
         }
         // The driver may take a request ahead.
-        self.queue.take_ahead(self.now, 0);
+        self.queue.take_ahead(self.now);
         Ok(())
     }
 

@@ -118,7 +118,7 @@ impl Replay<'_> {
 
     fn dispatch(&mut self, time: Nanos) {
         while self.driven.len() < self.depth {
-            let Some(id) = self.queue.dispatch(time, 0) else {
+            let Some(id) = self.queue.dispatch(time) else {
                 return;
             };
             let tag = self.queue.request(id).bio.tag;
@@ -130,7 +130,7 @@ impl Replay<'_> {
                 time: time - START,
             });
         }
-        self.queue.take_ahead(time, 0);
+        self.queue.take_ahead(time);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use iostudy_drive::Parameters;
 use iostudy_schedulers::{
-    Anticipatory, Bfq, Cfq, Cfq2632, Deadline, Hz, Kyber, MergePolicy, MqDeadline, NoScheduler,
-    Noop, SchedulerBuilder, Settings,
+    Anticipatory, Bfq, Cfq, Deadline, Hz, Kyber, MergePolicy, MqDeadline, NoScheduler, Noop,
+    SchedulerBuilder, Settings,
 };
 use iostudy_simulator::Host;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ const SCHEDULERS: [(&str, SchedulerBuilder); 9] = [
     ("noop", Noop::build),
     ("deadline", Deadline::build),
     ("cfq", Cfq::build),
-    ("cfq-2.6.32", Cfq2632::build),
+    ("cfq-2.6.32", Cfq::build_2_6_32),
     ("anticipatory", Anticipatory::build),
 ];
 
@@ -67,7 +67,6 @@ impl Setup {
             hz,
             rotational: self.rotational,
             queue_depth: u32::try_from(depth).unwrap_or(u32::MAX),
-            hardware_queues: 1,
             cpus: self.cpus,
             nr_requests: self.nr_requests,
             max_sectors: self.max_sectors_kb * 2,

@@ -1,6 +1,7 @@
-//! History of processes in the anticipatory scheduler (specification, sections 3.1 and 3.2).
+//! History of processes in the anticipatory scheduler (specification, sections 3.1
+//! and 3.2).
 
-use crate::averages::{Average, decay, limit_seek};
+use crate::averages::{Average, ONE, decay, limit_seek};
 use crate::clock::{Hz, Jiffies};
 use crate::request::{Bio, ProcessId};
 
@@ -9,7 +10,6 @@ use crate::request::{Bio, ProcessId};
 pub struct Process {
     /// Whether it has submitted a sync request.
     pub started: bool,
-    pub exited: bool,
     /// Requests in the scheduler.
     pub queued: u32,
     /// Requests on the dispatch list that the driver has not taken.
@@ -21,22 +21,12 @@ pub struct Process {
     pub seek: Average,
 }
 
-/// Averages and probabilities (256 is 1) over the first samples of all processes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Newcomers {
-    think_total: u64,
-    pub think_mean: Jiffies,
-    seek_total: u64,
-    pub seek_mean: u64,
-    pub exit: u64,
-    pub exit_without_cooperation: u64,
-}
-
-/// Histories of all processes.
+/// Histories of all processes, and sums over the first samples of each in fixed point.
 #[derive(Debug, Default)]
 pub struct History {
     processes: Vec<Process>,
-    pub newcomers: Newcomers,
+    first_thinks: u64,
+    first_seeks: u64,
 }
 
 impl History {
@@ -68,10 +58,7 @@ impl History {
             _ => 0,
         };
         if process.think.samples == 0 {
-            let newcomers = &mut self.newcomers;
-            newcomers.think_total = decay(newcomers.think_total, time);
-            newcomers.think_mean = newcomers.think_total / 256;
-            newcomers.exit = decay(newcomers.exit, 0);
+            self.first_thinks = decay(self.first_thinks, time);
         }
         process.think.add_think_time(time);
     }
@@ -79,9 +66,7 @@ impl History {
     fn add_seek(&mut self, process: &mut Process, start: u64) {
         let distance = limit_seek(&process.seek, start.abs_diff(process.last_end));
         if process.seek.samples == 0 {
-            let newcomers = &mut self.newcomers;
-            newcomers.seek_total = decay(newcomers.seek_total, distance);
-            newcomers.seek_mean = newcomers.seek_total / 256;
+            self.first_seeks = decay(self.first_seeks, distance);
         }
         process.seek.add_seek(distance);
     }
@@ -90,63 +75,20 @@ impl History {
     pub fn usual_seek(&mut self, process: ProcessId) -> u64 {
         let seek = self.process(process).seek;
         if seek.samples == 0 {
-            self.newcomers.seek_mean
+            self.first_seeks / ONE
         } else {
             seek.mean
         }
     }
 
-    /// Anticipation of `process` was in vain.
-    pub fn record_timeout(&mut self, process: ProcessId) {
-        let Process { think, exited, .. } = *self.process(process);
-        let newcomers = &mut self.newcomers;
-        if think.samples == 0 {
-            newcomers.exit = decay(newcomers.exit, 1);
-        }
-        if exited {
-            newcomers.exit_without_cooperation = decay(newcomers.exit_without_cooperation, 1);
-        }
-    }
-
-    /// A request of another process close to those of `process` has arrived.
-    pub fn record_cooperation(&mut self, process: ProcessId) {
-        let Process { think, exited, .. } = *self.process(process);
-        let newcomers = &mut self.newcomers;
-        if exited {
-            newcomers.exit_without_cooperation = decay(newcomers.exit_without_cooperation, 0);
-            if think.samples == 0 {
-                newcomers.exit = decay(newcomers.exit, 1);
-            }
-        }
-    }
-
     /// Whether `process` is expected to submit no close request within `antic_expire`.
-    pub fn hopeless(&mut self, process: ProcessId, antic_expire: Jiffies) -> bool {
-        let Process { think, exited, .. } = *self.process(process);
-        let newcomers = &mut self.newcomers;
-        if exited && newcomers.exit_without_cooperation > 128 {
-            if think.samples == 0 {
-                newcomers.exit = decay(newcomers.exit, 1);
-            }
-            return true;
-        }
-        if think.samples > 0 {
-            return think.mean > antic_expire;
-        }
-        newcomers.think_mean > antic_expire
-            || newcomers.exit * newcomers.exit_without_cooperation > 32_768
-    }
-
-    /// Text of `est_time`: probabilities in percent, newcomers' think time in ms and seeks in
-    /// sectors.
-    pub fn text(&self, hz: Hz) -> String {
-        let newcomers = &self.newcomers;
-        format!(
-            "{} % exit probability\n{} % exit without cooperation\n{} ms think time\n{} sectors seek",
-            newcomers.exit * 100 / 256,
-            newcomers.exit_without_cooperation * 100 / 256,
-            hz.to_ms(newcomers.think_mean),
-            newcomers.seek_mean
-        )
+    pub fn thinks_too_long(&mut self, process: ProcessId, antic_expire: Jiffies) -> bool {
+        let think = self.process(process).think;
+        let mean = if think.samples == 0 {
+            self.first_thinks / ONE
+        } else {
+            think.mean
+        };
+        mean > antic_expire
     }
 }

@@ -7,27 +7,20 @@ mod batch;
 mod history;
 mod values;
 
-use crate::choice::{HeadRule, successors};
 use crate::clock::{Jiffies, Nanos};
-use crate::fifo::Fifo;
 use crate::request::{Bio, ProcessId, RequestId};
+use crate::request_set::{HeadRule, RequestSet};
 use crate::scheduler::Scheduler;
-use crate::sorted::SortedSet;
 use crate::state::QueueState;
-use crate::tunables::{TunableError, TunableInfo};
+use crate::tunables::TunableError;
 use batch::Batch;
 use history::History;
 use values::{TUNABLES, Values};
 
-/// Name of the tunable that shows statistics.
-const EST_TIME: &str = "est_time";
-
 /// Sync or async requests.
 #[derive(Debug, Default)]
 struct Class {
-    sorted: SortedSet,
-    fifo: Fifo,
-    next: Option<RequestId>,
+    set: RequestSet,
     /// End of the last dispatched request.
     head: u64,
     last_check: Jiffies,
@@ -39,12 +32,8 @@ impl Class {
             head: self.head,
             back_limit: 1_048_576,
             back_penalty: 2,
+            metadata_first: false,
         }
-    }
-
-    fn successor(&self, state: &QueueState, id: RequestId) -> Option<RequestId> {
-        let [next, previous] = successors(&self.sorted, &state.requests, id);
-        self.rule().choose(&state.requests, next, previous)
     }
 }
 
@@ -105,7 +94,7 @@ impl Anticipatory {
     }
 
     fn has_requests(&self, sync: bool) -> bool {
-        !self.classes[usize::from(sync)].fifo.is_empty()
+        !self.classes[usize::from(sync)].set.is_empty()
     }
 
     /// Whether `bio` is close to the head, or closer than the seeks of `process` usually are.
@@ -144,11 +133,10 @@ impl Anticipatory {
         if let Some(bio) = bio.filter(Bio::is_sync)
             && self.close(process, &bio, now, state)
         {
-            self.history.record_cooperation(process);
             self.history.update(process, &bio, now, state.settings.hz);
             return true;
         }
-        self.history.hopeless(process, expire)
+        self.history.thinks_too_long(process, expire)
     }
 
     /// Whether the oldest request of a class has expired; looks once per expire interval.
@@ -159,10 +147,8 @@ impl Anticipatory {
             return None;
         }
         class.last_check = now;
-        class
-            .fifo
-            .head()
-            .filter(|&id| state.requests[id].deadline < now)
+        let head = class.set.fifo.head();
+        head.filter(|&id| state.requests[id].deadline < now)
     }
 
     fn start_waiting(&mut self) {
@@ -181,7 +167,7 @@ impl Anticipatory {
         let now = state.jiffy();
         let mut selected = None;
         if !(reads && writes && self.batch.expired(now)) {
-            selected = self.classes[usize::from(self.batch.sync)].next;
+            selected = self.classes[usize::from(self.batch.sync)].set.next;
             if self.batch.sync && self.values.antic_expire > 0 {
                 if let Some(head) = self.expired_head(state, true) {
                     return Some(head);
@@ -202,7 +188,7 @@ impl Anticipatory {
             self.batch.begin(sync, &self.values);
             let class = &mut self.classes[usize::from(sync)];
             class.last_check = now;
-            selected = class.fifo.head();
+            selected = class.set.fifo.head();
         }
         self.expired_head(state, self.batch.sync).or(selected)
     }
@@ -219,9 +205,8 @@ impl Anticipatory {
         if !bio.is_sync() {
             self.batch.writes_left = self.batch.writes_left.saturating_sub(1);
         }
-        class.next = class.successor(state, id);
-        class.sorted.remove(bio.start, id);
-        class.fifo.remove(&mut state.requests, id);
+        class.set.next = class.set.successor(&class.rule(), &state.requests, id);
+        class.set.remove(&mut state.requests, id);
         let process = self.history.process(bio.process);
         process.queued -= 1;
         process.on_dispatch_list += 1;
@@ -235,48 +220,35 @@ impl Scheduler for Anticipatory {
         "anticipatory"
     }
 
-    /// The process for which the device waits may exceed the limit of its pool by half.
-    fn may_allocate(&self, state: &QueueState, bio: &Bio) -> bool {
-        let limit = state.settings.nr_requests;
-        let must_queue = self.waiting() && self.process == Some(bio.process);
-        let extra = if must_queue { limit / 2 } else { 0 };
-        state.allocated(0, bio.is_sync()) < limit + extra
+    fn waits_for(&self, bio: &Bio) -> bool {
+        self.waiting() && self.process == Some(bio.process)
     }
 
     /// As in Linux 2.6.32, the index of the direction selects the class, so a read looks among
     /// the async requests.
-    fn front_merge(&self, _state: &QueueState, bio: &Bio) -> Option<RequestId> {
+    fn front_merge(&self, bio: &Bio) -> Option<RequestId> {
         let class = usize::from(!bio.is_read());
-        self.classes[class].sorted.find(bio.end())
+        self.classes[class].set.sorted.find(bio.end())
     }
 
-    fn front_merged(&mut self, state: &mut QueueState, request: RequestId, old_start: u64) {
-        let bio = state.requests[request].bio;
-        let sorted = &mut self.classes[usize::from(bio.is_sync())].sorted;
-        sorted.remove(old_start, request);
-        sorted.insert(bio.start, request);
+    fn set_of(&self, state: &QueueState, request: RequestId) -> Option<&RequestSet> {
+        let class = usize::from(state.requests[request].bio.is_sync());
+        Some(&self.classes[class].set)
     }
 
-    fn previous_request(&self, state: &QueueState, request: RequestId) -> Option<RequestId> {
-        let bio = &state.requests[request].bio;
-        let sorted = &self.classes[usize::from(bio.is_sync())].sorted;
-        sorted.previous(bio.start, request)
-    }
-
-    fn next_request(&self, state: &QueueState, request: RequestId) -> Option<RequestId> {
-        let bio = &state.requests[request].bio;
-        let sorted = &self.classes[usize::from(bio.is_sync())].sorted;
-        sorted.next(bio.start, request)
+    fn set_of_mut(&mut self, state: &QueueState, request: RequestId) -> Option<&mut RequestSet> {
+        let class = usize::from(state.requests[request].bio.is_sync());
+        Some(&mut self.classes[class].set)
     }
 
     fn joined(&mut self, state: &mut QueueState, survivor: RequestId, absorbed: RequestId) {
         let bio = state.requests[absorbed].bio;
         let class = &mut self.classes[usize::from(bio.is_sync())];
-        if class.next == Some(absorbed) {
-            class.next = class.successor(state, absorbed);
-        }
-        class.sorted.remove(bio.start, absorbed);
-        class.fifo.join(&mut state.requests, survivor, absorbed);
+        let rule = class.rule();
+        let set = &mut class.set;
+        set.join(&mut state.requests, survivor, absorbed, |set, pool| {
+            set.successor(&rule, pool, absorbed)
+        });
         self.history.process(bio.process).queued -= 1;
     }
 
@@ -289,14 +261,14 @@ impl Scheduler for Anticipatory {
                 .update(bio.process, &bio, now, state.settings.hz);
         }
         self.history.process(bio.process).queued += 1;
-        if let Some(alias) = self.classes[usize::from(sync)].sorted.find(bio.start) {
+        if let Some(alias) = self.classes[usize::from(sync)].set.sorted.find(bio.start) {
             self.move_to_dispatch(state, alias);
         }
         let class = &mut self.classes[usize::from(sync)];
-        class.sorted.insert(bio.start, id);
+        let rule = class.rule();
         state.requests[id].deadline = now + self.values.expire(sync);
-        class.fifo.push(&mut state.requests, id);
-        class.next = class.rule().choose(&state.requests, Some(id), class.next);
+        class.set.insert(&mut state.requests, id);
+        class.set.next = rule.choose(&state.requests, Some(id), class.set.next);
         if let Some(process) = self.process.filter(|_| self.waiting())
             && self.breaks_anticipation(state, process, Some(id))
         {
@@ -305,7 +277,7 @@ impl Scheduler for Anticipatory {
         }
     }
 
-    fn dispatch(&mut self, state: &mut QueueState, _hardware_queue: usize) {
+    fn dispatch(&mut self, state: &mut QueueState) {
         let (reads, writes) = (self.has_requests(true), self.has_requests(false));
         if !self.batch.sync && !reads && (self.batch.writes_left == 0 || !writes) {
             self.batch.writes_idled = true;
@@ -362,36 +334,10 @@ impl Scheduler for Anticipatory {
 
     fn run_timer(&mut self, _state: &mut QueueState) {
         self.timer = None;
-        if let Some(process) = self.process.filter(|_| self.waiting()) {
-            self.history.record_timeout(process);
-        }
         self.status = Status::Finished;
     }
 
-    fn exit_process(&mut self, _state: &mut QueueState, process: ProcessId) {
-        self.history.process(process).exited = true;
-    }
-
-    fn tunables(&self) -> Vec<TunableInfo> {
-        TUNABLES.infos()
-    }
-
-    fn read_tunable(&self, state: &QueueState, name: &str) -> Result<String, TunableError> {
-        if name == EST_TIME {
-            return Ok(self.history.text(state.settings.hz));
-        }
-        TUNABLES.read(state.settings.hz, &self.values, name)
-    }
-
-    fn write_tunable(
-        &mut self,
-        state: &mut QueueState,
-        name: &str,
-        text: &str,
-    ) -> Result<(), TunableError> {
-        if name == EST_TIME {
-            return Err(TunableError::ReadOnly { name: EST_TIME });
-        }
+    fn tune(&mut self, state: &QueueState, name: &str, text: &str) -> Result<(), TunableError> {
         TUNABLES.write(state.settings.hz, &mut self.values, name, text)
     }
 }

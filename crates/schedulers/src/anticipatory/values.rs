@@ -1,9 +1,7 @@
 //! Tunables of the anticipatory scheduler (specification, section 3.8).
 
 use crate::clock::{Hz, Jiffies};
-use crate::tunables::{Tunable, TunableTable, Unit};
-
-const INT_MAX: i64 = i32::MAX as i64;
+use crate::tunables::{INT_MAX, TunableTable, tunables};
 
 /// Values of the tunables in jiffies.
 #[expect(clippy::struct_field_names, reason = "the names of the tunables")]
@@ -53,23 +51,10 @@ impl Values {
     }
 }
 
-pub const TUNABLES: TunableTable<Values> = TunableTable {
-    scheduler: "anticipatory",
-    tunables: &[
-        Tunable::new("read_expire", Unit::Jiffies, (0, INT_MAX), |v| {
-            &mut v.read_expire
-        }),
-        Tunable::new("write_expire", Unit::Jiffies, (0, INT_MAX), |v| {
-            &mut v.write_expire
-        }),
-        Tunable::new("antic_expire", Unit::Jiffies, (0, INT_MAX), |v| {
-            &mut v.antic_expire
-        }),
-        Tunable::new("read_batch_expire", Unit::Jiffies, (0, INT_MAX), |v| {
-            &mut v.read_batch_expire
-        }),
-        Tunable::new("write_batch_expire", Unit::Jiffies, (0, INT_MAX), |v| {
-            &mut v.write_batch_expire
-        }),
-    ],
-};
+pub const TUNABLES: TunableTable<Values> = tunables!("anticipatory", Values {
+    read_expire: Jiffies 0..=INT_MAX;
+    write_expire: Jiffies 0..=INT_MAX;
+    antic_expire: Jiffies 0..=INT_MAX;
+    read_batch_expire: Jiffies 0..=INT_MAX;
+    write_batch_expire: Jiffies 0..=INT_MAX;
+});

@@ -1,10 +1,10 @@
 //! Arrival of requests: activation, preemption and weight raising (specification, sections 8.4,
 //! 8.7).
 
-use crate::bfq::Bfq;
-use crate::bfq::budget::Reason;
-use crate::bfq::raising::{INTERACTIVE, INTERACTIVE_IDLE, SOFT_PERIOD_MS, SOFT_REAL_TIME};
-use crate::bfq::service_tree::QueueId;
+use super::budget::Reason;
+use super::raising::{INTERACTIVE, INTERACTIVE_IDLE, SOFT_PERIOD_MS, SOFT_REAL_TIME};
+use super::service_tree::QueueId;
+use super::state::Bfq;
 use crate::clock::{MILLISECOND, Nanos};
 use crate::request::RequestId;
 use crate::state::QueueState;

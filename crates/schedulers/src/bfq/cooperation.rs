@@ -1,22 +1,13 @@
 //! Queues of processes: creation, and merging of cooperating ones (specification, section 8.8).
 
-use crate::bfq::Bfq;
-use crate::bfq::queue::Queue;
-use crate::bfq::service_tree::QueueId;
-use crate::request::{Bio, Priority, PriorityClass, ProcessId};
+use super::queue::Queue;
+use super::service_tree::QueueId;
+use super::state::{Bfq, ProcessQueues};
+use crate::request::{Bio, Priority, ProcessId};
 use crate::state::QueueState;
 
 /// Largest distance in sectors of requests that cooperate.
 const CLOSE: u64 = 8192;
-
-/// Queues of a process.
-#[derive(Clone, Copy, Debug)]
-pub struct ProcessQueues {
-    /// Queue of its own.
-    home: QueueId,
-    /// Queue that its requests join.
-    current: QueueId,
-}
 
 impl Bfq {
     /// The sync queue of `process`.
@@ -27,7 +18,7 @@ impl Bfq {
 
     /// The async queue of `priority`.
     pub(super) fn async_queue(&self, priority: Priority) -> Option<QueueId> {
-        self.async_queues[async_index(priority)]
+        self.async_queues[priority.async_index()]
     }
 
     /// The queue that holds requests like `bio`.
@@ -44,7 +35,7 @@ impl Bfq {
         if !bio.is_sync() {
             return self.async_queue(bio.priority).unwrap_or_else(|| {
                 let id = self.create(state, bio.priority, false);
-                self.async_queues[async_index(bio.priority)] = Some(id);
+                self.async_queues[bio.priority.async_index()] = Some(id);
                 id
             });
         }
@@ -67,16 +58,8 @@ impl Bfq {
 
     fn create(&mut self, state: &QueueState, priority: Priority, sync: bool) -> QueueId {
         let queue = Queue::new(priority, sync, self.max_budget.of_new_queue(), state.now);
-        let reusable = |&id: &QueueId| self.queue(id).is_quiet() && !self.queue(id).is_busy();
-        let spare = self.spare.iter().position(reusable);
-        let id = if let Some(spare) = spare {
-            let id = self.spare.swap_remove(spare);
-            self.queues[id as usize] = queue;
-            id
-        } else {
-            self.queues.push(queue);
-            QueueId::try_from(self.queues.len() - 1).expect("fewer than 2^32 queues")
-        };
+        let id = QueueId::try_from(self.queues.len()).expect("fewer than 2^32 queues");
+        self.queues.push(queue);
         if sync {
             for member in self.burst.add(id, state.now) {
                 self.queues[member as usize].raising.in_large_burst = true;
@@ -159,27 +142,8 @@ impl Bfq {
             return Some(served);
         }
         self.trees[queue.class()].waiting().find(|&other| {
-            let next = self.queue(other).next;
+            let next = self.queue(other).requests.next;
             next.is_some_and(|request| near(state.requests[request].bio.start)) && fits(other)
         })
-    }
-
-    /// `process` ends.
-    pub(super) fn forget_process(&mut self, process: ProcessId) {
-        let entry = self.processes.get_mut(process.index());
-        let Some(ProcessQueues { home, current }) = entry.and_then(Option::take) else {
-            return;
-        };
-        self.queues[current as usize].processes -= 1;
-        if self.queue(home).processes == 0 {
-            self.spare.push(home);
-        }
-    }
-}
-
-fn async_index(priority: Priority) -> usize {
-    match priority.class {
-        PriorityClass::Idle => 16,
-        class => class as usize * 8 + usize::from(priority.level.min(7)),
     }
 }

@@ -1,6 +1,6 @@
 //! Estimates of the device: peak rate and command queueing (specification, section 8.9).
 
-use crate::bfq::queue::{SEEK_DISTANCE, SMALL_REQUEST};
+use super::queue::{SEEK_DISTANCE, SMALL_REQUEST};
 use crate::clock::{MILLISECOND, Nanos, SECOND};
 use crate::request::Bio;
 

@@ -1,8 +1,8 @@
 //! Decision to keep the device idle for a queue, its duration, and the service in that time
 //! (specification, section 8.6).
 
-use crate::bfq::Bfq;
-use crate::bfq::service_tree::{QueueId, ServiceTree};
+use super::service_tree::{QueueId, ServiceTree};
+use super::state::Bfq;
 use crate::clock::{MILLISECOND, Nanos};
 use crate::request::RequestId;
 use crate::state::QueueState;
@@ -62,7 +62,7 @@ impl Bfq {
         let other = self
             .own_async(state, id)
             .or_else(|| self.injectable(state, id))?;
-        let request = self.queue(other).next?;
+        let request = self.queue(other).requests.next?;
         self.charge_and_remove(state, other, request, None);
         if self.queue(other).is_empty() {
             let class = self.queue(other).class();
@@ -77,7 +77,7 @@ impl Bfq {
     fn own_async(&self, state: &QueueState, id: QueueId) -> Option<QueueId> {
         let priority = self.queue(id).priority;
         let other = self.async_queue(priority)?;
-        let request = self.queue(other).next?;
+        let request = self.queue(other).requests.next?;
         let process = state.requests[request].bio.process;
         (self.process_queue(process) == Some(id) && self.affords(other, state, request))
             .then_some(other)
@@ -92,7 +92,7 @@ impl Bfq {
         }
         let mut waiting = self.trees.iter().flat_map(ServiceTree::waiting);
         waiting.find(|&other| {
-            let next = self.queue(other).next;
+            let next = self.queue(other).requests.next;
             next.is_some_and(|request| self.affords(other, state, request))
         })
     }

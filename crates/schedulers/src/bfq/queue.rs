@@ -1,14 +1,11 @@
 //! Requests and history of one process, or of the async requests of a priority.
 
+use super::raising::Raising;
+use super::service_tree::{Entity, Place};
 use crate::averages::Average;
-use crate::bfq::raising::Raising;
-use crate::bfq::service_tree::{Entity, Place};
-use crate::choice::{HeadRule, successors};
 use crate::clock::{MILLISECOND, Nanos};
-use crate::fifo::Fifo;
-use crate::pool::RequestPool;
-use crate::request::{Bio, Priority, PriorityClass, RequestId};
-use crate::sorted::SortedSet;
+use crate::request::{Bio, Priority, PriorityClass, RequestId, RequestPool};
+use crate::request_set::{HeadRule, RequestSet};
 
 /// Distance in sectors above which a request is a seek.
 pub const SEEK_DISTANCE: u64 = 800;
@@ -34,9 +31,7 @@ pub struct Queue {
     pub priority: Priority,
     pub sync: bool,
     pub entity: Entity,
-    pub sorted: SortedSet,
-    pub fifo: Fifo,
-    pub next: Option<RequestId>,
+    pub requests: RequestSet,
     pub in_device: u32,
     /// Largest budget that the queue's own history justifies, in sectors.
     pub own_max_budget: u64,
@@ -68,9 +63,7 @@ impl Queue {
             priority,
             sync,
             entity: Entity::default(),
-            sorted: SortedSet::default(),
-            fifo: Fifo::default(),
-            next: None,
+            requests: RequestSet::default(),
             in_device: 0,
             own_max_budget,
             waited_for: false,
@@ -112,7 +105,7 @@ impl Queue {
     }
 
     pub const fn is_empty(&self) -> bool {
-        self.fifo.is_empty()
+        self.requests.is_empty()
     }
 
     /// Whether it waits for service or is in service.
@@ -122,7 +115,7 @@ impl Queue {
 
     /// Whether it has requests neither queued nor in the device.
     pub const fn is_quiet(&self) -> bool {
-        self.fifo.is_empty() && self.in_device == 0
+        self.requests.is_empty() && self.in_device == 0
     }
 
     pub const fn is_seeky(&self) -> bool {
@@ -174,9 +167,8 @@ impl Queue {
 
     /// Queue `id`.
     pub fn add(&mut self, pool: &mut RequestPool, id: RequestId, rule: &HeadRule) {
-        self.sorted.insert(pool[id].bio.start, id);
-        self.fifo.push(pool, id);
-        self.next = better(pool, rule, self.next, Some(id));
+        self.requests.insert(pool, id);
+        self.requests.next = rule.choose(pool, self.requests.next, Some(id));
     }
 
     /// Remove `id` and choose the request after it; `fifo_due` is the time up to which an expired
@@ -188,31 +180,15 @@ impl Queue {
         rule: &HeadRule,
         fifo_due: Option<Nanos>,
     ) {
-        let [next, previous] = successors(&self.sorted, pool, id);
-        self.next = better(pool, rule, next, previous);
-        self.sorted.remove(pool[id].bio.start, id);
-        self.fifo.remove(pool, id);
-        if let (Some(now), Some(oldest)) = (fifo_due, self.fifo.head())
+        let requests = &mut self.requests;
+        requests.next = requests.successor(rule, pool, id);
+        requests.remove(pool, id);
+        if let (Some(now), Some(oldest)) = (fifo_due, requests.fifo.head())
             && pool[oldest].deadline <= now
         {
-            self.next = Some(oldest);
+            requests.next = Some(oldest);
         }
     }
-}
-
-/// The better of two requests: metadata first, then the smaller cost.
-fn better(
-    pool: &RequestPool,
-    rule: &HeadRule,
-    first: Option<RequestId>,
-    second: Option<RequestId>,
-) -> Option<RequestId> {
-    if let (Some(a), Some(b)) = (first, second)
-        && pool[a].bio.metadata != pool[b].bio.metadata
-    {
-        return if pool[a].bio.metadata { first } else { second };
-    }
-    rule.choose(pool, first, second)
 }
 
 #[cfg(test)]
@@ -231,6 +207,7 @@ mod tests {
         };
         assert!(arrive(MILLISECOND) && !arrive(2 * MILLISECOND));
     }
+
     /// As in the kernel's log: the flag is off at the third and fourth request.
     #[test]
     fn section_8_1_a_first_request_counts_as_the_longest_think_time() {

@@ -1,11 +1,11 @@
 //! Slots of service: selection, service and expiry of a queue (specification, sections 8.3, 8.5).
 
-use crate::bfq::Bfq;
-use crate::bfq::budget::Reason;
-use crate::bfq::service_tree::QueueId;
-use crate::choice::HeadRule;
-use crate::clock::{Jiffies, MILLISECOND, Nanos};
+use super::budget::Reason;
+use super::service_tree::QueueId;
+use super::state::{Bfq, Slot};
+use crate::clock::{MILLISECOND, Nanos};
 use crate::request::RequestId;
+use crate::request_set::HeadRule;
 use crate::state::QueueState;
 
 const IDLE: usize = 2;
@@ -15,18 +15,6 @@ const IDLE_CLASS_PAUSE: Nanos = 200 * MILLISECOND;
 
 /// Cost of an async request, relative to a sync one.
 const ASYNC_FACTOR: u64 = 3;
-
-/// Service of a queue.
-#[derive(Clone, Copy, Debug)]
-pub struct Slot {
-    pub queue: QueueId,
-    pub timeout: Jiffies,
-    /// End of idling for the queue's next request.
-    pub timer: Option<Nanos>,
-    selected: Nanos,
-    idle_start: Nanos,
-    fifo_checked: bool,
-}
 
 impl Bfq {
     /// Cost of `request` in sectors of budget.
@@ -43,9 +31,8 @@ impl Bfq {
     /// Budget for the next slot of `id`, which has requests.
     pub(super) fn next_budget(&self, state: &QueueState, id: QueueId) -> u64 {
         let queue = self.queue(id);
-        let next = queue
-            .next
-            .map_or(0, |request| self.charge(state, id, request));
+        let next = queue.requests.next;
+        let next = next.map_or(0, |request| self.charge(state, id, request));
         queue.own_max_budget.max(next)
     }
 
@@ -59,7 +46,7 @@ impl Bfq {
             let slot = self.slot.or_else(|| self.select(state))?;
             let id = slot.queue;
             let queue = self.queue(id);
-            if let Some(request) = queue.next {
+            if let Some(request) = queue.requests.next {
                 if self.charge(state, id, request) <= queue.entity.budget_left() {
                     return Some(self.serve(state, slot, request));
                 }
@@ -161,6 +148,7 @@ impl Bfq {
             head: sector,
             back_limit: 2 * self.values.back_seek_max.unsigned_abs(),
             back_penalty: self.values.back_seek_penalty.unsigned_abs(),
+            metadata_first: true,
         }
     }
 
@@ -196,7 +184,7 @@ impl Bfq {
         else {
             return;
         };
-        let single = self.queue(id).fifo.len() == 1;
+        let single = self.queue(id).requests.fifo.len() == 1;
         let small = single && state.requests[request].bio.sectors < 32;
         let timed_out = state.jiffy() >= slot.timeout;
         if small && !timed_out && self.idles_for_throughput(state, id) {

@@ -1,9 +1,7 @@
-//! Tunables of BFQ.
+//! Tunables of BFQ (specification, section 8.10).
 
 use crate::clock::{Hz, Nanos};
-use crate::tunables::{Tunable, TunableTable, Unit};
-
-const LIMIT: i64 = i32::MAX as i64;
+use crate::tunables::{INT_MAX, TunableTable, tunables};
 
 /// Values of the tunables: times in nanoseconds, except `timeout_sync` in jiffies.
 #[derive(Clone, Copy, Debug)]
@@ -50,39 +48,15 @@ impl Values {
     }
 }
 
-pub static TUNABLES: TunableTable<Values> = TunableTable {
-    scheduler: "bfq",
-    tunables: &[
-        Tunable::new(
-            "slice_idle",
-            Unit::Milliseconds,
-            (0, LIMIT),
-            |v: &mut Values| &mut v.slice_idle,
-        ),
-        Tunable::new("slice_idle_us", Unit::Microseconds, (0, LIMIT), |v| {
-            &mut v.slice_idle
-        }),
-        Tunable::new("timeout_sync", Unit::Jiffies, (1, LIMIT), |v| {
-            &mut v.timeout_sync
-        }),
-        Tunable::new("max_budget", Unit::Sectors, (0, LIMIT), |v| {
-            &mut v.max_budget
-        }),
-        Tunable::new("strict_guarantees", Unit::Count, (0, 1), |v| {
-            &mut v.strict_guarantees
-        }),
-        Tunable::new("low_latency", Unit::Count, (0, 1), |v| &mut v.low_latency),
-        Tunable::new("fifo_expire_sync", Unit::Milliseconds, (1, LIMIT), |v| {
-            &mut v.fifo_expire_sync
-        }),
-        Tunable::new("fifo_expire_async", Unit::Milliseconds, (1, LIMIT), |v| {
-            &mut v.fifo_expire_async
-        }),
-        Tunable::new("back_seek_max", Unit::Kibibytes, (0, LIMIT), |v| {
-            &mut v.back_seek_max
-        }),
-        Tunable::new("back_seek_penalty", Unit::Count, (1, LIMIT), |v| {
-            &mut v.back_seek_penalty
-        }),
-    ],
-};
+pub const TUNABLES: TunableTable<Values> = tunables!("bfq", Values {
+    slice_idle: Milliseconds 0..=INT_MAX;
+    slice_idle_us in slice_idle: Microseconds 0..=INT_MAX;
+    timeout_sync: Jiffies 1..=INT_MAX;
+    max_budget: Number 0..=INT_MAX;
+    strict_guarantees: Number 0..=1;
+    low_latency: Number 0..=1;
+    fifo_expire_sync: Milliseconds 1..=INT_MAX;
+    fifo_expire_async: Milliseconds 1..=INT_MAX;
+    back_seek_max: Kibibytes 0..=INT_MAX;
+    back_seek_penalty: Number 1..=INT_MAX;
+});

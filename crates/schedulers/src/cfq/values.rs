@@ -1,11 +1,11 @@
-//! Tunables of CFQ (specification, section 4.11).
+//! Tunables of CFQ (specification, sections 4.11 and 4.12).
 
-use crate::tunables::{Tunable, TunableTable, Unit};
+use crate::clock::Hz;
+use crate::tunables::{INT_MAX, TunableTable, tunables};
 
 const MS: i64 = 1_000_000;
-const INT_MAX: i64 = i32::MAX as i64;
 
-/// Values of the tunables: times in nanoseconds, distances in sectors.
+/// Values of the tunables: times in nanoseconds, or in jiffies in 2.6.32; distances in sectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Values {
     pub quantum: i64,
@@ -17,6 +17,7 @@ pub struct Values {
     pub slice_async: i64,
     pub slice_async_rq: i64,
     pub slice_idle: i64,
+    /// Absent in 2.6.32, as is the target.
     pub group_idle: i64,
     pub low_latency: i64,
     pub target_latency: i64,
@@ -40,6 +41,22 @@ impl Values {
         }
     }
 
+    /// The values of 2.6.32.
+    pub fn of_2_6_32(hz: Hz) -> Self {
+        let over = |divisor| i64::try_from(hz.over(divisor)).expect("a small number");
+        Self {
+            quantum: 4,
+            fifo_expire_sync: over(8),
+            fifo_expire_async: over(4),
+            slice_sync: over(10),
+            slice_async: over(25),
+            slice_idle: over(125).max(1),
+            group_idle: 0,
+            target_latency: 0,
+            ..Self::new(true)
+        }
+    }
+
     /// Slice of a sync or async queue of a priority level, before scaling.
     pub const fn base_slice(&self, sync: bool, level: u8) -> i64 {
         let base = if sync {
@@ -51,67 +68,45 @@ impl Values {
     }
 
     /// Time from the arrival of a request to its deadline.
-    pub const fn fifo_expire(&self, sync: bool) -> i64 {
-        if sync {
+    pub const fn fifo_expire(&self, sync: bool) -> u64 {
+        let time = if sync {
             self.fifo_expire_sync
         } else {
             self.fifo_expire_async
-        }
+        };
+        time.unsigned_abs()
     }
 }
 
-const AT_LEAST_0: (i64, i64) = (0, INT_MAX);
-const AT_LEAST_1: (i64, i64) = (1, INT_MAX);
+pub const TUNABLES: TunableTable<Values> = tunables!("cfq", Values {
+    quantum: Number 1..=INT_MAX;
+    fifo_expire_sync: Milliseconds 1..=INT_MAX;
+    fifo_expire_async: Milliseconds 1..=INT_MAX;
+    back_seek_max: Kibibytes 0..=INT_MAX;
+    back_seek_penalty: Number 1..=INT_MAX;
+    slice_sync: Milliseconds 1..=INT_MAX;
+    slice_sync_us in slice_sync: Microseconds 1..=INT_MAX;
+    slice_async: Milliseconds 1..=INT_MAX;
+    slice_async_us in slice_async: Microseconds 1..=INT_MAX;
+    slice_async_rq: Number 1..=INT_MAX;
+    slice_idle: Milliseconds 0..=INT_MAX;
+    slice_idle_us in slice_idle: Microseconds 0..=INT_MAX;
+    group_idle: Milliseconds 0..=INT_MAX;
+    group_idle_us in group_idle: Microseconds 0..=INT_MAX;
+    low_latency: Number 0..=1;
+    target_latency: Milliseconds 1..=INT_MAX;
+    target_latency_us in target_latency: Microseconds 1..=INT_MAX;
+});
 
-pub const TUNABLES: TunableTable<Values> = TunableTable {
-    scheduler: "cfq",
-    tunables: &[
-        Tunable::new("quantum", Unit::Count, AT_LEAST_1, |v| &mut v.quantum),
-        Tunable::new("fifo_expire_sync", Unit::Milliseconds, AT_LEAST_1, |v| {
-            &mut v.fifo_expire_sync
-        }),
-        Tunable::new("fifo_expire_async", Unit::Milliseconds, AT_LEAST_1, |v| {
-            &mut v.fifo_expire_async
-        }),
-        Tunable::new("back_seek_max", Unit::Kibibytes, AT_LEAST_0, |v| {
-            &mut v.back_seek_max
-        }),
-        Tunable::new("back_seek_penalty", Unit::Count, AT_LEAST_1, |v| {
-            &mut v.back_seek_penalty
-        }),
-        Tunable::new("slice_sync", Unit::Milliseconds, AT_LEAST_1, |v| {
-            &mut v.slice_sync
-        }),
-        Tunable::new("slice_sync_us", Unit::Microseconds, AT_LEAST_1, |v| {
-            &mut v.slice_sync
-        }),
-        Tunable::new("slice_async", Unit::Milliseconds, AT_LEAST_1, |v| {
-            &mut v.slice_async
-        }),
-        Tunable::new("slice_async_us", Unit::Microseconds, AT_LEAST_1, |v| {
-            &mut v.slice_async
-        }),
-        Tunable::new("slice_async_rq", Unit::Count, AT_LEAST_1, |v| {
-            &mut v.slice_async_rq
-        }),
-        Tunable::new("slice_idle", Unit::Milliseconds, AT_LEAST_0, |v| {
-            &mut v.slice_idle
-        }),
-        Tunable::new("slice_idle_us", Unit::Microseconds, AT_LEAST_0, |v| {
-            &mut v.slice_idle
-        }),
-        Tunable::new("group_idle", Unit::Milliseconds, AT_LEAST_0, |v| {
-            &mut v.group_idle
-        }),
-        Tunable::new("group_idle_us", Unit::Microseconds, AT_LEAST_0, |v| {
-            &mut v.group_idle
-        }),
-        Tunable::new("low_latency", Unit::Count, (0, 1), |v| &mut v.low_latency),
-        Tunable::new("target_latency", Unit::Milliseconds, AT_LEAST_1, |v| {
-            &mut v.target_latency
-        }),
-        Tunable::new("target_latency_us", Unit::Microseconds, AT_LEAST_1, |v| {
-            &mut v.target_latency
-        }),
-    ],
-};
+pub const TUNABLES_OF_2_6_32: TunableTable<Values> = tunables!("cfq", Values {
+    quantum: Number 1..=INT_MAX;
+    fifo_expire_sync: Jiffies 1..=INT_MAX;
+    fifo_expire_async: Jiffies 1..=INT_MAX;
+    back_seek_max: Kibibytes 0..=INT_MAX;
+    back_seek_penalty: Number 1..=INT_MAX;
+    slice_sync: Jiffies 1..=INT_MAX;
+    slice_async: Jiffies 1..=INT_MAX;
+    slice_async_rq: Number 1..=INT_MAX;
+    slice_idle: Jiffies 0..=INT_MAX;
+    low_latency: Number 0..=1;
+});

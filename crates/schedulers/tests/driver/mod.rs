@@ -32,7 +32,7 @@ pub struct Simulation {
     pub queue: RequestQueue,
     now: Nanos,
     service: Nanos,
-    arrivals: BTreeMap<(Nanos, u64), Arrival>,
+    arrivals: BTreeMap<(Nanos, u64), Bio>,
     completions: BTreeMap<(Nanos, u64), RequestId>,
     waiting: Vec<Bio>,
     names: Vec<String>,
@@ -42,11 +42,6 @@ pub struct Simulation {
     pub lengths: Vec<u32>,
     pub completed: Vec<String>,
     order: u64,
-}
-
-enum Arrival {
-    Request(Bio),
-    Exit(ProcessId),
 }
 
 pub fn settings() -> Settings {
@@ -104,13 +99,6 @@ impl Simulation {
         self.add(nanos(at), name.to_owned(), bio, None);
     }
 
-    /// `process` ends at `at` ms.
-    pub fn exit(&mut self, at: f64, process: ProcessId) {
-        self.order += 1;
-        self.arrivals
-            .insert((nanos(at), self.order), Arrival::Exit(process));
-    }
-
     /// The first request of `stream` arrives at `at` ms.
     pub fn stream(&mut self, at: f64, stream: Stream) {
         self.streams.push((stream, 0));
@@ -134,8 +122,7 @@ impl Simulation {
         self.names.push(name);
         self.stream_of.push(stream);
         self.order += 1;
-        self.arrivals
-            .insert((time, self.order), Arrival::Request(bio));
+        self.arrivals.insert((time, self.order), bio);
     }
 
     /// Run until nothing can happen or `end` ms have passed. Returns times and names of the
@@ -178,17 +165,12 @@ impl Simulation {
             if entry.key().0 > now {
                 break;
             }
-            match entry.remove() {
-                Arrival::Request(bio) => self.submit(bio),
-                Arrival::Exit(process) => self.queue.exit_process(now, process),
-            }
+            let bio = entry.remove();
+            self.submit(bio);
         }
         self.queue.run_timers(now);
-        let queues = usize::from(self.queue.state().settings.hardware_queues);
-        for hardware_queue in 0..queues {
-            while let Some(id) = self.queue.dispatch(now, hardware_queue) {
-                self.start(id);
-            }
+        while let Some(id) = self.queue.dispatch(now) {
+            self.start(id);
         }
     }
 
