@@ -83,7 +83,7 @@ def _sections(report: FleetReport, pages: Mapping[str, str]) -> Iterator[Section
 
 def _odd_nodes(report: FleetReport, pages: Mapping[str, str]) -> Section:
     rows = [
-        (node.node, describe_odd(odd, report.baseline), _p(odd.p_value))
+        (node.node, _p(odd.p_value), describe_odd(odd, report.baseline))
         for node in report.nodes
         for odd in node.odd
     ]
@@ -91,7 +91,11 @@ def _odd_nodes(report: FleetReport, pages: Mapping[str, str]) -> Section:
         name="odd-nodes",
         title="Odd nodes",
         notes=(_ODD_NOTE.format(risk=format_percent(report.risk)),),
-        tables=(TextTable("", ("node", "finding", "p"), rows, names=2, links=_links(rows, pages)),),
+        tables=(
+            TextTable(
+                "", ("node", "p", "finding"), rows, names=1, words=1, links=_links(rows, pages)
+            ),
+        ),
     )
 
 
