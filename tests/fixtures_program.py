@@ -13,8 +13,11 @@ from tests.cli.program import Program
 
 @pytest.fixture
 def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
-    """In the process of the test; in processes of its own where the test is marked so."""
-    marked = request.node.get_closest_marker("process") is not None
-    program = Program(tmp_path) if marked else InProcessProgram(tmp_path)
+    """In the process of the test; in processes or interpreters of its own where it is marked so."""
+    marked = request.node.get_closest_marker
+    if marked("interpreter"):
+        program = Program(tmp_path, interpreter=True)
+    else:
+        program = Program(tmp_path) if marked("process") else InProcessProgram(tmp_path)
     yield program
     program.end()

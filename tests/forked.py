@@ -1,63 +1,97 @@
-"""The program in a fork of this process: it has imported everything, so it starts at once."""
+"""The program in a process of its own: a fork of this one, or a Python of its own.
+
+An interpreter takes more than a second of processor time to import what a study needs. A fork has
+imported it, and begins at once.
+"""
 
 from __future__ import annotations
 
-import importlib
+import gc
 import os
 import sys
-import time
-from collections.abc import Mapping, Sequence
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from subprocess import Popen
+from typing import Any, NoReturn
 
-_HEAVY = ("iostudy.cli.main", "iostudy.cli.study_runner", "iostudy.cli.bench.command")
-
-
-class ForkedCommand:
-    """A command that runs in ``directory``; all its streams are ``stream``."""
-
-    def __init__(
-        self, arguments: Sequence[str], directory: Path, variables: Mapping[str, str], stream: int
-    ) -> None:
-        for module in _HEAVY:
-            importlib.import_module(module)
-        self._code: int | None = None
-        self.pid = os.fork()
-        if not self.pid:
-            _become(arguments, directory, variables, stream)
-
-    def poll(self) -> int | None:
-        """Its exit code, None as long as it runs."""
-        if self._code is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            self._code = os.waitstatus_to_exitcode(status) if pid else None
-        return self._code
-
-    def end(self, number: int) -> int:
-        """Send it a signal if it runs still, and wait; its exit code."""
-        if self.poll() is None:
-            os.kill(self.pid, number)
-        while (code := self.poll()) is None:
-            time.sleep(0.01)
-        return code
+_IMPORTED = (
+    "altair",
+    "iostudy.cli.main",
+    "iostudy.cli.study_runner",
+    "iostudy.cli.bench.command",
+)
+_MOST_FILES = 1 << 20
+Prepare = Callable[[], object]
 
 
-def _become(
-    arguments: Sequence[str], directory: Path, variables: Mapping[str, str], stream: int
-) -> None:
+def start_interpreter(
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    before: Prepare | None = None,
+    **options: Any,
+) -> Popen[Any]:
+    """Start the program as a user does; ``before`` and ``options`` as for `start_forked`."""
+    command = [sys.executable, "-m", "iostudy", *arguments]
+    return Popen(command, cwd=folder, env=environment, preexec_fn=before, **options)  # noqa: PLW1509
+
+
+def start_forked(
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    before: Prepare | None = None,
+    **options: Any,
+) -> Popen[Any]:
+    """Start the program in a fork: Popen calls a function before it executes, which never returns.
+
+    ``before`` is called in the new process, and ``options`` are those of Popen.
+    """
+    for module in _IMPORTED:
+        import_module(module)
+    with warnings.catch_warnings():
+        # Python 3.12 warns of each fork while other threads run, such as those of pytest-xdist.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return Popen(
+            ["iostudy", *arguments],
+            cwd=folder,
+            preexec_fn=lambda: become_program(arguments, environment, before),  # noqa: PLW1509
+            restore_signals=False,  # Python ignores SIGPIPE
+            **options,
+        )
+
+
+def become_program(
+    arguments: Sequence[str], environment: Mapping[str, str], before: Prepare | None = None
+) -> NoReturn:
+    """Turn this process into the program."""
     code = 1
     try:
-        os.setsid()
-        for number in range(3):
-            os.dup2(stream, number)
-        os.chdir(directory)
-        os.environ.update(variables)
+        # One of them is Popen's own pipe: the process has begun when it is closed.
+        os.closerange(3, _MOST_FILES)
+        gc.freeze()  # no finalizer of the tests' objects runs here
+        gc.enable()
+        os.environ.clear()
+        os.environ.update(environment)
+        if before is not None:
+            before()
         sys.argv = ["iostudy", *arguments]
-        sys.stdin = os.fdopen(0, "r", closefd=False)
-        sys.stdout = os.fdopen(1, "w", closefd=False)
-        sys.stderr = os.fdopen(2, "w", closefd=False)
-        importlib.import_module("iostudy.cli.main").main()
-        code = 0
+        sys.stdin, sys.stdout, sys.stderr = _open(0, "r"), _open(1, "w"), _open(2, "w")
+        import_module("iostudy.cli.main").main()
     except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else 1
+        code = ended.code if isinstance(ended.code, int) else 0
+    except BaseException:  # noqa: BLE001 - printed as an interpreter does
+        traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _open(number: int, mode: str) -> Any:
+    """Return a standard stream as an interpreter makes it: None if it is closed."""
+    try:
+        return os.fdopen(number, mode, buffering=1 if number == 2 else -1, closefd=False)
+    except OSError:
+        return None

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-OTHER_MARKERS = ("root", "browser", "process", "child", "campaign", "slow", "vm")
+OTHER_MARKERS = ("root", "browser", "process", "interpreter", "child", "campaign", "slow", "vm")
 """Markers of tests that are no unit tests."""
 
 OTHER_FIXTURES = frozenset({"distribution", "java", "loop", "tracing"})

@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from iostudy.host.mounts import read_mounts
 from tests import attacker
 from tests.attack.campaign import AttackCount, attempts
 from tests.attacker import Watch
 from tests.fixtures_loop import MIB, loop_disk
-from tests.forked import ForkedCommand
+from tests.forked import start_forked
 
 _MOST = 1000
 _LINKS = 20
@@ -124,18 +125,21 @@ def _scene(device: Path) -> Iterator[FolderScene]:
 
 def _run(command: list[str], scene: FolderScene) -> None:
     """Run the program until it was attacked, ask it to end, and let it restore what is left."""
-    base, nowhere = scene.home.parent, os.open(os.devnull, os.O_RDWR)
-    variables = {"IOSTUDY_STATE_DIR": str(base / "state")}
-    try:
-        running = ForkedCommand(command, base, variables, nowhere)
-        _wait(running, scene)
-        running.end(signal.SIGTERM)
-        ForkedCommand(["restore"], base, variables, nowhere).end(0)
-    finally:
-        os.close(nowhere)
+    base = scene.home.parent
+    running = _start(command, base)
+    _wait(running, scene)
+    running.send_signal(signal.SIGTERM)
+    running.wait()
+    _start(["restore"], base).wait()
 
 
-def _wait(running: ForkedCommand, scene: FolderScene) -> None:
+def _start(command: list[str], base: Path) -> subprocess.Popen[bytes]:
+    variables = {**os.environ, "IOSTUDY_STATE_DIR": str(base / "state")}
+    nowhere: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    return start_forked(command, base, variables, start_new_session=True, **nowhere)
+
+
+def _wait(running: subprocess.Popen[bytes], scene: FolderScene) -> None:
     """Until it ends, or a little longer than until the attacker had a chance."""
     before, deadline = scene.state(), time.monotonic() + _LONGEST_SECONDS
     while running.poll() is None and time.monotonic() < deadline:

@@ -8,17 +8,19 @@ import pty
 import re
 import select
 import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests import attacker
 from tests.attack.campaign import AttackCount, attempts
 from tests.fixtures_loop import MIB, loop_disk
-from tests.forked import ForkedCommand
+from tests.forked import start_forked
 
 _MOST = 1000
 _RUN_SECONDS = 30.0
@@ -117,18 +119,21 @@ def _scene() -> Iterator[DeviceScene]:
 def _run(scene: DeviceScene, options: list[str], on_prompt: Callable[[], object]) -> str:
     """Run the study on a terminal and type the device's name at the prompt; return its output."""
     ours, its = pty.openpty()
-    variables = {"IOSTUDY_STATE_DIR": str(scene.base / "state")}
-    running = ForkedCommand(["run", "study.yaml", *options], scene.base, variables, its)
+    variables = {**os.environ, "IOSTUDY_STATE_DIR": str(scene.base / "state")}
+    streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), its)
+    command = ["run", "study.yaml", *options]
+    running = start_forked(command, scene.base, variables, start_new_session=True, **streams)
     os.close(its)
     try:
         return _talk(running, ours, str(scene.link), on_prompt)
     finally:
-        running.end(signal.SIGTERM)
+        running.send_signal(signal.SIGTERM)
+        running.wait()
         os.close(ours)
 
 
 def _talk(
-    running: ForkedCommand, terminal: int, answer: str, on_prompt: Callable[[], object]
+    running: subprocess.Popen[bytes], terminal: int, answer: str, on_prompt: Callable[[], object]
 ) -> str:
     output, answered, deadline = "", False, time.monotonic() + _RUN_SECONDS
     while running.poll() is None and time.monotonic() < deadline:

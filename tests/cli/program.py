@@ -1,10 +1,9 @@
-"""Runs the program as a user does: in a process of its own, with a state directory of its own."""
+"""Runs the program in a process of its own, with a state directory of its own."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.recovery import restore_all
+from tests.forked import start_forked, start_interpreter
 from tests.watchdogs import find_watchdogs, kill_watchdogs
 
 LOOPBACK = """\
@@ -41,9 +41,13 @@ def endless(text: str = LOOPBACK) -> str:
 
 @dataclass
 class Program:
-    """iostudy in a folder; ``study.yaml`` there is the study, ``out`` the output folder."""
+    """iostudy in a folder; ``study.yaml`` there is the study, ``out`` the output folder.
+
+    A process is a fork of that of the tests, unless ``interpreter`` asks for a Python of its own.
+    """
 
     folder: Path
+    interpreter: bool = False
     started: list[subprocess.Popen[str]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -62,16 +66,9 @@ class Program:
         (self.folder / "study.yaml").write_text(text)
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self._command(arguments),
-            cwd=self.folder,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=HANG_GUARD_SECONDS,
-            check=False,
-        )
+        process = self.start(*arguments)
+        output, errors = process.communicate(timeout=HANG_GUARD_SECONDS)
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
     def start(
         self,
@@ -81,15 +78,16 @@ class Program:
         before: Callable[[], None] | None = None,
     ) -> subprocess.Popen[str]:
         """In a process of its own, in which ``before`` is called before the program begins."""
-        process = subprocess.Popen(
-            self._command(arguments),
-            cwd=self.folder,
-            env=self.env,
+        start = start_interpreter if self.interpreter else start_forked
+        process = start(
+            arguments,
+            self.folder,
+            self.env,
+            before,
+            stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
-            preexec_fn=before,  # noqa: PLW1509 - no other thread forks here
             text=True,
-            stdin=subprocess.DEVNULL,
         )
         self.started.append(process)
         return process
@@ -160,6 +158,3 @@ class Program:
             if str(self.folder) in str(devices.read_device(name).backing_file)
         ]
         return [*places, *mounts, *loops]
-
-    def _command(self, arguments: tuple[str, ...]) -> list[str]:
-        return [sys.executable, "-m", "iostudy", *arguments]

@@ -18,7 +18,7 @@ decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
 """
 
 
-@pytest.mark.process
+@pytest.mark.interpreter
 def test_check_prints_the_plan_and_changes_nothing(program):
     done = program("check", "quickstart", "--full")
     assert done.returncode == 0, done.stderr

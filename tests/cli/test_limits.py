@@ -13,7 +13,7 @@ import pytest
 from tests.cli.program import HANG_GUARD_SECONDS, Program, study
 from tests.telemetry.emulated import Groups, Values, group
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.interpreter
 
 USAGE = 2
 RUN = ("run", "study.yaml", "--out", "out")

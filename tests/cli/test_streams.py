@@ -82,7 +82,7 @@ def latin_1(tmp_path_factory) -> dict[str, str]:
 
 
 def test_a_study_and_its_report_work_in_latin_1(tmp_path, latin_1):
-    program = Program(tmp_path)
+    program = Program(tmp_path, interpreter=True)
     program.env |= latin_1
     (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
     for arguments in (

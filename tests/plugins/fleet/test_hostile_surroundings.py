@@ -76,6 +76,7 @@ def name_nodes(hosts: Hosts, way: str) -> list[str]:
 
 def refuse_pickles(hosts: Hosts) -> None:
     """On the controller and on every node, which has its variables by the fake ssh."""
+    hosts.controller.interpreter = True
     library = hosts.folder / "library"
     library.mkdir()
     (library / "sitecustomize.py").write_text(WITHOUT_PICKLE)

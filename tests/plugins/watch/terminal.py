@@ -7,23 +7,24 @@ import os
 import pty
 import signal
 import struct
-import sys
 import termios
 import time
 from contextlib import suppress
+from importlib import import_module
+
+from tests.forked import become_program
 
 HANG_GUARD_SECONDS = 300.0
 
 
 class Terminal:
-    """Runs ``python -m iostudy`` with these arguments until it ends."""
+    """Runs iostudy with these arguments until it ends."""
 
     def __init__(self, *arguments: str, columns: int = 80, lines: int = 24, **env: str) -> None:
+        import_module("iostudy_watch.app")
         self.pid, self._master = pty.fork()
         if self.pid == 0:
-            changed = {**os.environ, "TERM": "xterm-256color", **env}
-            command = [sys.executable, "-m", "iostudy", *arguments]
-            os.execve(sys.executable, command, changed)
+            become_program(arguments, {**os.environ, "TERM": "xterm-256color", **env})
         size = struct.pack("HHHH", lines, columns, 0, 0)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
         self.before = termios.tcgetattr(self._master)
