@@ -10,6 +10,7 @@ import pytest
 
 from iostudy.cli.drive_measure import measure
 from iostudy.drives import drive_file
+from iostudy.drives.measure import rotation
 from iostudy.drives.measure.prober import Request
 from iostudy.errors import TargetError, TrialError, UsageError
 from iostudy.host.devices import read_device
@@ -56,7 +57,9 @@ def test_a_time_limit_without_a_number_is_refused(tmp_path):
 
 @pytest.mark.root
 @pytest.mark.child
-def test_a_loop_device_has_no_rotation_and_keeps_its_content(capsys, tmp_path):
+def test_a_loop_device_has_no_rotation_and_keeps_its_content(capsys, tmp_path, monkeypatch):
+    # The longer lists are for caches, and idle between their reads for 24 s.
+    monkeypatch.setattr(rotation, "_LISTS", rotation._LISTS[:1])
     with loop_disk() as name:
         device = Path("/dev") / name
         device.write_bytes(CONTENT)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.settings import kinds
+from iostudy.settings.scratch import steps
 from iostudy.settings.transaction.journal import Journal, JournalMode
 from tests.cli.program import endless, study
 
@@ -101,8 +102,9 @@ def test_values_held_on_a_device_under_study_are_not_restored(program, loop):
     assert read_ahead(loop).read_text() == original
 
 
-def test_restore_failure_takes_precedence_over_a_signal(program):
+def test_restore_failure_takes_precedence_over_a_signal(program, monkeypatch):
     """Somebody sits in the scratch disk, so that it cannot be unmounted."""
+    monkeypatch.setattr(steps, "_PATIENCE_SECONDS", 0.2)
     program.write(endless())
     process = program.start_study()
     program.wait_for_trials(process, 1)
