@@ -13,7 +13,10 @@ from iostudy.study.source import read as read_yaml
 from iostudy.study.study_file import StudyFile
 from tests.study.files import GOOD, read
 
-PAGE = Path("docs/study-file.md").read_text()
+PAGE = "\n".join(
+    page.read_text()
+    for page in (Path("docs/study-file.md"), *sorted(Path("docs/study-file").iterdir()))
+)
 TUTORIAL = Path("docs/tutorial.md").read_text()
 
 
