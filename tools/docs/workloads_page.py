@@ -69,9 +69,10 @@ def _write_index() -> str:
 
 
 def _find_page(name: str) -> str:
-    return (
-        next((page for page in ("dfsio", "hadoop") if name.startswith(page)), "") or _PAGE_OF[name]
-    )
+    whole = (page for page in ("dfsio", "hadoop") if name.startswith(page))
+    if page := next(whole, "") or _PAGE_OF.get(name, ""):
+        return page
+    raise ValueError(f"{__file__}: _PAGE_OF has no page for the workload {name}")
 
 
 def _anchor(name: str) -> str:
