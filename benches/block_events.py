@@ -94,13 +94,13 @@ def measure(
     return runs[False], runs[True]
 
 
-def run(spec: JobSpec, own: Recorder, device: BlockDevice) -> Run:
+def run(spec: JobSpec, recorder: Recorder, device: BlockDevice) -> Run:
     """One run by the engine's own clock."""
-    own.start()
+    recorder.start()
     before, busy = _counters(device), _busy_seconds()
     done = FileJob(spec).run()
     busy_seconds, after = _busy_seconds() - busy, _counters(device)
-    telemetry = own.stop()
+    telemetry = recorder.stop()
     count = done.read.latencies.count
     reads, read_ms = (late - early for early, late in zip(before, after, strict=True))
     busy_ns = busy_seconds * 1e9 / count

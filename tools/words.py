@@ -37,9 +37,10 @@ Line = tuple[int, str]
 
 
 class Source(NamedTuple):
-    """The lines of a file: its names (its own among them), its texts, and its prose."""
+    """The lines of a file: names (its own among them), names of parameters, texts, and prose."""
 
     names: list[Line]
+    parameters: list[Line]
     texts: list[Line]
     prose: list[Line]
 
@@ -62,6 +63,9 @@ def find_places(settings: dict[str, dict[str, list[str]]]) -> Iterator[Place]:
         for line, identifier in source.names:
             found = sorted(_split(identifier) & set(words["identifiers"]))
             yield from ((word, f"{name}:{line}: {identifier}") for word in found)
+        for line, parameter in source.parameters:
+            if parameter in words["parameters"]:
+                yield parameter, f"{name}:{line}: a parameter is a noun"
         texts = [own for own in source.texts if own[1] not in allowed["texts"]]
         for banned, own in ((text_words, texts), (prose_words, source.prose)):
             for line, text in own:
@@ -80,10 +84,9 @@ def _sources() -> Iterator[tuple[str, Source]]:
             name = str(path.relative_to(ROOT))
             skipped = path == Path(__file__) or name.endswith(_GENERATED)
             if path.suffix in _READERS and not skipped:
-                names, texts, prose = _READERS[path.suffix](path.read_text("utf-8"))
-                names.append((1, path.stem))
-                is_test = folder == TESTS
-                yield name, Source(names, [], []) if is_test else Source(names, texts, prose)
+                source = _READERS[path.suffix](path.read_text("utf-8"))
+                source.names.append((1, path.stem))
+                yield name, Source(source.names, [], [], []) if folder == TESTS else source
 
 
 def _split(identifier: str) -> set[str]:
@@ -92,11 +95,16 @@ def _split(identifier: str) -> set[str]:
 
 def _python(code: str) -> Source:
     """Read names where they are defined, texts, docstrings and comments."""
-    source = Source([], [], _python_comments(code))
+    source = Source([], [], [], _python_comments(code))
     docstrings: set[int] = set()
     for node in ast.walk(ast.parse(code)):
         match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            case ast.FunctionDef(args=given):
+                source.names.append((node.lineno, node.name))
+                source.parameters.extend(
+                    (each.lineno, each.arg) for each in (*given.args, *given.kwonlyargs)
+                )
+            case ast.AsyncFunctionDef() | ast.ClassDef():
                 source.names.append((node.lineno, node.name))
             case ast.arg():
                 source.names.append((node.lineno, node.arg))
@@ -127,12 +135,13 @@ def _rust(code: str) -> Source:
     defined = re.finditer(
         r"\b(?:fn|struct|enum|trait|type|mod|const|static|let(?: mut)?) (\w+)|(\w+): ", code
     )
-    return Source([(_line(code, found), found[1] or found[2]) for found in defined], texts, prose)
+    names = [(_line(code, found), found[1] or found[2]) for found in defined]
+    return Source(names, [], texts, prose)
 
 
 def _template(text: str) -> Source:
     """Read a template of the HTML report: all of it is prose."""
-    return Source([], [], list(enumerate(text.splitlines(), 1)))
+    return Source([], [], [], list(enumerate(text.splitlines(), 1)))
 
 
 _READERS = {

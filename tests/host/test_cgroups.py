@@ -102,7 +102,7 @@ def test_partially_mounted_hierarchy_in_a_container(tmp_path: Path) -> None:
     host(tmp_path, V1_MOUNT.format(root="/docker/a"), "7:cpu,blkio:/docker/a/b\n")
     own = tmp_path / "sys/fs/cgroup/blkio/b"
     write(own / "cgroup.procs", "1\n")
-    assert io_hierarchy(tmp_path).own == own
+    assert io_hierarchy(tmp_path).group == own
     host(tmp_path, V1_MOUNT.format(root="/docker/other"), "7:cpu,blkio:/docker/a/b\n")
     with pytest.raises(TargetError):
         io_hierarchy(tmp_path)

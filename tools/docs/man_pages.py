@@ -105,7 +105,7 @@ def _exit_codes() -> Iterator[str]:
 
 
 def _keys(
-    schema: Mapping[str, Any], part: Mapping[str, Any], path: tuple[str, ...], known: set[str]
+    schema: Mapping[str, Any], part: Mapping[str, Any], path: tuple[str, ...], described: set[str]
 ) -> Iterator[str]:
     """Each key with its description, and the keys below it once."""
     for name, value in part.get("properties", {}).items():
@@ -115,9 +115,9 @@ def _keys(
         if text:
             yield f".TP\n.B {_escaped('.'.join(where))}\n{_paragraph(text)}"
         for own in _alternatives(schema, value):
-            if len(where) < _MAX_DEPTH and ".".join(where) not in known:
-                yield from _keys(schema, own, where, known)
-        known.add(".".join(where))
+            if len(where) < _MAX_DEPTH and ".".join(where) not in described:
+                yield from _keys(schema, own, where, described)
+        described.add(".".join(where))
 
 
 def _alternatives(

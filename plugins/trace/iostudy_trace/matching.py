@@ -209,10 +209,10 @@ class _Matcher:
                 self._complete_part(own, event.time_ns)
             sector = part_end
 
-    def _complete_part(self, own: _OpenBio, time_ns: int) -> None:
-        own.parts -= 1
-        if not own.parts:
-            own.bio = replace(own.bio, completed_ns=time_ns)
+    def _complete_part(self, pending: _OpenBio, time_ns: int) -> None:
+        pending.parts -= 1
+        if not pending.parts:
+            pending.bio = replace(pending.bio, completed_ns=time_ns)
 
     def _complete_flushes(self, event: BlockEvent, key: Key) -> None:
         """One flush of the drive completes all flushes that were queued before its issue."""

@@ -22,13 +22,13 @@ def build_replay_threads(trace: MatchedTrace, device: str) -> list[list[TracedBi
     return [[_convert(own) for own in thread] for thread in threads.values()]
 
 
-def _convert(own: DependentBio) -> TracedBio:
+def _convert(dependent: DependentBio) -> TracedBio:
     return TracedBio(
-        start=own.bio.sector,
-        sectors=own.bio.bytes // SECTOR_BYTES,
-        is_read=own.bio.operation is Operation.READ,
-        is_sync=is_sync(own.bio.flags),
-        flushes=own.bio.flags.startswith("F"),
-        after=own.after,
-        delay_ns=own.delay_ns,
+        start=dependent.bio.sector,
+        sectors=dependent.bio.bytes // SECTOR_BYTES,
+        is_read=dependent.bio.operation is Operation.READ,
+        is_sync=is_sync(dependent.bio.flags),
+        flushes=dependent.bio.flags.startswith("F"),
+        after=dependent.after,
+        delay_ns=dependent.delay_ns,
     )

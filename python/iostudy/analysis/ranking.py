@@ -199,13 +199,13 @@ def _order_on_workload(runs: BlockedRuns, workloads: int, rule: Rule) -> Pairwis
     others = replace(rule, comparisons=max(1, 2 * _pair_count(count - 1) * workloads))
     verdicts = np.full((count, count), str(Verdict.EQUIVALENT), dtype="<U12")
 
-    def compare_pair(own: int, other: int) -> tuple[float, float, float]:
-        pair, pair_rule = runs.pair(own, other), others if own else rule
+    def compare_pair(one: int, other: int) -> tuple[float, float, float]:
+        pair, pair_rule = runs.pair(one, other), others if one else rule
         found = compare_runs(pair, higher_is_better=True, rule=pair_rule)
-        gate = not own or np.isin(verdicts[0, [own, other]], _DECIDED).any()
+        gate = not one or np.isin(verdicts[0, [one, other]], _DECIDED).any()
         verdict = found.verdict if gate else Verdict.INCONCLUSIVE
-        verdicts[other, own] = str(verdict)
-        verdicts[own, other] = str(_MIRRORED.get(verdict, verdict))
+        verdicts[other, one] = str(verdict)
+        verdicts[one, other] = str(_MIRRORED.get(verdict, verdict))
         return found.estimate, found.interval.low, found.interval.high
 
     return PairwiseOrder(_estimate_pairs(count, compare_pair), verdicts)
@@ -219,8 +219,8 @@ def combine_orders(workloads: Sequence[BlockedRuns], shares: Array, rule: Rule) 
     count = workloads[0].figures.shape[1]
     pair_rule = replace(rule, comparisons=_pair_count(count) * len(workloads))
 
-    def combine_pair(own: int, other: int) -> tuple[float, float, float]:
-        differences = [runs.pair(own, other).differences for runs in workloads]
+    def combine_pair(one: int, other: int) -> tuple[float, float, float]:
+        differences = [runs.pair(one, other).differences for runs in workloads]
         return _combine(differences, shares, pair_rule)
 
     pairs = _estimate_pairs(count, combine_pair)

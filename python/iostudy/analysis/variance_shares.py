@@ -101,32 +101,32 @@ def measure_variance_shares(
 class _BlockLayout:
     """The known cells of blocks x configurations, with projections onto their residuals."""
 
-    known: NDArray[np.bool_]
+    usable: NDArray[np.bool_]
     positions: Array
 
     @property
     def freedom(self) -> int:
         """Degrees of freedom of the residuals of an additive model."""
-        blocks, labels = (int(self.known.any(axis=axis).sum()) for axis in (1, 0))
-        return int(self.known.sum()) - blocks - labels + 1
+        blocks, labels = (int(self.usable.any(axis=axis).sum()) for axis in (1, 0))
+        return int(self.usable.sum()) - blocks - labels + 1
 
     def without(self, blocks: NDArray[np.intp]) -> _BlockLayout:
         """The layout without the cells of these blocks."""
-        known = self.known.copy()
+        known = self.usable.copy()
         known[blocks] = False
         return _BlockLayout(known, self.positions)
 
     def centre(self, values: Array) -> Array:
         """Remove block and configuration effects of the last two axes; unknown cells are 0."""
-        per_block = np.maximum(self.known.sum(axis=1), 1)
-        per_label = np.maximum(self.known.sum(axis=0), 1)
-        centred, is_complete = np.where(self.known, values, 0.0), bool(self.known.all())
+        per_block = np.maximum(self.usable.sum(axis=1), 1)
+        per_label = np.maximum(self.usable.sum(axis=0), 1)
+        centred, is_complete = np.where(self.usable, values, 0.0), bool(self.usable.all())
         for _ in range(1 if is_complete else _ROUNDS):
             before = centred
             rows = centred.sum(axis=-1, keepdims=True) / per_block[:, None]
-            centred = np.where(self.known, centred - rows, 0.0)
+            centred = np.where(self.usable, centred - rows, 0.0)
             centred = np.where(
-                self.known, centred - centred.sum(axis=-2, keepdims=True) / per_label, 0.0
+                self.usable, centred - centred.sum(axis=-2, keepdims=True) / per_label, 0.0
             )
             if np.abs(centred - before).max(initial=0.0) <= _ROUNDING * np.abs(values).max():
                 break
@@ -137,7 +137,7 @@ class _BlockLayout:
         generator, in_run_order = np.random.default_rng(_SEED), np.argsort(self.positions, axis=1)
         for begin in range(0, _DRAWS, _DRAWS_AT_ONCE):
             count = min(_DRAWS_AT_ONCE, _DRAWS - begin)
-            drawn, sizes = np.zeros((count, *residuals.shape)), self.known.sum(axis=1)
+            drawn, sizes = np.zeros((count, *residuals.shape)), self.usable.sum(axis=1)
             for size in np.unique(sizes[sizes > 1]):
                 (blocks,) = np.nonzero(sizes == size)
                 cells = blocks[:, None], in_run_order[blocks, :size]
@@ -148,9 +148,9 @@ class _BlockLayout:
             yield drawn
 
 
-def _varies(centred: Array, values: Array, known: NDArray[np.bool_]) -> bool:
+def _varies(centred: Array, values: Array, usable: NDArray[np.bool_]) -> bool:
     """Return whether more than rounding remains."""
-    largest = np.abs(np.where(known, values, 0.0)).max(initial=0.0)
+    largest = np.abs(np.where(usable, values, 0.0)).max(initial=0.0)
     return bool(np.abs(centred).max(initial=0.0) > _ROUNDING * largest)
 
 
@@ -240,7 +240,7 @@ def _jackknife_errors(
 
     Each group of consecutive blocks is left out once. Infinite if the other blocks do not suffice.
     """
-    (blocks,) = np.nonzero(layout.known.any(axis=1))
+    (blocks,) = np.nonzero(layout.usable.any(axis=1))
     groups = np.array_split(blocks, min(len(blocks), _MOST_GROUPS))
     rest = [layout.without(group) for group in groups]
     if min(own.freedom for own in rest) <= len(covariates):
@@ -254,7 +254,7 @@ def _jackknife_errors(
 def _shares_in(layout: _BlockLayout, figures: Array, covariates: Sequence[Array]) -> list[float]:
     """Return the shares of these covariates in the known cells; 0 where figures are equal."""
     y, *x = (
-        layout.centre(np.where(layout.known, own, 0.0)).ravel() for own in (figures, *covariates)
+        layout.centre(np.where(layout.usable, own, 0.0)).ravel() for own in (figures, *covariates)
     )
     if not y.any():
         return [0.0] * len(x)

@@ -73,17 +73,19 @@ def _format_workloads(current: Sequence[ComparisonResult]) -> Iterator[str]:
         yield f"{title}: {_format_counts(own := list(group))}{_format_best(own)}"
 
 
-def _format_counts(own: Sequence[ComparisonResult]) -> str:
+def _format_counts(results: Sequence[ComparisonResult]) -> str:
     """Count the decided comparisons of a workload: ``1 of 3 decided (1 better)``."""
-    found = Counter(result.comparison.verdict for result in own if is_decided(result))
+    found = Counter(result.comparison.verdict for result in results if is_decided(result))
     verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
-    text = f"{found.total()} of {len(own)} decided"
+    text = f"{found.total()} of {len(results)} decided"
     return f"{text} ({verdicts})" if verdicts else text
 
 
-def _format_best(own: Sequence[ComparisonResult]) -> str:
+def _format_best(results: Sequence[ComparisonResult]) -> str:
     """Return the best configuration and the baseline, with the change once it has an interval."""
-    known = [s for s in exclude_bounds(own) if build_span(s.comparison.change_interval) is not None]
+    known = [
+        s for s in exclude_bounds(results) if build_span(s.comparison.change_interval) is not None
+    ]
     if not known:
         return ""
     best = max(known, key=lambda result: result.comparison.estimate)

@@ -233,10 +233,10 @@ def print_existing_report(
     return _print_verdicts(final, folder, form=form)
 
 
-def _incomplete(own: GivenUpWorkload, folder: Path) -> TrialError:
+def _incomplete(workload: GivenUpWorkload, folder: Path) -> TrialError:
     return TrialError(
-        f"every block of {own.workload}",
-        found=f"block {own.block}: {own.explanation}",
+        f"every block of {workload.workload}",
+        found=f"block {workload.block}: {workload.explanation}",
         where=str(folder),
         remedy="resume it with --resume on a quieter machine, or without limits (validity:); "
         f"`iostudy report {shlex.quote(str(folder))}` shows what was measured",

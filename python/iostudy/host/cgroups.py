@@ -33,11 +33,11 @@ class CgroupVersion(StrEnum):
 
 @dataclass(frozen=True)
 class CgroupHierarchy:
-    """Groups of this process: ``top`` is the visible root, ``own`` its own group."""
+    """Groups of this process: ``top`` is the visible root, ``group`` its own one."""
 
     version: CgroupVersion
     top: Path
-    own: Path
+    group: Path
 
 
 def io_hierarchy(root: Path = ROOT) -> CgroupHierarchy:
@@ -75,7 +75,7 @@ def group_for_children(hierarchy: CgroupHierarchy) -> Path:
 
     TargetError without one.
     """
-    own, top = hierarchy.own, hierarchy.top
+    own, top = hierarchy.group, hierarchy.top
     if hierarchy.version is CgroupVersion.V1:
         return own
     for group in (own, *own.parents):

@@ -105,11 +105,11 @@ def _written_values(wanted: Mapping[Setting, str]) -> dict[Setting, str]:
 
 
 @contextmanager
-def lock_places(own: Sequence[Path], factors: Sequence[Factor]) -> Iterator[None]:
+def lock_places(targets: Sequence[Path], factors: Sequence[Factor]) -> Iterator[None]:
     """Lock these places and those of the factors; BusyError names another user of one."""
     on = places.resolve_places(each for factor in factors for each in factor.on)
     names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
-    with places.lock_places((*own, *on), map(catalog.get, names)):
+    with places.lock_places((*targets, *on), map(catalog.get, names)):
         yield
 
 

@@ -138,9 +138,9 @@ class SimulatedMachine:
             return found.job
         raise AssertionError("a workload that can be simulated runs a job")
 
-    def _report(self, player: ConcurrentRun, own: SimulatedRounds) -> None:
+    def _report(self, player: ConcurrentRun, simulated: SimulatedRounds) -> None:
         """Give a workload the rounds of its job, for its own figures."""
-        rounds, stopped = own
+        rounds, stopped = simulated
         for outcome, began, ended in rounds:
             measured = self._run_answered(player, partial(_return, outcome))
             player.rounds.append(CompletedRun(measured, ended))

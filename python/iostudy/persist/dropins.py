@@ -48,18 +48,18 @@ def read_text(path: Path, root: Path) -> str | None:
         raise _unreadable(f"{path}: {error.strerror}") from error
 
 
-def read_other_writers(root: Path, own: Path) -> tuple[Assignment, ...]:
+def read_other_writers(root: Path, excluded: Path) -> tuple[Assignment, ...]:
     """Read what all other files set; UsageError if one is unreadable."""
     reader = Reader(root)
     found = read_writers(reader)
     if reader.refused:
         raise _unreadable("; ".join(reader.refused))
-    return tuple(line for line in found if line.file != own)
+    return tuple(line for line in found if line.file != excluded)
 
 
-def overrides(line: Assignment, own: Path, stage: Stage) -> bool:
+def overrides(line: Assignment, file: Path, stage: Stage) -> bool:
     """Whether a line is obeyed after one of iostudy's file of that stage."""
-    return (line.stage, line.file.name) > (stage, own.name)
+    return (line.stage, line.file.name) > (stage, file.name)
 
 
 def _unreadable(found: str) -> UsageError:

@@ -16,7 +16,7 @@ from iostudy.units import format_percent
 
 
 def describe_provenance(
-    study: Study, row: StudyRow, own: Sequence[ComparisonResult]
+    study: Study, row: StudyRow, results: Sequence[ComparisonResult]
 ) -> tuple[str, ...]:
     """Return a line with the conclusion, one for each workload, and the study."""
     host = row.circumstances.get("host", {})
@@ -24,20 +24,20 @@ def describe_provenance(
     kernel = f"kernel {(host.get('kernel') or {}).get('release') or 'unknown'}"
     date = datetime.fromtimestamp(row.started_at, UTC).strftime("%Y-%m-%d")
     return (
-        _conclude(study, own),
-        *_describe_verdicts(own),
+        _conclude(study, results),
+        *_describe_verdicts(results),
         f"Study {study.name} of {date}, host {name}, {kernel}, iostudy {row.iostudy_version}.",
     )
 
 
-def _conclude(study: Study, own: Sequence[ComparisonResult]) -> str:
+def _conclude(study: Study, results: Sequence[ComparisonResult]) -> str:
     baseline = study.baseline.label
-    if meets_goal(study, own):
-        better = [result.workload for result in exclude_guards(own) if result.meets_better]
+    if meets_goal(study, results):
+        better = [result.workload for result in exclude_guards(results) if result.meets_better]
         where = " and ".join(label for label in better if label in study.goal.better)
         guards = [label for label in study.goal.not_worse or () if label not in better]
         margin = format_percent(study.decide.margin)
-        guards += [result.title for result in own if result.is_guard]
+        guards += [result.title for result in results if result.is_guard]
         guarded = f", not worse by {margin} on {', '.join(guards)}" if guards else ""
         return f"Verdict: better than the baseline {baseline} on {where}{guarded}."
     return (
@@ -46,8 +46,8 @@ def _conclude(study: Study, own: Sequence[ComparisonResult]) -> str:
     )
 
 
-def _describe_verdicts(own: Iterable[ComparisonResult]) -> Iterator[str]:
-    for result in own:
+def _describe_verdicts(results: Iterable[ComparisonResult]) -> Iterator[str]:
+    for result in results:
         comparison = result.comparison
         verdict = comparison.verdict.value if comparison.verdict else "no verdict"
         blocks = f"{comparison.blocks} blocks"

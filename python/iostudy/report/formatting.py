@@ -84,15 +84,16 @@ def describe_stop(time_limit_seconds: float | None) -> str:
     )
 
 
-def describe_given_up(own: GivenUpWorkload) -> str:
+def describe_given_up(workload: GivenUpWorkload) -> str:
     """Describe a workload that a study gave up, with the reason and the remedy."""
     instead = (
         "Without limits in `validity:`, a new study reports disturbances and discards no trial for "
         "them."
-        if own.disturbed
+        if workload.disturbed
         else "Fix the cause; --resume tries it again."
     )
-    return f"{own.workload} was given up in block {own.block}: {own.explanation}. {instead}"
+    what = f"{workload.workload} was given up in block {workload.block}"
+    return f"{what}: {workload.explanation}. {instead}"
 
 
 def join_words(items: Sequence[str], word: str = "and") -> str:

@@ -55,7 +55,7 @@ def list_candidates(study: Study, compared: Iterable[ComparisonResult]) -> list[
     return sorted(better, key=lambda label: -better[label])
 
 
-def meets_goal(study: Study, own: Iterable[ComparisonResult]) -> bool:
+def meets_goal(study: Study, comparisons: Iterable[ComparisonResult]) -> bool:
     """Return whether the comparisons of one configuration show all that the goal requires.
 
     The further figures of every workload of the goal must not be worse.
@@ -63,7 +63,7 @@ def meets_goal(study: Study, own: Iterable[ComparisonResult]) -> bool:
     A screening has no goal: its proposal is confirmed by another study. The proposal is better on
     some workload and worse on none.
     """
-    all_results = tuple(own)
+    all_results = tuple(comparisons)
     results = {result.workload: result for result in exclude_guards(all_results)}
     if not find_mode(study).compares_configurations:
         verdicts = [result.comparison.verdict for result in results.values()]

@@ -63,10 +63,10 @@ def analyze_scaling(
     )
 
 
-def _figures(study: Study, own: Sequence[WorkloadRequest], values: AllValues) -> Array:
+def _figures(study: Study, requests: Sequence[WorkloadRequest], values: AllValues) -> Array:
     """Levels x rounds x configurations."""
-    blocks = common_blocks(values, {request.label for request in own})
-    return np.stack([workload_log_figures(study, request, values, blocks) for request in own])
+    blocks = common_blocks(values, {request.label for request in requests})
+    return np.stack([workload_log_figures(study, request, values, blocks) for request in requests])
 
 
 def _level(request: WorkloadRequest) -> float:

@@ -164,20 +164,20 @@ class NumberList:
     """Several numbers or sizes that are one level, such as the three of ``net.ipv4.tcp_rmem``."""
 
     count: int
-    each: Integer | Size
+    number: Integer | Size
     choices: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> str:
         """Count of the numbers, and allowed values of each."""
-        return f"{self.count} numbers with blanks between them, each {self.each.allowed}"
+        return f"{self.count} numbers with blanks between them, each {self.number.allowed}"
 
     def parse(self, text: str) -> str:
         """Return the numbers, separated by one blank."""
         numbers = text.split()
         if len(numbers) != self.count:
             raise ValueError(f"{len(numbers)} numbers; allowed: {self.allowed}")
-        return " ".join(map(self.each.parse, numbers))
+        return " ".join(map(self.number.parse, numbers))
 
 
 @dataclass(frozen=True)

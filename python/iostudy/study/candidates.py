@@ -36,11 +36,11 @@ def format_point(study: Study, point: Point) -> dict[str, str]:
 
 
 def name_points(
-    study: Study, points: Iterable[Point], known: Sequence[Candidate], round_: int
+    study: Study, points: Iterable[Point], earlier: Sequence[Candidate], round_: int
 ) -> tuple[Candidate, ...]:
     """Points as the candidates that enter in a round, after those that are known."""
     assert study.search is not None
-    named = list(known)
+    named = list(earlier)
     for point in points:
         taken = {each.label for each in named}
         label = (
@@ -48,7 +48,7 @@ def name_points(
             or f"candidate {len(named) + 1}"
         )
         named.append(Candidate(len(named) + 1, round_, label, point))
-    return tuple(named[len(known) :])
+    return tuple(named[len(earlier) :])
 
 
 def _with_levels(factor: Factor, values: Iterable[str | None]) -> Factor:

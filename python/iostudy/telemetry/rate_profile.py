@@ -72,9 +72,12 @@ class _Series:
         """Return the other intervals."""
         return self._selected(np.cumsum(self.seconds) - self.seconds / 2 <= seconds)
 
-    def _selected(self, own: NDArray[np.bool_]) -> _Series:
+    def _selected(self, chosen: NDArray[np.bool_]) -> _Series:
         return _Series(
-            self.seconds[own], self.moved_kb[own], self.requests[own], self.is_loaded[own]
+            self.seconds[chosen],
+            self.moved_kb[chosen],
+            self.requests[chosen],
+            self.is_loaded[chosen],
         )
 
 

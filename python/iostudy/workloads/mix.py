@@ -288,12 +288,14 @@ def _without_figures(label: str) -> str:
     )
 
 
-def _figures(known: Mapping[str, WorkloadDefinition], options: MixOptions) -> tuple[Figure, ...]:
+def _figures(
+    definitions: Mapping[str, WorkloadDefinition], options: MixOptions
+) -> tuple[Figure, ...]:
     first = next(iter(options.workloads))
     found = [
         _figure_of(label, figure, mean=options.repeats and label != first)
         for label, member in options.workloads.items()
-        for figure in known[member.name].figures(member.options)
+        for figure in definitions[member.name].figures(member.options)
     ]
     if options.repeats:
         found += [_rounds(label, first) for label in options.workloads if label != first]
@@ -303,13 +305,13 @@ def _figures(known: Mapping[str, WorkloadDefinition], options: MixOptions) -> tu
 
 
 def _part_figures(
-    known: Mapping[str, WorkloadDefinition], options: MixOptions
+    definitions: Mapping[str, WorkloadDefinition], options: MixOptions
 ) -> tuple[Figure, ...]:
     first = next(iter(options.workloads))
     return tuple(
         _figure_of(label, figure, mean=options.repeats and label != first)
         for label, member in options.workloads.items()
-        for figure in known[member.name].part_figures(member.options)
+        for figure in definitions[member.name].part_figures(member.options)
     )
 
 
@@ -325,17 +327,17 @@ def _rounds(label: str, first: str) -> Figure:
     return Figure(f"{label}.{ROUNDS}", "rounds", words, True)
 
 
-def _make(known: Mapping[str, WorkloadDefinition], options: MixOptions) -> Mix:
+def _make(definitions: Mapping[str, WorkloadDefinition], options: MixOptions) -> Mix:
     members = tuple(
-        MixMember(label, known[member.name], known[member.name].make(member.options))
+        MixMember(label, definitions[member.name], definitions[member.name].make(member.options))
         for label, member in options.workloads.items()
     )
     return Mix(members, options.repeats)
 
 
-def _options_model(known: Iterable[WorkloadDefinition]) -> type[MixOptions]:
+def _options_model(definitions: Iterable[WorkloadDefinition]) -> type[MixOptions]:
     """MixOptions that know the options of every workload, so that each error has its place."""
-    fields: dict[str, Any] = {each.name: (each.options | None, None) for each in known}
+    fields: dict[str, Any] = {each.name: (each.options | None, None) for each in definitions}
     member = create_model("MixMember", __base__=Member, **fields)
     members = dict[Label, member]  # type: ignore[valid-type]
     described = Field(
@@ -346,7 +348,7 @@ def _options_model(known: Iterable[WorkloadDefinition]) -> type[MixOptions]:
     return create_model("MixOptions", __base__=MixOptions, workloads=(members, described))
 
 
-def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
+def definition(definitions: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
     """Return the mix of any of these workloads by name; mixes do not nest."""
     return WorkloadDefinition(
         name=NAME,
@@ -356,15 +358,15 @@ def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
         "member that computes in Python slows the Python code of others, but not their I/O "
         "loops; shares and limits of users, which a cgroup would set",
         source="report R3: jobs of a cluster that overloaded its shared /home",
-        options=_options_model(known.values()),
-        figures=partial(_figures, known),
-        part_figures=partial(_part_figures, known),
+        options=_options_model(definitions.values()),
+        figures=partial(_figures, definitions),
+        part_figures=partial(_part_figures, definitions),
         example={
             "workloads": {
                 "foreground": {"dfsio-read": {"files": 1, "size": "64MiB"}},
                 "neighbour": {"dfsio-write": {"files": 1, "size": "16MiB"}},
             }
         },
-        make=partial(_make, known),
+        make=partial(_make, definitions),
         can_be_simulated=True,
     )

@@ -123,9 +123,11 @@ def print_readiness(found: Sequence[Readiness]) -> None:
             print_line(f"warning: {own.node}: {warning}")
 
 
-def _format(own: Readiness) -> list[str]:
-    state = "ready" if not own.problems else "; ".join(each.found for each in own.problems)
-    if own.facts is None:
-        return [own.node, "", "", "", state]
-    user = "root" if own.facts.root else "not root"
-    return [own.node, own.facts.version or "none", own.facts.python, user, state]
+def _format(readiness: Readiness) -> list[str]:
+    state = (
+        "ready" if not readiness.problems else "; ".join(each.found for each in readiness.problems)
+    )
+    if readiness.facts is None:
+        return [readiness.node, "", "", "", state]
+    user = "root" if readiness.facts.root else "not root"
+    return [readiness.node, readiness.facts.version or "none", readiness.facts.python, user, state]

@@ -47,9 +47,9 @@ class Group:
 class _Groups(dict[str, Group]):
     """Groups by name, which together have no more hosts than a fleet may have."""
 
-    def __init__(self, known: Collection[str]) -> None:
+    def __init__(self, names: Collection[str]) -> None:
         super().__init__()
-        self._known = known
+        self._names = names
         self._left = MAX_HOSTS
 
     def find(self, name: str) -> Group:
@@ -67,17 +67,19 @@ class _Groups(dict[str, Group]):
 
     def keep(self, variables: Mapping[str, Any]) -> dict[str, Any]:
         """The variables that iostudy knows."""
-        return {str(key): own for key, own in variables.items() if key in self._known}
+        return {str(key): own for key, own in variables.items() if key in self._names}
 
 
 def parse_text(
-    text: str, suffix: str, where: str, known: Collection[str]
+    text: str, suffix: str, where: str, names: Collection[str]
 ) -> tuple[Hosts, dict[str, tuple[str, ...]]]:
-    """Hosts with their ``known`` variables, and the hosts of each group; UsageError with a reason.
+    """Return hosts with the variables of these ``names``, and the hosts of each group.
+
+    UsageError with a reason.
 
     Without a suffix, a text that begins as a YAML mapping does is YAML: no INI file begins so.
     """
-    groups = _Groups(known)
+    groups = _Groups(names)
     if suffix in _YAML_SUFFIXES or (not suffix and _BEGINS_YAML.match(text)):
         _parse_yaml(groups, text, where)
     else:

@@ -187,15 +187,15 @@ def _class_report(effect: FleetEffect, found: ClassDifference, rule: Rule) -> Cl
     )
 
 
-def _class_member(effect: FleetEffect, own: NodeClass, rule: Rule) -> ClassMember:
+def _class_member(effect: FleetEffect, member: NodeClass, rule: Rule) -> ClassMember:
     """Changes of the baseline's figure are relative to the mean of all nodes."""
     origin = effect.pooled.mean if effect.is_baseline else 0.0
-    inner = own.pooled.interval(rule.risk / rule.comparisons)
+    inner = member.pooled.interval(rule.risk / rule.comparisons)
     interval = Interval(inner.low - origin, inner.high - origin)
     sign = _sign(effect)
     return ClassMember(
-        label=own.label,
-        nodes=own.nodes,
-        change=finite(as_fraction(sign * (own.pooled.mean - origin))),
+        label=member.label,
+        nodes=member.nodes,
+        change=finite(as_fraction(sign * (member.pooled.mean - origin))),
         interval=build_span((interval if sign > 0 else interval.mirrored()).as_fractions()),
     )

@@ -126,22 +126,22 @@ def _comparisons(report: FleetReport) -> Section:
     )
 
 
-def _spread(own: Heterogeneity) -> tuple[str, str]:
-    interval = format_interval(own.tau_interval).replace("+", "")
-    return f"{100 * own.tau:.1f} {interval}", f"{100 * own.i_squared:.0f}"
+def _spread(spread: Heterogeneity) -> tuple[str, str]:
+    interval = format_interval(spread.tau_interval).replace("+", "")
+    return f"{100 * spread.tau:.1f} {interval}", f"{100 * spread.i_squared:.0f}"
 
 
-def _change_rows(own: FleetComparison) -> Iterator[tuple[str, ...]]:
-    for name, difference in ((MEAN, own.mean), (NEW_NODE, own.new_node)):
+def _change_rows(comparison: FleetComparison) -> Iterator[tuple[str, ...]]:
+    for name, difference in ((MEAN, comparison.mean), (NEW_NODE, comparison.new_node)):
         change, verdict = format_change(difference), format_verdict(difference)
-        yield own.workload, own.configuration, name, change, verdict
+        yield comparison.workload, comparison.configuration, name, change, verdict
 
 
-def _spread_row(own: FleetComparison) -> tuple[str, ...]:
-    counts = ((own.verdicts[verdict], verdict) for verdict in Verdict)
+def _spread_row(comparison: FleetComparison) -> tuple[str, ...]:
+    counts = ((comparison.verdicts[verdict], verdict) for verdict in Verdict)
     verdicts = ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
-    head = (own.workload, own.configuration, str(own.nodes))
-    return (*head, *_spread(own.heterogeneity), verdicts)
+    head = (comparison.workload, comparison.configuration, str(comparison.nodes))
+    return (*head, *_spread(comparison.heterogeneity), verdicts)
 
 
 def _heat_map(number: int, baseline: BaselineSpread, report: FleetReport) -> Section:
@@ -198,15 +198,15 @@ def _classes(report: FleetReport) -> Section:
     )
 
 
-def _class_rows(own: ClassReport) -> Iterator[tuple[str, ...]]:
-    for each in own.classes:
+def _class_rows(classes: ClassReport) -> Iterator[tuple[str, ...]]:
+    for each in classes.classes:
         yield (
-            own.workload,
-            own.configuration,
-            f"{', '.join(own.traits)}: {each.label}",
+            classes.workload,
+            classes.configuration,
+            f"{', '.join(classes.traits)}: {each.label}",
             str(len(each.nodes)),
             format_change_interval(each.change, each.interval),
-            _p(own.p_value),
+            _p(classes.p_value),
         )
 
 

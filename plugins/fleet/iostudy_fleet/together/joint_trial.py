@@ -66,13 +66,13 @@ def _node_run(node: str, result: NodeTrial, offsets: tuple[ClockOffset, ClockOff
     return NodeRun(node, result.span.began, result.span.ended, size, *offsets)
 
 
-def _build_part(own: NodeRun, runs: list[NodeRun]) -> NodePart:
+def _build_part(run: NodeRun, runs: list[NodeRun]) -> NodePart:
     return NodePart(
-        node=own.node,
-        seconds=own.seconds,
-        start_after=own.start - min(each.start for each in runs),
-        error=max(own.offset_before.error, own.offset_after.error),
-        size=own.size,
+        node=run.node,
+        seconds=run.seconds,
+        start_after=run.start - min(each.start for each in runs),
+        error=max(run.offset_before.error, run.offset_after.error),
+        size=run.size,
     )
 
 

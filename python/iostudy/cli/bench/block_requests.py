@@ -42,12 +42,12 @@ def _iterate_requests(measured: BlockRequests) -> Iterator[DeviceRequests]:
             yield device, operation, own
 
 
-def _latency_row(device: str, operation: str, own: Requests) -> tuple[str, ...]:
-    values = (own.mean_us, *percentiles_us(own.latencies_us, own.max_us).values())
+def _latency_row(device: str, operation: str, requests: Requests) -> tuple[str, ...]:
+    values = (requests.mean_us, *percentiles_us(requests.latencies_us, requests.max_us).values())
     return (device, operation, *map(format_significant, values), "")
 
 
-def _size_row(device: str, operation: str, own: Requests) -> tuple[str, ...]:
-    sizes = (own.moved_bytes / own.count, own.sizes[0][0], own.sizes[-1][0])
+def _size_row(device: str, operation: str, requests: Requests) -> tuple[str, ...]:
+    sizes = (requests.moved_bytes / requests.count, requests.sizes[0][0], requests.sizes[-1][0])
     kib = (format_significant(size / KIB) for size in sizes)
-    return (device, operation, str(own.count), *kib, "")
+    return (device, operation, str(requests.count), *kib, "")

@@ -77,10 +77,10 @@ def _block_requests(requests: BlockRequests) -> BlockRequestReport:
     )
 
 
-def _requests(own: Requests) -> RequestSummary:
+def _requests(requests: Requests) -> RequestSummary:
     latency_us = RequestLatencyDistribution(
-        mean=own.mean_us,
-        percentiles=percentiles_us(own.latencies_us, own.max_us),
-        histogram=own.latencies_us,
+        mean=requests.mean_us,
+        percentiles=percentiles_us(requests.latencies_us, requests.max_us),
+        histogram=requests.latencies_us,
     )
-    return RequestSummary(count=own.count, latency_us=latency_us, size_bytes=own.sizes)
+    return RequestSummary(count=requests.count, latency_us=latency_us, size_bytes=requests.sizes)

@@ -144,10 +144,10 @@ def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:
         print_numbers(_build_parts_table(own, figure.name))
 
 
-def _build_parts_table(own: Sequence[tuple[Mapping[str, str], float]], name: str) -> TextTable:
-    labels = tuple(dict.fromkeys(label for part, _ in own for label in part))
+def _build_parts_table(parts: Sequence[tuple[Mapping[str, str], float]], name: str) -> TextTable:
+    labels = tuple(dict.fromkeys(label for part, _ in parts for label in part))
     rows = [
         (*(part.get(label, "") for label in labels), format_significant(value))
-        for part, value in own
+        for part, value in parts
     ]
     return TextTable("", (*labels, name), rows, names=len(labels))

@@ -84,13 +84,13 @@ def _devices_below(name: str, context: DiagnosisContext) -> Iterator[str]:
 
 
 def _select_peers(
-    name: str, known: Mapping[str, Figures], context: DiagnosisContext, *, comparable: bool
+    name: str, members: Mapping[str, Figures], context: DiagnosisContext, *, comparable: bool
 ) -> Iterator[tuple[str, Figures]]:
     """Return the other members of the same type."""
     own = _has_platters(name, context)
-    for other, figures in known.items():
+    for other, figures in members.items():
         is_peer = other != name and _has_platters(other, context) == own
-        if is_peer and (not comparable or _have_comparable_io(known[name], figures)):
+        if is_peer and (not comparable or _have_comparable_io(members[name], figures)):
             yield other, figures
 
 

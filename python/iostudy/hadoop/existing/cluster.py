@@ -270,7 +270,7 @@ class ExistingCluster:
             }
         return {**of_jobs, _TAGS: tags}
 
-    def _staging(self, own: Properties) -> Properties:
+    def _staging(self, site: Properties) -> Properties:
         """Return the properties that move YARN's staging files into the study's folder.
 
         A killed job leaves these files there. The job history stays where its server reads
@@ -278,8 +278,8 @@ class ExistingCluster:
         """
         if self.access.configuration.final().keys() & {_STAGING, _HISTORY}:
             return {}
-        before = own.get(_STAGING, _DEFAULT_STAGING)
-        history = own.get(_HISTORY, f"{before}/history/done_intermediate")
+        before = site.get(_STAGING, _DEFAULT_STAGING)
+        history = site.get(_HISTORY, f"{before}/history/done_intermediate")
         return {_STAGING: f"{self.folder}/staging", _HISTORY: history}
 
     def _client(self, conf: Path, jobs: Properties) -> Client:

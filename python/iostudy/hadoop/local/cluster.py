@@ -183,13 +183,13 @@ class LocalCluster:
             "properties": defaults.job_properties(layout, self._properties),
         }
 
-    def _fact(self, each: ClusterDaemon) -> Mapping[str, Any]:
-        process = self._running.get(each.name)
+    def _fact(self, daemon: ClusterDaemon) -> Mapping[str, Any]:
+        process = self._running.get(daemon.name)
         return {
             "pid": process.pid if process else None,
-            "heap": defaults.heap(self._layout, self._layout.properties, each.role),
+            "heap": defaults.heap(self._layout, self._layout.properties, daemon.role),
             "resident_bytes": process.resident_bytes() if process else 0,
-            "properties": defaults.daemon_properties(self._layout, each),
+            "properties": defaults.daemon_properties(self._layout, daemon),
         }
 
     def _launch(self, on_progress: LineHandler) -> None:
@@ -263,8 +263,8 @@ class LocalCluster:
         except ClusterError:
             return False
 
-    def _runs(self, each: ClusterDaemon) -> bool:
-        process = self._running.get(each.name)
+    def _runs(self, daemon: ClusterDaemon) -> bool:
+        process = self._running.get(daemon.name)
         return process is not None and process.runs()
 
     def _keep(self, layout: ClusterLayout) -> None:

@@ -115,12 +115,12 @@ def cluster_tag(layout: ClusterLayout) -> str:
 
 
 def _with_given(
-    own: dict[str, str], layout: ClusterLayout, properties: Properties
+    defaults: dict[str, str], layout: ClusterLayout, properties: Properties
 ) -> dict[str, str]:
     given = {**layout.spec.properties, **properties}
     # The port may be a fixed one; then the cluster's own entry says the same.
     free = given.keys() - _ALL_ADDRESSES - set(HEAPS)
-    return own | {name: given[name] for name in sorted(free)}
+    return defaults | {name: given[name] for name in sorted(free)}
 
 
 def _common(layout: ClusterLayout) -> dict[str, str]:

@@ -433,12 +433,16 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
         )
 
 
-def _title(each: ConfigurationComparison) -> str:
-    return f"{each.workload}, {each.figure.name}" if each.is_guard else each.workload
+def _title(configuration: ConfigurationComparison) -> str:
+    return (
+        f"{configuration.workload}, {configuration.figure.name}"
+        if configuration.is_guard
+        else configuration.workload
+    )
 
 
-def _configuration(each: ConfigurationComparison) -> str:
-    first, second = each.first.configuration, each.second.configuration
+def _configuration(configuration: ConfigurationComparison) -> str:
+    first, second = configuration.first.configuration, configuration.second.configuration
     return first if first == second else f"{first} / {second}"
 
 

@@ -103,11 +103,11 @@ def build_runs_comparison(
     )
 
 
-def _compare(own: FigureRuns, rule: Rule) -> FigureComparison:
-    first, second = (np.log(np.asarray(values)) for values in (own.first, own.second))
-    found = compare_samples(first, second, higher_is_better=own.figure.higher_is_better, rule=rule)
+def _compare(runs: FigureRuns, rule: Rule) -> FigureComparison:
+    first, second = (np.log(np.asarray(values)) for values in (runs.first, runs.second))
+    found = compare_samples(first, second, higher_is_better=runs.figure.higher_is_better, rule=rule)
     return FigureComparison(
-        figure=own.figure,
+        figure=runs.figure,
         first=RunsMean(value=_mean(first), runs=len(first)),
         second=RunsMean(value=_mean(second), runs=len(second)),
         change=finite(found.change),

@@ -148,24 +148,24 @@ def _diagnosed(
 
 
 def _summarize(
-    own: Sequence[tuple[int, TrialRow]],
+    trials: Sequence[tuple[int, TrialRow]],
     found: Diagnoses,
     figure: str,
     samples: ReadSamples | None,
 ) -> BottleneckReport:
-    limits = Counter(found[row.id].limit for _, row in own)
+    limits = Counter(found[row.id].limit for _, row in trials)
     # A known bottleneck precedes an unclear one that as many trials have.
     ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Bottleneck.UNCLEAR))
-    number, typical = _typical(own, found, ranked[0], figure)
+    number, typical = _typical(trials, found, ranked[0], figure)
     diagnosis = found[typical.id]
     main = diagnosis.findings[0] if diagnosis.findings else None
-    shared = limits[ranked[0]] >= _MOST_SHARE * len(own)
+    shared = limits[ranked[0]] >= _MOST_SHARE * len(trials)
     line, why_not = _timeline(typical, samples)
     return BottleneckReport.copy_from(
         diagnosis,
         workload=typical.workload,
         configuration=typical.configuration,
-        trials=len(own),
+        trials=len(trials),
         limits={limit: limits[limit] for limit in ranked},
         of=main.of if main else "",
         confidence=(main.confidence if shared else Confidence.LOW) if main else None,
@@ -179,12 +179,12 @@ def _summarize(
 
 
 def _typical(
-    own: Sequence[tuple[int, TrialRow]], found: Diagnoses, limit: Bottleneck, figure: str
+    trials: Sequence[tuple[int, TrialRow]], found: Diagnoses, limit: Bottleneck, figure: str
 ) -> tuple[int, TrialRow]:
     """Return the trial with that limit whose figure is nearest the median of all."""
-    values = {row.id: (row.figures or {})[figure] for _, row in own}
+    values = {row.id: (row.figures or {})[figure] for _, row in trials}
     middle = statistics.median(values.values())
-    having = [(number, row) for number, row in own if found[row.id].limit is limit]
+    having = [(number, row) for number, row in trials if found[row.id].limit is limit]
     return min(having, key=lambda each: abs(values[each[1].id] - middle))
 
 
@@ -283,20 +283,20 @@ def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Itera
     )
 
 
-def _describe_limits(own: BottleneckReport) -> Iterator[str]:
+def _describe_limits(bottleneck: BottleneckReport) -> Iterator[str]:
     """``the device sda, in 9 of 10 trials; unclear in 1``."""
-    (first, most), *others = own.limits.items()
-    yield f"{_named(first, own.of)}, in {most} of {format_count(own.trials, 'trial')}"
+    (first, most), *others = bottleneck.limits.items()
+    yield f"{_named(first, bottleneck.of)}, in {most} of {format_count(bottleneck.trials, 'trial')}"
     yield from (f"{_named(limit)} in {trials}" for limit, trials in others)
 
 
-def _describe_confidence(own: BottleneckReport) -> str:
+def _describe_confidence(bottleneck: BottleneckReport) -> str:
     """Return the confidence, with the reason if it differs from the typical trial's."""
-    if own.confidence is None or own.confidence is own.typical_confidence:
-        return own.confidence or ""
-    shared = f"{own.limits[own.limit]} of {format_count(own.trials, 'trial')}"
-    alone = f"{own.typical_confidence} in trial {own.typical}"
-    return f"{own.confidence}, as {shared} share it ({alone})"
+    if bottleneck.confidence is None or bottleneck.confidence is bottleneck.typical_confidence:
+        return bottleneck.confidence or ""
+    shared = f"{bottleneck.limits[bottleneck.limit]} of {format_count(bottleneck.trials, 'trial')}"
+    alone = f"{bottleneck.typical_confidence} in trial {bottleneck.typical}"
+    return f"{bottleneck.confidence}, as {shared} share it ({alone})"
 
 
 def _named(limit: Bottleneck, of: str = "") -> str:

@@ -78,12 +78,12 @@ def find_flags(
 
 
 def _flagged(
-    result: Result, base: BlockFigures, own: BlockFigures, shared: FamilyOfTests
+    result: Result, base: BlockFigures, figures: BlockFigures, shared: FamilyOfTests
 ) -> Result:
     if result.baseline:
         return result
-    common = sorted(base.keys() & own.keys())
-    first, second = (np.log([each[block] for block in common]) for each in (base, own))
+    common = sorted(base.keys() & figures.keys())
+    first, second = (np.log([each[block] for block in common]) for each in (base, figures))
     noise = measure_slow_noise(first, second)
     slow_noise = None
     if noise is not None and math.isfinite(noise.low):

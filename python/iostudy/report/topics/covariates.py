@@ -180,24 +180,24 @@ def count_tests(values: Sequence[CovariateValues]) -> int:
 
 
 def _report(
-    study: Study, own: CovariateValues, results: Sequence[Result], level: float
+    study: Study, values: CovariateValues, results: Sequence[Result], level: float
 ) -> CovariateReport:
-    balance = measure_balance(own.shares, level)
+    balance = measure_balance(values.shares, level)
     flagged = (
         balance is not None
         and balance.p < level
         and abs(balance.mean - balance.mean_of_others) >= _RELEVANT * study.decide.margin
     )
     return CovariateReport(
-        workload=own.workload,
-        covariate=own.covariate,
+        workload=values.workload,
+        covariate=values.covariate,
         shares=tuple(
             CovariateShare(
                 configuration=configuration.label,
                 trials=len(known := column[~np.isnan(column)]),
                 share=finite(float(known.mean())) if len(known) else None,
             )
-            for configuration, column in zip(study.configurations(), own.shares.T, strict=True)
+            for configuration, column in zip(study.configurations(), values.shares.T, strict=True)
         ),
         p=balance.p if balance else None,
         testable=balance is not None and balance.minimum_p < level,
@@ -307,15 +307,15 @@ def _findings(report: Report) -> Iterator[str]:
         yield f"Too few blocks of {where} ran to show an imbalance between configurations."
 
 
-def describe_imbalance(own: CovariateReport, factor: str) -> str:
+def describe_imbalance(covariate: CovariateReport, factor: str) -> str:
     """An imbalance with its figures and what it means for the verdict."""
-    found = own.imbalance
+    found = covariate.imbalance
     assert found is not None
     share, others = format_percent(found.share), format_percent(found.others)
     return (
-        f"{own.workload}: {own.covariate} took {share} of {own.covariate.whole} under "
-        f"{name_configuration(found.configuration, factor)}, and {others} under the others in "
-        f"the same blocks. {found.meaning}"
+        f"{covariate.workload}: {covariate.covariate} took {share} of "
+        f"{covariate.covariate.whole} under {name_configuration(found.configuration, factor)}, "
+        f"and {others} under the others in the same blocks. {found.meaning}"
     )
 
 

@@ -185,12 +185,12 @@ def _won(whole: _Whole, winner: str) -> str:
     return f"{who} {_describe_gains(own, better, whole)}{more}"
 
 
-def _describe_gains(own: dict[str, Result], better: Sequence[str], whole: _Whole) -> str:
+def _describe_gains(results: dict[str, Result], better: Sequence[str], whole: _Whole) -> str:
     if len(better) > _MOST_NAMED:
-        return f"on {len(better)} of {len(own)} {whole.noun}s"
-    if len(own) == 1:
-        return _size(own[better[0]])
-    return join_words([f"{_size(own[name])} on {name}" for name in better])
+        return f"on {len(better)} of {len(results)} {whole.noun}s"
+    if len(results) == 1:
+        return _size(results[better[0]])
+    return join_words([f"{_size(results[name])} on {name}" for name in better])
 
 
 def _size(result: Result) -> str:
@@ -200,11 +200,11 @@ def _size(result: Result) -> str:
     return f"by {size}" if is_difference else size
 
 
-def _no_worse(own: dict[str, Result], rest: Sequence[str], whole: _Whole) -> str:
-    shown = [name for name in rest if own[name].not_worse]
-    open_ = [name for name in rest if not own[name].not_worse]
+def _no_worse(results: dict[str, Result], rest: Sequence[str], whole: _Whole) -> str:
+    shown = [name for name in rest if results[name].not_worse]
+    open_ = [name for name in rest if not results[name].not_worse]
     clauses = []
-    if shown and all(own[name].verdict is Verdict.EQUIVALENT for name in shown):
+    if shown and all(results[name].verdict is Verdict.EQUIVALENT for name in shown):
         clauses.append(f"equivalent within {_margin(whole)} on {_rest(shown)}")
     elif shown:
         clauses.append(f"not worse by {_margin(whole)} on {_rest(shown)}")

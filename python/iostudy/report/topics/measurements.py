@@ -149,20 +149,20 @@ class PairedMeans:
         return None if ends is None else build_span(ends.as_fractions())
 
 
-def compare_means(base: Values, own: Values, rule: Rule) -> PairedMeans | None:
-    """``own`` compared with ``base`` in the blocks and by the interval of a verdict.
+def compare_means(base: Values, compared: Values, rule: Rule) -> PairedMeans | None:
+    """``compared`` against ``base`` in the blocks and by the interval of a verdict.
 
     None without common blocks.
     """
-    common = sorted(base.keys() & own.keys())
+    common = sorted(base.keys() & compared.keys())
     common = common[: rule.boundaries_of(len(common)).last_look(len(common))]
     if not common:
         return None
-    ours, theirs = ([values[block] for block in common] for values in (own, base))
+    ours, theirs = ([values[block] for block in common] for values in (compared, base))
     if not all(math.isfinite(value) and value > 0 for value in (*ours, *theirs)):
         return PairedMeans(len(common), math.fsum(ours) / len(ours), rule)
     mean = math.exp(math.fsum(map(math.log, ours)) / len(ours))
-    if own is base:
+    if compared is base:
         return PairedMeans(len(common), mean, rule)
     ratios = PairedRuns.from_figures(theirs, ours, higher_is_better=True).differences
     return PairedMeans(len(common), mean, rule, ratios)
@@ -483,8 +483,8 @@ def _draw_latencies(operation: str, latencies: Sequence[LatencyReport], report: 
     return make_chart(layers, height=240, title=operation, rows=rows)
 
 
-def _place_latency(own: LatencyReport, us: float, slower: float) -> dict[str, Any]:
-    return {"configuration": own.configuration, "us": us, "slower": float(f"{slower:.5g}")}
+def _place_latency(latency: LatencyReport, us: float, slower: float) -> dict[str, Any]:
+    return {"configuration": latency.configuration, "us": us, "slower": float(f"{slower:.5g}")}
 
 
 _STRONGEST = 0.62

@@ -92,18 +92,18 @@ def _suggest_resume_on_nodes(text: str, file: str, folder: str) -> Step:
     )
 
 
-def _keep_on_nodes(own: Configuration) -> Iterator[Step]:
+def _keep_on_nodes(winner: Configuration) -> Iterator[Step]:
     """Return a step for each setting and option: `persist` knows the places of one host only."""
-    for name, value in own.settings.items():
+    for name, value in winner.settings.items():
         if value != AS_FOUND:
             yield Step(text=f"Set {name} to {value} on every node, with your own tools.")
-    for name, value in own.options.items():
+    for name, value in winner.options.items():
         yield Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
 
 
-def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
+def _keep(study: Study, winner: Configuration, folder: str) -> Iterator[Step]:
     """Return the step that keeps the winner's host settings, and lists the rest."""
-    varied = {name: value for name, value in own.settings.items() if value != AS_FOUND}
+    varied = {name: value for name, value in winner.settings.items() if value != AS_FOUND}
     made = [name for name in varied if catalog.get(name).cost is Cost.FORMAT]
     kept = [name for name in varied if name not in made]
     if any(name.startswith(PREFIX) for name in made) and study.target.made_levels:
@@ -133,11 +133,11 @@ def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
             install = shlex.join([*command, "--install"])
             yield Step(text="Show what would be persisted, and where:", command=shlex.join(command))
             yield Step(text="Persist it, as root:", command=install)
-    for name, value in own.options.items():
+    for name, value in winner.options.items():
         if study.baseline.options.get(name) == value:
             continue
         if f"{OPTION_PREFIX}{name}" in SELF_NAMED:
-            yield Step(text=f"Use {own.label}.")
+            yield Step(text=f"Use {winner.label}.")
             continue
         yield Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
 

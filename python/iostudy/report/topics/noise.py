@@ -173,16 +173,18 @@ def build_workload_power(
 
 
 def build_power_estimate(
-    known: PowerEstimate, seconds: Callable[[int], float] | None = None
+    estimate: PowerEstimate, seconds: Callable[[int], float] | None = None
 ) -> PowerEstimateReport:
     """Build the values of a power estimate; ``seconds`` maps blocks to their duration."""
     return PowerEstimateReport.copy_from(
-        known,
-        sd=known.noise.sd,
-        interval=known.noise,
-        reachable=finite(known.detectable_effect),
-        reachable_interval=build_span((known.detectable_effect_low, known.detectable_effect_high)),
-        sentence=power.format_power(known, seconds),
+        estimate,
+        sd=estimate.noise.sd,
+        interval=estimate.noise,
+        reachable=finite(estimate.detectable_effect),
+        reachable_interval=build_span(
+            (estimate.detectable_effect_low, estimate.detectable_effect_high)
+        ),
+        sentence=power.format_power(estimate, seconds),
     )
 
 
@@ -231,12 +233,12 @@ def format_noise(noise: PowerEstimateReport) -> dict[str, str]:
     }
 
 
-def _list_causes(own: NoiseDecompositionReport) -> Iterator[tuple[str, str, str, str]]:
+def _list_causes(noise: NoiseDecompositionReport) -> Iterator[tuple[str, str, str, str]]:
     """Yield cause, share of the variance, evidence and remedy of each cause, and of the rest."""
-    for cause in own.causes:
+    for cause in noise.causes:
         yield cause.cause, _format_known(cause.share, cause.interval), cause.evidence, cause.remedy
-    examined = f"{own.trials} trials; examined: {join_words(list(own.examined))}"
-    yield "unexplained", format_percent(own.unexplained), examined, "average it over more blocks"
+    examined = f"{noise.trials} trials; examined: {join_words(list(noise.examined))}"
+    yield "unexplained", format_percent(noise.unexplained), examined, "average it over more blocks"
 
 
 def _format_known(value: float | None, within: Span | None) -> str:
@@ -248,8 +250,8 @@ def _format_known(value: float | None, within: Span | None) -> str:
     return format_percent_interval(value, within.low, within.high)
 
 
-def describe_causes(own: NoiseDecompositionReport) -> Iterator[str]:
+def describe_causes(noise: NoiseDecompositionReport) -> Iterator[str]:
     """A sentence for each named cause with its remedy, and one for the rest."""
-    for cause, share, evidence, remedy in _list_causes(own):
+    for cause, share, evidence, remedy in _list_causes(noise):
         verb = "is" if cause == "unexplained" else "goes with"
-        yield f"{own.workload}: {share} of the variance {verb} {cause} ({evidence}); {remedy}."
+        yield f"{noise.workload}: {share} of the variance {verb} {cause} ({evidence}); {remedy}."

@@ -277,9 +277,9 @@ def _draw_response(curve: MainEffectReport) -> Iterator[alt.Chart]:
     yield points.encode(x=x, y=change, size=size, tooltip=tooltip)
 
 
-def describe_outcome(own: CandidateReport) -> str:
+def describe_outcome(candidate: CandidateReport) -> str:
     """Describe the outcome of a candidate, with the reason."""
-    match own.standing:
+    match candidate.standing:
         case RaceStatus.RACING:
             return "still racing"
         case RaceStatus.WORSE:
@@ -287,10 +287,10 @@ def describe_outcome(own: CandidateReport) -> str:
         case RaceStatus.UNFIT:
             return "dropped: worse on a workload"
         case RaceStatus.REFUSED:
-            return f"refused: {own.refused}"
+            return f"refused: {candidate.refused}"
         case RaceStatus.FINISHED:
-            return "finished" if own.eligible else "finished; worse on a workload"
-    assert_never(own.standing)
+            return "finished" if candidate.eligible else "finished; worse on a workload"
+    assert_never(candidate.standing)
 
 
 def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart:

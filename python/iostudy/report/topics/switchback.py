@@ -294,26 +294,26 @@ def describe_plan(row: PlanRow) -> str:
     )
 
 
-def describe_confirmation(workload: str, own: ConfirmationReport, factor: str = "") -> str:
+def describe_confirmation(workload: str, confirmation: ConfirmationReport, factor: str = "") -> str:
     """A confirmation with its outcome, and what would decide an undecided one.
 
     ``factor`` is the one that varies alone, if any.
     """
-    label = name_configuration(own.configuration, factor)
-    difference = f"(difference {format_interval(own.difference_interval)} %)"
-    match own.outcome:
+    label = name_configuration(confirmation.configuration, factor)
+    difference = f"(difference {format_interval(confirmation.difference_interval)} %)"
+    match confirmation.outcome:
         case ConfirmationOutcome.AGREE:
             found = f"agree within the margin {difference}"
         case ConfirmationOutcome.DISAGREE:
             found = f"disagree {difference}. Use whole trials (decide: {{mode: trials}})"
         case ConfirmationOutcome.UNDECIDED:
             found = f"are too imprecise {difference}: "
-            if own.blocks_needed is None:
+            if confirmation.blocks_needed is None:
                 found += f"{MOST_BLOCKS} blocks of whole trials would not decide"
             else:
-                found += f"about {own.blocks_needed} blocks of whole trials would decide"
+                found += f"about {confirmation.blocks_needed} blocks of whole trials would decide"
         case _:
-            assert_never(own.outcome)
+            assert_never(confirmation.outcome)
     return f"Confirmation of {label} on {workload}: trials and windows {found}."
 
 

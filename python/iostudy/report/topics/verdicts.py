@@ -191,13 +191,16 @@ def list_verdicts(workloads: Sequence[WorkloadReport]) -> tuple[FigureVerdicts, 
     return tuple(each for own in workloads for each in _list_of_workload(own, alone=alone))
 
 
-def _list_of_workload(own: WorkloadReport, *, alone: bool) -> Iterator[FigureVerdicts]:
+def _list_of_workload(workload: WorkloadReport, *, alone: bool) -> Iterator[FigureVerdicts]:
     """Yield the verdicts on one workload; its label names them if it has one figure."""
-    figures = ((own.figure, own.results), *((each.figure, each.results) for each in own.guards))
+    figures = (
+        (workload.figure, workload.results),
+        *((each.figure, each.results) for each in workload.guards),
+    )
     for place, (figure, results) in enumerate(figures):
-        several = figure.name if alone else f"{figure.name} of {own.label}"
-        name = several if own.guards else own.label
-        yield FigureVerdicts(name, own.label, figure, results, is_guard=place > 0)
+        several = figure.name if alone else f"{figure.name} of {workload.label}"
+        name = several if workload.guards else workload.label
+        yield FigureVerdicts(name, workload.label, figure, results, is_guard=place > 0)
 
 
 def format_value(result: Result) -> str:

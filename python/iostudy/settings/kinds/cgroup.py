@@ -80,12 +80,12 @@ class CgroupSetting:
     def read(self) -> str:
         """Return the value in the current group of this process; SettingError without one."""
         hierarchy = cgroups.io_hierarchy()
-        found = read_rule(hierarchy.own, hierarchy.version, self.definition.control, self.number)
+        found = read_rule(hierarchy.group, hierarchy.version, self.definition.control, self.number)
         if found is None:
             raise SettingError(
                 f"to read {self.label}",
                 found="the group has no weight",
-                where=str(hierarchy.own),
+                where=str(hierarchy.group),
                 remedy=_remedy(Control.WEIGHT),
             )
         return found
@@ -141,7 +141,7 @@ class TrialGroup:
         prefix = _TURNED_ON_PREFIX if turned_on else _PREFIX
         return cls(
             path=parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}",
-            origin=hierarchy.own,
+            origin=hierarchy.group,
             top=hierarchy.top,
             version=hierarchy.version,
             turned_on=turned_on,

@@ -286,8 +286,8 @@ def read(job: str, override: Mapping[str, str]) -> JobFile:
     return _parse(path, _read(path), override)
 
 
-def _parse(path: Path, own: str, override: Mapping[str, str]) -> JobFile:
-    text = fio_text.rewrite(own, path.parent, override)
+def _parse(path: Path, name: str, override: Mapping[str, str]) -> JobFile:
+    text = fio_text.rewrite(name, path.parent, override)
     arguments = ("fio", "--parse-only", "--debug=parse", "-")
     parsing = Program(arguments, path.parent, _PARSING_SECONDS, input=text)
     output = _accepted(path, program.run(parsing)).stdout.text
@@ -339,13 +339,13 @@ def _sections(debug: str) -> list[tuple[str, list[Parameter], list[Parameter]]]:
     return sections
 
 
-def _with(job: Job, own: Sequence[Parameter], of_engine: Sequence[Parameter]) -> Job:
+def _with(job: Job, parameters: Sequence[Parameter], of_engine: Sequence[Parameter]) -> Job:
     """Add parameters to those inherited; another engine has none of the inherited engine's."""
     held = dict(job.parameters)
-    if dict(own).get("ioengine", engine := held.get("ioengine")) != engine:
+    if dict(parameters).get("ioengine", engine := held.get("ioengine")) != engine:
         held = {name: value for name, value in held.items() if name not in job.of_engine}
         job = replace(job, of_engine=frozenset())
-    for name, value in (*own, *of_engine):
+    for name, value in (*parameters, *of_engine):
         _set(held, name, value)
     return replace(job, parameters=held, of_engine=job.of_engine | dict(of_engine).keys())
 

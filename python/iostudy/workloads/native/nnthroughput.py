@@ -256,22 +256,22 @@ def _phase_log_figures(
 
 
 def _shares(
-    phases: Sequence[_native.NamespacePhase], own: str, options: NNThroughputOptions
+    phases: Sequence[_native.NamespacePhase], prefix: str, options: NNThroughputOptions
 ) -> dict[str, float]:
     """Return the shares of the workers' time, and with a log those of the phases.
 
-    ``own`` is the prefix of the figures' names.
+    ``prefix`` is that of the figures' names.
     """
     seconds = math.fsum(phase.wall_seconds for phase in phases)
     of_workers = 100 / (_workers(options) * seconds)
     shares = {
-        f"{own}lock_share": of_workers * math.fsum(phase.lock_seconds for phase in phases),
-        f"{own}buffer_share": of_workers * math.fsum(phase.buffer_seconds for phase in phases),
-        f"{own}sync_share": of_workers * math.fsum(phase.sync_seconds for phase in phases),
+        f"{prefix}lock_share": of_workers * math.fsum(phase.lock_seconds for phase in phases),
+        f"{prefix}buffer_share": of_workers * math.fsum(phase.buffer_seconds for phase in phases),
+        f"{prefix}sync_share": of_workers * math.fsum(phase.sync_seconds for phase in phases),
     }
     if options.logs != (NO_LOG,):
         writing = math.fsum(phase.writing_seconds for phase in phases)
-        shares[f"{own}writing_share"] = 100 * writing / seconds
+        shares[f"{prefix}writing_share"] = 100 * writing / seconds
     return shares
 
 
@@ -341,11 +341,11 @@ def _log_figures(operation: str, options: NNThroughputOptions) -> tuple[Figure, 
     )
 
 
-def _share_figures(own: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
-    """Return the figures of a phase, or of all; ``own`` is the prefix of their names."""
-    time = "time" if own else "time in all phases"
+def _share_figures(prefix: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
+    """Return the figures of a phase, or of all; ``prefix`` begins their names."""
+    time = "time" if prefix else "time in all phases"
     waits = tuple(
-        Figure(f"{own}{name}_share", "%", f"of their {time}, workers waited {words}", False)
+        Figure(f"{prefix}{name}_share", "%", f"of their {time}, workers waited {words}", False)
         for name, words in {
             "lock": "for the tree, which another one was changing",
             "buffer": "for the log's buffer, or for room in it",
@@ -355,7 +355,7 @@ def _share_figures(own: str, options: NNThroughputOptions) -> tuple[Figure, ...]
     if options.logs == (NO_LOG,):
         return waits
     writing = f"of the {time}, the log was written and synced"
-    return (*waits, Figure(f"{own}writing_share", "%", writing, False))
+    return (*waits, Figure(f"{prefix}writing_share", "%", writing, False))
 
 
 NNTHROUGHPUT = WorkloadDefinition(

@@ -150,7 +150,7 @@ class Wordcount(Workload):
     def run(self, place: Place) -> Measurement:
         """Count all words once; the output is verified afterwards."""
         texts, expected = self._own_texts(), None
-        with _text_errors(place, own=bool(texts)):
+        with _text_errors(place, are_own=bool(texts)):
             if not texts:
                 texts = [str(path) for path in self._made_texts(place)]
                 words, checksum = json.loads((place.directory / _MADE).read_text())
@@ -199,13 +199,13 @@ def _unusable(found: str, where: str) -> UsageError:
 
 
 @contextmanager
-def _text_errors(place: Place, *, own: bool) -> Iterator[None]:
+def _text_errors(place: Place, *, are_own: bool) -> Iterator[None]:
     """Translate errors; those of the user's own texts are not errors of the device."""
     with translate_core_errors("to count the words", place.directory):
         try:
             yield
         except _native.VerificationError as error:
-            if not own:
+            if not are_own:
                 raise
             raise WorkloadError(
                 "to count the words of your texts",
