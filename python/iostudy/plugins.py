@@ -32,6 +32,9 @@ _WORDS = {
 }
 """Commands and workloads of this repository's plugins, with the plugin's name."""
 
+_SECTIONS: Mapping[str, str] = {}
+"""Keys of study files that this repository's plugins have, with the plugin's name."""
+
 
 @dataclass(frozen=True)
 class Command:
@@ -49,15 +52,63 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Mode:
+    """How a study chooses its runs and what it compares, with what each layer does for it.
+
+    - ``name``: what the study is, in a sentence: "a search"
+    - ``compares_configurations``: each is compared with the baseline, until that is decided
+    - ``compares_levels``: levels of factors are compared with the first levels, with one level of
+      risk in all analyses
+    - ``plans_trials``: the fewest and the most trials are known before the first one
+    - ``instead``: what to do where only configurations can be compared
+
+    The others are references; those without one do nothing that other modes do not.
+
+    - ``comparisons``: a function of study and rows that returns all results
+    - ``restored``: a function of study and ledger that adds what only the ledger knows
+    - ``verdict_folder``: a function of the output folder that returns the one with the verdicts
+    - ``strategy``: an `iostudy.execution.strategies.Strategy`
+    - ``power``: a function that returns the `iostudy.results.power.PowerBasis` of a study
+    - ``text``: an `iostudy.cli.mode_text.ModeText`
+    - ``report``: a function of the output folder and of a reference that returns its report
+    """
+
+    name: str
+    comparisons: Ref
+    strategy: Ref
+    text: Ref
+    compares_configurations: bool = False
+    compares_levels: bool = False
+    plans_trials: bool = False
+    instead: str = ""
+    restored: Ref = ""
+    verdict_folder: Ref = ""
+    power: Ref = ""
+    report: Ref = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def has_last_block(self) -> bool:
+        """Whether the most blocks are known before the first one."""
+        return self.compares_configurations or self.plans_trials
+
+
+@dataclass(frozen=True)
 class Plugin:
     """What a distribution adds; ``iostudy-NAME`` and the extra NAME of iostudy install it.
 
-    ``workloads`` are references of each `WorkloadDefinition` by its name.
+    - ``workloads``: references of each `WorkloadDefinition` by its name
+    - ``sections``: references of each `iostudy.study.study_file.DesignKey` by its key in study files
+    - ``topics``: references of each `iostudy.report.plugin_topics.Topic` by its key in report.json
     """
 
     name: str
     commands: tuple[Command, ...] = ()
     workloads: Mapping[str, Ref] = field(default_factory=dict)
+    sections: Mapping[str, Ref] = field(default_factory=dict)
+    topics: Mapping[str, Ref] = field(default_factory=dict)
     api: int = API
 
 
@@ -106,11 +157,16 @@ def _unusable(name: str, found: str) -> UsageError:
 
 
 def _require_distinct(plugins: Iterable[Plugin]) -> None:
-    """UsageError for a command or a workload that two plugins register."""
+    """UsageError for a name that two plugins register."""
     owners: dict[str, str] = {}
     for plugin in plugins:
-        commands = (f"the command {command.name}" for command in plugin.commands)
-        for what in (*commands, *(f"the workload {name}" for name in plugin.workloads)):
+        names = {
+            "the command": [command.name for command in plugin.commands],
+            "the workload": plugin.workloads,
+            "the section": plugin.sections,
+            "the topic": plugin.topics,
+        }
+        for what in (f"{kind} {name}" for kind, own in names.items() for name in own):
             if what in owners:
                 raise _unusable(plugin.name, f"{what} is of the plugin {owners[what]}, too")
             owners[what] = plugin.name
@@ -118,7 +174,15 @@ def _require_distinct(plugins: Iterable[Plugin]) -> None:
 
 def find_missing(word: str) -> str:
     """Return the command that installs the plugin of a command or workload; "" if none lacks."""
-    name = _WORDS.get(word)
+    return _find_install(_WORDS.get(word))
+
+
+def find_missing_section(key: str) -> str:
+    """Return the command that installs the plugin of a study file's key; "" if none lacks."""
+    return _find_install(_SECTIONS.get(key))
+
+
+def _find_install(name: str | None) -> str:
     is_missing = name is not None and name not in {plugin.name for plugin in installed()}
     return f"pip install 'iostudy[{name}]', or `make extras` in a clone" if is_missing else ""
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from iostudy.cli.expected_time import assumed_speed, estimate_block_seconds
 from iostudy.node.data_volume import estimate_volume
 from iostudy.report.base import Value
-from iostudy.study.mode import Mode, describe_mode, find_mode
+from iostudy.study.mode import WINDOWS, describe_mode, find_mode
 from iostudy.study.model import Study
 from iostudy.units import MIB
 from iostudy.workloads.option_text import format_options
@@ -116,7 +116,7 @@ def build_document(
         study=study.name,
         question=study.question,
         target=study.describe_target(),
-        mode=describe_mode(study) if find_mode(study) is Mode.WINDOWS else "whole trials",
+        mode=describe_mode(study) if find_mode(study) is WINDOWS else "whole trials",
         factors=[
             CheckedFactor(name=f.name, levels=[v.label for v in f.levels], on=list(f.on))
             for f in study.factors

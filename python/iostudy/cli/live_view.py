@@ -31,7 +31,7 @@ class LiveView:
     left: str = ""
     host: str = ""
     detail: str = ""
-    search: str = ""
+    status: str = ""
     table: ComparisonTable | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -43,8 +43,8 @@ class LiveView:
             yield shown
 
     def _lines(self, width: int, room: int) -> list[Text]:
-        status = "; ".join(filter(None, (self.phase, self.left, self.host)))
-        lines = [Text(visible(text)) for text in (status, self.detail, self.search) if text]
+        head = "; ".join(filter(None, (self.phase, self.left, self.host)))
+        lines = [Text(visible(text)) for text in (head, self.detail, self.status) if text]
         if self.table is None:
             return lines[:room]
         if len(lines) + self.table.height <= room:

@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.live import Live
 
-from iostudy.analysis.paired import as_fraction
 from iostudy.cli.comparison_lines import ComparisonTable
 from iostudy.cli.console import err, say
 from iostudy.cli.host_condition import HostCondition
@@ -20,14 +19,10 @@ from iostudy.execution.progress import Progress, WindowProgress
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.rows import PlanRow, RunRow, TrialRow
 from iostudy.node.clusters import needs_restarts
-from iostudy.report.formatting import (
-    format_count,
-    format_signed_change,
-    join_words,
-)
+from iostudy.report.formatting import format_count, join_words
 from iostudy.report.topics.switchback import describe_plan
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
 from iostudy.telemetry.summary import TelemetrySummary
@@ -85,8 +80,8 @@ class _EventLines(Listener):
             "`--resume` tries it again"
         )
 
-    def candidate_refused(self, label: str, reason: str) -> None:
-        """Print why the search excludes a candidate."""
+    def configuration_refused(self, label: str, reason: str) -> None:
+        """Print why the study excludes a configuration."""
         say(f"left out: {label}: {reason}")
 
     def block_ended(self, progress: Progress) -> None:
@@ -114,9 +109,9 @@ class PlainProgress(_EventLines):
 
     def block_ended(self, progress: Progress) -> None:
         """Print the progress of the study."""
-        if progress.search is not None:
-            search = _format_search(progress)
-            say(f"round {progress.block.index} {progress.block.workload}: {search}")
+        if progress.status:
+            block = f"round {progress.block.index} {progress.block.workload}"
+            say(f"{block}: {_format_status(progress)}")
             return
         decided = sum(map(is_decided, progress.comparisons))
         block = f"block {progress.block.index}/{progress.blocks} {progress.block.workload}"
@@ -150,7 +145,7 @@ class LiveProgress(_EventLines):
         """Show the comparisons, of which a resumed study knows some."""
         super().study_began(study, seed, recorded, current)
         self._study = study
-        self._blocks = 0 if find_mode(study) is Mode.SEARCH else study.last_block
+        self._blocks = study.last_block if find_mode(study).has_last_block else 0
         self._show(table=ComparisonTable(study, current))
 
     def windows_measured(self, request: WorkloadRequest, progress: WindowProgress) -> None:
@@ -198,8 +193,8 @@ class LiveProgress(_EventLines):
     def block_ended(self, progress: Progress) -> None:
         """Show the current comparisons."""
         super().block_ended(progress)
-        if progress.search is not None:
-            self._show(search=_format_search(progress))
+        if progress.status:
+            self._show(status=_format_status(progress))
         elif (table := self._view.table) is not None:
             self._show(
                 left=_format_time_left(progress.seconds_left),
@@ -217,19 +212,8 @@ class LiveProgress(_EventLines):
         self._live.update(self._view, refresh=True)
 
 
-def _format_search(progress: Progress) -> str:
-    """``12 candidates, 37 of 120 trials; ahead: +4.1 % after 2 rounds: 8192; at most 3 min left``.
-
-    The change has no interval: the leader of many candidates was also lucky.
-    """
-    found = progress.search
-    assert found is not None
-    text = f"{format_count(found.candidates, 'candidate')}, {found.spent}"
-    ahead = "no candidate leads the default"
-    if found.incumbent:
-        change = format_signed_change(as_fraction(found.log_ratio))
-        ahead = f"ahead: {change} after {format_count(found.blocks, 'round')}: {found.incumbent}"
-    return f"{text}; {ahead}; {_format_time_left(progress.seconds_left)}"
+def _format_status(progress: Progress) -> str:
+    return f"{progress.status}; {_format_time_left(progress.seconds_left)}"
 
 
 def _format_start(study: Study, seed: int, recorded: int) -> str:

@@ -9,53 +9,43 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from iostudy import plugins
 from iostudy.cli.console import print_renderable, say
 from iostudy.errors import RecordError
 from iostudy.extras import require_extra
 from iostudy.folders import make_output_folder
 from iostudy.ledger.given_up_workloads import GivenUpWorkloadRecord
 from iostudy.ledger.samples import read_samples
-from iostudy.ledger.studies import find_confirmation, open_ledger, read_search, read_study
+from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.ledger.time_limit import TimeLimitRecord
 from iostudy.ledger.windows import WindowRecord
 from iostudy.report.build import build_report
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import terminal
-from iostudy.report.search_report import build_search_report
 from iostudy.report.section import Document
 from iostudy.report.values import Report
-from iostudy.study.model import Study
+from iostudy.study.mode import find_mode
 
 
 def read_report(folder: Path, reference: str | None = None) -> Report:
     """Build the report of the folder's ledger, compared with ``reference`` if given."""
-    found, where = read_search(folder), str(folder.absolute())
-    if found is None:
-        own = _with_reference(read_recorded(folder), reference)
-        return build_report(replace(own, place=where))
-    confirmed = find_confirmation(folder)
-    return build_search_report(
-        replace(found, study=_set_reference(found.study, reference)),
-        None if confirmed is None else _with_reference(read_recorded(confirmed), reference),
-        where,
-        partial(read_samples, folder),
-    )
+    recorded = read_recorded(folder, reference)
+    if read := find_mode(recorded.study).report:
+        report: Report = plugins.load(read)(folder, reference)
+        return report
+    return build_report(replace(recorded, place=str(folder.absolute())))
 
 
-def _with_reference(report: RecordedStudy, reference: str | None) -> RecordedStudy:
-    return replace(report, study=_set_reference(report.study, reference))
+def read_recorded(folder: Path, reference: str | None = None) -> RecordedStudy:
+    """Read the study from the folder's ledger; LedgerError without one.
 
-
-def _set_reference(study: Study, reference: str | None) -> Study:
-    return replace(study, reference=reference or study.reference)
-
-
-def read_recorded(folder: Path) -> RecordedStudy:
-    """Read the study from the folder's ledger; LedgerError without one."""
+    ``reference`` replaces the one that the study file names.
+    """
     with open_ledger(folder) as ledger:
+        study = read_study(ledger)
         return RecordedStudy(
             str(folder),
-            read_study(ledger),
+            replace(study, reference=reference or study.reference),
             ledger.study(),
             ledger.rows(),
             partial(read_samples, folder),

@@ -11,8 +11,7 @@ from pydantic import Field, FiniteFloat
 from iostudy.cli.console import print_json
 from iostudy.cli.report_output import read_report
 from iostudy.report.answer import build_answer
-from iostudy.report.base import GivenUpWorkloadReport, State, Step, Value
-from iostudy.report.topics.screening import EffectReport
+from iostudy.report.base import EffectReport, GivenUpWorkloadReport, State, Step, Value
 from iostudy.report.topics.verdicts import Result, list_verdicts
 from iostudy.report.values import Report
 
@@ -102,7 +101,7 @@ def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunRepo
         next_steps=tuple(answer.next_steps),
         baseline=report.baseline,
         verdicts=tuple(_list_verdicts(report)),
-        effects=report.screening.effects if report.screening else (),
+        effects=tuple(own for topic in report.topics for own in topic.list_effects()),
         given_up=report.given_up,
         measuring_seconds=sum(own.measuring_seconds for own in workloads),
         workloads=workloads,

@@ -19,8 +19,7 @@ from iostudy.cli.report_output import write_report
 from iostudy.cli.watchdog import start_or_warn
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, TrialError
-from iostudy.execution.search_confirmation import prepare_confirmation
-from iostudy.execution.session import StudySession, prepare_session
+from iostudy.execution.session import StudySession, prepare_confirmation, prepare_session
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
@@ -101,7 +100,7 @@ def run_remaining(
 ) -> tuple[ComparisonResult, ...]:
     """Run the remaining trials on this machine and return the result of every comparison.
 
-    For a search these are the comparisons of its confirmation. A study that fails still gets a
+    If its winner is confirmed, these are the comparisons of the confirmation. A study that fails still gets a
     report of its finished trials, if that can be written.
     """
     folder = assignment.folder
@@ -109,7 +108,7 @@ def run_remaining(
         final = assignment.final_comparisons()
         if final is None:
             final = _run_on_node(assignment, permission, root=root, seed=seed, limit=limit)
-        confirmation = _prepare_confirmation(assignment, root=root)
+        confirmation = prepare_confirmation(assignment, root=root)
         if confirmation is None:
             return final
         return _confirm(assignment, confirmation, permission, root=root, limit=limit)
@@ -144,7 +143,7 @@ def find_completed(assignment: StudySession, *, root: bool) -> tuple[ComparisonR
     final = assignment.final_comparisons()
     if final is None:
         return None
-    own = _prepare_confirmation(assignment, root=root)
+    own = prepare_confirmation(assignment, root=root)
     return final if own is None else own.final_comparisons()
 
 
@@ -192,21 +191,16 @@ def build_local_node(
     return LocalNode(conditions, folder, permission, callbacks)
 
 
-def _prepare_confirmation(search: StudySession, *, root: bool) -> StudySession | None:
-    further_blocks = search.study.further_blocks
-    return prepare_confirmation(search.folder, root=root, further_blocks=further_blocks)
-
-
 def _confirm(
-    search: StudySession,
+    finished: StudySession,
     confirmation: StudySession,
     permission: Permission,
     *,
     root: bool,
     limit: TimeLimit,
 ) -> tuple[ComparisonResult, ...]:
-    """Run the confirmation, which compares a search's winner with the default; its results."""
-    folder = search.folder
+    """Run the confirmation of a study's winner; return its results."""
+    folder = finished.folder
     make_output_folder(confirmation.folder, insist=permission.unsafe_folders)
     file = folder / f"{CONFIRMATION}.yaml"
     write_whole(file, confirmation.study.text.encode())

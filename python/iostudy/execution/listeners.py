@@ -10,7 +10,6 @@ from iostudy.ledger.rows import PlanRow, RunRow, TrialRow
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
-from iostudy.study.search import Candidate
 
 
 class Listener:
@@ -59,11 +58,8 @@ class Listener:
     def workload_given_up(self, given_up: GivenUpWorkload) -> None:
         """The study gives a workload up and continues with the others."""
 
-    def candidate_entered(self, candidate: Candidate) -> None:
-        """A candidate enters the search."""
-
-    def candidate_refused(self, label: str, reason: str) -> None:
-        """The search refuses a candidate, for the given reason."""
+    def configuration_refused(self, label: str, reason: str) -> None:
+        """A study that chooses its configurations while it runs refuses one."""
 
     def block_ended(self, progress: Progress) -> None:
         """A block is complete and counts."""

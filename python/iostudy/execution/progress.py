@@ -13,28 +13,13 @@ from iostudy.study.plan import Block, Plan
 
 
 @dataclass(frozen=True)
-class SearchProgress:
-    """Progress of a search.
-
-    ``incumbent`` is the candidate that leads the default, or empty. ``blocks`` is its number of
-    blocks of every workload, ``log_ratio`` its mean gain. ``spent`` describes the used budget.
-    """
-
-    candidates: int
-    incumbent: str
-    log_ratio: float
-    blocks: int
-    spent: str
-
-
-@dataclass(frozen=True)
 class Progress:
     """Progress of a study after a block.
 
     ``seconds_left`` is an upper bound: the time if every undecided comparison needs its maximum
     number of blocks. Most stop earlier. ``power_estimate`` is a sentence on the power of the study,
-    once per workload, otherwise empty. ``search`` is the progress of a search, which has neither a
-    number of blocks nor comparisons.
+    once per workload, otherwise empty. ``status`` is that of a study which has neither a number of
+    blocks nor comparisons, as a part of a sentence.
     """
 
     block: Block
@@ -42,7 +27,7 @@ class Progress:
     blocks: int = 0
     comparisons: tuple[ComparisonResult, ...] = ()
     power_estimate: str = ""
-    search: SearchProgress | None = None
+    status: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,8 +50,8 @@ def undecided_configurations(
     """Return the labels that the next block of the workload must run, with the baseline.
 
     Empty when every comparison of the workload is decided or futile. A study of a single
-    configuration has no comparison and runs all its blocks. A screening runs its whole design until
-    every effect is decided.
+    configuration has no comparison and runs all its blocks. Where levels are compared, all runs
+    follow until every effect is decided.
     """
     undecided = {
         result.configuration

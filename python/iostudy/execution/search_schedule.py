@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from iostudy.analysis.paired import as_fraction
 from iostudy.errors import UsageError
 from iostudy.execution.listeners import Listener
-from iostudy.execution.progress import Progress, SearchProgress
+from iostudy.execution.progress import Progress
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.node.protocol import Node
+from iostudy.report.formatting import format_count, format_signed_change
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.search_state import BudgetUse, SearchState
 from iostudy.study.candidates import add_candidates
@@ -19,7 +21,7 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
 from iostudy.study.requests import explain_refusal
-from iostudy.study.search import Budget, Candidate, TimeBudget, TrialBudget
+from iostudy.study.search import Budget, Candidate, TimeBudget, TrialBudget, require_search
 from iostudy.units import format_seconds
 
 
@@ -38,9 +40,8 @@ class SearchSchedule:
         node: Node,
         listeners: Sequence[Listener] = (),
     ) -> None:
-        assert study.search is not None
         self._study = study
-        self._search = study.search
+        self._search = require_search(study)
         self._seed = seed
         self._record = record
         self._node = node
@@ -80,19 +81,24 @@ class SearchSchedule:
     ) -> Progress:
         """Return the used budget and the leading candidate."""
         state = self._state(rows)
-        leader, used = state.incumbent, BudgetUse.from_rows(rows)
-        progress = SearchProgress(
-            candidates=len(self._candidates),
-            incumbent="" if leader is None else self._candidates[leader].label,
-            log_ratio=0.0 if leader is None else state.race.entrants[leader].estimate,
-            blocks=0 if leader is None else state.race.entrants[leader].blocks,
-            spent=_format_budget_use(self._search.budget, used),
-        )
+        used = BudgetUse.from_rows(rows)
+        spent = _format_budget_use(self._search.budget, used)
         return Progress(
             block=after,
             seconds_left=_seconds_left(self._search.budget, used, seconds_per_trial),
-            search=progress,
+            status=f"{format_count(len(self._candidates), 'candidate')}, {spent}; "
+            f"{self._describe_leader(state)}",
         )
+
+    def _describe_leader(self, state: SearchState) -> str:
+        """``ahead: +4.1 % after 2 rounds: 8192``; without an interval: the leader was lucky, too.
+        """
+        if state.incumbent is None:
+            return "no candidate leads the default"
+        entrant = state.race.entrants[state.incumbent]
+        change = format_signed_change(as_fraction(entrant.estimate))
+        rounds = format_count(entrant.blocks, "round")
+        return f"ahead: {change} after {rounds}: {self._candidates[state.incumbent].label}"
 
     def drop(self, label: str, reason: str) -> bool:
         """Refuse a candidate that always fails; the default cannot be refused."""
@@ -101,7 +107,7 @@ class SearchSchedule:
         self._record.refuse(label, reason)
         self._set_candidates(self._record.candidates())
         for listener in self._listeners:
-            listener.candidate_refused(label, reason)
+            listener.configuration_refused(label, reason)
         return True
 
     def _state(self, rows: Sequence[TrialRow]) -> SearchState:
@@ -119,11 +125,8 @@ class SearchSchedule:
         self._record.enter(tried)
         self._set_candidates((*before, *tried))
         for listener in self._listeners:
-            for each in tried:
-                if each.refused:
-                    listener.candidate_refused(each.label, each.refused)
-                else:
-                    listener.candidate_entered(each)
+            for each in (each for each in tried if each.refused):
+                listener.configuration_refused(each.label, each.refused)
 
     def _refusal(self, candidate: Candidate) -> str:
         """Explain why a workload or the host refuses a candidate; empty if none does."""

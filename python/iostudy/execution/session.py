@@ -12,14 +12,16 @@ from typing import Any
 
 from iostudy.errors import LedgerError, UsageError
 from iostudy.execution.listeners import Listener
-from iostudy.execution.strategies import STRATEGIES, Run, run_study
+from iostudy.execution.strategies import Run, find_strategy, run_study
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.store import Ledger, refuse_existing_study
 from iostudy.ledger.studies import (
+    CONFIRMATION,
     CONTINUATION,
     METHOD,
     NODES,
+    find_confirmation,
     open_ledger,
     read_study,
     with_recorded_method,
@@ -27,7 +29,6 @@ from iostudy.ledger.studies import (
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.study.cross_check import resolve_offered_levels
-from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed
 from iostudy.study.privileges import adapt_to_user
@@ -59,7 +60,7 @@ class StudySession:
             return None
         with open_ledger(self.folder) as ledger:
             study = replace(read_study(ledger), further_blocks=self.study.further_blocks)
-            return STRATEGIES[find_mode(study)].find_final(study, ledger)
+            return find_strategy(study).find_final(study, ledger)
 
     def execute(
         self,
@@ -134,6 +135,21 @@ def prepare_session(
             remedy="run a new study with more blocks, in another folder",
         )
     return StudySession(replace(known, further_blocks=further_blocks), folder, recorded)
+
+
+def prepare_confirmation(finished: StudySession, *, root: bool) -> StudySession | None:
+    """Prepare the session that confirms the winner of another one; None without a winner.
+
+    A resumed one is continued past its plan as far as the other one. Raises the errors of
+    `prepare_session`.
+    """
+    study = find_strategy(finished.study).build_confirmation(finished.folder)
+    if study is None:
+        return None
+    resume = find_confirmation(finished.folder) is not None
+    further_blocks = finished.study.further_blocks if resume else 0
+    folder = finished.folder / CONFIRMATION
+    return prepare_session(study, folder, root=root, resume=resume, further_blocks=further_blocks)
 
 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:

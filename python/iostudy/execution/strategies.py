@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from iostudy import plugins
 from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import Runner
 from iostudy.execution.schedule import PlannedSchedule
-from iostudy.execution.search_schedule import SearchSchedule
 from iostudy.execution.switchback.confirmation import BLOCKS, ConfirmationSchedule
 from iostudy.execution.switchback.runner import SwitchbackRunner, final_comparisons
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
-from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import apply_plans
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.confirmation import select_confirmations
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import make_plan
 
@@ -41,11 +41,19 @@ class Strategy:
     """What a mode does.
 
     ``find_final`` returns all comparisons of a ledger's study if nothing is left to run, and None
-    otherwise. ``run`` runs what is left, and returns all comparisons.
+    otherwise. ``run`` runs what is left, and returns all comparisons. ``build_confirmation``
+    returns the study that confirms the winner of an output folder; None before there is one.
     """
 
     find_final: Callable[[Study, Ledger], Comparisons | None]
     run: Callable[[Study, Run], Comparisons]
+    build_confirmation: Callable[[Path], Study | None] = lambda _: None
+
+
+def find_strategy(study: Study) -> Strategy:
+    """Return the strategy of the study's mode."""
+    strategy: Strategy = plugins.load(find_mode(study).strategy)
+    return strategy
 
 
 def run_study(study: Study, run: Run) -> Comparisons:
@@ -54,10 +62,10 @@ def run_study(study: Study, run: Run) -> Comparisons:
     Windows that cannot decide make it a study of whole trials.
     """
     planned = apply_plans(study, WindowRecord(run.ledger).plans())
-    final = STRATEGIES[find_mode(planned)].run(planned, run)
+    final = find_strategy(planned).run(planned, run)
     again = apply_plans(study, WindowRecord(run.ledger).plans())
     if find_mode(again) is not find_mode(planned):
-        return STRATEGIES[find_mode(again)].run(again, run)
+        return find_strategy(again).run(again, run)
     return final
 
 
@@ -73,18 +81,6 @@ def _run_trials(study: Study, run: Run) -> Comparisons:
 
 def _plan(study: Study, ledger: Ledger) -> PlannedSchedule:
     return PlannedSchedule(study, make_plan(study, ledger.study().seed))
-
-
-def _find_final_search(study: Study, ledger: Ledger) -> Comparisons | None:
-    """A search has no comparisons, because it selects its winner by the same data."""
-    return () if SearchRecord(ledger).outcome() else None
-
-
-def _run_search(study: Study, run: Run) -> Comparisons:
-    ledger = run.ledger
-    seed, record = ledger.study().seed, SearchRecord(ledger)
-    schedule = SearchSchedule(study, seed, record, run.node, run.listeners)
-    return Runner(study, schedule, run.node, ledger, run.listeners, run.limit).run()
 
 
 def _find_final_windows(study: Study, ledger: Ledger) -> Comparisons | None:
@@ -114,9 +110,5 @@ def _confirm(
     return schedule if schedule.next(ledger.rows()) is not None else None
 
 
-STRATEGIES: Mapping[Mode, Strategy] = {
-    Mode.TRIALS: Strategy(_find_final_trials, _run_trials),
-    Mode.SCREENING: Strategy(_find_final_trials, _run_trials),
-    Mode.SEARCH: Strategy(_find_final_search, _run_search),
-    Mode.WINDOWS: Strategy(_find_final_windows, _run_windows),
-}
+WHOLE_TRIALS = Strategy(_find_final_trials, _run_trials)
+WINDOWS = Strategy(_find_final_windows, _run_windows)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from iostudy.analysis.switchback.earlier_plan import EarlierPlan
 from iostudy.analysis.switchback.window_plan import WindowPlan
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.study.model import Study
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads.measurement import Histogram, Part
@@ -203,7 +203,7 @@ def measured_rows(
 
     The trials of a study with windows confirm its verdicts.
     """
-    return average_windows(switchback.windows) if find_mode(study) is Mode.WINDOWS else trials
+    return average_windows(switchback.windows) if find_mode(study) is WINDOWS else trials
 
 
 @dataclass(frozen=True)

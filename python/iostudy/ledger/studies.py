@@ -1,4 +1,4 @@
-"""Studies and searches in their output folders."""
+"""Studies in their output folders."""
 
 from __future__ import annotations
 
@@ -11,20 +11,16 @@ from pathlib import Path
 from iostudy.analysis.spending import SPENT, AnalysisMethod, Continuation
 from iostudy.analysis.switchback.earlier_plan import EarlierPlan, count_earlier_blocks
 from iostudy.analysis.switchback.window_plan import BIAS_SHARE, FEWEST_BLOCKS, count_blocks
-from iostudy.errors import LedgerError, UsageError
+from iostudy import plugins
+from iostudy.errors import LedgerError
 from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
 from iostudy.ledger.rows import PlanRow, StudyRow
-from iostudy.ledger.search import SearchRecord
-from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.store import FILE_NAME, Ledger
-from iostudy.ledger.time_limit import TimeLimitRecord
 from iostudy.ledger.windows import WindowRecord
-from iostudy.study.candidates import add_candidates
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
-from iostudy.study.search import SearchOutcome
 from iostudy.study.sections import DecisionMode
 
 METHOD = "analysis"
@@ -37,7 +33,7 @@ NODES = "nodes"
 """The key of each node's circumstances in those of a study, if its nodes run trials together."""
 
 CONFIRMATION = "confirmation"
-"""The subfolder of a search's confirmation; its study file has the same name."""
+"""The subfolder of a study that confirms the winner; its study file has the same name."""
 
 
 @contextmanager
@@ -77,8 +73,10 @@ def with_recorded_method(study: Study, row: StudyRow) -> Study:
 
 
 def read_study(ledger: Ledger) -> Study:
-    """Return the Study of a ledger, with its candidates and the plans of its windows."""
-    study = add_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
+    """Return the Study of a ledger, with the plans of its windows and what its mode adds."""
+    study = recorded_study(ledger.study())
+    if restored := find_mode(study).restored:
+        study = plugins.load(restored)(study, ledger)
     return apply_plans(study, WindowRecord(ledger).plans())
 
 
@@ -94,7 +92,7 @@ def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
     earlier = [own.plan for own in plans if isinstance(own.plan, EarlierPlan)]
     if earlier and len(earlier) == len(study.workloads):
         blocks, bias = count_earlier_blocks(earlier), max(plan.bias for plan in earlier)
-    elif find_mode(study) is Mode.WINDOWS:
+    elif find_mode(study) is WINDOWS:
         blocks = count_blocks(study.decide.time)
         bias = BIAS_SHARE * math.log1p(study.decide.margin)
     else:
@@ -108,53 +106,17 @@ def read_given_up_workloads(folder: Path) -> tuple[GivenUpWorkload, ...]:
         return GivenUpWorkloadRecord(ledger).load()
 
 
-def read_search(folder: Path) -> SearchResult | None:
-    """Return the search of an output folder; None for other studies."""
-    with open_ledger(folder) as ledger:
-        row, record = ledger.study(), SearchRecord(ledger)
-        study = recorded_study(row)
-        if study.search is None:
-            return None
-        candidates = record.candidates()
-        return SearchResult(
-            study=add_candidates(study, candidates),
-            row=row,
-            rows=ledger.rows(),
-            candidates=candidates,
-            outcome=record.outcome(),
-            given_up=GivenUpWorkloadRecord(ledger).load(),
-            time_limit_seconds=TimeLimitRecord(ledger).seconds(),
-        )
-
-
 def find_confirmation(folder: Path) -> Path | None:
-    """Return the folder of a search's confirmation; None before its start."""
+    """Return the folder of the winner's confirmation; None before its start."""
     own = folder / CONFIRMATION
     return own if (own / FILE_NAME).exists() else None
 
 
 def find_verdict_folder(folder: Path) -> Path:
-    """Return the folder with the verdicts: that of a search's confirmation, or the folder itself.
+    """Return the folder with the verdicts: that of a confirmation, or the folder itself.
 
-    UsageError if a search has no winner or no confirmation yet.
+    UsageError if the study's mode needs a confirmation that is not there yet.
     """
-    result = read_search(folder)
-    if result is None:
-        return folder
-    if result.outcome == SearchOutcome(None):
-        raise UsageError(
-            "a configuration that is better than the default",
-            found="no candidate of the search leads the default",
-            where=str(folder),
-            remedy="keep the default, or choose a candidate with --configuration LABEL",
-        )
-    confirmed = find_confirmation(folder)
-    if confirmed is None:
-        raise UsageError(
-            "a confirmed winner of the search",
-            found="the search has no confirmation yet",
-            where=str(folder),
-            remedy="continue with `iostudy run --resume`, or choose a candidate with "
-            "--configuration LABEL",
-        )
-    return confirmed
+    with open_ledger(folder) as ledger:
+        mode = find_mode(recorded_study(ledger.study()))
+    return plugins.load(mode.verdict_folder)(folder) if mode.verdict_folder else folder

@@ -14,6 +14,7 @@ from iostudy.ledger.windows import WindowRecord
 from iostudy.persist import places
 from iostudy.persist.provenance import describe_provenance
 from iostudy.persist.request import PersistRequest
+from iostudy.plugins import Mode
 from iostudy.results import recommendation as rule
 from iostudy.results.comparisons import (
     ComparisonResult,
@@ -41,7 +42,8 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
         raise _prediction_error(study)
     if NODES in row.circumstances:
         raise _nodes_error(study, row)
-    compares = find_mode(study).compares_configurations
+    mode = find_mode(study)
+    compares = mode.compares_configurations
     if label:
         if label in study.bounds:
             raise _bound_error(study, label)
@@ -50,7 +52,7 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
         choice = _build_request(study, configuration, row, trials, on)
         return _with_provenance(choice, study, row, configuration, compared)
     if not compares:
-        raise _screening_error(study)
+        raise _no_comparison_error(study, mode)
     compared = compare_configurations(study, measured)
     configuration = find_winner(study, compared)
     choice = _build_request(study, configuration, row, trials, on)
@@ -170,13 +172,13 @@ def _bound_error(study: Study, label: str) -> UsageError:
     )
 
 
-def _screening_error(study: Study) -> UsageError:
+def _no_comparison_error(study: Study, mode: Mode) -> UsageError:
     return UsageError(
         "the winner of a study that compares configurations",
-        found="a screening, which estimates effects of factors and compares no two runs",
+        found=f"{mode}, which compares no two of its runs",
         where=f"the study {study.name}",
-        remedy="run the confirming study that its report prints and keep that one's winner, or "
-        "choose a run yourself with --configuration LABEL",
+        remedy=f"{mode.instead} and keep that one's winner, or choose a run yourself with "
+        "--configuration LABEL",
     )
 
 

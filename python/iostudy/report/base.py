@@ -8,6 +8,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat
 
+from iostudy.analysis.verdict import Verdict
+
 
 class Value(BaseModel):
     """Base of all report values: frozen, without unknown fields."""
@@ -62,6 +64,28 @@ def build_span(interval: tuple[float, float]) -> Span | None:
     """Return an interval with known ends, else None."""
     low, high = map(finite, interval)
     return None if low is None or high is None else Span(low=low, high=high)
+
+
+class EffectReport(OnWorkload):
+    """The effect of one level of a factor, or an interaction of two levels."""
+
+    level: str
+    """The level or pair: ``atime=noatime``, or ``atime=noatime with file-max=64000``."""
+    against: str
+    """Level or pair that it is compared with."""
+    change: FiniteFloat | None
+    """Change of the figure as a fraction; for an interaction, beyond the product of both."""
+    interval: Span | None
+    """Simultaneous confidence interval for all effects and interim analyses; null if unknown."""
+    verdict: Verdict
+    """Verdict on the effect."""
+    by_holm: bool
+    """Whether only Holm's procedure shows the difference; the interval then contains zero."""
+    p: FiniteFloat | None
+    """Smallest risk at which Holm's procedure shows the difference; it accounts for all interim
+    analyses."""
+    blocks: int
+    """Number of counted blocks."""
 
 
 Number = Annotated[FiniteFloat | None, BeforeValidator(finite)]

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from iostudy.report.base import GivenUpWorkloadReport, State, Step
 from iostudy.report.formatting import describe_bounds, describe_given_up, describe_stop
+from iostudy.report.plugin_topics import list_topics
 from iostudy.report.names import find_baseline_label, find_single_factor, find_study_noun
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics import (
@@ -29,7 +30,6 @@ from iostudy.report.topics import (
     reference,
     remedies,
     scaling,
-    screening,
     sentences,
     switchback,
     telemetry,
@@ -40,7 +40,7 @@ from iostudy.report.topics import (
 )
 from iostudy.report.topics.bottlenecks import BottleneckReport
 from iostudy.report.topics.covariates import CovariateReport
-from iostudy.report.values import GuardReport, Report, WorkloadReport
+from iostudy.report.values import GuardReport, Report, WorkloadReport, report_type
 from iostudy.results.comparisons import (
     ComparisonResult,
     collect_runs,
@@ -51,7 +51,7 @@ from iostudy.results.comparisons import (
 from iostudy.results.continuation import estimate_continuation
 from iostudy.results.rate_limit import find_limited
 from iostudy.results.recommendation import list_candidates
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.telemetry.modelled_drives import describe_lateness
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import format_options
@@ -72,7 +72,7 @@ def build_report(recorded: RecordedStudy) -> Report:
     workloads, shares = build_workloads(recorded, compared, limits)
     errors = prediction.build_prediction(study)
     runs = trials.build_trials(study, rows, diagnoses)
-    report = Report(
+    report = report_type()(
         name=study.name,
         question=study.question,
         state=_state(recorded, workloads),
@@ -84,7 +84,6 @@ def build_report(recorded: RecordedStudy) -> Report:
         baseline=find_baseline_label(study),
         configurations=configurations.build_configurations(study, rows, recorded.switchback.runs),
         ranking=ranking.build_ranking(study, order),
-        screening=screening.build_screening(study, rows),
         curves=tuple(scaling.build_scaling(study, recorded.measured, order)),
         workloads=prediction.add_errors(workloads, errors),
         prediction=errors,
@@ -114,6 +113,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         root=row.root,
         started_at=row.started_at,
         iostudy_version=row.iostudy_version,
+        **{name: topic.compute(study, rows) for name, topic in list_topics().items()},
     )
     verdict = _verdict_headline(recorded, report, compared, workloads)
     contradictions = list(switchback.describe_disagreements(report.switchback, report.factor))
@@ -134,7 +134,7 @@ def build_workloads(
 ) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
     """Build every workload with its flags, and its covariates, whose tests share their level."""
     study, rows = recorded.study, recorded.measured
-    if find_mode(study) is Mode.WINDOWS and recorded.samples is not None:
+    if find_mode(study) is WINDOWS and recorded.samples is not None:
         values = covariates.window_covariate_values(study, recorded.switchback, recorded.samples)
     else:
         values = covariates.covariate_values(study, recorded.trials)
@@ -179,8 +179,9 @@ def _verdict_headline(
     compared: Sequence[ComparisonResult],
     workloads: Sequence[WorkloadReport],
 ) -> str:
-    if report.screening:
-        return report.screening.answer
+    for topic in report.topics:
+        if found := topic.find_headline():
+            return found
     why = remedies.explain_all_workloads(workloads, report.limits)
     candidates = list_candidates(recorded.study, compared)
     context = sentences.build_context(recorded.study)

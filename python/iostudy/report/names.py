@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from iostudy.results.comparisons import FIRST_LEVELS
 from iostudy.study.combinations import Factor, find_labelling_factors
 from iostudy.study.labels import short_names
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 
 SELF_NAMED = ("workload.run", "workload.job")
@@ -21,7 +22,7 @@ def find_single_factor(study: Study) -> str:
     Empty if the study file names its configurations, if several factors label them, or if the
     levels name themselves.
     """
-    if study.chosen or study.design is not None or study.search is not None:
+    if study.chosen or study.design is not None:
         return ""
     names = find_labelling_factors(study.factors)
     if len(names) != 1 or names[0] in SELF_NAMED:
@@ -47,13 +48,13 @@ _NOUNS = {"block.scheduler": "scheduler", "workload.run": "command"}
 
 
 def find_study_noun(study: Study) -> str:
-    """Return the noun of what a study varies: ``level`` in a screening."""
-    return find_factor_noun(study.factors) if study.design is None else "level"
+    """Return the noun of what a study compares: ``level``, or that of its factor."""
+    return "level" if find_mode(study).compares_levels else find_factor_noun(study.factors)
 
 
 def find_baseline_label(study: Study) -> str:
-    """Return the baseline's label: in a screening the first level of each factor."""
-    return study.baseline.label if study.design is None else FIRST_LEVELS
+    """Return the label of what a study compares with: the baseline, or the first levels."""
+    return FIRST_LEVELS if find_mode(study).compares_levels else study.baseline.label
 
 
 def find_factor_noun(factors: Sequence[Factor]) -> str:

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
-from iostudy.ledger.samples import ReadSamples
-from iostudy.ledger.search_result import SearchResult
+from iostudy.cli.report_output import read_recorded
+from iostudy.ledger.samples import ReadSamples, read_samples
+from iostudy.ledger.search_result import SearchResult, read_search
+from iostudy.ledger.studies import find_confirmation
 from iostudy.report.base import State, Step
 from iostudy.report.build import build_report
 from iostudy.report.formatting import describe_given_up, format_count
 from iostudy.report.names import quote_label
 from iostudy.report.recorded_study import RecordedStudy
-from iostudy.report.topics.method import describe_search_method, list_reproduction_steps
+from iostudy.report.topics.method import list_reproduction_steps
 from iostudy.report.topics.next_steps import suggest_resume
 from iostudy.report.topics.search import build_search
 from iostudy.report.values import Report
+from iostudy.results.search_state import build_policy
+from iostudy.study.search import SLOTS, require_search
 from iostudy.units import format_seconds
 
 RESUME_HINT = "--resume continues it."
+
+
+def read_search_report(folder: Path, reference: str | None) -> Report:
+    """Build the report of the search in an output folder, compared with ``reference`` if given."""
+    found, confirmed = read_search(folder), find_confirmation(folder)
+    study = replace(found.study, reference=reference or found.study.reference)
+    return build_search_report(
+        replace(found, study=study),
+        None if confirmed is None else read_recorded(confirmed, reference),
+        str(folder.absolute()),
+        partial(read_samples, folder),
+    )
 
 
 def build_search_report(
@@ -100,5 +118,20 @@ def _answer(found: SearchResult, confirmed: RecordedStudy | None) -> Iterator[st
 
 
 def _method(found: SearchResult, confirmed: RecordedStudy | None, report: Report) -> str:
-    text = describe_search_method(found)
+    text = _describe_method(found)
     return f"{text} {report.method.text}" if confirmed else text
+
+
+def _describe_method(found: SearchResult) -> str:
+    """Describe how a search found its winner, and why that is no verdict."""
+    search = require_search(found.study)
+    *but, last = (str(rung) for rung in build_policy(search).rungs)
+    return (
+        f"Every round of the search runs each workload under the default and up to {SLOTS} "
+        f"candidates, in a new random order from seed {found.row.seed}, for {search.budget} at "
+        "most. Known points come first, then a Latin hypercube, then what a tree-structured Parzen "
+        f"estimator proposes from all results. After {', '.join(but)} and {last} rounds a "
+        "candidate that is clearly worse than the best is dropped. The search gives no verdict, "
+        "because the best of many candidates was also lucky (selection bias): the winner is "
+        "compared with the default again, in fresh blocks with another seed."
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
-from pydantic import Field, FiniteFloat, JsonValue
+from pydantic import Field, FiniteFloat, JsonValue, create_model
 
 from iostudy.analysis.series import Flag
 from iostudy.report.base import FigureDescription, GivenUpWorkloadReport, Method, State, Step, Value
+from iostudy.report.plugin_topics import TopicValue, list_topics
 from iostudy.report.topics.block_latency import BlockLatencyReport
 from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceReport
 from iostudy.report.topics.configurations import ConfigurationReport
@@ -19,8 +21,6 @@ from iostudy.report.topics.prediction import PredictionReport
 from iostudy.report.topics.ranking import RankingReport
 from iostudy.report.topics.reference import ReferenceReport
 from iostudy.report.topics.scaling import ScalingReport
-from iostudy.report.topics.screening import ScreeningReport
-from iostudy.report.topics.search import SearchReport
 from iostudy.report.topics.switchback import SwitchbackReport
 from iostudy.report.topics.telemetry import TelemetryReport
 from iostudy.report.topics.together import TogetherReport
@@ -103,10 +103,6 @@ class Report(Value):
     """The configurations, the baseline first."""
     ranking: RankingReport | None
     """Combined ranking; null if the verdicts give the order, or with too few blocks."""
-    search: SearchReport | None = None
-    """Candidates of a search; the other fields then describe the confirmation of its winner."""
-    screening: ScreeningReport | None = None
-    """Effects of a screening; null for a study that compares configurations."""
     curves: tuple[ScalingReport, ...] = ()
     """Scaling curves of the workloads with several loads."""
     workloads: tuple[WorkloadReport, ...]
@@ -157,3 +153,19 @@ class Report(Value):
     """Unix time in seconds."""
     iostudy_version: str
     """Version of iostudy that began the study."""
+
+    @property
+    def topics(self) -> tuple[TopicValue, ...]:
+        """What topics of plugins have on the study."""
+        found = (getattr(self, name) for name in list_topics() if name in type(self).model_fields)
+        return tuple(value for value in found if value is not None)
+
+
+@cache
+def report_type() -> type[Report]:
+    """Return the report with a field for each topic of the plugins."""
+    fields: dict[str, Any] = {
+        name: (topic.value | None, Field(None, description=topic.documentation))
+        for name, topic in list_topics().items()
+    }
+    return create_model("Report", __base__=Report, __doc__=Report.__doc__, **fields)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from iostudy import plugins
 from iostudy.analysis.comparison import Comparison, decide_runs, describe_runs
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
@@ -17,8 +18,7 @@ from iostudy.analysis.spending import SPENT, AnalysisMethod
 from iostudy.analysis.switchback.settling import RISK_SHARE
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.results.screening import ScreeningResult, screen_main_effects
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.definition import Figure
 
@@ -46,7 +46,7 @@ BlockRuns = Mapping[tuple[str, str], Mapping[int, Run]]
 """Runs by (workload, configuration) and block."""
 
 FIRST_LEVELS = "first levels"
-"""The reference of all levels of a screening."""
+"""The reference where levels of factors are compared."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ class ComparisonResult:
     """A configuration compared with the baseline on one workload by one of its figures.
 
     It covers their common blocks.
-    In a screening it is one level of a factor, such as ``atime=noatime``, compared with the first
-    levels. ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same
+    It may be one level of a factor, such as ``atime=noatime``, compared with the first levels. ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same
     blocks, without failed runs; NaN before the first common block. A ``bound`` shows a limit of
     performance and is not a choice. ``meets_better`` and ``meets_guard`` are the two parts of the
     study's goal, each at its own level: better, and not worse. In ``lost_blocks`` both failed. A
@@ -103,14 +102,14 @@ def decision_rule(study: Study) -> Rule:
     Further figures of a workload do not share it: that a configuration is better in the first one
     and not worse in the others is wrong only if a particular one of these verdicts is.
 
-    A screening has one level for all analyses, because Holm's adjusted p values need one, and
-    cannot be continued. With windows, a part of the risk is that of the test of their settling.
+    Levels of factors have one level of risk in all analyses, because Holm's adjusted p values need
+    one, and cannot be continued. With windows, a part of the risk is that of the test of their settling.
     """
     decide, mode = study.decide, find_mode(study)
-    has_one_level = mode is Mode.SCREENING
+    has_one_level = mode.compares_levels
     return Rule(
         margin=decide.margin,
-        risk=decide.risk * (1 - RISK_SHARE) if mode is Mode.WINDOWS else decide.risk,
+        risk=decide.risk * (1 - RISK_SHARE) if mode is WINDOWS else decide.risk,
         min_blocks=decide.min_blocks,
         max_blocks=decide.max_blocks,
         comparisons=max(1, study.comparisons),
@@ -177,17 +176,17 @@ def select_figures(runs: Mapping[int, Run], figure: str) -> BlockFigures:
 def compare_configurations(
     study: Study, rows: Iterable[MeasuredRow]
 ) -> tuple[ComparisonResult, ...]:
-    """Compare all configurations over the finished blocks, in the study's order.
+    """Return every result of a study over the finished blocks, as its mode compares."""
+    compare = plugins.load(find_mode(study).comparisons)
+    found: tuple[ComparisonResult, ...] = compare(study, rows)
+    return found
 
-    A search has no comparisons, because its winner was selected by the same data.
-    """
-    match find_mode(study):
-        case Mode.SEARCH:
-            return ()
-        case Mode.SCREENING:
-            return tuple(map(_from_effect, screen_factors(study, rows)))
-        case Mode.TRIALS | Mode.WINDOWS:
-            runs = collect_runs(study, rows)
+
+def compare_with_baseline(
+    study: Study, rows: Iterable[MeasuredRow]
+) -> tuple[ComparisonResult, ...]:
+    """Compare all configurations with the baseline, in the study's order."""
+    runs = collect_runs(study, rows)
     return tuple(
         result
         for workload in study.workloads
@@ -198,7 +197,7 @@ def compare_configurations(
 def compare_on_workload(
     study: Study, workload: WorkloadRequest, runs: BlockRuns
 ) -> tuple[ComparisonResult, ...]:
-    """Compare configurations on one workload by `collect_runs`; not for a screening.
+    """Compare configurations with the baseline on one workload by `collect_runs`.
 
     All comparisons by a figure come before those by the next one.
     """
@@ -206,23 +205,6 @@ def compare_on_workload(
         _compare_with_baseline(study, workload, figure, configuration.label, runs)
         for figure in workload.figures
         for configuration in study.configurations()[1:]
-    )
-
-
-def screen_factors(study: Study, rows: Iterable[MeasuredRow]) -> tuple[ScreeningResult, ...]:
-    """Return every effect of a screening, workload by workload."""
-    return screen_main_effects(study, tuple(log_figures(study, rows)), decision_rule(study))
-
-
-def _from_effect(result: ScreeningResult) -> ComparisonResult:
-    return ComparisonResult(
-        workload=result.workload.label,
-        configuration=result.label,
-        baseline=FIRST_LEVELS,
-        figure=result.workload.figure,
-        mean=result.mean,
-        baseline_mean=result.reference,
-        comparison=result.effect.comparison,
     )
 
 

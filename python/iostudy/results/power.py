@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
+from iostudy import plugins
 from iostudy.analysis.noise import Noise, PowerEstimate, estimate_power, pool_noise
 from iostudy.results.comparisons import ComparisonResult, decision_rule
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.units import format_percent, format_percent_interval, format_seconds
 
 _LARGEST_USEFUL_EFFECT = 1.0
 """A minimum detectable effect of 100 %."""
+
+
+@dataclass(frozen=True)
+class PowerBasis:
+    """The study that gives the verdicts, and what its power depends on.
+
+    ``noise_ratio`` is the largest ratio of the noise of its comparisons to that of a pair of runs;
+    ``explanation`` says how it differs from the study that was asked for.
+    """
+
+    study: Study
+    noise_ratio: float = 1.0
+    explanation: str = ""
+
+
+def find_power_basis(study: Study) -> PowerBasis:
+    """Return what the power of a study depends on, as its mode says."""
+    find = find_mode(study).power
+    basis: PowerBasis = plugins.load(find)(study) if find else PowerBasis(study)
+    return basis
 
 
 def estimate_workload_power(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,15 @@ from iostudy.analysis import design as designs
 from iostudy.analysis.design import Contrasts, Term
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.screening import Effect, EffectSeries, screen_effects
-from iostudy.study.design import Design, varied
+from iostudy.ledger.rows import MeasuredRow
+from iostudy.results.comparisons import (
+    FIRST_LEVELS,
+    ComparisonResult,
+    decision_rule,
+    log_figures,
+)
+from iostudy.results.power import PowerBasis
+from iostudy.study.design import ScreeningDesign, require_screening, varied
 from iostudy.study.labels import short_names
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
@@ -37,6 +45,28 @@ class ScreeningResult:
     mean: float
     reference: float
     effect: Effect
+
+
+def compare_levels(study: Study, rows: Iterable[MeasuredRow]) -> tuple[ComparisonResult, ...]:
+    """Compare every level with the first levels, workload by workload."""
+    return tuple(map(_from_effect, screen_factors(study, rows)))
+
+
+def _from_effect(result: ScreeningResult) -> ComparisonResult:
+    return ComparisonResult(
+        workload=result.workload.label,
+        configuration=result.label,
+        baseline=FIRST_LEVELS,
+        figure=result.workload.figure,
+        mean=result.mean,
+        baseline_mean=result.reference,
+        comparison=result.effect.comparison,
+    )
+
+
+def screen_factors(study: Study, rows: Iterable[MeasuredRow]) -> tuple[ScreeningResult, ...]:
+    """Return every effect of a screening, workload by workload."""
+    return screen_main_effects(study, tuple(log_figures(study, rows)), decision_rule(study))
 
 
 def screen_main_effects(
@@ -64,15 +94,18 @@ def screen_interactions(
     return tuple(_estimate_effects(study, figures, contrasts, shared))
 
 
+def find_power_basis(study: Study) -> PowerBasis:
+    """Return the study: each of its effects uses all runs."""
+    return PowerBasis(study, effect_noise_ratio(study))
+
+
 def effect_noise_ratio(study: Study) -> float:
-    """Return the largest ratio of the noise of an effect to that of a pair; 1 without a design.
+    """Return the largest ratio of the noise of an effect to that of a pair.
 
     The variance of an effect with weights w is sum(w^2) times that of a run, plus sum(W^2) times
     the whole-plot variance, with W the sum of w on each file system. The difference of two runs on
     two file systems has twice both.
     """
-    if study.design is None:
-        return 1.0
     design, levels = _design(study)
     weights = designs.main_effects(design.runs(study.factors), levels).weights
     configurations = study.configurations()
@@ -90,9 +123,9 @@ def term_label(term: Term, study: Study) -> str:
     return " with ".join(f"{short[f.name]}={f.levels[level].label}" for f, level in parts)
 
 
-def _design(study: Study) -> tuple[Design, list[int]]:
-    assert study.design is not None
-    return study.design, [len(factor.levels) for factor in varied(study.factors)]
+def _design(study: Study) -> tuple[ScreeningDesign, list[int]]:
+    design = require_screening(study)
+    return design, [len(factor.levels) for factor in varied(study.factors)]
 
 
 def _estimate_effects(

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import propose
 from iostudy.analysis.search.race import Race, run_race
-from iostudy.ledger.rows import TrialRow
-from iostudy.results.comparisons import BlockFigures, collect_figures
+from iostudy.ledger.rows import MeasuredRow, TrialRow
+from iostudy.results.comparisons import BlockFigures, ComparisonResult, collect_figures
+from iostudy.results.power import PowerBasis
 from iostudy.study.candidates import name_points
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
@@ -33,7 +34,9 @@ from iostudy.study.search import (
     SearchOutcome,
     TimeBudget,
     TrialBudget,
+    require_search,
 )
+from iostudy.study.search_confirmation import preview_confirmation
 
 MAX_REFUSED_PER_ROUND = 20
 """Refused candidates of a round after which a search considers its space exhausted."""
@@ -41,6 +44,20 @@ MAX_REFUSED_PER_ROUND = 20
 
 _FIRST_PER_PARAMETER = 3
 """Points of the initial Latin hypercube for each parameter."""
+
+
+def compare_nothing(_: Study, __: Iterable[MeasuredRow]) -> tuple[ComparisonResult, ...]:
+    """Return no comparisons: a search selects its winner by the same data."""
+    return ()
+
+
+def find_power_basis(study: Study) -> PowerBasis:
+    """Return the confirmation, whose comparisons give the verdict."""
+    explanation = (
+        "All figures are those of the search's confirmation, which gives the verdict; the "
+        f"search before it takes {require_search(study).budget}."
+    )
+    return PowerBasis(preview_confirmation(study), explanation=explanation)
 
 
 def build_policy(search: Search, weights: tuple[float, ...] = ()) -> SearchPolicy:
@@ -82,8 +99,7 @@ class SearchState:
     @property
     def search(self) -> Search:
         """The search of the study."""
-        assert self.study.search is not None
-        return self.study.search
+        return require_search(self.study)
 
     @cached_property
     def round(self) -> int:

@@ -10,16 +10,14 @@ from iostudy.study.combinations import Factor, Level, NamedConfiguration
 from iostudy.study.factors import canonical_value
 from iostudy.study.labels import MAX_LENGTH, short_names
 from iostudy.study.model import Study
-from iostudy.study.search import DEFAULT_ONLY, Candidate, Search
+from iostudy.study.search import DEFAULT_ONLY, Candidate, Search, require_search
 
 
 def add_candidates(study: Study, candidates: Sequence[Candidate]) -> Study:
     """The study of a search with the default and its candidates.
 
-    What the host refuses is left out, with the reason. A study that searches nothing is as it is.
+    What the host refuses is left out, with the reason.
     """
-    if study.search is None:
-        return study
     values = [format_point(study, candidate.point) for candidate in candidates]
     chosen = tuple(
         NamedConfiguration(c.label, own) for c, own in zip(candidates, values, strict=True)
@@ -39,12 +37,11 @@ def name_points(
     study: Study, points: Iterable[Point], earlier: Sequence[Candidate], round_: int
 ) -> tuple[Candidate, ...]:
     """Points as the candidates that enter in a round, after those that are known."""
-    assert study.search is not None
-    named = list(earlier)
+    search, named = require_search(study), list(earlier)
     for point in points:
         taken = {each.label for each in named}
         label = (
-            _label(study.search, point, format_point(study, point), taken)
+            _label(search, point, format_point(study, point), taken)
             or f"candidate {len(named) + 1}"
         )
         named.append(Candidate(len(named) + 1, round_, label, point))

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
-from iostudy.extras import require_extra
 from iostudy.settings.definitions import mount, volume
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import DIRECTORY_FACTOR, FactorKind, count_combinations
-from iostudy.study.design_check import check_design
 from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import find_duplicates
 from iostudy.study.load_section import KEY_PATH as LOAD_PATH
 from iostudy.study.load_section import NODES
 from iostudy.study.mode import find_mode, list_obstacles
-from iostudy.study.model import Study
+from iostudy.study.model import Design, Study
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
-from iostudy.study.search import Search
 from iostudy.study.sections import Decision, DecisionMode
 from iostudy.study.several_nodes import list_joint_obstacles
 from iostudy.study.simulated import check_simulated
@@ -41,20 +38,17 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     """Note contradictions in the study, and in its form without root.
 
     What depends on levels that the host has yet to offer waits for `resolve_offered_levels`.
-    UsageError for a search without the extra `search`.
     """
-    if study.search is not None:
-        require_extra("search", "search for a configuration", "comparisons need no extra")
     check_section(collector, study)
     _check_limit(collector, study)
     _check_block_latency(collector, study)
-    _check(collector, factors_path(study.search), study)
+    _check(collector, factors_path(study.design), study)
     _check_workload_names(collector, study)
     _check_mode(collector, study, "the study")
     _check_figures(collector, study)
     _check_nodes(collector, study)
     if study.fallback is not None:
-        path = ("without_root", *factors_path(study.fallback.search))
+        path = ("without_root", *factors_path(study.fallback.design))
         _check(collector, path, study.without_root())
         _check_mode(collector, study.without_root(), "without root the study")
         _check_figures(collector, study.without_root())
@@ -88,9 +82,9 @@ def _check_nodes(collector: ProblemCollector, study: Study) -> None:
             collector.add((*LOAD_PATH, NODES), message)
 
 
-def factors_path(search: Search | None) -> KeyPath:
+def factors_path(design: Design | None) -> KeyPath:
     """Return the path of the varied keys in a study file."""
-    return ("factors",) if search is None else ("search", "parameters")
+    return (design or Design()).factors_path
 
 
 def resolve_offered_levels(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
@@ -118,7 +112,7 @@ def _check(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     _check_directories(collector, path, study)
     check_simulated(collector, path, study)
     check_factors(collector, path, study)
-    if not check_design(collector, path, study, MAX_CONFIGURATIONS):
+    if study.design is not None and not study.design.check(collector, path, study):
         return
     count = len(study.chosen) or count_combinations(study.known().factors)
     if study.design is None and count > MAX_CONFIGURATIONS:
@@ -178,10 +172,10 @@ def _refuse_two_forms(collector: ProblemCollector, path: KeyPath, study: Study) 
         collector.add((*path, f"{PREFIX}{key}"), message)
 
 
-def _set_together(study: Study) -> Iterator[set[str]]:
-    """The settings that a configuration writes; each candidate of a search writes all of them."""
-    if study.search is not None:
-        yield {parameter.name for parameter in study.search.space.parameters}
+def _set_together(study: Study) -> Iterator[Set[str]]:
+    """Yield the settings that a configuration writes, or each run of a design."""
+    if study.design is not None:
+        yield study.design.set_together()
     for configuration in study.known().configurations():
         yield {name for name, value in configuration.settings.items() if value != AS_FOUND}
 

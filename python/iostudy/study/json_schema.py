@@ -24,8 +24,7 @@ from iostudy.study.combinations import DIRECTORY_FACTOR
 from iostudy.study.declared_settings import RESERVED
 from iostudy.study.factors import MAX_LEVELS, OFFERED, OPTION_PREFIX
 from iostudy.study.fields import CATALOG, SCALAR
-from iostudy.study.search_section import SCALES
-from iostudy.study.study_file import StudyFile
+from iostudy.study.study_file import design_keys, study_file_type
 from iostudy.workloads import catalog as workloads
 from iostudy.workloads.option_text import list_options
 
@@ -53,13 +52,14 @@ def render_schema() -> str:
 
 def build_schema() -> Schema:
     """The schema of a whole study file: that of its model, with the names of the catalogs."""
-    whole = _strip_for_editors(StudyFile.model_json_schema())
+    whole = _strip_for_editors(study_file_type().model_json_schema())
     definitions: dict[str, Schema] = {**whole.pop("$defs"), **_option_definitions()}
     levels = dict(_levels(definitions))
     definitions |= dict(_factors(levels))
-    definitions |= {"factor": _factor(_levels_of(SCALAR)), "range": _range(), "places": _PLACES}
-    definitions["factors"] = _by_name(levels, lambda factor: factor)
-    definitions["parameters"] = _by_name(levels, lambda f: {"anyOf": [_reference("range"), f]})
+    definitions |= {"factor": _factor(_levels_of(SCALAR)), "places": _PLACES}
+    definitions["factors"] = build_by_name(levels, lambda factor: factor)
+    for key in design_keys().values():
+        definitions |= {} if key.define is None else key.define(levels)
     definitions["properties"] = _properties(levels)
     definitions["workload"] = _workload()
     return {
@@ -113,7 +113,7 @@ def _strip_for_editors(schema: Any, *, named: bool = False) -> Any:
     if not isinstance(schema, dict):
         return schema
     if CATALOG in schema:
-        schema = {**schema, **_reference(schema[CATALOG])}
+        schema = {**schema, **build_reference(schema[CATALOG])}
     return {
         key: " ".join(value.split())
         if key == _DESCRIPTION and isinstance(value, str)
@@ -150,9 +150,9 @@ def _factors(levels: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
     """For each name a level, the levels, and the factor with its description."""
     for name, level in levels.items():
         yield f"level.{name}", {key: level[key] for key in level if key != _DESCRIPTION}
-        yield f"levels.{name}", _levels_of(_reference(f"level.{name}"))
+        yield f"levels.{name}", _levels_of(build_reference(f"level.{name}"))
         described = {_DESCRIPTION: level[_DESCRIPTION]}
-        yield f"factor.{name}", {**described, **_factor(_reference(f"levels.{name}"))}
+        yield f"factor.{name}", {**described, **_factor(build_reference(f"levels.{name}"))}
 
 
 def _setting_level(definition: SettingDefinition) -> Schema:
@@ -201,25 +201,19 @@ def _levels_of(level: Schema) -> Schema:
 
 
 def _factor(levels: Schema) -> Schema:
-    placed = _object({"levels": levels, "on": _reference("places")}, required=("levels",))
+    placed = build_object({"levels": levels, "on": build_reference("places")}, required=("levels",))
     return {"anyOf": [levels, placed]}
 
 
-def _range() -> Schema:
-    ends = {"from": SCALAR, "to": SCALAR}
-    more: dict[str, Schema] = {"scale": {"enum": list(SCALES)}, "step": SCALAR}
-    return _object({**ends, **more, "on": _reference("places")}, required=tuple(ends))
-
-
-def _by_name(names: Iterable[str], form: Callable[[Schema], Schema]) -> Schema:
+def build_by_name(names: Iterable[str], form: Callable[[Schema], Schema]) -> Schema:
     """Factors or parameters by their names; those without a description by their beginnings."""
     return {
         "type": "object",
         "minProperties": 1,
         "additionalProperties": False,
-        "properties": {name: form(_reference(f"factor.{name}")) for name in names},
+        "properties": {name: form(build_reference(f"factor.{name}")) for name in names},
         "patternProperties": {
-            pattern: form(_reference("factor")) for pattern in (_ANY_SETTING, _own_setting())
+            pattern: form(build_reference("factor")) for pattern in (_ANY_SETTING, _own_setting())
         },
     }
 
@@ -234,7 +228,7 @@ def _own_setting() -> str:
 def _properties(levels: Mapping[str, Schema]) -> Schema:
     """Hadoop's properties by their own names."""
     named = {
-        name.removeprefix(HADOOP): _reference(f"level.{name}")
+        name.removeprefix(HADOOP): build_reference(f"level.{name}")
         for name in levels
         if name.startswith(HADOOP)
     }
@@ -246,15 +240,16 @@ def _workload() -> Schema:
     named: dict[str, Schema] = {
         name: {
             "description": f"It models {workloads.get(name).models}.",
-            "anyOf": [_reference(f"options.{name}"), {"type": "null"}],
+            "anyOf": [build_reference(f"options.{name}"), {"type": "null"}],
         }
         for name in workloads.names()
     }
-    one = {**_object(named), "minProperties": 1, "maxProperties": 1}
+    one = {**build_object(named), "minProperties": 1, "maxProperties": 1}
     return {"anyOf": [{"enum": list(workloads.names())}, one]}
 
 
-def _object(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
+def build_object(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
+    """Return the schema of a mapping with these keys alone."""
     wanted = {"required": list(required)} if required else {}
     return {
         "type": "object",
@@ -264,5 +259,6 @@ def _object(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) ->
     }
 
 
-def _reference(name: str) -> Schema:
+def build_reference(name: str) -> Schema:
+    """Return the reference to a definition."""
     return {"$ref": f"#/$defs/{name}"}

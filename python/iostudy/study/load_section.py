@@ -21,7 +21,7 @@ from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.requests import replace_options
 from iostudy.study.source import format_value
-from iostudy.study.study_file import StudyFile
+from iostudy.study.study_file import StudyFile, design_keys
 
 KEY_PATH: KeyPath = ("load",)
 NODES = "fleet.nodes"
@@ -67,7 +67,8 @@ def _has_option(request: WorkloadRequest, option: str) -> bool:
 
 def _refuse_elsewhere(collector: ProblemCollector, values: Mapping[str, Any], name: str) -> None:
     """A load stands neither among factors and parameters nor among the options of a workload."""
-    for path in (("factors",), ("search", "parameters"), ("without_root", "factors")):
+    others = (key.factors_path for key in design_keys().values() if key.factors_path)
+    for path in (("factors",), *others, ("without_root", "factors")):
         section: Any = values
         for key in path:
             section = section.get(key) if isinstance(section, Mapping) else None

@@ -1,10 +1,10 @@
-"""Mode of a study: whole trials, windows of one run, a screening or a search."""
+"""Mode of a study: whole trials, windows of one run, or what its design makes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 
+from iostudy.plugins import Mode
 from iostudy.settings import catalog as settings
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.load_limit import LoadLimit
@@ -16,26 +16,22 @@ MAX_NAMED = 3
 """Most reasons that a sentence gives."""
 
 
-class Mode(StrEnum):
-    """How a study chooses its runs and what it compares."""
-
-    TRIALS = "whole trials"
-    WINDOWS = "windows"
-    SCREENING = "a screening"
-    SEARCH = "a search"
-
-    @property
-    def compares_configurations(self) -> bool:
-        """Whether each configuration is compared with the baseline, until that is decided.
-
-        A screening compares levels of factors, by its whole design. A search races candidates.
-        """
-        return self in (Mode.TRIALS, Mode.WINDOWS)
-
-    @property
-    def plans_trials(self) -> bool:
-        """Whether the fewest and the most trials are known before the first one."""
-        return self in (Mode.TRIALS, Mode.SCREENING)
+_COMPARISONS = "iostudy.results.comparisons:compare_with_baseline"
+TRIALS = Mode(
+    "whole trials",
+    comparisons=_COMPARISONS,
+    strategy="iostudy.execution.strategies:WHOLE_TRIALS",
+    text="iostudy.cli.mode_text:TRIALS_TEXT",
+    compares_configurations=True,
+    plans_trials=True,
+)
+WINDOWS = Mode(
+    "windows of one run",
+    comparisons=_COMPARISONS,
+    strategy="iostudy.execution.strategies:WINDOWS",
+    text="iostudy.cli.mode_text:WINDOWS_TEXT",
+    compares_configurations=True,
+)
 
 
 def find_mode(study: Study) -> Mode:
@@ -43,18 +39,16 @@ def find_mode(study: Study) -> Mode:
 
     Only windows have a bias: those of earlier versions may have settings with obstacles of now.
     """
-    if study.search is not None:
-        return Mode.SEARCH
     if study.design is not None:
-        return Mode.SCREENING
+        return study.design.mode
     if study.decide.mode is DecisionMode.TRIALS:
-        return Mode.TRIALS
-    return Mode.WINDOWS if study.bias > 0 or not list_obstacles(study) else Mode.TRIALS
+        return TRIALS
+    return WINDOWS if study.bias > 0 or not list_obstacles(study) else TRIALS
 
 
 def describe_mode(study: Study) -> str:
     """Describe what a study that prefers windows compares, with the reasons for whole trials."""
-    if find_mode(study) is Mode.WINDOWS:
+    if find_mode(study) is WINDOWS:
         return "windows of one run of each workload (switchback)"
     return "whole trials: " + "; ".join(list_obstacles(study)[:MAX_NAMED])
 
@@ -65,8 +59,8 @@ def list_obstacles(study: Study) -> tuple[str, ...]:
 
 
 def _list_obstacles(study: Study) -> Iterator[str]:
-    if study.search is not None or study.design is not None:
-        yield "a search or a screening has too many configurations for one block"
+    if study.design is not None:
+        yield f"{study.design.mode} has too many configurations for one block"
     if study.validity.limits:
         yield f"a limit of {', '.join(study.validity.limits)} applies to whole trials"
     if study.limit != LoadLimit():

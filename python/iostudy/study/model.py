@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar
 
 from pydantic import BaseModel
 
 from iostudy.analysis.spending import CONTINUABLE, SPENT, AnalysisMethod, Continuation
 from iostudy.hadoop.spec import ClusterSpec
+from iostudy.plugins import Mode
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.combinations import (
     Combination,
@@ -26,10 +28,9 @@ from iostudy.study.combinations import (
     combinations,
     label_combinations,
 )
-from iostudy.study.design import Design, varied
 from iostudy.study.fleet_nodes import FleetNodes
 from iostudy.study.load_limit import LoadLimit
-from iostudy.study.search import DEFAULT_ONLY, Search
+from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import Decision, Goal, PrepareSection, TelemetrySection, Validity
 from iostudy.study.targets.target import Target
 from iostudy.workloads import catalog
@@ -91,17 +92,50 @@ def describe_target(target: Target, factors: Sequence[Factor]) -> str:
     return target.describe_with(" or ".join(types) or "each file system that is offered")
 
 
+class Design:
+    """How a study chooses its runs, if these are no combinations that its file lists.
+
+    A section of the study file has it; a frozen dataclass of a plugin. ``mode`` is what such a
+    study is, ``factors_path`` leads to its factors in the file, and ``chosen`` are the
+    configurations that it has before its first trial, if it has not all of its runs then.
+    """
+
+    mode: ClassVar[Mode]
+    factors_path: ClassVar[KeyPath] = ("factors",)
+    chosen: ClassVar[tuple[NamedConfiguration, ...]] = ()
+
+    def combinations(self, factors: Sequence[Factor]) -> tuple[Combination, ...] | None:
+        """Return the levels of each run; None if the runs are chosen one after another."""
+        return None
+
+    def count_comparisons(self, factors: Sequence[Factor]) -> int:
+        """Return the number of verdicts on one workload."""
+        return 0
+
+    def set_together(self) -> frozenset[str]:
+        """Return the settings that each run writes, if the configurations do not say so."""
+        return frozenset()
+
+    def describe_estimates(self) -> str:
+        """Describe what is estimated in place of a comparison of two configurations."""
+        return ""
+
+    def check(self, collector: ProblemCollector, path: KeyPath, study: Study) -> bool:
+        """Note what does not go with the study; return whether its runs can be made."""
+        return True
+
+
 @dataclass(frozen=True)
 class RootlessFallback:
     """What the same file asks where there is no root: factors, and perhaps question and target.
 
-    ``search``: the factors are its parameters.
+    ``design`` chooses the runs of its factors.
     """
 
     factors: tuple[Factor, ...]
     target: Target | None
     question: str | None
-    search: Search | None = None
+    design: Design | None = None
 
 
 @dataclass(frozen=True)
@@ -113,14 +147,11 @@ class Study:
     - ``chosen``: the configurations that the file names; none for every combination
     - ``bounds``: labels of configurations that show what is possible and cannot be chosen
     - ``seed``: the seed that the file fixes, if any
-    - ``design``: the study is a screening, its configurations are the design's runs, and it
-      compares the levels of each factor
+    - ``design``: chooses the runs of a study that does not compare all its configurations
     - ``leave_out_refused``: what the host refuses before the first trial does not stop the study
     - ``left_out``: the labels of refused configurations, with the reason
     - ``reference``: published figures of the question (`iostudy.study.reference`)
     - ``hadoop``: the cluster that it starts if a workload needs one and the target is none
-    - ``search``: the factors are its parameters, the configurations its candidates so far; no
-      verdict comes from it
     - ``nodes``: where `iostudy fleet` finds the nodes; one host runs the same study without them
     - ``method``: the method of the verdicts, as the ledger records it
     - ``continuation``: the risk that is kept for blocks after the planned ones, as the ledger
@@ -150,7 +181,6 @@ class Study:
     left_out: Mapping[str, str] = field(default_factory=dict)
     reference: str | None = None
     hadoop: ClusterSpec = field(default_factory=ClusterSpec)
-    search: Search | None = None
     telemetry: TelemetrySection = field(default_factory=TelemetrySection)
     prepare: PrepareSection = field(default_factory=PrepareSection)
     limit: LoadLimit = field(default_factory=LoadLimit)
@@ -183,8 +213,9 @@ class Study:
         return tuple(sorted(found, key=lambda c: c.label != label)) if label else tuple(found)
 
     def _labelled(self) -> Iterator[tuple[str, Combination]]:
-        if self.design is not None:
-            return label_combinations(self.design.combinations(self.factors), self.factors)
+        runs = None if self.design is None else self.design.combinations(self.factors)
+        if runs is not None:
+            return label_combinations(runs, self.factors)
         if self.chosen:
             return ((each.label, active_levels(each, self.factors)) for each in self.chosen)
         return label_combinations(combinations(self.factors), self.factors)
@@ -213,16 +244,11 @@ class Study:
     def comparisons(self) -> int:
         """How many verdicts the study gives at once: (configurations - 1) x workloads.
 
-        With a design, the levels of factors but for the first of each, x workloads. None where it
-        searches.
+        A design may compare something else, or nothing.
         """
-        if self.search is not None:
-            return 0
         if self.design is not None:
-            each = sum(len(factor.levels) - 1 for factor in varied(self.factors))
-        else:
-            each = len(self.configurations()) - 1
-        return each * len(self.workloads)
+            return self.design.count_comparisons(self.factors) * len(self.workloads)
+        return (len(self.configurations()) - 1) * len(self.workloads)
 
     @property
     def is_continued(self) -> bool:
@@ -305,15 +331,15 @@ class Study:
         wanted = ", ".join(factor.name for factor in self.factors)
         instead = ", ".join(factor.name for factor in self.fallback.factors)
         note = f"not root: {wanted} cannot be changed, so the study varies {instead} instead"
+        design = self.fallback.design
         return replace(
             self,
             question=self.fallback.question or self.question,
             factors=self.fallback.factors,
             target=self.fallback.target or self.target.without_root(),
             baseline_label=None,
-            chosen=DEFAULT_ONLY if self.fallback.search else (),
+            chosen=() if design is None else design.chosen,
             bounds=(),
-            design=None if self.fallback.search else self.design,
-            search=self.fallback.search,
+            design=design,
             notes=(*self.notes, note),
         )

@@ -14,20 +14,23 @@ from iostudy.safe_path import read_named
 from iostudy.study import declared_settings
 from iostudy.study.combinations import Factor
 from iostudy.study.cross_check import cross_check, factors_path
-from iostudy.study.design_check import check_other_keys
 from iostudy.study.factors import first_levels, parse_factor
 from iostudy.study.labels import find_duplicates
 from iostudy.study.load_section import parse_load
-from iostudy.study.model import RootlessFallback, Study, WorkloadRequest
+from iostudy.study.model import Design, RootlessFallback, Study, WorkloadRequest
 from iostudy.study.named_configurations import parse_named_configurations
 from iostudy.study.privileges import needs_root_to_change
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import parse_requests
-from iostudy.study.search import CONFLICTING_KEYS, DEFAULT_ONLY, Search
-from iostudy.study.search_section import parse_search
 from iostudy.study.sections import WARM_MEMORY_NOTE
 from iostudy.study.source import MAX_BYTES, decode, read
-from iostudy.study.study_file import LEAVE_OUT, StudyFile, WithoutRootSection
+from iostudy.study.study_file import (
+    LEAVE_OUT,
+    StudyFile,
+    WithoutRootSection,
+    design_keys,
+    study_file_type,
+)
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 
 
@@ -48,7 +51,7 @@ def load(path: Path) -> Study:
 def parse(text: str, *, where: str, name: str) -> Study:
     """The Study that a text asks for; ``where`` names the file in errors."""
     collector = ProblemCollector(read(text, where), where)
-    file = collector.open_section((), StudyFile, collector.source.values)
+    file = collector.open_section((), study_file_type(), collector.source.values)
     assert file is not None  # `read` gives a mapping
     declared = declared_settings.declare_files()
     declared_settings.declare(file.settings or {})
@@ -66,10 +69,12 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
     levels = first_levels(file.factors or {})
     requests = parse_requests(collector, file.workloads or (), levels)
     workloads = parse_load(collector, file, requests)
-    factors, search = _varied(collector, (), file, workloads)
+    factors, design = _varied(collector, (), file, workloads)
     chosen = parse_named_configurations(collector, file, factors)
-    fallback = _fallback(collector, file.without_root, workloads)
-    check_other_keys(collector, file)
+    fallback = _fallback(collector, file.without_root, workloads, design)
+    for name, key in design_keys().items():
+        if key.check is not None and name in file.model_fields_set:
+            key.check(collector, file)
     collector.finish()
     return Study(
         name=name,
@@ -82,14 +87,13 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
         validity=file.validity,
         baseline_label=file.baseline,
         bounds=tuple(dict.fromkeys(file.bounds)),
-        chosen=DEFAULT_ONLY if search else chosen,
-        design=file.design,
+        chosen=chosen if design is None else design.chosen or chosen,
+        design=design,
         seed=file.seed,
         fallback=fallback,
         leave_out_refused=file.refused == LEAVE_OUT,
         reference=file.reference,
         hadoop=file.hadoop,
-        search=search,
         telemetry=file.telemetry,
         prepare=file.prepare,
         limit=file.limit,
@@ -106,21 +110,21 @@ def _varied(
     path: KeyPath,
     section: StudyFile | WithoutRootSection,
     workloads: tuple[WorkloadRequest, ...],
-) -> tuple[tuple[Factor, ...], Search | None]:
-    """What varies: the factors, or the parameters of a search."""
-    given = section.model_fields_set
-    if "search" not in given:
-        if "factors" not in given:
-            collector.add_missing(path, type(section), ("factors",))
-        return _factors(collector, (*path, "factors"), section.factors or {}, workloads), None
-    for key in CONFLICTING_KEYS:
-        if key in given:
-            collector.add(
-                (*path, key), "it does not go together with search; leave one of them out"
-            )
-    if section.search is None:
-        return (), None
-    return parse_search(collector, (*path, "search"), section.search, workloads)
+) -> tuple[tuple[Factor, ...], Design | None]:
+    """Return the factors, and the design that chooses the runs, if a key names one."""
+    given, design = section.model_fields_set, None
+    for name, key in ((n, k) for n, k in design_keys().items() if n in given):
+        for other in (other for other in key.conflicts if other in given):
+            message = f"it does not go together with {name}; leave one of them out"
+            collector.add((*path, other), message)
+        value = getattr(section, name)
+        if key.parse is None:
+            design = value
+        else:
+            return ((), None) if value is None else key.parse(collector, (*path, name), value, workloads)
+    if "factors" not in given:
+        collector.add_missing(path, type(section), ("factors",))
+    return _factors(collector, (*path, "factors"), section.factors or {}, workloads), design
 
 
 def _factors(
@@ -144,15 +148,19 @@ def _fallback(
     collector: ProblemCollector,
     section: WithoutRootSection | None,
     workloads: tuple[WorkloadRequest, ...],
+    file_design: Design | None,
 ) -> RootlessFallback | None:
+    """Return the form without root; a design of factors holds for the factors there, too."""
     if section is None:
         return None
-    factors, search = _varied(collector, ("without_root",), section, workloads)
+    factors, design = _varied(collector, ("without_root",), section, workloads)
+    if design is None and factors_path(file_design) == factors_path(None):
+        design = file_design
     for factor in factors:
         if needs_root_to_change(factor):
-            path = ("without_root", *factors_path(search), factor.name)
+            path = ("without_root", *factors_path(design), factor.name)
             collector.add(path, "this needs root; vary a workload option here")
-    return RootlessFallback(factors, section.target, section.question, search)
+    return RootlessFallback(factors, section.target, section.question, design)
 
 
 def _name_of(path: Path) -> str:

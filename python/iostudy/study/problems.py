@@ -11,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from iostudy.errors import Problem, StudyError
+from iostudy.plugins import find_missing_section
 from iostudy.study.fields import OpenSection
 from iostudy.study.names import UnknownNameError
 from iostudy.study.source import Source, Step, format_value
@@ -87,7 +88,10 @@ class ProblemCollector:
             return self.model(path, model, values)
         names = model.names_by_key()
         for key in (key for key in values if key not in names):
-            self.note((*path, key), UnknownNameError("key", str(key), names), key)
+            if install := find_missing_section(str(key)):
+                self.add((*path, key), f"the plugin that has it is not installed; {install}")
+            else:
+                self.note((*path, key), UnknownNameError("key", str(key), names), key)
         valid = {
             name: self._key(path, model, key, values)
             for key, name in names.items()

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import PlainValidator
 
 from iostudy import units
 from iostudy.analysis.search.space import Point, SearchSpace
+from iostudy.plugins import Mode
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.labels import scalar_text
+from iostudy.study.model import Design, Study
+from iostudy.study.problems import KeyPath
 
 _MAX_TRIALS = 1_000_000
 """Of a budget: at a second each they take 12 days."""
@@ -29,6 +32,18 @@ CONFLICTING_KEYS = ("factors", "configurations", "design", "baseline", "bounds",
 
 DEFAULT_ONLY = (NamedConfiguration(DEFAULT, {}),)
 """The configurations of a search before its first candidate."""
+
+SEARCH = Mode(
+    "a search",
+    comparisons="iostudy.results.search_state:compare_nothing",
+    strategy="iostudy.execution.search_strategy:STRATEGY",
+    text="iostudy.cli.search_text:TEXT",
+    instead="compare its confirmation, the folder `confirmation` in it",
+    restored="iostudy.ledger.search_result:restore_candidates",
+    verdict_folder="iostudy.ledger.search_result:find_verdict_folder",
+    power="iostudy.results.search_state:find_power_basis",
+    report="iostudy.report.search_report:read_search_report",
+)
 
 SLOTS = 4
 """Candidates in a block: with more the default's share of the trials shrinks, but a block takes
@@ -85,18 +100,37 @@ BudgetValue = Annotated[Budget, PlainValidator(parse_budget, json_schema_input_t
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(Design):
     """The space, the budget, and the points that are tried before any other, by their labels.
 
     ``default`` is where the default lies in the space; None where it lies outside. ``worst``: the
     share that a candidate may lose on any workload; None: as much as it likes.
     """
 
+    mode: ClassVar[Mode] = SEARCH
+    factors_path: ClassVar[KeyPath] = ("search", "parameters")
+    chosen: ClassVar[tuple[NamedConfiguration, ...]] = DEFAULT_ONLY
     space: SearchSpace
     budget: Budget
     tries: Mapping[str, Point]
     default: Point | None = None
     worst: float | None = None
+
+    def set_together(self) -> frozenset[str]:
+        """Return the parameters: each candidate writes all of them."""
+        return frozenset(parameter.name for parameter in self.space.parameters)
+
+
+def find_search(study: Study) -> Search | None:
+    """Return the search of a study; None if it searches nothing."""
+    return study.design if isinstance(study.design, Search) else None
+
+
+def require_search(study: Study) -> Search:
+    """Return the search of a study that has one."""
+    search = find_search(study)
+    assert search is not None
+    return search
 
 
 @dataclass(frozen=True)

@@ -35,13 +35,11 @@ def build_confirmation(study: Study, winner: str, seed: int, folder: Path) -> st
 
 
 def preview_confirmation(study: Study) -> Study:
-    """Return the confirmation of a search whose winner is unknown; any other study unchanged.
+    """Return the confirmation of a search whose winner is unknown.
 
     The winner has no values yet: the preview has numbers only.
     """
-    if study.search is None:
-        return study
-    return replace(study, search=None, chosen=(*DEFAULT_ONLY, NamedConfiguration("the winner", {})))
+    return replace(study, design=None, chosen=(*DEFAULT_ONLY, NamedConfiguration("the winner", {})))
 
 
 def _levels(study: Study, winner: str) -> dict[str, list[str]]:

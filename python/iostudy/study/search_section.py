@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, assert_never
+from typing import Annotated, Any, assert_never
+
+from pydantic import Field
 
 from iostudy import units
 from iostudy.analysis.search.space import (
@@ -22,19 +24,46 @@ from iostudy.settings import catalog
 from iostudy.settings.values import AS_FOUND, Integer
 from iostudy.study.combinations import Factor, FactorKind, Level
 from iostudy.study.factors import canonical_value, parse_factor
+from iostudy.study.fields import SCALAR, Entries, OpenSection, from_catalog, share
+from iostudy.study.json_schema import Schema, build_by_name, build_object, build_reference
 from iostudy.study.labels import parse_label, scalar_text
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector
-from iostudy.study.search import DEFAULT, Budget, Search, TrialBudget
+from iostudy.study.search import (
+    CONFLICTING_KEYS,
+    DEFAULT,
+    Budget,
+    BudgetValue,
+    Search,
+    TrialBudget,
+)
 from iostudy.study.source import format_value
-from iostudy.study.study_file import SearchSection
+from iostudy.study.study_file import NAMED_VALUES, DesignKey
 
 _FROM, _TO, _SCALE, _STEP, _ON = _RANGE_KEYS = ("from", "to", "scale", "step", "on")
 _LINEAR, _LOG = SCALES = ("linear", "log")
 _PAGE = 4096
 """Bytes; direct I/O takes multiples of it."""
 _OWN_LABELS = re.compile(r"candidate \d+")
+Worst = Annotated[float, share("0% or more, and less than 100%", lambda s: 0 <= s < 1)]
+
+
+class SearchSection(OpenSection):
+    """In the place of factors: ranges to search for the best values."""
+
+    parameters: Annotated[Entries, from_catalog("parameters")] = Field(
+        examples=[{"block.nr_requests": {"from": 32, "to": 1024}}]
+    )
+    """The settings and workload options to search, each with a range or a list of values."""
+    budget: BudgetValue
+    """120 trials, or the time of trials, such as 2h."""
+    tries: Annotated[dict[Any, Any], NAMED_VALUES] = Field(
+        {}, alias="try", examples=[{"known": {"block.nr_requests": 64}}]
+    )
+    """Points that are known to be good, by labels."""
+    worst: Worst | None = None
+    """What a candidate may lose on any workload, such as 5%."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +72,15 @@ class _Searched:
 
     factor: Factor
     domain: Domain | None
+
+
+def _define_parameters(levels: Mapping[str, Schema]) -> Mapping[str, Schema]:
+    """Return the JSON Schema of parameters by name: a range, or what a factor may be."""
+    ends = {"from": SCALAR, "to": SCALAR}
+    more: dict[str, Schema] = {"scale": {"enum": list(SCALES)}, "step": SCALAR}
+    range_ = build_object({**ends, **more, "on": build_reference("places")}, required=tuple(ends))
+    parameters = build_by_name(levels, lambda f: {"anyOf": [build_reference("range"), f]})
+    return {"range": range_, "parameters": parameters}
 
 
 def parse_search(
@@ -319,3 +357,13 @@ def _label(value: Any) -> str:
 
 def _models(requests: Sequence[WorkloadRequest]) -> list[type]:
     return [type(request.options) for request in requests]
+
+
+KEY = DesignKey(
+    SearchSection | None,
+    "In the place of factors: ranges to search for the best values.",
+    factors_path=Search.factors_path,
+    conflicts=CONFLICTING_KEYS,
+    parse=parse_search,
+    define=_define_parameters,
+)

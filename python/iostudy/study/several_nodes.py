@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.errors import UsageError
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.study.model import Study
 from iostudy.workloads.measurement import AGGREGATE, EXEC_TIME
 
 _FIGURES = (AGGREGATE, EXEC_TIME)
-_COMPARE = "compare configurations by factors, in whole trials"
-_MODE_OBSTACLES = {
-    Mode.SEARCH: ("a search", _COMPARE),
-    Mode.SCREENING: ("a screening", _COMPARE),
-    Mode.WINDOWS: (
-        "windows of one run",
-        "leave out mode in decide: whole trials have a joint figure",
-    ),
-}
 
 
 def require_together(study: Study) -> None:
@@ -53,8 +44,11 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
             "a workload of a Hadoop cluster",
             "run it with `iostudy run`: its cluster is the fleet",
         )
-    if obstacle := _MODE_OBSTACLES.get(find_mode(study)):
-        yield obstacle
+    mode = find_mode(study)
+    if mode is WINDOWS:
+        yield str(mode), "leave out mode in decide: whole trials have a joint figure"
+    elif not mode.compares_configurations:
+        yield str(mode), "compare configurations by factors, in whole trials"
     if study.telemetry.block_latency:
         yield "block_latency", "leave it out: block requests are those of one host"
     if study.validity.foreign_io is not None:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    create_model,
+)
 
+from iostudy import plugins
+from iostudy.core import registered
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.study import reference
+from iostudy.study.combinations import Factor
 from iostudy.study.declared_settings import Declarations
-from iostudy.study.design import DesignValue
 from iostudy.study.fields import (
     SCALAR,
     Entries,
@@ -17,12 +29,12 @@ from iostudy.study.fields import (
     Scalar,
     from_catalog,
     one_of,
-    share,
     whole,
 )
 from iostudy.study.fleet_nodes import NodesValue
 from iostudy.study.load_limit import LoadLimit
-from iostudy.study.search import BudgetValue
+from iostudy.study.model import Design, WorkloadRequest
+from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import (
     ClusterValue,
     Decision,
@@ -32,6 +44,7 @@ from iostudy.study.sections import (
 )
 from iostudy.study.targets.section import TargetValue
 
+SectionT = TypeVar("SectionT", bound=OpenSection)
 MAX_SEED = 2**63 - 1
 MAX_QUESTION = 1000
 """Characters, which stand at the top of each page of a report."""
@@ -40,11 +53,8 @@ MAX_WORKLOADS = 100
 MAX_LOADS = 100
 LEAVE_OUT = "leave-out"
 _REFUSED = ("stop", LEAVE_OUT)
-_FACTORS_OR_SEARCH = ConfigDict(
-    json_schema_extra={"oneOf": [{"required": ["factors"]}, {"required": ["search"]}]}
-)
 _LOAD = WithJsonSchema({"type": "string", "pattern": r"^(workload\.|fleet\.nodes$)"})
-_NAMED_VALUES = WithJsonSchema(
+NAMED_VALUES = WithJsonSchema(
     {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": SCALAR}}
 )
 
@@ -55,36 +65,22 @@ Question = Annotated[
 ]
 Factors = Annotated[Entries, from_catalog("factors")]
 Loads = Annotated[list[Scalar], Field(min_length=2, max_length=MAX_LOADS)]
-Worst = Annotated[float, share("0% or more, and less than 100%", lambda s: 0 <= s < 1)]
 Published = Annotated[str, one_of("reference", reference.names())]
 
 
-class SearchSection(OpenSection):
-    """In the place of factors: ranges to search for the best values."""
-
-    parameters: Annotated[Entries, from_catalog("parameters")] = Field(
-        examples=[{"block.nr_requests": {"from": 32, "to": 1024}}]
-    )
-    """The settings and workload options to search, each with a range or a list of values."""
-    budget: BudgetValue
-    """120 trials, or the time of trials, such as 2h."""
-    tries: Annotated[dict[Any, Any], _NAMED_VALUES] = Field(
-        {}, alias="try", examples=[{"known": {"block.nr_requests": 64}}]
-    )
-    """Points that are known to be good, by labels."""
-    worst: Worst | None = None
-    """What a candidate may lose on any workload, such as 5%."""
+def _require_what_varies(schema: dict[str, Any]) -> None:
+    """Add to a JSON Schema that factors are needed, or a key in their place."""
+    keys = ("factors", *(name for name, key in design_keys().items() if key.factors_path))
+    schema["oneOf"] = [{"required": [key]} for key in keys]
 
 
 class WithoutRootSection(OpenSection):
     """Values that replace those of the same keys without root."""
 
-    model_config = _FACTORS_OR_SEARCH
+    model_config = ConfigDict(json_schema_extra=_require_what_varies)
 
     factors: Factors = Field({}, examples=[{"workload.direct": [True, False]}])
     """What varies without root: workload options with their levels."""
-    search: SearchSection | None = None
-    """In the place of factors: ranges to search for the best values."""
     target: TargetValue | None = None
     """Where to work without root, such as a directory; by default the output folder, not a disk."""
     question: Question | None = None
@@ -94,7 +90,7 @@ class WithoutRootSection(OpenSection):
 class StudyFile(OpenSection):
     """A study file; its keys are the fields of this model, with what editors show of them."""
 
-    model_config = _FACTORS_OR_SEARCH
+    model_config = ConfigDict(json_schema_extra=_require_what_varies)
 
     question: Question = Field(examples=["Does the I/O scheduler matter?"])
     """The question in a sentence; the report answers it."""
@@ -104,19 +100,15 @@ class StudyFile(OpenSection):
     factors: Factors = Field({}, examples=[{"block.scheduler": ["none", "bfq"]}])
     """What varies: names of settings and workload options with their levels; the first level of
     each is the baseline."""
-    search: SearchSection | None = None
-    """In the place of factors: ranges to search for the best values."""
     settings: Declarations = Field(
         {}, examples=[{"thp.defrag": {"attribute": "/sys/kernel/mm/transparent_hugepage/defrag"}}]
     )
     """Settings that iostudy does not know, by names for factors: a pair of commands (read and
     write), a key of a text file (file and key), or an attribute of /sys or /proc."""
-    configurations: Annotated[Entries, _NAMED_VALUES] = Field(
+    configurations: Annotated[Entries, NAMED_VALUES] = Field(
         {}, examples=[{"both": {"block.scheduler": "bfq", "workload.direct": True}}]
     )
     """The combinations of levels to run, by labels; every one by default."""
-    design: DesignValue = None
-    """How the runs of a screening are chosen, which finds the factors that matter."""
     baseline: Scalar | None = None
     """The label of the configuration that others are compared with; the first by default."""
     bounds: list[Scalar] = Field([], examples=[["no journal"]])
@@ -156,3 +148,53 @@ class StudyFile(OpenSection):
     """A whole number that fixes the order of trials and the data; drawn by default."""
     reference: Published | None = None
     """Published figures that the report shows; no verdict rests on them."""
+
+
+@dataclass(frozen=True)
+class DesignKey:
+    """A key of study files that chooses a design.
+
+    - ``annotation``: the type of its value, which is None or the design itself if there is no
+      ``parse``
+    - ``factors_path``: the path of its parameters, if it stands in the place of factors
+    - ``conflicts``: keys that do not go together with it
+    - ``check``: notes what else does not go together with it
+    - ``parse``: makes factors and the design of the section at a path
+    - ``define``: JSON Schemas of what the type refers to, from the schemas of all levels
+    """
+
+    annotation: Any
+    documentation: str
+    factors_path: KeyPath = ()
+    conflicts: tuple[str, ...] = ()
+    check: Callable[[ProblemCollector, StudyFile], None] | None = None
+    parse: (
+        Callable[
+            [ProblemCollector, KeyPath, Any, Sequence[WorkloadRequest]],
+            tuple[tuple[Factor, ...], Design | None],
+        ]
+        | None
+    ) = None
+    define: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+
+
+@cache
+def design_keys() -> Mapping[str, DesignKey]:
+    """Return the keys of study files that choose a design."""
+    found = (plugin.sections.items() for plugin in registered())
+    return {name: plugins.load(ref) for sections in found for name, ref in sections}
+
+
+@cache
+def study_file_type() -> type[StudyFile]:
+    """Return the model with the keys of plugins, too."""
+    keys = design_keys()
+    inner = _extend(WithoutRootSection, {n: key for n, key in keys.items() if key.factors_path})
+    text = StudyFile.model_fields["without_root"].description
+    without_root = (inner | None, Field(None, description=text))
+    return _extend(StudyFile, keys, without_root=without_root)
+
+
+def _extend(model: type[SectionT], keys: Mapping[str, DesignKey], **fields: Any) -> type[SectionT]:
+    own = {n: (key.annotation, Field(None, description=key.documentation)) for n, key in keys.items()}
+    return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **own, **fields)

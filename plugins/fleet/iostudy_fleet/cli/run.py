@@ -18,6 +18,7 @@ from iostudy.cli.study_argument import load_study
 from iostudy.errors import TrialError, UsageError
 from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.settings.transaction.locks import lock_output_folder
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.several_nodes import require_one_host, require_together
 from iostudy_fleet.cli.check import find_ready, require_enough
@@ -194,9 +195,9 @@ def _find_fewest(study: Study, design: Design, *, resume: bool) -> int:
 
 def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
     """UsageError if a fleet report cannot pool the results, or if --yes is missing."""
+    mode = find_mode(study)
     kinds = {
-        "a search": study.search is not None,
-        "a screening": study.design is not None,
+        str(mode): not mode.compares_configurations,
         "a simulated study": study.target.predicts,
     }
     for kind, is_one in kinds.items():

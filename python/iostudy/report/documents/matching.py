@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from iostudy.errors import UsageError
 from iostudy.report.recorded_study import RecordedStudy
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.option_text import format_options
 
@@ -43,7 +44,7 @@ def match_studies(
     """Return the comparable parts; ``requested`` are labels, or LABEL=LABEL if they differ.
 
     By default the baselines and all configurations with the same label are compared. UsageError
-    for a search or a screening, for a traced and an untraced study, for unknown labels, and if
+    for a study that compares no configurations, for a traced and an untraced study, for unknown labels, and if
     nothing is comparable.
     """
     _refuse_mixed_tracing(first, second)
@@ -75,14 +76,10 @@ def match_studies(
 
 
 def refuse_without_configurations(side: RecordedStudy, expected: str) -> None:
-    """Refuse a search or a screening, whose configurations are not chosen to be kept."""
-    if side.study.search is None and side.study.design is None:
-        return
-    if side.study.search is not None:
-        found, remedy = "a search", "compare its confirmation, the folder `confirmation` in it"
-    else:
-        found, remedy = "a screening", "run the configurations that matter as a study of their own"
-    raise UsageError(expected, found=found, where=side.place, remedy=remedy)
+    """Refuse a study whose configurations are not chosen to be kept."""
+    mode = find_mode(side.study)
+    if not mode.compares_configurations:
+        raise UsageError(expected, found=str(mode), where=side.place, remedy=mode.instead)
 
 
 def _refuse_mixed_tracing(first: RecordedStudy, second: RecordedStudy) -> None:

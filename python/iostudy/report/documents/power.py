@@ -31,10 +31,8 @@ from iostudy.results.comparisons import (
     decision_rule,
     exclude_guards,
 )
-from iostudy.results.screening import effect_noise_ratio
+from iostudy.results.power import PowerBasis, find_power_basis
 from iostudy.study.model import Study
-from iostudy.study.search import Search
-from iostudy.study.search_confirmation import preview_confirmation
 from iostudy.study.sections import MAX_BLOCKS
 from iostudy.units import format_percent, format_seconds
 
@@ -135,11 +133,10 @@ def build_power(
 ) -> PowerReport:
     """Return what a study can detect with the noise of its baseline's A/A study.
 
-    For a search these are the comparisons of its confirmation, for a screening its effects,
-    each of which uses all runs. ``budget_seconds`` adds what a study of that duration can
-    detect.
+    ``budget_seconds`` adds what a study of that duration can detect.
     """
-    study = preview_confirmation(planned)
+    basis = find_power_basis(planned)
+    study = basis.study
     decide = study.decide
     found = exclude_guards(compare_configurations(same.study, same.rows))
     costs = {}
@@ -160,7 +157,7 @@ def build_power(
         blocks=same.study.decide.max_blocks,
         configurations=len(study.configurations()),
         comparisons=study.comparisons,
-        workloads=tuple(_workload(study, each, *costs[each.workload], budget) for each in found),
+        workloads=tuple(_workload(basis, each, *costs[each.workload], budget) for each in found),
         fewest_seconds=decide.min_blocks * round_seconds,
         most_seconds=decide.max_blocks * round_seconds,
         budget=budget,
@@ -168,7 +165,7 @@ def build_power(
         noise_causes=build_noise_decompositions(same.study, same.rows),
         folder=same.folder,
     )
-    return report.model_copy(update={"sentences": tuple(_sentences(report, planned.search))})
+    return report.model_copy(update={"sentences": tuple(_sentences(report, basis.explanation))})
 
 
 def build_power_table(report: PowerReport) -> TextTable:
@@ -185,14 +182,14 @@ def build_power_table(report: PowerReport) -> TextTable:
 
 
 def _workload(
-    study: Study,
+    basis: PowerBasis,
     result: ComparisonResult,
     trial_seconds: float,
     block_seconds: float,
     budget: BudgetReport | None,
 ) -> WorkloadPower:
-    comparison = result.comparison
-    noise = pool_noise([(comparison.sd * effect_noise_ratio(study), comparison.blocks)])
+    study, comparison = basis.study, result.comparison
+    noise = pool_noise([(comparison.sd * basis.noise_ratio, comparison.blocks)])
     assert noise is not None, "the A/A is complete"
     known = estimate_power(noise, decision_rule(study))
     within = _within(study, noise, budget)
@@ -225,12 +222,9 @@ def _within(
     return own, low, high
 
 
-def _sentences(report: PowerReport, search: Search | None) -> Iterator[str]:
-    if search is not None:
-        yield (
-            "All figures are those of the search's confirmation, which gives the verdict; the "
-            f"search before it takes {search.budget}."
-        )
+def _sentences(report: PowerReport, explanation: str) -> Iterator[str]:
+    if explanation:
+        yield explanation
     yield from (f"{each.label}: {each.noise.sentence}." for each in report.workloads)
     for causes in report.noise_causes:
         yield from describe_causes(causes)

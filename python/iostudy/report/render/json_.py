@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from iostudy.report.base import Value
-from iostudy.report.values import Report
+from iostudy.report.plugin_topics import list_topics
+from iostudy.report.values import report_type
 
 
 def render(value: Value) -> str:
@@ -19,19 +20,21 @@ def render_compact(value: Value) -> str:
     return value.model_dump_json()
 
 
-def build_schema(of: type[Value] = Report) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a document.
+def build_schema(of: type[Value] | None = None) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a document, by default of report.json.
+
+    Topics of plugins are there where these are installed.
 
     Files: ``schema.json`` of report.json, ``bench``, ``comparison``, ``fleet``, ``power``,
     ``selftest`` and ``watched.schema.json`` in this package, ``check``, ``doctor`` and
     ``run.schema.json`` in ``cli``.
     """
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **of.model_json_schema(mode="serialization"),
-    }
+    schema = (of or report_type()).model_json_schema(mode="serialization")
+    if of is None:
+        schema["required"] = [name for name in schema["required"] if name not in list_topics()]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def format_schema(of: type[Value] = Report) -> str:
+def format_schema(of: type[Value] | None = None) -> str:
     """The content of the file with the schema."""
     return json.dumps(build_schema(of), indent=2, ensure_ascii=False) + "\n"

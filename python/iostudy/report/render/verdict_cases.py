@@ -32,8 +32,7 @@ class VerdictCase:
 
 def list_report_cases(report: Report) -> Iterator[VerdictCase]:
     """The verdicts on which `run --fail-on` depends, and the workloads that were given up."""
-    effects = report.screening.effects if report.screening else ()
-    for effect in effects:
+    for effect in (effect for topic in report.topics for effect in topic.list_effects()):
         name = f"{effect.level} against {effect.against}"
         text = format_change_interval(effect.change, effect.interval)
         yield VerdictCase(effect.workload, name, effect.verdict, f"{effect.verdict}: {text}")

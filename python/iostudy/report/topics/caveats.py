@@ -131,7 +131,7 @@ def _add_flag(
 ) -> WorkloadReport:
     """Add a flag to the ``flagged`` configurations, if it is raised for any of ``labels``.
 
-    A screening, whose results are levels, gets a flag of the workload.
+    A study that compares levels gets a flag of the workload.
     """
     if not labels:
         return workload

@@ -9,17 +9,15 @@ from iostudy.analysis.futility import FUTILITY
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.ledger.rows import StudyRow
-from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.studies import NODES
 from iostudy.report.base import Method
 from iostudy.report.formatting import format_count, join_words
 from iostudy.report.names import find_single_factor, name_configuration, quote_label
 from iostudy.report.topics.trials import TrialReport
 from iostudy.results.comparisons import decision_rule
-from iostudy.results.search_state import build_policy
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import FORMAT_PHASE, whole_plots
-from iostudy.study.search import SLOTS
 from iostudy.telemetry.covariates import Covariate
 
 
@@ -48,7 +46,7 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterat
     if study.comparisons:
         yield _verdicts(study)
         yield from _guards(study)
-    compares = study.design is None and study.search is None
+    compares = find_mode(study).compares_configurations
     if compares and (len(study.choices()) - 1) * len(study.workloads) > 1:
         yield _ranking(study)
     if trials:
@@ -59,22 +57,6 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterat
             f"Of {format_count(len(trials), 'trial')}, {excepted}; {slow or 'none'} were slow or "
             "failed."
         )
-
-
-def describe_search_method(found: SearchResult) -> str:
-    """Describe how a search found its winner, and why that is no verdict."""
-    search = found.study.search
-    assert search is not None
-    *but, last = (str(rung) for rung in build_policy(search).rungs)
-    return (
-        f"Every round of the search runs each workload under the default and up to {SLOTS} "
-        f"candidates, in a new random order from seed {found.row.seed}, for {search.budget} at "
-        "most. Known points come first, then a Latin hypercube, then what a tree-structured Parzen "
-        f"estimator proposes from all results. After {', '.join(but)} and {last} rounds a "
-        "candidate that is clearly worse than the best is dropped. The search gives no verdict, "
-        "because the best of many candidates was also lucky (selection bias): the winner is "
-        "compared with the default again, in fresh blocks with another seed."
-    )
 
 
 def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
@@ -109,7 +91,7 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
         f"The design is a split plot: configurations that share a {shared} run one after another, "
         f"in random order. {again}"
     )
-    if study.design is not None:
+    if find_mode(study).compares_levels:
         return (design, "The error of each effect is that of its own estimates over the blocks.")
     factor = find_single_factor(study)
     baseline, *companions = (name_configuration(each.label, factor) for each in own)
@@ -140,10 +122,7 @@ def _decision(study: Study) -> str:
         "ln(own / baseline) over their common blocks"
     )
     if study.design is not None:
-        compared = (
-            f"Each block gives one estimate of each effect, by least squares on its runs (a "
-            f"{study.design.describe()} design); an effect is judged by the mean of these"
-        )
+        compared = study.design.describe_estimates()
     test = "Student's t"
     if rule.by_scores:
         test = "signed normal scores (before they can decide, Student's t)"

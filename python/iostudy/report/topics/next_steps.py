@@ -24,7 +24,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Configuration
 from iostudy.study.factors import OPTION_PREFIX
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.study.model import Study
 from iostudy.units import format_exact_seconds, format_percent, format_seconds
 
@@ -63,7 +63,7 @@ def suggest_next_steps(
     label = recommend(study, compared)
     if study.target.predicts:
         return (_MEASURE,)
-    if label is not None and study.design is not None:
+    if label is not None and find_mode(study).compares_levels:
         confirm = "Run the confirmation printed with the effects: it measures the predicted best."
         return (Step(text=confirm),)
     if label is not None:
@@ -150,7 +150,7 @@ def _without_winner(
     study: Study, compared: Sequence[ComparisonResult], folder: str, *, of_nodes: bool
 ) -> Iterator[Step]:
     verdicts = {result.comparison.verdict for result in compared}
-    if study.design is not None:
+    if find_mode(study).compares_levels:
         yield Step(text="Keep the first levels: no other level was shown to be better.")
     elif Verdict.BETTER in verdicts and of_nodes:
         yield Step(
@@ -206,7 +206,7 @@ def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
 def _extend(study: Study, blocks: int) -> str:
     """Return the decision rule with so many blocks: windows have a time, trials a number."""
     decide = study.decide
-    if find_mode(study) is Mode.WINDOWS:
+    if find_mode(study) is WINDOWS:
         seconds = math.ceil(decide.time * blocks / decide.max_blocks)
         return f"decide: {{time: {format_exact_seconds(seconds)}}}"
     return f"decide: {{blocks: [{decide.min_blocks}, {blocks}]}}"

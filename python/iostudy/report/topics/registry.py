@@ -15,8 +15,6 @@ from iostudy.report.topics.noise import build_noise_section
 from iostudy.report.topics.prediction import build_prediction_section
 from iostudy.report.topics.ranking import build_ranking_section
 from iostudy.report.topics.scaling import build_scaling_sections
-from iostudy.report.topics.screening import build_screening_section
-from iostudy.report.topics.search import build_search_section
 from iostudy.report.topics.switchback import build_switchback_section
 from iostudy.report.topics.telemetry import build_utilization_sections
 from iostudy.report.topics.together import build_together_section
@@ -28,9 +26,8 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections between the answer and the workloads that the study has."""
     found = (
         build_prediction_section(report),
-        build_screening_section(report),
+        *_build_plugin_sections(report),
         *build_scaling_sections(report),
-        build_search_section(report),
         build_ranking_section(report),
         build_caveats_section(report),
         build_volume_section(report),
@@ -41,6 +38,11 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
         build_noise_section(report),
     )
     return tuple(section for section in found if section is not None)
+
+
+def _build_plugin_sections(report: Report) -> Iterator[Section]:
+    risk, several = report.method.risk, len(report.workloads) > 1
+    yield from (topic.build_section(risk=risk, several=several) for topic in report.topics)
 
 
 def build_workload_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat
 
@@ -15,7 +14,7 @@ from iostudy.analysis.omnibus import compute_f_tests
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import OnWorkload, Span, Value, build_span, finite
+from iostudy.report.base import EffectReport, OnWorkload, Value, build_span, finite
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -23,37 +22,18 @@ from iostudy.report.formatting import (
     format_signed_change,
     join_words,
 )
+from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Section, TextTable, make_table
-from iostudy.results.comparisons import decision_rule, log_figures, screen_factors
-from iostudy.results.screening import ScreeningResult, screen_interactions, term_label
-from iostudy.study.design import Design, varied
+from iostudy.results.comparisons import decision_rule, log_figures
+from iostudy.results.screening import (
+    ScreeningResult,
+    screen_factors,
+    screen_interactions,
+    term_label,
+)
+from iostudy.study.design import ScreeningDesign, require_screening, varied
 from iostudy.study.model import Study
 from iostudy.units import format_percent
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
-
-
-class EffectReport(OnWorkload):
-    """The effect of one level of a factor, or an interaction of two levels."""
-
-    level: str
-    """The level or pair: ``atime=noatime``, or ``atime=noatime with file-max=64000``."""
-    against: str
-    """Level or pair that it is compared with."""
-    change: FiniteFloat | None
-    """Change of the figure as a fraction; for an interaction, beyond the product of both."""
-    interval: Span | None
-    """Simultaneous confidence interval for all effects and interim analyses; null if unknown."""
-    verdict: Verdict
-    """Verdict on the effect."""
-    by_holm: bool
-    """Whether only Holm's procedure shows the difference; the interval then contains zero."""
-    p: FiniteFloat | None
-    """Smallest risk at which Holm's procedure shows the difference; it accounts for all interim
-    analyses."""
-    blocks: int
-    """Number of counted blocks."""
 
 
 class AliasReport(Value):
@@ -97,7 +77,7 @@ class PredictedBest(Value):
     """Section of a study file that compares it with the first levels."""
 
 
-class ScreeningReport(Value):
+class ScreeningReport(TopicValue):
     """Effects of the factors, and the limits of the design."""
 
     answer: str
@@ -117,16 +97,27 @@ class ScreeningReport(Value):
     predicted: PredictedBest | None
     """Predicted best configuration; null if no level is better than the first."""
 
+    def find_headline(self) -> str:
+        """Return the factors that matter."""
+        return self.answer
+
+    def list_effects(self) -> tuple[EffectReport, ...]:
+        """Return the main effects."""
+        return self.effects
+
+    def build_section(self, *, risk: float, several: bool) -> Section:
+        """Return every effect with Holm's result, the aliases, and the next steps."""
+        return _build_section(self, risk, several=several)
+
 
 _FOUND = (Verdict.BETTER, Verdict.WORSE)
 
 
 def build_screening(study: Study, rows: Sequence[TrialRow]) -> ScreeningReport | None:
-    """Return the result of a screening; None for a study that compares configurations."""
-    design = study.design
-    if design is None:
+    """Return the result of a screening; None for other studies."""
+    if not isinstance(study.design, ScreeningDesign):
         return None
-    effects = screen_factors(study, rows)
+    design, effects = study.design, screen_factors(study, rows)
     together = screen_interactions(study, tuple(log_figures(study, rows)), decision_rule(study))
     return ScreeningReport(
         answer=_answer(study, effects),
@@ -140,7 +131,7 @@ def build_screening(study: Study, rows: Sequence[TrialRow]) -> ScreeningReport |
     )
 
 
-def find_aliases(study: Study, design: Design) -> tuple[AliasReport, ...]:
+def find_aliases(study: Study, design: ScreeningDesign) -> tuple[AliasReport, ...]:
     """Return for each effect the pairs of factors whose interaction is aliased with it."""
     factors = varied(study.factors)
     levels = [len(factor.levels) for factor in factors]
@@ -155,7 +146,7 @@ def find_aliases(study: Study, design: Design) -> tuple[AliasReport, ...]:
 
 
 def _test_factors(
-    study: Study, design: Design, rows: Sequence[TrialRow]
+    study: Study, design: ScreeningDesign, rows: Sequence[TrialRow]
 ) -> Iterator[OmnibusReport]:
     """The factors with more than two levels: of two, the interval says it all."""
     factors = varied(study.factors)
@@ -209,7 +200,7 @@ def _answer(study: Study, effects: Sequence[ScreeningResult]) -> str:
 
 def _predicted(study: Study, effects: Sequence[ScreeningResult]) -> PredictedBest | None:
     chosen = dict(_best_levels(study, effects))
-    if study.design is None or not chosen:
+    if not chosen:
         return None
     changes = {}
     for workload in study.workloads:
@@ -224,12 +215,13 @@ def _predicted(study: Study, effects: Sequence[ScreeningResult]) -> PredictedBes
     levels = {factors[index].name: factors[index].levels[at] for index, at in chosen.items()}
     labels = {name: level.label for name, level in levels.items()}
     wanted = {f.name: levels.get(f.name, f.levels[0]) for f in study.factors}
+    runs = require_screening(study).combinations(study.factors)
     # One line of JSON, which YAML reads and every format keeps.
     best = json.dumps({"first levels": {}, "predicted best": labels}, ensure_ascii=False)
     return PredictedBest(
         levels=labels,
         changes=changes,
-        was_run=any(dict(run) == wanted for run in study.design.combinations(study.factors)),
+        was_run=any(dict(run) == wanted for run in runs),
         confirm=f"configurations: {best}",
     )
 
@@ -257,12 +249,7 @@ _MOST_NAMED = 6
 """More interactions than these are counted."""
 
 
-def build_screening_section(report: Report) -> Section | None:
-    """Return every effect with Holm's result, the aliases, and the next steps."""
-    found = report.screening
-    if found is None:
-        return None
-    several = len(report.workloads) > 1
+def _build_section(found: ScreeningReport, risk: float, *, several: bool) -> Section:
     aliases = make_table(
         (
             {
@@ -301,14 +288,14 @@ def build_screening_section(report: Report) -> Section | None:
     return Section(
         name="screening",
         title="Factor effects",
-        notes=tuple(_known(found, report)),
+        notes=tuple(_known(found, risk)),
         tables=(_effects("", found.effects, several=several),),
         folded=tuple(table for table in (interactions, aliases, omnibus) if table.rows),
     )
 
 
-def _known(screening: ScreeningReport, report: Report) -> Iterator[str]:
-    risk = format_percent(report.method.risk)
+def _known(screening: ScreeningReport, total_risk: float) -> Iterator[str]:
+    risk = format_percent(total_risk)
     yield (
         f"A {screening.design} design of {screening.runs} runs, each once per block. An effect "
         "compares a level with the first level of its factor, averaged over the levels of all "
@@ -378,3 +365,10 @@ def _p(p: float | None) -> str:
     if p is None:
         return UNKNOWN
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+TOPIC = Topic(
+    ScreeningReport,
+    "Effects of a screening; null for a study that compares configurations.",
+    build_screening,
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from pydantic import FiniteFloat
 
@@ -23,12 +23,10 @@ from iostudy.report.formatting import (
     format_count,
     format_signed_change,
 )
+from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Chart, Section, make_table
 from iostudy.results.search_state import SearchState
 from iostudy.units import format_percent
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
 
 
 class CandidateReport(Value):
@@ -90,7 +88,7 @@ class ImportanceReport(Value):
     """95 % interval of the share."""
 
 
-class SearchReport(Value):
+class SearchReport(TopicValue):
     """Candidates of a search, and the effects of its parameters."""
 
     ended: bool
@@ -107,6 +105,10 @@ class SearchReport(Value):
     """Main effects of the parameters; empty with too few candidates."""
     importance: tuple[ImportanceReport, ...]
     """Importance of the parameters; empty if candidates differ by no more than their noise."""
+
+    def build_section(self, *, risk: float, several: bool) -> Section:
+        """Return the candidates, response curves and importance."""
+        return _build_section(self)
 
 
 def build_search(found: SearchResult) -> SearchReport:
@@ -164,11 +166,7 @@ def _list_effects(space: SearchSpace, response: ResponseModel) -> Iterator[MainE
         )
 
 
-def build_search_section(report: Report) -> Section | None:
-    """The candidates, response curves and importance; None of a study that searches nothing."""
-    search = report.search
-    if search is None:
-        return None
+def _build_section(search: SearchReport) -> Section:
     several = search.workloads if len(search.workloads) > 1 else ()
     candidates = make_table(
         (
@@ -332,3 +330,11 @@ def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart
             "is a point, the larger the more blocks it ran."
         ),
     )
+
+
+TOPIC = Topic(
+    SearchReport,
+    "Candidates of a search; the other fields then describe the confirmation of its winner.",
+    lambda study, rows: None,
+)
+"""The report of a search computes it with the candidates, which rows do not have."""

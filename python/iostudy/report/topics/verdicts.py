@@ -31,6 +31,7 @@ from iostudy.report.section import TextTable
 from iostudy.results.change_text import LARGEST_CHANGE, format_tenths, is_ratio
 from iostudy.results.comparisons import ComparisonResult, Run, select_figures
 from iostudy.results.recommendation import is_met_guard
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.units import format_percent
 from iostudy.workloads.definition import Figure
@@ -159,7 +160,7 @@ def build_results(
         value=finite(longest.baseline_mean),
         slow=_slow_runs(longest.comparison.baseline_slow),
     )
-    if study.design is not None:
+    if find_mode(study).compares_levels:
         own.sort(key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
     return (
         baseline,

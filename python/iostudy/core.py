@@ -1,0 +1,68 @@
+"""The core as the first plugin."""
+
+from __future__ import annotations
+
+from iostudy.plugins import Command, Plugin, installed
+
+
+def _command(name: str, summary: str, attribute: str = "") -> Command:
+    return Command(name, summary, f"iostudy.cli.{name}:{attribute or name}")
+
+
+_COMMANDS = (
+    Command(
+        "try",
+        "Compare commands, or values of settings, in one line.",
+        "iostudy.cli.try_study:try_study",
+        takes_command_line=True,
+    ),
+    _command("init", "Write a commented study file for this host."),
+    _command("check", "Validate a study; print its plan, changes and time."),
+    _command("power", "Measure the baseline's noise; print what a study can detect."),
+    _command("run", "Run a study; write its report and its ledger."),
+    _command("simulate", "Predict the result of a study on a simulated drive."),
+    _command("report", "Print the report of a study, or published figures."),
+    Command(
+        "list",
+        "List studies with their answers, the newest first.",
+        "iostudy.cli.list_studies:list_studies",
+    ),
+    Command(
+        "clean",
+        "Remove output folders without a finished trial.",
+        "iostudy.cli.list_studies:clean",
+    ),
+    _command("compare", "Compare two studies, of two days or two hosts."),
+    _command("persist", "Keep settings permanently: print the files, or install them."),
+    Command(
+        "bench",
+        "Run one workload once and print its figures.",
+        "iostudy.cli.bench.command:bench",
+    ),
+    _command("selftest", "Check on this machine that known slow-downs are detected."),
+    _command("doctor", "Show the storage stack, its faults and their remedies."),
+    _command("get", "Read settings of devices, mounts or the host."),
+    _command("set", "Change settings; `iostudy restore` undoes them.", "set_"),
+    _command("restore", "Restore what `set` or a killed command has changed."),
+    _command("settings", "List the settings, or describe some."),
+    _command("workloads", "List the workloads, or describe one."),
+    _command("drives", "List the modelled drives, or describe one with its sources."),
+    _command("drive", "Use modelled drives as block devices; measure drives.", "app"),
+    _command("schema", "Print the JSON Schema of study files, for editors."),
+    _command("hadoop", "Manage a Hadoop cluster on this machine.", "app"),
+    _command("mount", "Mount HDFS as a file system, read-only unless it is writable."),
+)
+CORE = Plugin(
+    "core",
+    _COMMANDS,
+    sections={"search": "iostudy.study.search_section:KEY", "design": "iostudy.study.design:KEY"},
+    topics={
+        "search": "iostudy.report.topics.search:TOPIC",
+        "screening": "iostudy.report.topics.screening:TOPIC",
+    },
+)
+
+
+def registered() -> tuple[Plugin, ...]:
+    """Return the core and the installed plugins, in the order of the help."""
+    return (CORE, *installed())

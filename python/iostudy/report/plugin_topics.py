@@ -1,0 +1,49 @@
+"""Topics of the report that plugins add: a field of report.json and a section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from iostudy import plugins
+from iostudy.core import registered
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import EffectReport, Value
+from iostudy.report.section import Section
+from iostudy.study.model import Study
+
+
+class TopicValue(Value):
+    """What a topic has on a study."""
+
+    def find_headline(self) -> str:
+        """Return the answer of the study in one sentence; empty if the verdicts give it."""
+        return ""
+
+    def list_effects(self) -> tuple[EffectReport, ...]:
+        """Return the verdicts on levels of factors."""
+        return ()
+
+    def build_section(self, *, risk: float, several: bool) -> Section:
+        """Return the section; ``several``: the study has several workloads."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Topic:
+    """The type of a topic's value, what report.json says of it, and its computation.
+
+    ``compute`` returns None for a study without the topic.
+    """
+
+    value: type[TopicValue]
+    documentation: str
+    compute: Callable[[Study, Sequence[TrialRow]], TopicValue | None]
+
+
+@cache
+def list_topics() -> Mapping[str, Topic]:
+    """Return the topics of plugins by their fields in report.json."""
+    found = (plugin.topics.items() for plugin in registered())
+    return {name: plugins.load(ref) for topics in found for name, ref in topics}
