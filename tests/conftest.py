@@ -49,7 +49,7 @@ pytest_plugins = [
 ]
 
 # The core's unit tests pass without plugins. These are tests of a plugin, or of tools for all.
-PLUGINS = ("iostudy_fleet", "iostudy_hep", "iostudy_trace", "iostudy_watch")
+PLUGINS = ("iostudy_fleet", "iostudy_hep", "iostudy_search", "iostudy_trace", "iostudy_watch")
 HAS_ALL_PLUGINS = all(map(find_spec, PLUGINS))
 if not HAS_ALL_PLUGINS:
     collect_ignore = [
@@ -58,6 +58,8 @@ if not HAS_ALL_PLUGINS:
         "attack/test_inventories.py",
         "calibration/test_documented.py",
         "calibration/test_fleets.py",
+        "calibration/test_screening.py",
+        "calibration/test_search.py",
         "calibration/test_unequal_slow.py",
         "tools/test_docs.py",
         "tools/test_links.py",

@@ -52,15 +52,7 @@ _COMMANDS = (
     _command("hadoop", "Manage a Hadoop cluster on this machine.", "app"),
     _command("mount", "Mount HDFS as a file system, read-only unless it is writable."),
 )
-CORE = Plugin(
-    "core",
-    _COMMANDS,
-    sections={"search": "iostudy.study.search_section:KEY", "design": "iostudy.study.design:KEY"},
-    topics={
-        "search": "iostudy.report.topics.search:TOPIC",
-        "screening": "iostudy.report.topics.screening:TOPIC",
-    },
-)
+CORE = Plugin("core", _COMMANDS)
 
 
 def registered() -> tuple[Plugin, ...]:

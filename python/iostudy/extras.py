@@ -9,8 +9,6 @@ from iostudy.errors import UsageError
 EXTRAS = {
     "figures": ("vl_convert",),
     "hdfs": ("hdfs_native",),
-    "screening": ("pydoe",),
-    "search": ("optuna", "scipy"),
 }
 """The modules of each extra; pyproject.toml has their packages and versions."""
 

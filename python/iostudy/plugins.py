@@ -32,7 +32,7 @@ _WORDS = {
 }
 """Commands and workloads of this repository's plugins, with the plugin's name."""
 
-_SECTIONS: Mapping[str, str] = {}
+_SECTIONS = {"search": "search", "design": "search"}
 """Keys of study files that this repository's plugins have, with the plugin's name."""
 
 

@@ -39,8 +39,8 @@ from tests.report.factory import (
 )
 from tests.report.parted import cells
 from tests.report.parted import parted_report as build_parted_report
-from tests.report.topics.test_screening import report as screening_report
-from tests.report.topics.test_screening import screening_study
+from tests.plugins.search.screening.test_topic import report as screening_report
+from tests.plugins.search.screening.test_topic import screening_study
 
 pytestmark = pytest.mark.browser
 

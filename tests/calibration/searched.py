@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from iostudy.analysis.rule import Rule
-from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
-from iostudy.analysis.search.propose import propose
-from iostudy.analysis.search.race import run_race
-from iostudy.analysis.search.response import CURVE_POINTS, estimate_response
-from iostudy.analysis.search.space import Parameter, Point, Range, SearchSpace
+from iostudy_search.optimizer.candidates import CandidateResult, SearchPolicy
+from iostudy_search.optimizer.propose import propose
+from iostudy_search.optimizer.race import run_race
+from iostudy_search.optimizer.response import CURVE_POINTS, estimate_response
+from iostudy_search.optimizer.space import Parameter, Point, Range, SearchSpace
 from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from iostudy.analysis.screening import EffectSeries, screen_effects
+from iostudy_search.screening.effects import EffectSeries, screen_effects
 from iostudy.analysis.verdict import Verdict
 from tests.calibration import screened
 from tests.calibration.screened import ALONE, FACTORS, FOLDED, RULE, carry_out, estimates

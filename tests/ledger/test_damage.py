@@ -14,9 +14,9 @@ import pytest
 from iostudy.errors import LedgerError
 from iostudy.ledger import seal
 from iostudy.ledger.checksums import Head, checksum
-from iostudy.ledger.search import SearchRecord
+from iostudy_search.record import SearchRecord
 from iostudy.ledger.store import FILE_NAME, Ledger
-from iostudy.study.search import Candidate, SearchOutcome
+from iostudy_search.search import Candidate, SearchOutcome
 from tests.attack import ledger as campaign
 from tests.ledger.test_store import ENDED, STUDY, TRIAL
 

@@ -10,9 +10,9 @@ import pytest
 from iostudy.errors import LedgerError, RecordError
 from iostudy.ledger import seal
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
-from iostudy.ledger.search import SearchRecord
+from iostudy_search.record import SearchRecord
 from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
-from iostudy.study.search import Candidate
+from iostudy_search.search import Candidate
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.workloads.measurement import Part

@@ -11,8 +11,8 @@ from iostudy.report.section import Chart
 from iostudy.report.topics.trials import build_run_order_chart
 from iostudy.report.values import Report
 from tests.report.factory import report, two_factors
-from tests.report.topics.test_screening import report as screening_report
-from tests.report.topics.test_screening import screening_study
+from tests.plugins.search.screening.test_topic import report as screening_report
+from tests.plugins.search.screening.test_topic import screening_study
 
 
 def run_order(made: Report) -> Chart:

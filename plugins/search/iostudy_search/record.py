@@ -1,0 +1,66 @@
+"""Record of the candidates and the outcome of a search."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+
+from iostudy.ledger.encoding import decode_row
+from iostudy.ledger.store import Ledger, require_writable
+from iostudy_search.search import Candidate, SearchOutcome
+
+
+class SearchRecord:
+    """The candidates of a search and its outcome; every change is durable on return.
+
+    Raises LedgerError and RecordError as the ledger does.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._tables = ledger.tables
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Return all candidates in the order of their numbers."""
+        path, rows = self._tables.path, self._tables.read("candidate")
+        return tuple(decode_row(path, "candidate", row, _candidate) for row in rows)
+
+    def enter(self, candidates: Iterable[Candidate]) -> None:
+        """Record candidates before their first trial, in one transaction."""
+        with require_writable(self._tables).transaction() as change:
+            for each in candidates:
+                change.insert(
+                    "candidate",
+                    number=each.number,
+                    round=each.round,
+                    label=each.label,
+                    point=json.dumps(each.point),
+                    refused=each.refused,
+                )
+
+    def refuse(self, label: str, reason: str) -> None:
+        """Record why a candidate is refused."""
+        rows = self._tables.read("candidate")
+        (number,) = (row["number"] for row in rows if row["label"] == label)
+        with require_writable(self._tables).transaction() as change:
+            change.update("candidate", number, refused=reason)
+
+    def end(self, outcome: SearchOutcome) -> None:
+        """Record the outcome of the search, once."""
+        with require_writable(self._tables).transaction() as change:
+            change.insert("outcome", winner=outcome.winner)
+
+    def outcome(self) -> SearchOutcome | None:
+        """Return the outcome of the search; None before its end."""
+        rows = self._tables.read("outcome")
+        return SearchOutcome(rows[0]["winner"]) if rows else None
+
+
+def _candidate(row: sqlite3.Row) -> Candidate:
+    return Candidate(
+        number=row["number"],
+        round=row["round"],
+        label=row["label"],
+        point=json.loads(row["point"]),
+        refused=row["refused"],
+    )

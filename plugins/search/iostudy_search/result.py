@@ -1,0 +1,76 @@
+"""Recorded search with its trials, candidates and outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.errors import UsageError
+from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
+from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy_search.record import SearchRecord
+from iostudy.ledger.store import Ledger
+from iostudy.ledger.studies import find_confirmation, open_ledger, recorded_study
+from iostudy.ledger.time_limit import TimeLimitRecord
+from iostudy_search.candidates import add_candidates
+from iostudy.study.model import Study
+from iostudy_search.search import Candidate, SearchOutcome
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """A recorded search; ``outcome`` is None before its end.
+
+    ``study`` has the accepted candidates as its configurations. ``time_limit_seconds`` is the
+    limit that ended the search.
+    """
+
+    study: Study
+    row: StudyRow
+    rows: tuple[TrialRow, ...]
+    candidates: tuple[Candidate, ...]
+    outcome: SearchOutcome | None
+    given_up: tuple[GivenUpWorkload, ...] = ()
+    time_limit_seconds: float | None = None
+
+
+def restore_candidates(study: Study, ledger: Ledger) -> Study:
+    """Return the study of a search with the candidates of its ledger."""
+    return add_candidates(study, SearchRecord(ledger).candidates())
+
+
+def read_search(folder: Path) -> SearchResult:
+    """Return the search of an output folder."""
+    with open_ledger(folder) as ledger:
+        row, record = ledger.study(), SearchRecord(ledger)
+        candidates = record.candidates()
+        return SearchResult(
+            study=add_candidates(recorded_study(row), candidates),
+            row=row,
+            rows=ledger.rows(),
+            candidates=candidates,
+            outcome=record.outcome(),
+            given_up=GivenUpWorkloadRecord(ledger).load(),
+            time_limit_seconds=TimeLimitRecord(ledger).seconds(),
+        )
+
+
+def find_verdict_folder(folder: Path) -> Path:
+    """Return the folder of a search's confirmation; UsageError without a winner or without one."""
+    if read_search(folder).outcome == SearchOutcome(None):
+        raise UsageError(
+            "a configuration that is better than the default",
+            found="no candidate of the search leads the default",
+            where=str(folder),
+            remedy="keep the default, or choose a candidate with --configuration LABEL",
+        )
+    confirmed = find_confirmation(folder)
+    if confirmed is None:
+        raise UsageError(
+            "a confirmed winner of the search",
+            found="the search has no confirmation yet",
+            where=str(folder),
+            remedy="continue with `iostudy run --resume`, or choose a candidate with "
+            "--configuration LABEL",
+        )
+    return confirmed

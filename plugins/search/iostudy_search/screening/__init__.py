@@ -1,0 +1,1 @@
+"""Screening designs, their effects and their report."""

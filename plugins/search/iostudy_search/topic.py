@@ -1,0 +1,340 @@
+"""Candidates, responses and importance of a search. Not used for verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import assert_never
+
+from pydantic import FiniteFloat
+
+from iostudy.analysis.paired import as_fraction
+from iostudy_search.optimizer.race import RaceStatus
+from iostudy_search.optimizer.response import (
+    ResponseModel,
+    estimate_response,
+)
+from iostudy_search.optimizer.space import Range, SearchSpace
+from iostudy_search.result import SearchResult
+from iostudy.report.base import Span, Value, finite
+from iostudy.report.drawing import BLUE, RED, alt, make_chart, round_value
+from iostudy.report.formatting import (
+    UNKNOWN,
+    format_change_interval,
+    format_count,
+    format_signed_change,
+)
+from iostudy.report.plugin_topics import Topic, TopicValue
+from iostudy.report.section import Chart, Section, make_table
+from iostudy_search.state import SearchState
+from iostudy.units import format_percent
+
+
+class CandidateReport(Value):
+    """A candidate with its own blocks. Changes are of performance, against the default."""
+
+    label: str
+    """Label of the candidate."""
+    point: dict[str, str]
+    """Values of its parameters."""
+    standing: RaceStatus
+    """Status of the candidate in the race."""
+    blocks: int
+    """Number of blocks in which it ran all workloads."""
+    change: FiniteFloat | None
+    """Weighted mean change over all workloads, as a fraction; null if unknown. That of the best
+    candidate is biased upwards, since it was selected."""
+    error: FiniteFloat | None
+    """Standard error of the change, as a fraction; null if unknown."""
+    on: tuple[FiniteFloat | None, ...]
+    """Change on each workload, as a fraction; null if unknown."""
+    eligible: bool
+    """Whether no workload loses more than the study allows."""
+    refused: str
+    """Why the host refused a setting; empty otherwise."""
+
+
+class MainEffectPoint(Value):
+    """Predicted performance at one value of a parameter, averaged over all others."""
+
+    value: str
+    """Value of the parameter."""
+    change: FiniteFloat
+    """Change against the default, as a fraction."""
+    interval: Span
+    """Pointwise 95 % interval of the change."""
+
+
+class MainEffectReport(Value):
+    """Main effect of a parameter over its values."""
+
+    parameter: str
+    """Name of the parameter."""
+    points: tuple[MainEffectPoint, ...]
+    """Predictions by value."""
+    is_range: bool
+    """Whether the values are numbers of a range; false for names."""
+    log: bool
+    """Whether the range is logarithmic."""
+
+
+class ImportanceReport(Value):
+    """Share of a parameter in the predicted variance."""
+
+    parameter: str | None
+    """Name of the parameter; null for all interactions."""
+    share: FiniteFloat
+    """Share of the variance, 0 to 1."""
+    interval: Span
+    """95 % interval of the share."""
+
+
+class SearchReport(TopicValue):
+    """Candidates of a search, and the effects of its parameters."""
+
+    ended: bool
+    """Whether the search has selected its winner."""
+    incumbent: str | None
+    """Label of the leading candidate; null if the default leads."""
+    workloads: tuple[str, ...]
+    """Labels of the workloads."""
+    candidates: tuple[CandidateReport, ...]
+    """Candidates in the order of their proposal."""
+    trials: int
+    """Counted trials of the search, including the default's."""
+    curves: tuple[MainEffectReport, ...]
+    """Main effects of the parameters; empty with too few candidates."""
+    importance: tuple[ImportanceReport, ...]
+    """Importance of the parameters; empty if candidates differ by no more than their noise."""
+
+    def build_section(self, *, risk: float, several: bool) -> Section:
+        """Return the candidates, response curves and importance."""
+        return _build_section(self)
+
+
+def build_search(found: SearchResult) -> SearchReport:
+    """The candidates as the ledger leaves them, and what they say of the parameters."""
+    course = SearchState(found.study, found.row.seed, found.candidates, found.rows)
+    ahead = course.incumbent
+    space = course.search.space
+    response = estimate_response(space, course.candidate_results, course.policy, found.row.seed)
+    return SearchReport(
+        ended=found.outcome is not None,
+        incumbent=None if ahead is None else found.candidates[ahead].label,
+        workloads=tuple(request.label for request in found.study.workloads),
+        candidates=tuple(
+            CandidateReport(
+                label=candidate.label,
+                point=dict(candidate.point),
+                standing=entrant.status,
+                blocks=entrant.blocks,
+                change=finite(as_fraction(entrant.estimate)),
+                error=finite(as_fraction(entrant.error)),
+                on=tuple(finite(as_fraction(own)) for own in entrant.by_workload),
+                eligible=entrant.eligible,
+                refused=candidate.refused,
+            )
+            for candidate, entrant in zip(found.candidates, course.race.entrants, strict=False)
+        ),
+        trials=course.spent.trials,
+        curves=tuple(_list_effects(space, response)) if response else (),
+        importance=tuple(
+            ImportanceReport(
+                parameter=own.parameter, share=own.share, interval=Span(low=own.low, high=own.high)
+            )
+            for own in (response.importance if response else ())
+        ),
+    )
+
+
+def _list_effects(space: SearchSpace, response: ResponseModel) -> Iterator[MainEffectReport]:
+    domains = {parameter.name: parameter.domain for parameter in space.parameters}
+    for curve in response.curves:
+        domain = domains[curve.parameter]
+        ends = zip(curve.values, curve.effect, curve.low, curve.high, strict=True)
+        yield MainEffectReport(
+            parameter=curve.parameter,
+            points=tuple(
+                MainEffectPoint(
+                    value=value,
+                    change=as_fraction(effect),
+                    interval=Span(low=as_fraction(low), high=as_fraction(high)),
+                )
+                for value, effect, low, high in ends
+            ),
+            is_range=isinstance(domain, Range),
+            log=isinstance(domain, Range) and domain.log,
+        )
+
+
+def _build_section(search: SearchReport) -> Section:
+    several = search.workloads if len(search.workloads) > 1 else ()
+    candidates = make_table(
+        (
+            [
+                ("candidate", own.label),
+                ("outcome", "ahead" if own.label == search.incumbent else describe_outcome(own)),
+                ("blocks", own.blocks),
+                ("against default", format_signed_change(own.change)),
+                ("± standard error", UNKNOWN if own.error is None else format_percent(own.error)),
+                *(
+                    (name, format_signed_change(change))
+                    for name, change in zip(several, own.on, strict=False)
+                ),
+            ]
+            for own in sorted(search.candidates, key=lambda own: (-own.blocks, -(own.change or 0)))
+        ),
+        "every candidate",
+        names=2,
+    )
+    importance = make_table(
+        (
+            {
+                "parameter": own.parameter or "interactions",
+                "share of explained variance": format_percent(own.share),
+                "95 % interval": f"{format_percent(own.interval.low)} to "
+                f"{format_percent(own.interval.high)}",
+            }
+            for own in sorted(search.importance, key=lambda own: -own.share)
+        ),
+        "parameter importance",
+    )
+    curves = (
+        make_table(
+            (
+                {
+                    curve.parameter: own.value,
+                    "against default": format_change_interval(own.change, own.interval),
+                }
+                for own in curve.points
+            ),
+            f"response to {curve.parameter}",
+        )
+        for curve in search.curves
+    )
+    return Section(
+        name="search",
+        title="Search",
+        notes=tuple(_known(search)),
+        tables=(importance,) if search.importance else (),
+        folded=(candidates, *curves),
+        draw=lambda: [build_response_chart(curve, search) for curve in search.curves],
+    )
+
+
+def _known(search: SearchReport) -> Iterator[str]:
+    """Extent of the search, and limits of its figures."""
+    finished, refused = (
+        sum(own.standing is standing for own in search.candidates)
+        for standing in (RaceStatus.FINISHED, RaceStatus.REFUSED)
+    )
+    yield (
+        f"{format_count(len(search.candidates) - refused, 'candidate')} in "
+        f"{format_count(search.trials, 'trial')}, including those of the default; {finished} of "
+        "the candidates ran all rounds. Percentages are changes of performance against the "
+        "default; positive is better."
+    )
+    if refused:
+        yield f"{format_count(refused, 'candidate')} could not be run and were skipped."
+    if search.incumbent is not None:
+        yield (
+            "These figures are not verdicts. The best of many candidates was also lucky (selection "
+            "bias), so its figure is too high. The confirmation measures it in fresh blocks."
+        )
+    if not search.curves:
+        yield "Too few candidates were measured to estimate the effect of each parameter."
+    elif not search.importance:
+        yield (
+            "The candidates do not differ by more than their noise, so the "
+            "importance of parameters is not estimated."
+        )
+
+
+def _draw_response(curve: MainEffectReport) -> Iterator[alt.Chart]:
+    """Yield a line with a band, or a mark and a bar for each name, and the candidates."""
+    x = alt.X("value:N", title=curve.parameter, axis=alt.Axis(labelAngle=0), sort=None)
+    if curve.is_range:
+        scale = alt.Scale(type="log" if curve.log else "linear", zero=False, nice=False)
+        x = alt.X("value:Q", title=curve.parameter, scale=scale)
+    axis = alt.Axis(labelExpr="format(datum.value * 100, ',')")
+    low, change = (
+        alt.Y(f"{field}:Q", title="against default, %", axis=axis) for field in ("low", "change")
+    )
+    base = alt.Chart(alt.NamedData("curve")).encode(x=x)
+    if curve.is_range:
+        yield base.mark_area(color=BLUE, opacity=0.2).encode(y=low, y2=alt.Y2("high:Q"))
+        yield base.mark_line(color=BLUE).encode(y=change)
+    else:
+        yield base.mark_rule(color=BLUE, strokeWidth=2).encode(y=low, y2=alt.Y2("high:Q"))
+        yield base.mark_tick(color=BLUE, thickness=3, size=40).encode(y=change)
+    tooltip = [
+        *(alt.Tooltip(f"{name}:N") for name in ("candidate", "value", "blocks")),
+        alt.Tooltip("change_text:N", title="change"),
+    ]
+    size = alt.Size("blocks:Q", legend=None).scale(range=[20, 120])
+    points = alt.Chart(alt.NamedData("candidates")).mark_point(filled=True, color=RED, opacity=0.7)
+    yield points.encode(x=x, y=change, size=size, tooltip=tooltip)
+
+
+def describe_outcome(candidate: CandidateReport) -> str:
+    """Describe the outcome of a candidate, with the reason."""
+    match candidate.standing:
+        case RaceStatus.RACING:
+            return "still racing"
+        case RaceStatus.WORSE:
+            return "dropped: clearly worse"
+        case RaceStatus.UNFIT:
+            return "dropped: worse on a workload"
+        case RaceStatus.REFUSED:
+            return f"refused: {candidate.refused}"
+        case RaceStatus.FINISHED:
+            return "finished" if candidate.eligible else "finished; worse on a workload"
+    assert_never(candidate.standing)
+
+
+def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart:
+    """The curve with its interval; each candidate a point, the larger the more blocks it ran."""
+    place: Callable[[str], object] = float if curve.is_range else str
+    best = max(curve.points, key=lambda own: own.change)
+    rows = {
+        "curve": [
+            {
+                "value": place(own.value),
+                "change": round_value(own.change),
+                "low": round_value(own.interval.low),
+                "high": round_value(own.interval.high),
+            }
+            for own in curve.points
+        ],
+        "candidates": [
+            {
+                "candidate": own.label,
+                "value": place(own.point[curve.parameter]),
+                "change": round_value(own.change),
+                "blocks": own.blocks,
+                "change_text": format_signed_change(own.change),
+            }
+            for own in search.candidates
+            if own.change is not None and curve.parameter in own.point
+        ],
+    }
+    return Chart(
+        spec=make_chart(_draw_response(curve), height=220, rows=rows),
+        alternative=(
+            f"Performance against the default by {curve.parameter}, averaged over all other "
+            f"parameters. It is highest at {best.value}, with "
+            f"{format_change_interval(best.change, best.interval)}."
+        ),
+        legend=(
+            f"{curve.parameter}: performance against the default, averaged over all other "
+            "parameters, with a 95 % interval that holds at each value by itself. Each candidate "
+            "is a point, the larger the more blocks it ran."
+        ),
+    )
+
+
+TOPIC = Topic(
+    SearchReport,
+    "Candidates of a search; the other fields then describe the confirmation of its winner.",
+    lambda study, rows: None,
+)
+"""The report of a search computes it with the candidates, which rows do not have."""

@@ -1,0 +1,137 @@
+"""Tests of a search report: the confirmation's verdict first, and none of the search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.cli.report_output import read_recorded
+from iostudy.execution.search_confirmation import prepare_confirmation
+from iostudy.ledger.studies import find_confirmation, read_search
+from iostudy.node.fake import Disturbance, FakeNode
+from iostudy.report.base import State
+from iostudy.report.recorded_study import RecordedStudy
+from iostudy.report.render import html, json_, markdown, terminal
+from iostudy_search.report import build_search_report
+from iostudy.report.values import Report
+from tests.execution.test_runner import conduct
+from tests.plugins.search.test_schedule import SEARCH, RefusingNode, ResponseSurfaceNode
+
+GO_ON = "iostudy run DIR --resume"
+TEXT = SEARCH.replace("60 trials", "30 trials") + "decide: {blocks: [5, 12]}\n"
+
+
+class ConfirmingNode(FakeNode):
+    """The winner is as good as it looked."""
+
+    def run(self, request, configuration):
+        self.effects = {configuration.label: 0.0 if configuration.label == "default" else 0.2}
+        return super().run(request, configuration)
+
+
+class ValleyNode(ResponseSurfaceNode):
+    """Nothing is better than the default."""
+
+    def height(self, settings):
+        return 1.0 if settings["block.read_ahead_kb"] == "as-found" else 0.8
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search")
+    conduct(folder, ResponseSurfaceNode(), text=TEXT)
+    return folder
+
+
+def confirmed(folder) -> RecordedStudy:
+    own = prepare_confirmation(folder, root=True)
+    own.folder.mkdir(exist_ok=True)
+    if own.recorded is None:
+        own.execute(ConfirmingNode(noise=0.005), root=True, seed=None, listeners=[])
+    again = prepare_confirmation(folder, root=True)
+    assert again.final_comparisons() is not None
+    return read_recorded(find_confirmation(folder))
+
+
+def shown_text(report: Report) -> str:
+    return " ".join(report.answer)
+
+
+def test_a_search_alone_has_candidates_and_no_verdict(folder):
+    found = read_search(folder)
+    report = build_search_report(found, None)
+    assert report.state is State.STOPPED
+    assert len(report.configurations) == len(found.candidates) + 1
+    assert len(report.trials) == len(found.rows)
+    assert [len(workload.results) for workload in report.workloads] == [1, 1]
+    assert report.ranking is None
+    assert report.method.comparisons == 0
+    assert "The search gives no verdict" in report.method.text
+    assert "confirmation has not started" in shown_text(report)
+    assert "has not been confirmed" in report.headline
+    assert [step.command for step in report.next_steps] == [GO_ON]
+
+
+def test_confirmed_search_begins_with_the_verdict(folder):
+    report = build_search_report(read_search(folder), confirmed(folder))
+    assert report.state is State.COMPLETE
+    assert "is better than default" in report.headline
+    assert "iostudy persist DIR" in report.next_steps[0].command
+    assert report.name == "study"
+    assert report.study_text == TEXT
+    winner = report.workloads[0].results[1]
+    assert winner.verdict is Verdict.BETTER
+    assert "gains" in report.answer[0]
+    assert "the verdict comes from fresh blocks" in report.answer[-1]
+    assert "seed 1," in report.method.text
+    assert str(report.method.seed) in report.method.text
+
+
+def test_open_confirmation_is_resumed_with_the_search_file(folder):
+    begun = confirmed(folder)
+    first = replace(begun, rows=begun.rows[: len(begun.rows) // 4])
+    report = build_search_report(read_search(folder), first)
+    assert report.state is State.STOPPED
+    assert [step.command for step in report.next_steps] == [GO_ON]
+
+
+@pytest.mark.parametrize("render", [html.render, markdown.render, json_.render])
+def test_every_format_has_the_search(folder, render):
+    assert "candidate" in render(build_search_report(read_search(folder), None))
+    assert "fresh blocks" in render(build_search_report(read_search(folder), confirmed(folder)))
+
+
+def test_terminal_summary_has_the_search(folder):
+    assert terminal.render(build_search_report(read_search(folder), None))
+
+
+def test_search_without_a_winner_advises_the_default(tmp_path):
+    conduct(tmp_path, ValleyNode(), text=TEXT)
+    assert prepare_confirmation(tmp_path, root=True) is None
+    report = build_search_report(read_search(tmp_path), None)
+    assert report.state is State.COMPLETE
+    assert "was better than the default at the end of the search" in shown_text(report)
+    assert report.headline.startswith("No candidate was better")
+    assert [step.text for step in report.next_steps] == ["Keep the default."]
+
+
+def test_unfinished_search_is_reported(tmp_path):
+    stopped = ResponseSurfaceNode(script={12: Disturbance(error=KeyboardInterrupt())})
+    with pytest.raises(KeyboardInterrupt):
+        conduct(tmp_path, stopped, text=TEXT)
+    report = build_search_report(read_search(tmp_path), None)
+    assert report.state is State.STOPPED
+    assert "has not ended" in shown_text(report)
+    assert "has not ended" in report.headline
+    assert [step.command for step in report.next_steps] == [GO_ON]
+
+
+def test_refused_candidates_are_not_counted_as_tried(tmp_path):
+    conduct(tmp_path, RefusingNode(), text=TEXT)
+    found = read_search(tmp_path)
+    taken = [each for each in found.candidates if not each.refused]
+    assert 0 < len(taken) < len(found.candidates)
+    report = build_search_report(replace(found, outcome=None), None)
+    assert f"has tried {len(taken)} candidate" in shown_text(report)
