@@ -40,7 +40,7 @@ ALL_TESTS := set-up test-rust check-rust,check-python,test-python property-tests
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
 
-extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hep, trace, watch), searches and figures
+extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hep, search, trace, watch) and figures
 
 set-up: ## all that tests need; packages are installed while Rust is compiled
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.test $(VENV)/.built

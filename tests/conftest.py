@@ -38,8 +38,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
     "tests.shared_resources",  # before fixtures that hold one
+    "tests.fixtures_browser",
     "tests.fixtures_hadoop",
     "tests.fixtures_loop",
+    "tests.fixtures_pauses",
     "tests.fixtures_program",
     "tests.fixtures_tracefs",
     "tests.ended_runs",

@@ -82,13 +82,3 @@ def test_a_study_runs_and_is_reported_without_any_extra(tmp_path: Path):
     figures = run_without_extras("report", str(out), "--figures", str(tmp_path / "figures"))
     assert figures.returncode == 2
     assert "pip install 'iostudy[figures]'" in figures.stderr
-
-
-@pytest.mark.child
-@pytest.mark.parametrize(
-    ("extra", "study"), [("search", "read-ahead"), ("screening", "noatime-and-limits-screening")]
-)
-def test_a_study_that_needs_an_extra_names_it(extra: str, study: str):
-    done = run_without_extras("check", study)
-    assert done.returncode == 2, done.stdout
-    assert f"pip install 'iostudy[{extra}]'" in done.stderr

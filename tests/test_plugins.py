@@ -14,9 +14,14 @@ from pathlib import Path
 import pytest
 
 from iostudy import plugins
+from iostudy.cli.mode_text import ModeText
 from iostudy.errors import UsageError
-from iostudy.plugins import API, Command, Plugin, installed
+from iostudy.execution.strategies import Strategy
+from iostudy.plugins import API, Command, Mode, Plugin, installed
+from iostudy.report.plugin_topics import Topic
+from iostudy.study.mode import TRIALS, WINDOWS
 from iostudy.study.parser import parse
+from iostudy.study.study_file import DesignKey
 from iostudy.workloads.definition import WorkloadDefinition
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +38,8 @@ def test_every_plugin_of_the_repository_is_installed_with_its_words():
         for name in (*(command.name for command in plugin.commands), *plugin.workloads)
     }
     assert words == plugins._WORDS
+    sections = {key: plugin.name for plugin in installed() for key in plugin.sections}
+    assert sections == plugins._SECTIONS
 
 
 def test_every_reference_is_what_it_says():
@@ -43,6 +50,23 @@ def test_every_reference_is_what_it_says():
             definition = plugins.load(ref)
             assert isinstance(definition, WorkloadDefinition)
             assert definition.name == name
+        for ref in plugin.sections.values():
+            assert isinstance(plugins.load(ref), DesignKey)
+        for ref in plugin.topics.values():
+            assert isinstance(plugins.load(ref), Topic)
+
+
+@pytest.mark.parametrize("mode", [TRIALS, WINDOWS])
+def test_every_reference_of_a_mode_is_what_it_says(mode: Mode):
+    check_mode(mode)
+
+
+def check_mode(mode: Mode) -> None:
+    """Load every reference of a mode."""
+    assert isinstance(plugins.load(mode.strategy), Strategy)
+    assert isinstance(plugins.load(mode.text), ModeText)
+    functions = (mode.comparisons, mode.restored, mode.verdict_folder, mode.power, mode.report)
+    assert all(callable(plugins.load(ref)) for ref in functions if ref)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
@@ -129,3 +153,11 @@ def test_the_example_of_the_page_is_installed_and_runs_in_a_study(other_installa
 def test_only_plugins_in_the_folder_of_the_core_are_used(other_installation):
     assert " watch " not in run(other_installation, "--help")
     assert "pip install 'iostudy[watch]'" in run(other_installation, "watch")
+
+
+@pytest.mark.child
+@pytest.mark.parametrize("study", ["read-ahead", "noatime-and-limits-screening"])
+def test_a_study_file_with_a_section_of_a_missing_plugin_names_what_to_install(
+    other_installation, study
+):
+    assert "pip install 'iostudy[search]'" in run(other_installation, "check", study)

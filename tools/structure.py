@@ -3,7 +3,7 @@
 pyproject.toml has the limits, and globs of files that belong to Hadoop or to models of drives. All
 other files of `python/iostudy` and `crates` are the core. Code decides by the kind of a target if
 it tests for a class of `study/targets/` outside the folders of targets. It decides by the mode of a
-study if a condition has its design or its search, or names a mode, outside the files of modes. The
+study if a condition has its design, or names a mode, outside the files of modes. The
 check fails if a measure exceeds its limit.
 """
 
@@ -25,24 +25,15 @@ CRATES = ROOT / "crates"
 TARGETS = ("study/targets/", "node/targets/")
 """The folders in which the kind of a target is known."""
 _TARGET_CLASS = re.compile(r"[A-Z]\w*(?:Target|Members|Disks)")
-_MODE_FIELDS = {"design", "search"}
-_MODE_CLASS = "Mode"
+_MODE_FIELD = "design"
+_MODE_NAMES = {"TRIALS", "WINDOWS"}
 _MODES = (
     "study/mode.py",
-    "study/*search*.py",
-    "study/design*.py",
-    "study/candidates.py",
     "execution/strategies.py",
-    "execution/search_*.py",
-    "results/screening.py",
-    "results/search_state.py",
-    "report/search_report.py",
-    "report/topics/screening*",
-    "report/topics/search*",
     "report/topics/switchback*",
     "cli/mode_text.py",
 )
-"""The files of one mode, and those with a table of all."""
+"""The files of one mode, and those that know all of the core."""
 
 
 def main() -> int:
@@ -150,25 +141,26 @@ def _target_classes() -> set[str]:
 
 
 def _mode_sites() -> Iterator[tuple[str, int, int]]:
-    """Yield each condition on the design or the search of a study, and each that names a mode."""
+    """Yield each condition on the design of a study, and each that names a mode."""
     for name in _files(PACKAGE, "py"):
         if _matches(name, _MODES):
             continue
         found = set()
         for node in ast.walk(_tree(name)):
             for condition in _conditions(node):
-                called = {n.func for n in ast.walk(condition) if isinstance(n, ast.Call)}
-                tested = (n for n in ast.walk(condition) if isinstance(n, ast.Attribute))
                 found |= {
-                    (n.lineno, n.col_offset)
-                    for n in tested
-                    if n not in called and (n.attr in _MODE_FIELDS or _is_mode(n))
+                    (n.lineno, n.col_offset) for n in ast.walk(condition) if _asks_for_mode(n)
                 }
         yield from ((name, *place) for place in sorted(found))
 
 
-def _is_mode(expression: ast.Attribute) -> bool:
-    return isinstance(expression.value, ast.Name) and expression.value.id == _MODE_CLASS
+def _asks_for_mode(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(attr=name):
+            return name == _MODE_FIELD
+        case ast.Name(id=name):
+            return name in _MODE_NAMES
+    return False
 
 
 def _conditions(node: ast.AST) -> Iterator[ast.expr]:

@@ -100,8 +100,10 @@ class Plugin:
     """What a distribution adds; ``iostudy-NAME`` and the extra NAME of iostudy install it.
 
     - ``workloads``: references of each `WorkloadDefinition` by its name
-    - ``sections``: references of each `iostudy.study.study_file.DesignKey` by its key in study files
-    - ``topics``: references of each `iostudy.report.plugin_topics.Topic` by its key in report.json
+    - ``sections``: references of each `DesignKey` (``iostudy.study.study_file``) by its key in
+      study files
+    - ``topics``: references of each `Topic` (``iostudy.report.plugin_topics``) by its key in
+      report.json
     """
 
     name: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.render.write import write_report_files
@@ -39,23 +38,12 @@ from tests.report.factory import (
 )
 from tests.report.parted import cells
 from tests.report.parted import parted_report as build_parted_report
-from tests.plugins.search.screening.test_topic import report as screening_report
-from tests.plugins.search.screening.test_topic import screening_study
 
 pytestmark = pytest.mark.browser
 
 two_factors = cache(build_two_factors)
 parted_report = cache(build_parted_report)
 
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 DRAWN = "html[data-charts=drawn]"
 HOSTILE = (
     "</script><script>window.ran=1</script><img src=x onerror='window.ran=1'>\"'`${1}{{7*7}}"
@@ -80,17 +68,6 @@ class PageLog:
 
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("needs Chromium")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        yield started
-        started.close()
 
 
 @cache
@@ -239,14 +216,6 @@ def test_the_first_screen_has_the_chart(
     page.close()
 
 
-def test_second_label_of_a_card_has_its_head(browser: Browser, tmp_path: Path) -> None:
-    page, _ = opened(browser, screening_report(screening_study()), tmp_path, 390)
-    heads = "(label) => getComputedStyle(label, '::before').content"
-    labels = page.locator("[aria-label^='Table'] .verdicts tr:has(td)").first.locator("th").all()
-    assert [label.evaluate(heads) for label in labels] == ["none", '"against: "']
-    page.close()
-
-
 @pytest.fixture(scope="module", params=[390, 695, 1280])
 def long_labels(
     request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
@@ -299,19 +268,6 @@ def test_an_interval_is_drawn_where_the_axis_has_it(browser: Browser, tmp_path: 
     assert zero is not None and bar is not None and point is not None
     assert bar["x"] < point["x"] + point["width"] / 2 < bar["x"] + bar["width"]
     assert bar["x"] + bar["width"] < zero["x"]
-    page.close()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_screening_is_a_chart_of_effects_without_a_legend_of_runs(
-    browser: Browser, tmp_path: Path, width: int
-) -> None:
-    experiment = screening_study()
-    page, log = opened(browser, screening_report(experiment, bfq=-0.2, true=0.1), tmp_path, width)
-    labels = page.locator(".forest tbody tr:not(.group) .label").all_inner_texts()
-    assert labels[:2] == ["scheduler=bfq", "direct=true"]
-    assert page.locator(".legend").count() == 0
-    assert log.errors == []
     page.close()
 
 

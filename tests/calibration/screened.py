@@ -3,7 +3,8 @@
 Noise is made in run order, as for studies that compare configurations, and the runs of each block
 are laid over it in random order; with a factor that is hard to change, whole plots first.
 Intervals, words and levels are those of the code that decides; only the steps of Holm are written
-once more, for many studies at a time, and a test compares them with `iostudy_search.screening.effects`.
+once more, for many studies at a time, and a test compares them with those of
+`iostudy_search.screening.effects`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from iostudy_search.screening.designs import Runs, main_effects, plackett_burman
 from iostudy.analysis.paired import t_bounds
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict, classify_intervals
+from iostudy_search.screening.designs import Runs, main_effects, plackett_burman
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, noise
 
 FACTORS = 7

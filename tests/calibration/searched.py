@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from iostudy.analysis.rule import Rule
+from iostudy.analysis.verdict import Verdict
 from iostudy_search.optimizer.candidates import CandidateResult, SearchPolicy
 from iostudy_search.optimizer.propose import propose
 from iostudy_search.optimizer.race import run_race
 from iostudy_search.optimizer.response import CURVE_POINTS, estimate_response
 from iostudy_search.optimizer.space import Parameter, Point, Range, SearchSpace
-from iostudy.analysis.verdict import Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, NoiseShape, carry_out, noise
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(128, 32768, log=True, step=4))

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from iostudy_search.screening.effects import EffectSeries, screen_effects
 from iostudy.analysis.verdict import Verdict
+from iostudy_search.screening.effects import EffectSeries, screen_effects
 from tests.calibration import screened
 from tests.calibration.screened import ALONE, FACTORS, FOLDED, RULE, carry_out, estimates
 from tests.calibration.screening_tables import ALL, OTHERS, three_matter

@@ -197,6 +197,7 @@ def test_a_file_system_that_cannot_be_made(program, target, factor, words):
     refused(program, text.replace("block.scheduler: [none, bfq]", factor), words)
 
 
+@pytest.mark.all_plugins
 def test_design_is_printed_with_runs_and_aliases(program):
     text = """\
 question: Which?

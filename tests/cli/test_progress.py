@@ -208,6 +208,7 @@ class ReadAheadNode(FakeNode):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.all_plugins
 def test_search_prints_candidates_leader_and_budget(tmp_path, monkeypatch, terminal):
     monkeypatch.setattr("tests.cli.test_progress.FakeNode", ReadAheadNode)
     text, texts = show(tmp_path, monkeypatch, terminal=terminal, text=SEARCHING)

@@ -14,9 +14,7 @@ import pytest
 from iostudy.errors import LedgerError
 from iostudy.ledger import seal
 from iostudy.ledger.checksums import Head, checksum
-from iostudy_search.record import SearchRecord
 from iostudy.ledger.store import FILE_NAME, Ledger
-from iostudy_search.search import Candidate, SearchOutcome
 from tests.attack import ledger as campaign
 from tests.ledger.test_store import ENDED, STUDY, TRIAL
 
@@ -27,14 +25,17 @@ def write(folder, trials=3):
     """A ledger with a row in every table."""
     with closing(Ledger.create(folder, STUDY)) as ledger:
         ledger.resume(5.0, {})
-        record = SearchRecord(ledger)
-        record.enter([Candidate(1, 1, "a", {"x": "1"}), Candidate(2, 1, "b", {"x": "2"})])
-        record.refuse("b", "no room")
+        with ledger.tables.transaction() as change:
+            for number, label in enumerate("ab", start=1):
+                values = {"number": number, "round": 1, "label": label}
+                change.insert("candidate", **values, point="{}", refused="")
+            change.update("candidate", 2, refused="no room")
         for position in range(1, trials + 1):
             row = replace(TRIAL, position=position)
             ledger.finish(replace(ENDED, id=ledger.begin(row), position=position))
         ledger.complete("dfsio-write", 1, 1)
-        record.end(SearchOutcome("a"))
+        with ledger.tables.transaction() as change:
+            change.insert("outcome", winner="a")
 
 
 def harm(folder, statement):

@@ -10,9 +10,7 @@ import pytest
 from iostudy.errors import LedgerError, RecordError
 from iostudy.ledger import seal
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
-from iostudy_search.record import SearchRecord
 from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
-from iostudy_search.search import Candidate
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.workloads.measurement import Part
@@ -152,13 +150,6 @@ def test_a_ledger_with_several_names_is_only_read(tmp_path):
     Ledger.open(tmp_path, read_only=True).close()
     with pytest.raises(LedgerError, match="with several names"):
         Ledger.open(tmp_path)
-
-
-def test_a_candidate_is_refused_alone(ledger):
-    record = SearchRecord(ledger)
-    record.enter(Candidate(number, 1, label, {}) for number, label in enumerate("abc", start=1))
-    record.refuse("b", "no room")
-    assert [each.refused for each in record.candidates()] == ["", "no room", ""]
 
 
 def test_a_ledger_cut_short_is_refused_and_left_as_it_is(tmp_path):

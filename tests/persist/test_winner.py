@@ -194,6 +194,7 @@ def test_options_of_workloads_are_named():
     assert choice.settings[0].disk is None
 
 
+@pytest.mark.all_plugins
 def test_a_screening_has_no_winner_to_keep(tmp_path):
     text = TEXT.replace(
         "factors: {block.scheduler: [none, mq-deadline, kyber, bfq]}",
@@ -203,5 +204,5 @@ def test_a_screening_has_no_winner_to_keep(tmp_path):
     Ledger.create(tmp_path, replace(factory.study_row(study), text=text, root=True)).close()
     with pytest.raises(UsageError, match="a screening") as refused:
         winner.select_settings(tmp_path, None, ())
-    assert "confirming study" in str(refused.value)
+    assert "a study of their own" in str(refused.value)
     assert "--configuration LABEL" in str(refused.value)

@@ -91,6 +91,7 @@ def test_what_does_not_go_together(old: str, new: str, message: str) -> None:
     assert any(message in problem.message for problem in found), found
 
 
+@pytest.mark.all_plugins
 def test_a_search_stays_in_one_directory() -> None:
     search = "search: {parameters: {target.directory: [local, nfs]}, budget: 2h}\n"
     text = STUDY.replace("factors:\n  target.directory: [local, nfs]\n", search)

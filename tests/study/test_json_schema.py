@@ -12,7 +12,7 @@ import pytest
 from iostudy.study import library
 from iostudy.study.fields import CATALOG
 from iostudy.study.source import plain, read
-from iostudy.study.study_file import StudyFile
+from iostudy.study.study_file import study_file_type
 from tests.study.files import GOOD, ON_HADOOP
 from tests.study.test_documented import EXAMPLES
 
@@ -27,9 +27,10 @@ def errors(text: str) -> list[str]:
     return [error.message for error in VALIDATOR.iter_errors(values)]
 
 
+@pytest.mark.all_plugins
 def test_every_key_has_a_description():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert tuple(SCHEMA["properties"]) == tuple(StudyFile.model_fields)
+    assert tuple(SCHEMA["properties"]) == tuple(study_file_type().model_fields)
     assert all(each["description"] for each in SCHEMA["properties"].values())
     assert all(
         each["description"] for name, each in SCHEMA["$defs"].items() if name.startswith("factor.")
@@ -37,8 +38,8 @@ def test_every_key_has_a_description():
 
 
 SECTIONS = (
-    *("Decision", "Design", "HadoopSection", "LoopbackTarget", "ScratchTarget", "SearchSection"),
-    *("TargetSection", "TelemetrySection", "Validity", "WithoutRootSection"),
+    *("Decision", "HadoopSection", "LoopbackTarget", "ScratchTarget", "SearchSection"),
+    *("ScreeningDesign", "TargetSection", "TelemetrySection", "Validity", "WithoutRootSection"),
 )
 
 

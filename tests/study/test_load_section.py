@@ -127,6 +127,7 @@ def test_a_load_is_no_factor_too():
     assert [p.path for p in problems(without)] == ["without_root.factors.workload.jobs"]
 
 
+@pytest.mark.all_plugins
 def test_a_load_is_no_parameter_of_a_search():
     search = "search: {parameters: {workload.jobs: {from: 1, to: 8}}, budget: 99 trials}"
     searched = LOADED.replace("factors:\n  block.scheduler: [none, bfq]\n", f"{search}\n")
@@ -212,7 +213,10 @@ def test_numbers_of_nodes_are_whole_and_ascend(levels: str, message: str):
             "the target",
         ),
         ("dfsio-read,", "{dfsio-read: {figure: throughput}},", "the figure throughput"),
-        ("/srv/shared", "/srv/shared\ndesign: full", "with a screening"),
+        pytest.param(
+            *("/srv/shared", "/srv/shared\ndesign: full", "with a screening"),
+            marks=pytest.mark.all_plugins,
+        ),
     ],
 )
 def test_what_several_nodes_cannot_run_has_no_such_load(old: str, new: str, found: str):

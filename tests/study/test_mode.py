@@ -8,7 +8,7 @@ import pytest
 
 from iostudy.errors import StudyError
 from iostudy.execution.switchback.blocks import draw_length, draw_order
-from iostudy.study.mode import Mode, describe_mode, find_mode
+from iostudy.study.mode import TRIALS, WINDOWS, describe_mode, find_mode
 from iostudy.study.parser import parse
 from iostudy.study.sections import DecisionMode
 
@@ -37,12 +37,12 @@ def test_whole_trials_are_the_default():
         name="study",
     )
     assert own.decide.mode is DecisionMode.TRIALS
-    assert find_mode(own) is Mode.TRIALS
+    assert find_mode(own) is TRIALS
 
 
 @pytest.mark.parametrize("mode", ["auto", "switchback"])
 def test_a_scheduler_under_a_steady_workload_is_switched(mode):
-    assert find_mode(study(mode)) is Mode.WINDOWS
+    assert find_mode(study(mode)) is WINDOWS
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,5 @@ def test_the_lengths_of_windows_are_drawn_by_pair():
 def test_windows_of_earlier_versions_stay_windows():
     """Their ledgers have a bias, and perhaps a setting that has an obstacle now."""
     own = study(noop="bfq")
-    assert find_mode(own) is Mode.TRIALS
-    assert find_mode(replace(own, bias=0.01)) is Mode.WINDOWS
+    assert find_mode(own) is TRIALS
+    assert find_mode(replace(own, bias=0.01)) is WINDOWS

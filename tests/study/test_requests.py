@@ -56,6 +56,7 @@ def test_figures_are_different_ones(figures):
     assert problem.message.startswith("name one figure, or several different ones")
 
 
+@pytest.mark.all_plugins
 def test_a_screening_decides_by_one_figure():
     two = "- dfsio-read: {figure: [latency_p99, aggregate]}\ndesign: plackett-burman"
     messages = [problem.message for problem in problems(GOOD.replace("- dfsio-read", two))]

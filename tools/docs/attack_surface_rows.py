@@ -142,7 +142,7 @@ ROWS = (
             "ledger/errors.py",
             "ledger/given_up_workloads.py",
             "ledger/schema.py",
-            "ledger/search.py",
+            "iostudy_search/record.py",
             "ledger/store.py",
             "ledger/tables.py",
             "ledger/windows.py",

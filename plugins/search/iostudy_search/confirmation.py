@@ -9,8 +9,8 @@ from pathlib import Path
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.plan import SEED_BITS
-from iostudy_search.search import CONFLICTING_KEYS, DEFAULT, DEFAULT_ONLY
 from iostudy.study.source import plain, read, write
+from iostudy_search.search import CONFLICTING_KEYS, DEFAULT, DEFAULT_ONLY
 
 _REPLACED = ("search", *CONFLICTING_KEYS, "without_root", "seed")
 

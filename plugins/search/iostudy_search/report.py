@@ -9,7 +9,6 @@ from pathlib import Path
 
 from iostudy.cli.report_output import read_recorded
 from iostudy.ledger.samples import ReadSamples, read_samples
-from iostudy_search.result import SearchResult, read_search
 from iostudy.ledger.studies import find_confirmation
 from iostudy.report.base import State, Step
 from iostudy.report.build import build_report
@@ -18,11 +17,12 @@ from iostudy.report.names import quote_label
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.method import list_reproduction_steps
 from iostudy.report.topics.next_steps import suggest_resume
-from iostudy_search.topic import build_search
 from iostudy.report.values import Report
-from iostudy_search.state import build_policy
-from iostudy_search.search import SLOTS, require_search
 from iostudy.units import format_seconds
+from iostudy_search.result import SearchResult, read_search
+from iostudy_search.search import SLOTS, require_search
+from iostudy_search.state import build_policy
+from iostudy_search.topic import build_search
 
 RESUME_HINT = "--resume continues it."
 

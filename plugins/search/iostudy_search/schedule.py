@@ -11,18 +11,18 @@ from iostudy.errors import UsageError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.progress import Progress
 from iostudy.ledger.rows import TrialRow
-from iostudy_search.record import SearchRecord
 from iostudy.node.protocol import Node
 from iostudy.report.formatting import format_count, format_signed_change
 from iostudy.results.comparisons import ComparisonResult
-from iostudy_search.state import BudgetUse, SearchState
-from iostudy_search.candidates import add_candidates
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
 from iostudy.study.requests import explain_refusal
-from iostudy_search.search import Budget, Candidate, TimeBudget, TrialBudget, require_search
 from iostudy.units import format_seconds
+from iostudy_search.candidates import add_candidates
+from iostudy_search.record import SearchRecord
+from iostudy_search.search import Budget, Candidate, TimeBudget, TrialBudget, require_search
+from iostudy_search.state import BudgetUse, SearchState
 
 
 class SearchSchedule:
@@ -91,8 +91,7 @@ class SearchSchedule:
         )
 
     def _describe_leader(self, state: SearchState) -> str:
-        """``ahead: +4.1 % after 2 rounds: 8192``; without an interval: the leader was lucky, too.
-        """
+        """``ahead: +4.1 % after 2 rounds: 8192``, with no interval: the leader was lucky, too."""
         if state.incumbent is None:
             return "no candidate leads the default"
         entrant = state.race.entrants[state.incumbent]

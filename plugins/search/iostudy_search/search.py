@@ -10,12 +10,12 @@ from typing import Annotated, Any, ClassVar
 from pydantic import PlainValidator
 
 from iostudy import units
-from iostudy_search.optimizer.space import Point, SearchSpace
 from iostudy.plugins import Mode
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.labels import scalar_text
 from iostudy.study.model import Design, Study
 from iostudy.study.problems import KeyPath
+from iostudy_search.optimizer.space import Point, SearchSpace
 
 _MAX_TRIALS = 1_000_000
 """Of a budget: at a second each they take 12 days."""

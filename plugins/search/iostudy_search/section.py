@@ -11,15 +11,6 @@ from typing import Annotated, Any, assert_never
 from pydantic import Field
 
 from iostudy import units
-from iostudy_search.optimizer.space import (
-    Choices,
-    Domain,
-    Parameter,
-    ParameterCondition,
-    Point,
-    Range,
-    SearchSpace,
-)
 from iostudy.settings import catalog
 from iostudy.settings.values import AS_FOUND, Integer
 from iostudy.study.combinations import Factor, FactorKind, Level
@@ -30,6 +21,17 @@ from iostudy.study.labels import parse_label, scalar_text
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector
+from iostudy.study.source import format_value
+from iostudy.study.study_file import NAMED_VALUES, DesignKey
+from iostudy_search.optimizer.space import (
+    Choices,
+    Domain,
+    Parameter,
+    ParameterCondition,
+    Point,
+    Range,
+    SearchSpace,
+)
 from iostudy_search.search import (
     CONFLICTING_KEYS,
     DEFAULT,
@@ -38,8 +40,6 @@ from iostudy_search.search import (
     Search,
     TrialBudget,
 )
-from iostudy.study.source import format_value
-from iostudy.study.study_file import NAMED_VALUES, DesignKey
 
 _FROM, _TO, _SCALE, _STEP, _ON = _RANGE_KEYS = ("from", "to", "scale", "step", "on")
 _LINEAR, _LOG = SCALES = ("linear", "log")

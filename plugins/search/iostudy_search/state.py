@@ -17,15 +17,16 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy_search.optimizer.candidates import CandidateResult, SearchPolicy
-from iostudy_search.optimizer.propose import propose
-from iostudy_search.optimizer.race import Race, run_race
 from iostudy.ledger.rows import MeasuredRow, TrialRow
 from iostudy.results.comparisons import BlockFigures, ComparisonResult, collect_figures
 from iostudy.results.power import PowerBasis
-from iostudy_search.candidates import name_points
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
+from iostudy_search.candidates import name_points
+from iostudy_search.confirmation import preview_confirmation
+from iostudy_search.optimizer.candidates import CandidateResult, SearchPolicy
+from iostudy_search.optimizer.propose import propose
+from iostudy_search.optimizer.race import Race, run_race
 from iostudy_search.search import (
     DEFAULT,
     SLOTS,
@@ -36,7 +37,6 @@ from iostudy_search.search import (
     TrialBudget,
     require_search,
 )
-from iostudy_search.confirmation import preview_confirmation
 
 MAX_REFUSED_PER_ROUND = 20
 """Refused candidates of a round after which a search considers its space exhausted."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from iostudy.execution.runner import Runner
-from iostudy_search.schedule import SearchSchedule
 from iostudy.execution.strategies import Comparisons, Run, Strategy
-from iostudy_search.record import SearchRecord
-from iostudy_search.result import read_search
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import CONFIRMATION
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy_search.confirmation import build_confirmation
+from iostudy_search.record import SearchRecord
+from iostudy_search.result import read_search
+from iostudy_search.schedule import SearchSchedule
 
 
 def _find_final(study: Study, ledger: Ledger) -> Comparisons | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from iostudy_search.optimizer.space import Choices, Parameter, Range
 from iostudy.cli.expected_time import format_expected_time, format_range
 from iostudy.cli.mode_text import Lines, ModeText
 from iostudy.report.formatting import format_count
 from iostudy.settings import catalog
-from iostudy_search.candidates import format_point
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
-from iostudy_search.search import SLOTS, Search, TimeBudget, TrialBudget, require_search
 from iostudy.units import format_percent, format_size
+from iostudy_search.candidates import format_point
+from iostudy_search.optimizer.space import Choices, Parameter, Range
+from iostudy_search.search import SLOTS, Search, TimeBudget, TrialBudget, require_search
 
 _MAX_COUNTED_POINTS = 1_000_000
 """Larger spaces are reported as larger than this."""

@@ -8,13 +8,6 @@ from typing import assert_never
 from pydantic import FiniteFloat
 
 from iostudy.analysis.paired import as_fraction
-from iostudy_search.optimizer.race import RaceStatus
-from iostudy_search.optimizer.response import (
-    ResponseModel,
-    estimate_response,
-)
-from iostudy_search.optimizer.space import Range, SearchSpace
-from iostudy_search.result import SearchResult
 from iostudy.report.base import Span, Value, finite
 from iostudy.report.drawing import BLUE, RED, alt, make_chart, round_value
 from iostudy.report.formatting import (
@@ -25,8 +18,15 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Chart, Section, make_table
-from iostudy_search.state import SearchState
 from iostudy.units import format_percent
+from iostudy_search.optimizer.race import RaceStatus
+from iostudy_search.optimizer.response import (
+    ResponseModel,
+    estimate_response,
+)
+from iostudy_search.optimizer.space import Range, SearchSpace
+from iostudy_search.result import SearchResult
+from iostudy_search.state import SearchState
 
 
 class CandidateReport(Value):

@@ -16,7 +16,7 @@ from iostudy.study.combinations import Factor
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import whole_plots
-from iostudy.units import format_percent, format_rounded_size, format_seconds, format_size
+from iostudy.units import format_percent, format_rounded_size, format_seconds
 from iostudy.workloads import catalog as workload_catalog
 
 Lines = list[tuple[str, str]]

@@ -100,8 +100,8 @@ def run_remaining(
 ) -> tuple[ComparisonResult, ...]:
     """Run the remaining trials on this machine and return the result of every comparison.
 
-    If its winner is confirmed, these are the comparisons of the confirmation. A study that fails still gets a
-    report of its finished trials, if that can be written.
+    If its winner is confirmed, these are the comparisons of the confirmation. A study that fails
+    still gets a report of its finished trials, if that can be written.
     """
     folder = assignment.folder
     try:

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from iostudy.report.base import GivenUpWorkloadReport, State, Step
 from iostudy.report.formatting import describe_bounds, describe_given_up, describe_stop
-from iostudy.report.plugin_topics import list_topics
 from iostudy.report.names import find_baseline_label, find_single_factor, find_study_noun
+from iostudy.report.plugin_topics import list_topics
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics import (
     block_latency,
@@ -113,8 +113,9 @@ def build_report(recorded: RecordedStudy) -> Report:
         root=row.root,
         started_at=row.started_at,
         iostudy_version=row.iostudy_version,
-        **{name: topic.compute(study, rows) for name, topic in list_topics().items()},
     )
+    computed = {name: topic.compute(study, rows) for name, topic in list_topics().items()}
+    report = report.model_copy(update=computed)
     verdict = _verdict_headline(recorded, report, compared, workloads)
     contradictions = list(switchback.describe_disagreements(report.switchback, report.factor))
     first = next(iter(contradictions), verdict)

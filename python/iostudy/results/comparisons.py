@@ -53,13 +53,13 @@ FIRST_LEVELS = "first levels"
 class ComparisonResult:
     """A configuration compared with the baseline on one workload by one of its figures.
 
-    It covers their common blocks.
-    It may be one level of a factor, such as ``atime=noatime``, compared with the first levels. ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same
-    blocks, without failed runs; NaN before the first common block. A ``bound`` shows a limit of
-    performance and is not a choice. ``meets_better`` and ``meets_guard`` are the two parts of the
-    study's goal, each at its own level: better, and not worse. In ``lost_blocks`` both failed. A
-    ``is_guard`` is by a further figure of the workload, which does not decide: the goal wants it
-    not to be worse.
+    It covers their common blocks. It may be one level of a factor, such as ``atime=noatime``,
+    compared with the first levels. ``mean`` and ``baseline_mean`` are geometric means in the
+    figure's unit over the same blocks, without failed runs; NaN before the first common block. A
+    ``bound`` shows a limit of performance and is not a choice. ``meets_better`` and ``meets_guard``
+    are the two parts of the study's goal, each at its own level: better, and not worse. In
+    ``lost_blocks`` both failed. A ``is_guard`` is by a further figure of the workload, which does
+    not decide: the goal wants it not to be worse.
     """
 
     workload: str
@@ -103,7 +103,8 @@ def decision_rule(study: Study) -> Rule:
     and not worse in the others is wrong only if a particular one of these verdicts is.
 
     Levels of factors have one level of risk in all analyses, because Holm's adjusted p values need
-    one, and cannot be continued. With windows, a part of the risk is that of the test of their settling.
+    one, and cannot be continued. With windows, a part of the risk is that of the test of their
+    settling.
     """
     decide, mode = study.decide, find_mode(study)
     has_one_level = mode.compares_levels

@@ -21,7 +21,7 @@ class PowerBasis:
     """The study that gives the verdicts, and what its power depends on.
 
     ``noise_ratio`` is the largest ratio of the noise of its comparisons to that of a pair of runs;
-    ``explanation`` says how it differs from the study that was asked for.
+    ``explanation`` says how it differs from the study of the file.
     """
 
     study: Study

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 
 from iostudy.settings.definitions import mount, volume
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
@@ -172,7 +172,7 @@ def _refuse_two_forms(collector: ProblemCollector, path: KeyPath, study: Study) 
         collector.add((*path, f"{PREFIX}{key}"), message)
 
 
-def _set_together(study: Study) -> Iterator[Set[str]]:
+def _set_together(study: Study) -> Iterator[set[str] | frozenset[str]]:
     """Yield the settings that a configuration writes, or each run of a design."""
     if study.design is not None:
         yield study.design.set_together()

@@ -72,8 +72,8 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
     factors, design = _varied(collector, (), file, workloads)
     chosen = parse_named_configurations(collector, file, factors)
     fallback = _fallback(collector, file.without_root, workloads, design)
-    for name, key in design_keys().items():
-        if key.check is not None and name in file.model_fields_set:
+    for section, key in design_keys().items():
+        if key.check is not None and section in file.model_fields_set:
             key.check(collector, file)
     collector.finish()
     return Study(
@@ -120,8 +120,10 @@ def _varied(
         value = getattr(section, name)
         if key.parse is None:
             design = value
+        elif value is None:
+            return (), None
         else:
-            return ((), None) if value is None else key.parse(collector, (*path, name), value, workloads)
+            return key.parse(collector, (*path, name), value, workloads)
     if "factors" not in given:
         collector.add_missing(path, type(section), ("factors",))
     return _factors(collector, (*path, "factors"), section.factors or {}, workloads), design

@@ -196,5 +196,8 @@ def study_file_type() -> type[StudyFile]:
 
 
 def _extend(model: type[SectionT], keys: Mapping[str, DesignKey], **fields: Any) -> type[SectionT]:
-    own = {n: (key.annotation, Field(None, description=key.documentation)) for n, key in keys.items()}
+    own: dict[str, Any] = {
+        name: (key.annotation, Field(None, description=key.documentation))
+        for name, key in keys.items()
+    }
     return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **own, **fields)

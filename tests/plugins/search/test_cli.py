@@ -7,8 +7,9 @@ import time
 import pytest
 
 from iostudy.ledger.store import FILE_NAME
-from iostudy.ledger.studies import CONFIRMATION, read_search
+from iostudy.ledger.studies import CONFIRMATION
 from iostudy.study.parser import load
+from iostudy_search.result import read_search
 
 pytestmark = pytest.mark.root
 SEARCH = """\

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from iostudy_search.candidates import add_candidates
 from iostudy.study.privileges import apply_fallback
-from iostudy_search.search import DEFAULT, Candidate
+from iostudy_search.candidates import add_candidates
 from iostudy_search.confirmation import build_confirmation
+from iostudy_search.search import DEFAULT, Candidate
 from tests.study.files import read
 
 WITHOUT_ROOT = """question: Which?

@@ -8,14 +8,16 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_recorded
-from iostudy.execution.search_confirmation import prepare_confirmation
-from iostudy.ledger.studies import find_confirmation, read_search
+from iostudy.execution.session import StudySession
+from iostudy.execution.session import prepare_confirmation as prepare
+from iostudy.ledger.studies import find_confirmation
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.report.base import State
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import html, json_, markdown, terminal
-from iostudy_search.report import build_search_report
 from iostudy.report.values import Report
+from iostudy_search.report import build_search_report
+from iostudy_search.result import read_search
 from tests.execution.test_runner import conduct
 from tests.plugins.search.test_schedule import SEARCH, RefusingNode, ResponseSurfaceNode
 
@@ -45,12 +47,16 @@ def folder(tmp_path_factory):
     return folder
 
 
+def prepare_confirmation(folder):
+    return prepare(StudySession(read_search(folder).study, folder, None), root=True)
+
+
 def confirmed(folder) -> RecordedStudy:
-    own = prepare_confirmation(folder, root=True)
+    own = prepare_confirmation(folder)
     own.folder.mkdir(exist_ok=True)
     if own.recorded is None:
         own.execute(ConfirmingNode(noise=0.005), root=True, seed=None, listeners=[])
-    again = prepare_confirmation(folder, root=True)
+    again = prepare_confirmation(folder)
     assert again.final_comparisons() is not None
     return read_recorded(find_confirmation(folder))
 
@@ -109,7 +115,7 @@ def test_terminal_summary_has_the_search(folder):
 
 def test_search_without_a_winner_advises_the_default(tmp_path):
     conduct(tmp_path, ValleyNode(), text=TEXT)
-    assert prepare_confirmation(tmp_path, root=True) is None
+    assert prepare_confirmation(tmp_path) is None
     report = build_search_report(read_search(tmp_path), None)
     assert report.state is State.COMPLETE
     assert "was better than the default at the end of the search" in shown_text(report)

@@ -11,14 +11,14 @@ import pytest
 from iostudy.errors import SettingError, TargetError, TrialError
 from iostudy.execution.runner import _data_seed
 from iostudy.execution.session import prepare_session
-from iostudy_search.record import SearchRecord
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.node.fake import Disturbance, FakeNode
-from iostudy_search.state import build_policy
 from iostudy.study.parser import parse
 from iostudy.study.plan import Block
+from iostudy_search.record import SearchRecord
 from iostudy_search.search import SearchOutcome
+from iostudy_search.state import build_policy
 from tests.execution.test_runner import conduct, failed, rows
 
 SEARCH = """
@@ -294,7 +294,7 @@ def test_no_workload_may_lose_more_than_is_allowed(tmp_path):
 
 
 def test_the_worst_is_a_log_ratio_as_the_margin_is(tmp_path):
-    search = parse(SEARCH.replace("  budget", "  worst: 5%\n  budget"), where="f", name="f").search
+    search = parse(SEARCH.replace("  budget", "  worst: 5%\n  budget"), where="f", name="f").design
     rules = build_policy(search, (1.0, 2.0))
     assert rules.worst == pytest.approx(-math.log(1.05))
     assert rules.weights == (1.0, 2.0)

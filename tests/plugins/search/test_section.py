@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy_search.optimizer.space import Choices, ParameterCondition, Range
-from iostudy_search.candidates import add_candidates, name_points
 from iostudy.study.model import Study
-from iostudy_search.search import DEFAULT, TimeBudget, TrialBudget
+from iostudy_search.candidates import add_candidates, name_points
+from iostudy_search.optimizer.space import Choices, ParameterCondition, Range
+from iostudy_search.search import DEFAULT, TimeBudget, TrialBudget, require_search
 from tests.study.files import problems, read
 
 SEARCH = """question: Which?
@@ -37,8 +37,7 @@ def the_problem(text):
 
 def search_of(text):
     study = read(text)
-    assert study.search is not None
-    return study.search
+    return require_search(study)
 
 
 def test_parameters_are_a_space():
@@ -57,13 +56,12 @@ def test_the_default_is_everything_as_found_and_alone_as_long_as_no_candidate_is
 
 def test_a_list_of_one_is_held_and_searched_by_nobody():
     study = read(SEARCH.replace("[mq-deadline, bfq]", "[mq-deadline]").replace("try: {", "#"))
-    assert study.search is not None
-    assert [p.name for p in study.search.space.parameters] == [
+    assert [p.name for p in require_search(study).space.parameters] == [
         "block.read_ahead_kb",
         "block.mq-deadline.read_expire",
     ]
     assert study.baseline.settings["block.scheduler"] == "mq-deadline"
-    assert study.search.space.parameters[1].condition is None
+    assert require_search(study).space.parameters[1].condition is None
 
 
 @pytest.mark.parametrize(
@@ -81,11 +79,10 @@ def test_the_worst_is_a_share_that_may_be_left_out():
 
 def test_an_option_has_its_default_from_the_workloads_and_sizes_are_bytes():
     study = read(OPTION)
-    assert study.search is not None
-    domain = study.search.space.parameters[0].domain
+    domain = require_search(study).space.parameters[0].domain
     assert domain == Range(65536, 4194304, log=True, step=65536)
     assert study.baseline.options == {"record_size": "1MiB"}
-    assert study.search.tries["known"]["workload.record_size"] == "131072"
+    assert require_search(study).tries["known"]["workload.record_size"] == "131072"
 
 
 def test_the_default_is_known_where_it_lies_in_the_space():
@@ -103,9 +100,8 @@ def test_the_default_is_known_where_it_lies_in_the_space():
 
 def test_candidates_are_configurations_and_what_is_refused_is_left_out():
     study = read(SEARCH)
-    assert study.search is not None
     points = [
-        study.search.tries["known"],
+        require_search(study).tries["known"],
         {"block.read_ahead_kb": "2048", "block.scheduler": "bfq"},
         {
             "block.read_ahead_kb": "2048",
@@ -162,8 +158,7 @@ def test_without_root_options_are_searched():
     budget: 8 trials
 """
     study = read(SEARCH + section).without_root()
-    assert study.search is not None
-    assert study.search.budget == TrialBudget(8)
+    assert require_search(study).budget == TrialBudget(8)
     assert study.baseline == Study.without_root(study).baseline
     assert study.baseline.options == {"direct": "false", "record_size": "1MiB"}
 

@@ -7,22 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from iostudy_search.optimizer.race import RaceStatus
-from iostudy.ledger.studies import read_search
 from iostudy.report.base import Span
 from iostudy.report.render import markdown
-from iostudy_search.report import build_search_report
 from iostudy.report.section import Section
+from iostudy.report.values import Report
+from iostudy_search.optimizer.race import RaceStatus
+from iostudy_search.report import build_search_report
+from iostudy_search.result import read_search
 from iostudy_search.topic import (
     CandidateReport,
     ImportanceReport,
     MainEffectPoint,
     MainEffectReport,
     SearchReport,
-    build_search_section,
     describe_outcome,
 )
-from iostudy.report.values import Report
 from tests.execution.test_runner import conduct
 from tests.plugins.search.test_schedule import SEARCH, ResponseSurfaceNode
 from tests.report.factory import report
@@ -88,13 +87,11 @@ def of(search_report: SearchReport) -> Report:
 
 
 def section(search_report: SearchReport) -> Section:
-    found = build_search_section(of(search_report))
-    assert found is not None
-    return found
+    return search_report.build_section(risk=0.05, several=True)
 
 
 def test_a_study_that_searches_nothing_has_no_such_section() -> None:
-    assert build_search_section(report()) is None
+    assert report().topics == ()
 
 
 def test_candidates_are_sorted_by_blocks_with_their_status() -> None:

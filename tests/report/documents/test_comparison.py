@@ -245,6 +245,7 @@ workloads: [{dfsio-write: {files: 2, size: 256MiB}}]
 
 
 @pytest.mark.parametrize(("text", "what"), [(SEARCHED, "a search"), (SCREENED, "a screening")])
+@pytest.mark.all_plugins
 def test_search_is_refused(text: str, what: str) -> None:
     own = parse(text, where="study.yaml", name="study")
     with pytest.raises(UsageError) as error:

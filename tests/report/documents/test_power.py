@@ -103,6 +103,7 @@ def test_times_are_of_the_study_and_not_of_the_a_a(estimate):
     assert re.search(r"blocks, about [0-9.]+ s ", enough)
 
 
+@pytest.mark.all_plugins
 def test_power_of_a_search_is_that_of_its_confirmation(estimate):
     found = estimate(text=SEARCH, noise=0.01)
     assert (found.configurations, found.comparisons) == (2, 2)
@@ -110,6 +111,7 @@ def test_power_of_a_search_is_that_of_its_confirmation(estimate):
     assert "the search before it takes 120 trials" in found.sentences[0]
 
 
+@pytest.mark.all_plugins
 def test_an_effect_of_a_screening_has_a_share_of_the_noise_of_two_runs(estimate):
     factors = "factors: {block.scheduler: [none, bfq], mount.atime: [relatime, noatime]}\n"
     both = TEXT.replace("factors: {block.scheduler: [none, kyber, bfq]}\n", factors)

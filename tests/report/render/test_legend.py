@@ -11,8 +11,6 @@ from iostudy.report.section import Chart
 from iostudy.report.topics.trials import build_run_order_chart
 from iostudy.report.values import Report
 from tests.report.factory import report, two_factors
-from tests.plugins.search.screening.test_topic import report as screening_report
-from tests.plugins.search.screening.test_topic import screening_study
 
 
 def run_order(made: Report) -> Chart:
@@ -39,9 +37,3 @@ def test_legends_are_removed_and_the_original_is_kept() -> None:
     assert set(legends(remove_legends(spec))) == {None}
     assert json.dumps(spec) == before
     assert remove_legends(spec)["datasets"] is spec["datasets"]
-
-
-def test_more_configurations_than_colours_have_no_legend() -> None:
-    made = screening_report(screening_study())
-    assert len(made.configurations) > len(COLOURS)
-    assert read_legend(run_order(made).spec) == ()

@@ -41,6 +41,7 @@ def test_a_study_without_a_load_has_no_curves() -> None:
     assert list(build_scaling_sections(factory.report())) == []
 
 
+@pytest.mark.all_plugins
 def test_a_screening_compares_no_configurations_and_has_no_curves() -> None:
     factors = "factors: {workload.direct: [false, true], workload.reads: [16, 4]}"
     text = TEXT.replace("factors: {filesystem.type: [ext4, xfs, btrfs]}", factors)

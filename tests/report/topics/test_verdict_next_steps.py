@@ -11,7 +11,7 @@ from iostudy.report.base import Step
 from iostudy.report.topics.next_steps import suggest_next_steps
 from iostudy.results.comparisons import compare_configurations
 from iostudy.results.continuation import estimate_continuation
-from iostudy.study.mode import Mode, find_mode
+from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.study.requests import build_request
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.targets.section import DirectoryTarget, ScratchTarget
@@ -140,7 +140,7 @@ def test_undecided_windows_need_more_time() -> None:
     windows = replace(
         trials, target=HERE, decide=decide, workloads=requests, validity=Validity(), bias=0.001
     )
-    assert find_mode(windows) is Mode.WINDOWS
+    assert find_mode(windows) is WINDOWS
     *_, last = steps_for(windows, noise=0.04)
     (seconds,) = re.findall(r"decide: \{time: (\d+)s\}", last.text)
     assert 60 < int(seconds) < 600

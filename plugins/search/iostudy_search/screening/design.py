@@ -13,8 +13,8 @@ from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from iostudy.plugins import Mode
 from iostudy.study.combinations import Combination, Factor
-from iostudy.study.fields import STRICT_KEYS, one_of, whole
 from iostudy.study.cross_check import MAX_CONFIGURATIONS
+from iostudy.study.fields import STRICT_KEYS, one_of, whole
 from iostudy.study.model import Design, Study
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector

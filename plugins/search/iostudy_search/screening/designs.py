@@ -18,8 +18,6 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.extras import require_extra
-
 Runs = NDArray[np.int64]
 Array = NDArray[np.float64]
 
@@ -73,17 +71,12 @@ def plackett_burman(factors: int, *, fold_over: bool) -> Runs:
     With ``fold_over`` each run has a mirror image with every factor at its other level.
     """
     # Imported in each construction because pydoe takes seconds to load.
-    _require_pydoe()
     from pydoe import pbdesign
 
     signs = pbdesign(_plackett_burman_runs(factors) - 1)[:, :factors]
     if fold_over:
         signs = np.vstack([signs, -signs])
     return _from_first_levels(signs > 0)
-
-
-def _require_pydoe() -> None:
-    require_extra("screening", "construct a screening design", "a full factorial needs none")
 
 
 def _plackett_burman_runs(factors: int) -> int:
@@ -93,7 +86,6 @@ def _plackett_burman_runs(factors: int) -> int:
 
 def fractional_factorial(factors: int, resolution: int) -> Runs:
     """Return the smallest regular two-level fraction of at least that resolution."""
-    _require_pydoe()
     from pydoe import fracfact_by_res
 
     return _from_first_levels(fracfact_by_res(factors, resolution) > 0)
@@ -104,7 +96,6 @@ def generalized_subset(levels: Sequence[int], reduction: int) -> Runs:
 
     ValueError where none exists, or none that takes about a second to construct.
     """
-    _require_pydoe()
     from pydoe import gsd
 
     if reduction ** len(levels) > _MAX_ARRAY_ROWS:

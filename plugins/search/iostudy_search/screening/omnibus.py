@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy_search.screening.designs import Runs
 from iostudy.analysis.distributions import f_tail
+from iostudy_search.screening.designs import Runs
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy_search.screening import designs
-from iostudy_search.screening.designs import Contrasts, Term
 from iostudy.analysis.rule import Rule
-from iostudy_search.screening.effects import Effect, EffectSeries, screen_effects
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.comparisons import (
     FIRST_LEVELS,
@@ -21,10 +18,13 @@ from iostudy.results.comparisons import (
     log_figures,
 )
 from iostudy.results.power import PowerBasis
-from iostudy_search.screening.design import ScreeningDesign, require_screening, varied
 from iostudy.study.labels import short_names
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
+from iostudy_search.screening import designs
+from iostudy_search.screening.design import ScreeningDesign, require_screening, varied
+from iostudy_search.screening.designs import Contrasts, Term
+from iostudy_search.screening.effects import Effect, EffectSeries, screen_effects
 
 Array = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from iostudy.cli.mode_text import (
     describe_planned,
     describe_planned_time,
 )
-from iostudy_search.screening.design import require_screening
 from iostudy.study.model import Study
+from iostudy_search.screening.design import require_screening
 
 
 def _describe_screening(study: Study) -> Lines:

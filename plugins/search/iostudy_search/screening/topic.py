@@ -8,9 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import FiniteFloat
 
-from iostudy_search.screening import designs
-from iostudy_search.screening.designs import Term
-from iostudy_search.screening.omnibus import compute_f_tests
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
@@ -25,15 +22,18 @@ from iostudy.report.formatting import (
 from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Section, TextTable, make_table
 from iostudy.results.comparisons import decision_rule, log_figures
+from iostudy.study.model import Study
+from iostudy.units import format_percent
+from iostudy_search.screening import designs
+from iostudy_search.screening.design import ScreeningDesign, require_screening, varied
+from iostudy_search.screening.designs import Term
+from iostudy_search.screening.omnibus import compute_f_tests
 from iostudy_search.screening.results import (
     ScreeningResult,
     screen_factors,
     screen_interactions,
     term_label,
 )
-from iostudy_search.screening.design import ScreeningDesign, require_screening, varied
-from iostudy.study.model import Study
-from iostudy.units import format_percent
 
 
 class AliasReport(Value):

@@ -44,8 +44,8 @@ def match_studies(
     """Return the comparable parts; ``requested`` are labels, or LABEL=LABEL if they differ.
 
     By default the baselines and all configurations with the same label are compared. UsageError
-    for a study that compares no configurations, for a traced and an untraced study, for unknown labels, and if
-    nothing is comparable.
+    for a study that compares no configurations, for a traced and an untraced study, for unknown
+    labels, and if nothing is comparable.
     """
     _refuse_mixed_tracing(first, second)
     for side in (first, second):

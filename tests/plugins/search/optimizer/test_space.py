@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy_search.optimizer.space import Choices, Parameter, ParameterCondition, Range, SearchSpace
+from iostudy_search.optimizer.space import (
+    Choices,
+    Parameter,
+    ParameterCondition,
+    Range,
+    SearchSpace,
+)
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True, step=4))
 SCHEDULER = Parameter("scheduler", Choices(("none", "bfq", "kyber")))

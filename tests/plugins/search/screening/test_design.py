@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy_search.screening.design import Design, DesignKind
+from iostudy_search.screening.design import DesignKind, ScreeningDesign
 from tests.study.files import GOOD, problems, read
 
 FACTORS = """\
@@ -21,19 +21,23 @@ DISK = FIVE.replace("/data/scratch", "{loopback: {size: 1GiB}}")
 @pytest.mark.parametrize(
     ("section", "design", "runs"),
     [
-        ("plackett-burman", Design(DesignKind.PLACKETT_BURMAN), 16),
+        ("plackett-burman", ScreeningDesign(DesignKind.PLACKETT_BURMAN), 16),
         (
             "{kind: plackett-burman, fold_over: false}",
-            Design(DesignKind.PLACKETT_BURMAN, fold_over=False),
+            ScreeningDesign(DesignKind.PLACKETT_BURMAN, fold_over=False),
             8,
         ),
-        ("full", Design(DesignKind.FULL), 32),
-        ("fractional", Design(DesignKind.FRACTIONAL), 16),
-        ("{kind: fractional, resolution: 3}", Design(DesignKind.FRACTIONAL, resolution=3), 8),
-        ("{kind: subset, reduction: 2}", Design(DesignKind.SUBSET), 16),
+        ("full", ScreeningDesign(DesignKind.FULL), 32),
+        ("fractional", ScreeningDesign(DesignKind.FRACTIONAL), 16),
+        (
+            "{kind: fractional, resolution: 3}",
+            ScreeningDesign(DesignKind.FRACTIONAL, resolution=3),
+            8,
+        ),
+        ("{kind: subset, reduction: 2}", ScreeningDesign(DesignKind.SUBSET), 16),
     ],
 )
-def test_a_design_makes_the_configurations(section: str, design: Design, runs: int):
+def test_a_design_makes_the_configurations(section: str, design: ScreeningDesign, runs: int):
     study = read(FIVE + f"design: {section}\n")
     assert study.design == design
     assert len(study.configurations()) == runs

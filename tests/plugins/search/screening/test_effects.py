@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from iostudy.analysis.comparison import compare
-from iostudy_search.screening.designs import main_effects, plackett_burman
 from iostudy.analysis.rule import Rule
-from iostudy_search.screening.effects import EffectSeries, holm, screen_effects
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
+from iostudy_search.screening.designs import main_effects, plackett_burman
+from iostudy_search.screening.effects import EffectSeries, holm, screen_effects
 
 RULE = Rule(
     margin=0.03,

@@ -7,13 +7,17 @@ from dataclasses import replace
 import pytest
 
 from iostudy.report.base import State
+from iostudy.report.drawing import COLOURS
 from iostudy.report.render import markdown
+from iostudy.report.render.html import read_legend
+from iostudy.report.section import Section
 from iostudy.report.topics import registry
-from iostudy_search.screening.topic import build_screening, build_screening_section
+from iostudy.report.topics.trials import build_run_order_chart
 from iostudy.report.values import Report
-from iostudy_search.screening.design import Design, DesignKind
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
+from iostudy_search.screening.design import DesignKind, ScreeningDesign
+from iostudy_search.screening.topic import ScreeningReport, build_screening
 from tests.report import factory
 from tests.report.factory import build_report
 
@@ -24,11 +28,11 @@ FACTORS = (
     factory.factor("block.nr_requests", "as-found", "64"),
     factory.factor("sysctl.fs.file-max", "as-found", "64000"),
 )
-FOLDED = Design(DesignKind.PLACKETT_BURMAN)
+FOLDED = ScreeningDesign(DesignKind.PLACKETT_BURMAN)
 
 
 def screening_study(
-    design: Design = FOLDED, workloads: tuple[str, ...] = ("dfsio-write",)
+    design: ScreeningDesign = FOLDED, workloads: tuple[str, ...] = ("dfsio-write",)
 ) -> Study:
     return replace(factory.study(*FACTORS, workloads=workloads), design=design)
 
@@ -42,6 +46,12 @@ def report(study: Study, *, blocks: int = 20, **gains: float) -> Report:
     }
     rows = factory.rows(study, effects=effects, blocks=blocks)
     return build_report(study, factory.study_row(study), rows)
+
+
+def section(of: Report) -> Section:
+    (screening,) = of.topics
+    assert isinstance(screening, ScreeningReport)
+    return screening.build_section(risk=of.method.risk, several=len(of.workloads) > 1)
 
 
 def _gain(label: str, gains: dict[str, float]) -> float:
@@ -126,17 +136,17 @@ def test_every_format_has_the_effects_and_the_confirming_study():
 
 
 def test_without_fold_over_aliases_are_named():
-    example = report(screening_study(Design(DesignKind.PLACKETT_BURMAN, fold_over=False)))
-    section = build_screening_section(example)
-    assert section is not None and example.screening is not None
+    example = report(screening_study(ScreeningDesign(DesignKind.PLACKETT_BURMAN, fold_over=False)))
+    shown = section(example)
+    assert example.screening is not None
     assert len(example.screening.aliases) == 5
-    (table,) = (table for table in section.folded if table.title == "aliases")
+    (table,) = (table for table in shown.folded if table.title == "aliases")
     assert all(" with " in row[1] for row in table.rows)
-    assert any("effects are aliased with two-factor interactions" in text for text in section.notes)
+    assert any("effects are aliased with two-factor interactions" in text for text in shown.notes)
 
 
 def test_full_design_estimates_interactions():
-    screening = report(screening_study(Design(DesignKind.FULL)), blocks=8).screening
+    screening = report(screening_study(ScreeningDesign(DesignKind.FULL)), blocks=8).screening
     assert screening is not None
     assert len(screening.interactions) == 10
     assert not screening.aliases
@@ -149,24 +159,22 @@ def test_effects_found_only_by_holm_are_marked():
     marked = report(screening_study()).model_copy(
         update={"screening": screening.model_copy(update={"effects": (by_holm,)})}
     )
-    section = build_screening_section(marked)
-    assert section is not None
-    assert section.tables[0].rows[0][3] == f"{by_holm.verdict.value} (by Holm)"
+    shown = section(marked)
+    assert shown.tables[0].rows[0][3] == f"{by_holm.verdict.value} (by Holm)"
 
 
 def test_screening_without_blocks_has_no_sentence():
     example = report(screening_study(), blocks=0)
     assert example.headline == "Of 5 factors, none is shown to matter; 5 are inconclusive."
-    section = build_screening_section(example)
-    assert section is not None
-    assert {row[3] for row in section.tables[0].rows} == {"no data"}
+    shown = section(example)
+    assert {row[3] for row in shown.tables[0].rows} == {"no data"}
 
 
 def test_all_levels_of_a_factor_together_have_an_f_test_where_they_are_several():
     factors = (factory.factor("block.scheduler", "none", "kyber", "bfq"), *FACTORS[1:4])
     study = replace(
         factory.study(*factors, workloads=("dfsio-write",)),
-        design=Design(DesignKind.SUBSET, reduction=2),
+        design=ScreeningDesign(DesignKind.SUBSET, reduction=2),
     )
     screening = report(study, blocks=8, bfq=-0.2).screening
     assert screening is not None
@@ -177,3 +185,11 @@ def test_all_levels_of_a_factor_together_have_an_f_test_where_they_are_several()
         "scheduler=kyber",
         "scheduler=bfq",
     ]
+
+
+def test_more_configurations_than_colours_have_no_legend() -> None:
+    made = report(screening_study())
+    assert len(made.configurations) > len(COLOURS)
+    drawn = build_run_order_chart(made.workloads[0], made)
+    assert drawn is not None
+    assert read_legend(drawn.spec) == ()

@@ -1,4 +1,4 @@
-"""Fixtures of the execution tests."""
+"""Pauses of a study without waiting."""
 
 from __future__ import annotations
 
