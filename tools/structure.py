@@ -22,6 +22,11 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "iostudy"
 CRATES = ROOT / "crates"
+_APPENDICES = (
+    "decisions/", "method/", "telemetry/", "simulator/", "schedulers-specification", "fleet/",
+    "drives/", "security/", "settings/", "workloads/",
+)  # fmt: skip
+_GENERATED = ("settings.md", "workloads.md", "doctor.md")
 TARGETS = ("study/targets/", "node/targets/")
 """The folders in which the kind of a target is known."""
 _TARGET_CLASS = re.compile(r"[A-Z]\w*(?:Target|Members|Disks)")
@@ -63,7 +68,17 @@ def measure(separable: Mapping[str, Sequence[str]]) -> dict[str, int]:
         "sites_by_kind_of_target": len(list(_target_sites())),
         "sites_by_mode": len(list(_mode_sites())),
         "widest_constructor": max(_constructor_widths()),
+        "readme_lines": _count_lines(ROOT / "README.md"),
+        "documentation_words": sum(len(page.read_text("utf-8").split()) for page in _list_guides()),
     }
+
+
+def _list_guides() -> Iterator[Path]:
+    """Yield the pages that are written to be read: no appendix, decision or generated reference."""
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = str(page.relative_to(ROOT / "docs"))
+        if not name.startswith(_APPENDICES) and name not in _GENERATED:
+            yield page
 
 
 @cache
