@@ -86,6 +86,7 @@ def test_before_the_first_look_nothing_is_known():
     assert curve.gains.value[0, 1] == pytest.approx(0.5, abs=0.01)
     assert (curve.values.low == -math.inf).all()
     assert (curve.gains.high == math.inf).all()
+    assert np.isfinite(only(0.0, 0.5, rounds=5).values.low).all()
     assert curve.saturates_at == curve.stable_up_to == curve.peak == (0, 1)
     assert not curve.rises
 

@@ -24,7 +24,7 @@ def test_the_first_analysis_is_a_t_test(blocks: int) -> None:
     assert StayedInside.first(blocks, 0.03).probability == pytest.approx(0.97, rel=1e-6)
 
 
-@pytest.mark.parametrize(("first", "second"), [(5, 6), (5, 9), (20, 60), (100, 130)])
+@pytest.mark.parametrize(("first", "second"), [(5, 6), (5, 7), (5, 9), (20, 60), (100, 130)])
 def test_two_analyses_are_those_of_simulated_studies(first: int, second: int) -> None:
     studies, level = 200_000, 0.1
     draw = np.random.default_rng(SEED)

@@ -87,10 +87,11 @@ def test_a_failed_run_leaves_no_interval():
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
-def test_fewer_than_the_fewest_blocks_decide_nothing():
-    found = compare(OURS[:4], THEIRS)
-    assert found.interval.low > 0
-    assert found.verdict is Verdict.INCONCLUSIVE
+@pytest.mark.parametrize(("gain", "verdict"), [(0.015, Verdict.NOT_WORSE), (0.1, Verdict.BETTER)])
+def test_the_fewest_blocks_decide_and_fewer_do_not(gain: float, verdict: Verdict):
+    noise = np.array([-0.01, 0.01, -0.01, 0.01, 0.0])
+    assert compare(noise, noise + gain).verdict is verdict
+    assert compare(noise[:4], noise + gain).verdict is Verdict.INCONCLUSIVE
 
 
 def test_differences_without_noise_are_equivalent():

@@ -54,6 +54,22 @@ def test_too_few_blocks_leave_a_share_unknown():
     assert _jackknife_errors(layout, -steal, [steal]) == [np.inf]
 
 
+def test_permutations_that_are_as_extreme_count():
+    """A twelfth of all permutations of three blocks has the same correlation, of -1."""
+    steal = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    assert measure_variance_shares(-steal, [steal], np.tile([0.0, 1.0], (3, 1))) == []
+
+
+def test_the_unit_of_a_covariate_does_not_count():
+    draw = np.random.default_rng(8)
+    steal, other = draw.normal(size=SHAPE), draw.normal(size=SHAPE)
+    figures = draw.normal(size=SHAPE) - 2 * steal
+    (plain,) = measured(figures, [steal, other], np.random.default_rng(2))
+    (scaled,) = measured(figures, [steal / 1e3, 1e3 * other], np.random.default_rng(2))
+    assert (scaled.index, scaled.p) == (0, plain.p)
+    assert scaled.share == pytest.approx(plain.share)
+
+
 def test_block_and_configuration_effects_do_not_count():
     draw = np.random.default_rng(1)
     steal, blocks = draw.exponential(size=SHAPE), 100 * draw.normal(size=(BLOCKS, 1))

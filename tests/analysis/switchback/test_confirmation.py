@@ -75,7 +75,7 @@ def test_a_disagreement_has_disjoint_intervals():
         assert agreement(PairedMean(mean, 0.02, 5), windows).outcome.value == outcome
 
 
-def test_the_needed_blocks_decide_the_same_figures():
+def test_the_needed_blocks_decide_the_same_figures(monkeypatch):
     windows = PairedMean(0.0, 0.05, 100)
     found = agreement(PairedMean(0.01, 0.1, 5), windows)
     assert found.outcome is ConfirmationOutcome.UNDECIDED
@@ -83,7 +83,12 @@ def test_the_needed_blocks_decide_the_same_figures():
     decided = PairedMean(0.01, 0.1, found.blocks_needed)
     assert agreement(decided, windows).outcome is ConfirmationOutcome.AGREE
     fewer = PairedMean(0.01, 0.1, found.blocks_needed - 1)
-    assert agreement(fewer, windows).outcome is ConfirmationOutcome.UNDECIDED
+    again = agreement(fewer, windows)
+    assert again.outcome is ConfirmationOutcome.UNDECIDED
+    assert again.blocks_needed == found.blocks_needed
+    for most, needed in ((found.blocks_needed, found.blocks_needed), (fewer.count, None)):
+        monkeypatch.setattr("iostudy.analysis.switchback.confirmation.MOST_BLOCKS", most)
+        assert agreement(PairedMean(0.01, 0.1, 5), windows).blocks_needed == needed
 
 
 def test_imprecise_windows_or_trials_name_no_number():
