@@ -71,10 +71,15 @@ if TYPE_CHECKING:
 else:
 
     class _Altair:
-        """Altair, which takes long to load, and which a terminal never needs."""
+        """Altair, which takes long to load, and which a terminal never needs.
+
+        It would check each part of a chart against Vega-Lite's schema; tests check whole charts.
+        """
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(importlib.import_module("altair"), name)
+            loaded = importlib.import_module("altair")
+            importlib.import_module("altair.utils.schemapi").disable_debug_mode()
+            return getattr(loaded, name)
 
     alt = _Altair()
 
