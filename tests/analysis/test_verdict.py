@@ -216,6 +216,19 @@ def test_equivalence_has_the_interval_of_two_one_sided_tests():
     assert (found.interval.low, found.interval.high) == pytest.approx((narrow.low, narrow.high))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_one_sided_verdict_moves_the_end_of_its_side_alone(sign: int):
+    ratios = 1.6 * np.array([0.08, -0.07, 0.05, -0.05, 0.06, -0.03, 0.02, 0.02] * 3)
+    rule = replace(RULE, min_blocks=24, max_blocks=24)
+    levels = (rule.boundaries.difference_level(24), rule.boundaries.equivalence_level(24))
+    wide, narrow = (interval_ends(ratios[None], float(level), rule) for level in levels)
+    found = of_ratios(list(sign * ratios), rule)
+    assert found.verdict is (Verdict.NOT_WORSE if sign > 0 else Verdict.NOT_BETTER)
+    assert wide[0] < narrow[0] < 0
+    ends = (found.interval.low, found.interval.high)
+    assert ends[::sign] == pytest.approx((sign * narrow[0].item(), sign * wide[1].item()))
+
+
 def test_an_equivalent_difference_that_exists_keeps_the_nearer_end():
     ratios = np.array([0.010, 0.012, 0.011, 0.009, 0.010, 0.008] * 2)
     rule = replace(T_RULE, min_blocks=12)

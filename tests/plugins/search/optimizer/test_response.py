@@ -15,6 +15,7 @@ from iostudy_search.optimizer.space import (
     Range,
     SearchSpace,
 )
+from iostudy.analysis.search.surrogate import DRAWS, draw_posterior, main_effect_term
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True))
 REQUESTS = Parameter("nr_requests", Range(32, 512))
@@ -78,6 +79,13 @@ def test_a_curve_is_over_the_default_and_holds_the_truth(found: ResponseModel):
     inside = (read_ahead.low <= truth) & (truth <= read_ahead.high)
     assert inside.mean() > 0.9
     assert (read_ahead.high - read_ahead.low).max() < 0.1
+
+
+def test_the_posterior_keeps_so_many_thinned_draws():
+    points = [{READ_AHEAD.name: str(1024 * number)} for number in (1, 2, 4, 8)]
+    term = main_effect_term(READ_AHEAD, ("1024", "32768"), points)
+    drawn = draw_posterior([term], np.arange(4.0), 0.01 * np.eye(4), seed=1)
+    assert len(drawn.constant) == len(drawn.parts[0]) == DRAWS
 
 
 def test_names_have_their_own_levels(found: ResponseModel):
