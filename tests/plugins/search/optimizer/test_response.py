@@ -15,7 +15,7 @@ from iostudy_search.optimizer.space import (
     Range,
     SearchSpace,
 )
-from iostudy.analysis.search.surrogate import DRAWS, draw_posterior, main_effect_term
+from iostudy_search.optimizer.surrogate import DRAWS, draw_posterior, main_effect_term
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True))
 REQUESTS = Parameter("nr_requests", Range(32, 512))
