@@ -32,6 +32,7 @@ ALLOWED = {"iostudy", "typer", "click", "rich", "shellingham", "typing_extension
 PLUGINS = {f"iostudy_{plugin.name}" for plugin in installed()}
 OWN = {
     "cli",
+    "core",
     "durable",
     "errors",
     "host",
