@@ -86,6 +86,13 @@ def loop() -> Iterator[str]:
 
 
 @pytest.fixture
+def two_loops() -> Iterator[tuple[str, str]]:
+    """Two further loop devices."""
+    with loop_disk() as first, loop_disk() as second:
+        yield first, second
+
+
+@pytest.fixture
 def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state directory of the test's own."""
     directory = tmp_path / "state"

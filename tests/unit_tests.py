@@ -15,7 +15,7 @@ import pytest
 OTHER_MARKERS = ("root", "browser", "process", "interpreter", "child", "campaign", "slow", "vm")
 """Markers of tests that are no unit tests."""
 
-OTHER_FIXTURES = frozenset({"distribution", "java", "loop", "tracing"})
+OTHER_FIXTURES = frozenset({"distribution", "java", "loop", "tracing", "two_loops"})
 """Fixtures that start programs or need devices."""
 
 _CHILD_EVENTS = (

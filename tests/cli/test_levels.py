@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
-
 import pytest
 
 from iostudy.ledger.store import FILE_NAME
-from tests.fixtures_loop import loop_disk, queue_state
+from tests.fixtures_loop import queue_state
 
 pytestmark = pytest.mark.root
 REST = """
@@ -17,13 +14,6 @@ target: {loopback: {size: 64MiB}}
 workloads: [{dfsio-write: {files: 1, size: 1MiB}}]
 decide: {margin: 90%, risk: 40%, blocks: [3, 3]}
 """
-
-
-@pytest.fixture
-def pair() -> Iterator[tuple[str, str]]:
-    """Two further loop devices."""
-    with ExitStack() as held:
-        yield held.enter_context(loop_disk()), held.enter_context(loop_disk())
 
 
 def settings_by_configuration(program, factors: str) -> dict[str, list[dict[str, str]]]:
@@ -65,18 +55,19 @@ factors:
     assert len(found) == 4
 
 
-def test_one_level_on_two_other_devices(program, pair):
-    before = [queue_state(name) for name in pair]
+def test_one_level_on_two_other_devices(program, two_loops):
+    before = [queue_state(name) for name in two_loops]
     program.write(
-        f"factors:\n  block.scheduler: {{levels: [none, bfq], on: [{', '.join(pair)}]}}\n" + REST
+        f"factors:\n  block.scheduler: {{levels: [none, bfq], on: [{', '.join(two_loops)}]}}\n"
+        + REST
     )
     output = program("check", "study.yaml", "--full").stdout
-    assert f"block.scheduler of {pair[0]}, {pair[1]}, for each trial" in output
+    assert f"block.scheduler of {two_loops[0]}, {two_loops[1]}, for each trial" in output
     done = program.run_study()
     assert done.returncode == 0, done.stderr
     for row in program.rows():
-        assert dict(row.settings) == {f"block.scheduler@{n}": row.configuration for n in pair}
-    assert [queue_state(name) for name in pair] == before
+        assert dict(row.settings) == {f"block.scheduler@{n}": row.configuration for n in two_loops}
+    assert [queue_state(name) for name in two_loops] == before
 
 
 def test_chosen_configurations_alone_are_run(program):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -20,34 +18,27 @@ from iostudy.cli.workloads import workloads
 from iostudy.errors import UsageError
 from iostudy.settings import catalog
 from iostudy.workloads import catalog as workload_catalog
-from tests.fixtures_loop import loop_disk, queue_state
+from tests.fixtures_loop import queue_state
 
 NOWHERE = ["/no/such/place"]
 SWAPPINESS = Path("/proc/sys/vm/swappiness").read_text().strip()
 
 
-@pytest.fixture
-def pair() -> Iterator[tuple[str, str]]:
-    """Two loop devices."""
-    with ExitStack() as held:
-        yield held.enter_context(loop_disk()), held.enter_context(loop_disk())
-
-
 @pytest.mark.root
-def test_value_is_set_on_several_devices_and_restored(program, pair):
-    on = [word for name in pair for word in ("--on", name)]
-    before = [queue_state(name) for name in pair]
+def test_value_is_set_on_several_devices_and_restored(program, two_loops):
+    on = [word for name in two_loops for word in ("--on", name)]
+    before = [queue_state(name) for name in two_loops]
     done = program("set", "block.bfq.slice_idle=2", "block.scheduler=bfq", *on)
     assert done.returncode == 0, done.stderr
     document = json.loads(
         program("get", "block.bfq.slice_idle", "block.scheduler", *on, "--json").stdout
     )
     assert {label: document[label]["value"] for label in document} == {
-        **{f"block.bfq.slice_idle@{name}": "2" for name in pair},
-        **{f"block.scheduler@{name}": "bfq" for name in pair},
+        **{f"block.bfq.slice_idle@{name}": "2" for name in two_loops},
+        **{f"block.scheduler@{name}": "bfq" for name in two_loops},
     }
     assert program("restore").returncode == 0
-    assert [queue_state(name) for name in pair] == before
+    assert [queue_state(name) for name in two_loops] == before
 
 
 @pytest.mark.root

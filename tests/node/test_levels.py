@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ from iostudy.errors import BusyError, SettingError
 from iostudy.node.levels import Levels, lock_places, read_back
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.study.combinations import Configuration, Factor, FactorKind
-from tests.fixtures_loop import loop_disk, queue_state
+from tests.fixtures_loop import queue_state
 
 pytestmark = pytest.mark.root
 
@@ -20,13 +18,6 @@ pytestmark = pytest.mark.root
 @pytest.fixture(autouse=True)
 def _own_state(state_dir: Path) -> None:
     """No test touches the journals of this host."""
-
-
-@pytest.fixture
-def pair() -> Iterator[tuple[str, str]]:
-    """Two loop devices."""
-    with ExitStack() as held:
-        yield held.enter_context(loop_disk()), held.enter_context(loop_disk())
 
 
 def put(name: str, attribute: str, value: str) -> None:
@@ -81,23 +72,23 @@ def test_change_of_an_as_found_level_is_an_error(loop):
             read_back(held)
 
 
-def test_one_level_holds_on_several_devices(pair):
-    before = [queue_state(name) for name in pair]
-    wanted = configuration({"block.scheduler": pair}, scheduler="bfq")
+def test_one_level_holds_on_several_devices(two_loops):
+    before = [queue_state(name) for name in two_loops]
+    wanted = configuration({"block.scheduler": two_loops}, scheduler="bfq")
     with Transaction() as transaction, levels_of("null", transaction).applied(wanted) as held:
-        assert read_back(held) == {f"block.scheduler@{name}": "bfq" for name in pair}
-    assert [queue_state(name) for name in pair] == before
+        assert read_back(held) == {f"block.scheduler@{name}": "bfq" for name in two_loops}
+    assert [queue_state(name) for name in two_loops] == before
 
 
-def test_a_tunable_comes_with_its_scheduler(pair):
-    before = [queue_state(name) for name in pair]
-    on = {"block.scheduler": pair, "block.bfq.slice_idle": pair}
+def test_a_tunable_comes_with_its_scheduler(two_loops):
+    before = [queue_state(name) for name in two_loops]
+    on = {"block.scheduler": two_loops, "block.bfq.slice_idle": two_loops}
     settings = {"block.bfq.slice_idle": "3", "block.scheduler": "bfq"}
     wanted = Configuration("any", settings, {}, on)
     with Transaction() as transaction, levels_of("null", transaction).applied(wanted) as held:
         found = read_back(held)
-    assert {found[f"block.bfq.slice_idle@{name}"] for name in pair} == {"3"}
-    assert [queue_state(name) for name in pair] == before
+    assert {found[f"block.bfq.slice_idle@{name}"] for name in two_loops} == {"3"}
+    assert [queue_state(name) for name in two_loops] == before
 
 
 @pytest.mark.parametrize("level", ["4", "as-found"])
@@ -124,14 +115,14 @@ def test_another_schedulers_tunable_of_the_same_name_is_not_taken_for_it(loop):
         pytest.fail("applied")
 
 
-def test_several_devices_offer_what_all_of_them_do(pair, monkeypatch):
-    one, _ = pair
+def test_several_devices_offer_what_all_of_them_do(two_loops, monkeypatch):
+    one, _ = two_loops
     with Transaction() as transaction:
         levels = levels_of(one, transaction)
-        both = levels.offered("block.scheduler", pair)
+        both = levels.offered("block.scheduler", two_loops)
         assert both == levels.offered("block.scheduler")
         assert both[0] == "none"
-        settings = levels.bind("block.scheduler", pair)
+        settings = levels.bind("block.scheduler", two_loops)
         owner = type(settings[0].owner)
         available_values = owner.available_values
         monkeypatch.setattr(
@@ -139,13 +130,13 @@ def test_several_devices_offer_what_all_of_them_do(pair, monkeypatch):
             "available_values",
             lambda self, name: available_values(self, name)[: None if self.name == one else 1],
         )
-        assert len(levels.offered("block.scheduler", pair)) == 1
+        assert len(levels.offered("block.scheduler", two_loops)) == 1
 
 
-def test_the_target_and_all_other_places_are_locked(pair):
-    target, other = pair
+def test_the_target_and_all_other_places_are_locked(two_loops):
+    target, other = two_loops
     factor = Factor("block.scheduler", FactorKind.SETTING, (), on=(other,))
     with lock_places([Path("/dev") / target], [factor]):
-        for device in pair:
+        for device in two_loops:
             with pytest.raises(BusyError, match=device), lock_places([Path("/dev") / device], []):
                 pytest.fail("locked twice")

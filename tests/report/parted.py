@@ -17,7 +17,7 @@ from iostudy.workloads.definition import Figure, fixed_figures
 from iostudy.workloads.measurement import Part
 from iostudy.workloads.native import dfsio
 from iostudy.workloads.native.latency import merge_buckets
-from tests.report.factory import build_report, factor, rows, study, study_row
+from tests.report.factory import build_report, rows, study, study_row
 
 RATE = Figure("rate", "KiB/s", "bytes over time of this cell", higher_is_better=True)
 NAME = "dfsio-read"
@@ -76,8 +76,3 @@ def parted_report(
     trials = list(measured(rows(studied, blocks=blocks), cells() if labels is None else labels))
     with patch.dict(catalog._ALL, {NAME: definition}):
         return build_report(studied, study_row(studied), trials)
-
-
-def many_levels(count: int) -> Study:
-    """A study of one factor with so many levels."""
-    return study(factor("block.scheduler", *(f"level-{n}" for n in range(count))), workloads=[NAME])

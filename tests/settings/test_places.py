@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,16 +11,8 @@ from iostudy.host import stack
 from iostudy.host.devices import read_device
 from iostudy.settings import catalog, places
 from iostudy.settings.transaction.locks import lock_devices
-from tests.fixtures_loop import loop_disk
 
 SCHEDULER = catalog.get("block.scheduler")
-
-
-@pytest.fixture
-def pair() -> Iterator[tuple[str, str]]:
-    """Two loop devices."""
-    with ExitStack() as held:
-        yield held.enter_context(loop_disk()), held.enter_context(loop_disk())
 
 
 def test_a_place_is_itself_once() -> None:
@@ -42,22 +32,25 @@ def test_a_device_without_members_is_refused() -> None:
 
 @pytest.mark.root
 def test_members_stand_for_their_volume(
-    pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    two_loops: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     groups = []
 
     def members_of(name: str) -> tuple[object, ...]:
         groups.append(name)
-        return tuple(map(read_device, pair))
+        return tuple(map(read_device, two_loops))
 
     monkeypatch.setattr(stack, "find_members", members_of)
-    assert places.resolve_places([pair[1], "members of my group"]) == (pair[1], pair[0])
+    assert places.resolve_places([two_loops[1], "members of my group"]) == (
+        two_loops[1],
+        two_loops[0],
+    )
     assert groups == ["my group"]
 
 
 @pytest.mark.root
-def test_a_setting_holds_on_each_place_once(pair: tuple[str, str]) -> None:
-    one, other = pair
+def test_a_setting_holds_on_each_place_once(two_loops: tuple[str, str]) -> None:
+    one, other = two_loops
     bound = places.bind("block.scheduler", [one, other, f"/dev/{one}"])
     assert [s.label for s in bound] == [f"block.scheduler@{one}", f"block.scheduler@{other}"]
 
@@ -68,8 +61,8 @@ def test_a_setting_of_the_whole_host_needs_no_place() -> None:
 
 
 @pytest.mark.root
-def test_a_tunable_is_there_where_its_scheduler_is(pair: tuple[str, str]) -> None:
-    one, other = pair
+def test_a_tunable_is_there_where_its_scheduler_is(two_loops: tuple[str, str]) -> None:
+    one, other = two_loops
     Path(f"/sys/block/{other}/queue/scheduler").write_text("bfq")
     there, elsewhere = places.bind("block.bfq.fifo_expire_sync", [other, one])
     assert int(there.read()) > 0
@@ -78,13 +71,13 @@ def test_a_tunable_is_there_where_its_scheduler_is(pair: tuple[str, str]) -> Non
 
 
 @pytest.mark.root
-def test_all_places_are_locked(pair: tuple[str, str]) -> None:
-    one, other = pair
+def test_all_places_are_locked(two_loops: tuple[str, str]) -> None:
+    one, other = two_loops
     with places.lock_places([one, other, f"/dev/{one}"], [SCHEDULER]):
-        for device in pair:
+        for device in two_loops:
             with pytest.raises(BusyError, match=device), lock_devices(device):
                 pytest.fail("locked twice")
-    with lock_devices(*pair):
+    with lock_devices(*two_loops):
         pass
 
 

@@ -8,7 +8,6 @@ from iostudy.study.mode import describe_mode
 from tests.study.files import GOOD, JOB, ON_HADOOP, add_job, problems, read
 
 LIMIT = "limit: {rate: 50MiB/s, iops: 200, duration: 30s}\n"
-TIMED = "      - io: {duration: 1min, size: 64MiB}\n"
 
 
 def test_a_limit_holds_for_reads_and_for_writes() -> None:

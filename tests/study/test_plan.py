@@ -106,12 +106,6 @@ def test_every_order_of_whole_plots_and_within_them_is_as_likely():
         assert all(abs(n - expected) < 5 * (expected * 5 / 6) ** 0.5 for n in orders.values())
 
 
-def test_omitted_configurations_split_no_whole_plot():
-    order = make_plan(SPLIT_PLOT, 3).blocks[0].order
-    left = [label for label in order if not label.startswith("scheduler=bfq")]
-    assert len(plots_of(left)) == 3
-
-
 def test_no_label_makes_two_file_systems_one():
     study = parse(
         """

@@ -22,13 +22,6 @@ needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not i
 
 
 @pytest.fixture
-def place(tmp_path):
-    folder = tmp_path / "target"
-    folder.mkdir()
-    return Place(folder, seed=7)
-
-
-@pytest.fixture
 def make(tmp_path):
     def workload(text, **options):
         path = tmp_path / "test.fio"

@@ -20,13 +20,6 @@ from iostudy.workloads.workload import Place
 pytestmark = pytest.mark.child
 
 
-@pytest.fixture
-def place(tmp_path):
-    folder = tmp_path / "target"
-    folder.mkdir()
-    return Place(folder, seed=7)
-
-
 def make(**options):
     return mrbench.MRBENCH.make(MrbenchOptions.model_validate(options))
 

@@ -21,13 +21,6 @@ MIB = 1 << 20
 EVERYTHING = ("create", "open", "file-status", "mkdirs", "rename", "delete")
 
 
-@pytest.fixture
-def place(tmp_path):
-    target = tmp_path / "target"
-    target.mkdir()
-    return Place(target, seed=7)
-
-
 def make(**options):
     small = {"files": 2000, "threads": 16}
     return nnthroughput.NNThroughput(

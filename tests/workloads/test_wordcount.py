@@ -21,13 +21,6 @@ MIB = 1 << 20
 SMALL = {"size": "2MiB", "memory": "2MiB"}
 
 
-@pytest.fixture
-def place(tmp_path):
-    folder = tmp_path / "place"
-    folder.mkdir()
-    return Place(folder, seed=7)
-
-
 def make(**options):
     definition = catalog.get("wordcount")
     return definition.make(definition.options.model_validate(options))
