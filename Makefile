@@ -34,7 +34,7 @@ ALL_TESTS := set-up test-rust check-rust,check-python,test-python property-tests
 	hdfs-test systems fleet fleet-kills vm
 
 .PHONY: quickstart extras set-up test test-rust test-python all-tests unit property-tests check check-rust check-python docs \
-	bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site \
+	bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site field-reports \
 	format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
@@ -170,6 +170,9 @@ package: $(VENV)/.package ## wheels for x86-64 and aarch64, sdist and a Debian p
 	tools/package-deb $(BIN)/python dist dist/*_$$(uname -m).whl dist/*-none-any.whl
 	cp dist/*.deb dist/iostudy.deb
 	@[ "$$(id -u)" != 0 ] || tools/try-package dist/iostudy.deb target/chroot
+
+field-reports: $(VENV)/.built ## repeat the five field reports (as root), and write their results: half an hour each
+	$(BIN)/python -m tools.field_reports
 
 docs-site: $(VENV)/.site ## the documentation as a site in target/site, readable offline; dead links end it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --config-file packaging/site/mkdocs.yml

@@ -188,7 +188,7 @@ def _replay(
 def _simulate(
     host: kernel.Kernel, disk: SimulatedDisk, case: Case, scheduler: str, seed: int
 ) -> float:
-    _, counters = disk.run([case.make(host.files, seed)], host.setup(scheduler, seed))
+    _, counters, _ = disk.run([case.make(host.files, seed)], host.setup(scheduler, seed))
     return dict(counters)["seconds"]
 
 

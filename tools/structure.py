@@ -1,10 +1,10 @@
 """Measure the structure of the program against its limits: ``python -m tools.structure``.
 
-pyproject.toml has the limits, and globs of files that belong to Hadoop or to models of drives. All
-other files of `python/iostudy` and `crates` are the core. Code decides by the kind of a target if
-it tests for a class of `study/targets/` outside the folders of targets. It decides by the mode of a
-study if a condition has its design, or names a mode, outside the files of modes. The
-check fails if a measure exceeds its limit.
+pyproject.toml has the limits, and globs of files that belong to Hadoop, to models of drives or to
+field reports. All other files of `python/iostudy` and `crates` are the core. Code decides by the
+kind of a target if it tests for a class of `study/targets/` outside the folders of targets. It
+decides by the mode of a study if a condition has its design, or names a mode, outside the files of
+modes. The check fails if a measure exceeds its limit.
 """
 
 from __future__ import annotations

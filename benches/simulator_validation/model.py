@@ -29,7 +29,7 @@ def predict(
     disk: SimulatedDisk, files: Sequence[Path], case: Case, setup: SimulationSetup
 ) -> Measurement:
     """Run a case on the virtual clock."""
-    [(rounds, _)], _ = disk.run([FileJob(case.spec(files, setup.seed))], setup)
+    [(rounds, _)], *_ = disk.run([FileJob(case.spec(files, setup.seed))], setup)
     [(result, *_)] = rounds
     return summarize(result, case.record_bytes)
 

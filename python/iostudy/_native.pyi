@@ -36,9 +36,18 @@ SimulatedRounds: TypeAlias = tuple[list[tuple[Any, float, float]], tuple[float, 
 
 @final
 class SimulatedDisk:
-    """A modelled drive with files, below a simulated host. The files begin at ``first_block``."""
+    """A modelled drive with files, below a simulated host. The files begin at ``first_block``.
 
-    def __init__(self, model: DriveModel, first_block: int) -> None: ...
+    ``volume`` makes it a volume over such drives: stripes, copies of each, sectors of a chunk, and
+    whether reads are balanced among copies or go to the first.
+    """
+
+    def __init__(
+        self,
+        model: DriveModel,
+        first_block: int,
+        volume: tuple[int, int, int, bool] | None = None,
+    ) -> None: ...
     def size(self, path: str) -> int | None:
         """Return the size of a file in bytes; None if it is missing."""
     def lay_out(self, job: SimulatedJob) -> Any:
@@ -62,14 +71,15 @@ class SimulatedDisk:
         *,
         repeat_others: bool = False,
         tick: Callable[[int], bool] | None = None,
-    ) -> tuple[list[SimulatedRounds], list[tuple[str, float]]]:
+    ) -> tuple[list[SimulatedRounds], list[tuple[str, float]], list[list[tuple[str, float]]]]:
         """Run jobs at the same time on the virtual clock, with an empty page cache and a new drive.
 
         With ``repeat_others`` all jobs but the first repeat until it has ended, which stops them.
         Returns the rounds of each job: result, start and end in seconds of each complete one, start
         and bytes of one that was stopped. Also returns the counters of the disk: those of
         /proc/diskstats, the time in which requests waited and the drive had none, and seeks. The
-        tick gets numbers of events. ValueError for a job that cannot be simulated.
+        tick gets numbers of events. Last are the same counters of each drive of a volume.
+        ValueError for a job that cannot be simulated.
         """
     def replay_trace(
         self,

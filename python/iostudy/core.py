@@ -20,6 +20,11 @@ _COMMANDS = (
     _command("check", "Validate a study; print its plan, changes and time."),
     _command("power", "Measure the baseline's noise; print what a study can detect."),
     _command("run", "Run a study; write its report and its ledger."),
+    Command(
+        "report-study",
+        "Repeat a published field report by its studies.",
+        "iostudy.cli.report_study:report_study",
+    ),
     _command("simulate", "Predict the result of a study on a simulated drive."),
     _command("report", "Print the report of a study, or published figures."),
     Command(

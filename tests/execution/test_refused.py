@@ -40,6 +40,85 @@ def test_without_a_baseline_or_anything_to_compare_there_is_no_study(tmp_path, l
         conduct(tmp_path, refusing(*labels), text=LEAVE_OUT)
 
 
+NAMED = """\
+question: Which?
+target: .
+factors:
+  block.scheduler: [none, kyber]
+  block.nomerges: [0, 2]
+configurations:
+  before: {}
+  after: {block.scheduler: kyber, block.nomerges: 2}
+  kyber alone: {block.scheduler: kyber}
+  nomerges alone: {block.nomerges: 2}
+workloads: [dfsio-write]
+decide: {margin: 3%, risk: 5%, blocks: [5, 8]}
+"""
+KYBER = FakeNode(refuses={"block.scheduler=kyber": failed(SettingError)})
+
+
+def test_a_configuration_keeps_the_levels_that_are_accepted(tmp_path):
+    for _ in range(2):
+        final = conduct(tmp_path, KYBER, text=NAMED + "refused: leave-out\n", resume=_ > 0)
+        # Without kyber, `after` is `nomerges alone`, and the latter is left out.
+        assert {standing.configuration for standing in final} == {"after"}
+    ledger = Ledger.open(tmp_path, read_only=True)
+    study = recorded_study(ledger.study())
+    ledger.close()
+    assert study.configurations()[1].settings == {"block.scheduler": "none", "block.nomerges": "2"}
+    assert study.notes == (
+        "after lacks block.scheduler=kyber: to write: no space left",
+        "kyber alone lacks block.scheduler=kyber: to write: no space left",
+        "kyber alone is left out: without them it is before",
+        "nomerges alone is left out: without them it is after",
+    )
+
+
+def test_a_strict_study_leaves_out_whole_configurations(tmp_path):
+    final = conduct(tmp_path, KYBER, text=NAMED + "refused: strict\n")
+    assert {standing.configuration for standing in final} == {"nomerges alone"}
+
+
+def test_a_refusal_of_levels_together_leaves_out_the_configuration(tmp_path):
+    node = FakeNode(refuses={"after": failed(SettingError)})
+    final = conduct(tmp_path, node, text=NAMED + "refused: leave-out\n")
+    assert {s.configuration for s in final} == {"kyber alone", "nomerges alone"}
+
+
+def test_a_lost_comparison_is_the_error(tmp_path):
+    text = NAMED.replace("  kyber alone: {block.scheduler: kyber}\n", "").replace(
+        "after: {block.scheduler: kyber, block.nomerges: 2}\n  nomerges alone: {block.nomerges: 2}",
+        "after: {block.scheduler: kyber}",
+    )
+    with pytest.raises(SettingError, match="a comparison with before: to write") as raised:
+        conduct(tmp_path, KYBER, text=text + "refused: leave-out\n")
+    assert raised.value.exit_code == 3
+
+
+DESIGN = """\
+question: Which?
+target: .
+factors:
+  block.scheduler: [none, kyber]
+  block.nomerges: [0, 2]
+  block.rq_affinity: [1, 2]
+  block.read_ahead_kb: [128, 256]
+design: full
+workloads: [dfsio-write]
+decide: {margin: 3%, risk: 5%, blocks: [3, 3]}
+refused: leave-out
+"""
+
+
+def test_a_design_screens_the_other_factors(tmp_path):
+    conduct(tmp_path, KYBER, text=DESIGN)
+    ledger = Ledger.open(tmp_path, read_only=True)
+    study = recorded_study(ledger.study())
+    ledger.close()
+    assert len(study.configurations()) == 8
+    assert study.notes == ("block.scheduler=kyber is left out: to write: no space left",)
+
+
 def test_omissions_are_decided_once(tmp_path):
     conduct(tmp_path, refusing("bfq"), text=LEAVE_OUT)
     before = rows(tmp_path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
 from iostudy.study.parser import load, parse
-from iostudy.study.sections import Validity
+from iostudy.study.sections import Refusal, Validity
 from iostudy.study.targets.section import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 from iostudy.telemetry.rate import DEFAULT_HZ
@@ -225,11 +225,10 @@ def test_a_file_that_is_not_text_is_refused(tmp_path):
 
 
 def test_a_refused_configuration_stops_the_study_by_default():
-    assert not read(GOOD).leave_out_refused
-    assert not read(GOOD + "refused: stop\n").leave_out_refused
-    assert read(GOOD + "refused: leave-out\n").leave_out_refused
+    assert read(GOOD).refusal is Refusal.STOP
+    assert read(GOOD + "refused: leave-out\n").refusal is Refusal.LEAVE_OUT
     problem = only_problem("question:", "refused: leave\nquestion:")
-    assert (problem.path, problem.allowed) == ("refused", "stop, leave-out")
+    assert (problem.path, problem.allowed) == ("refused", "stop, leave-out, strict")
 
 
 def test_weights_are_those_of_the_workloads():

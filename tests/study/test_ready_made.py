@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from tools.docs.field_reports import list_own_figures
 
-from iostudy.study import library
+from iostudy.study import library, reference
 from iostudy.study.parser import load
+from iostudy.study.source import read
 
 DOCS = Path(__file__).parents[2] / "docs"
-VALUES = {"six": 6, "seven": 7, "eight": 8, "nine": 9, "twelve": 12, "fifteen": 15}
+VALUES = {"four": 4, "six": 6, "seven": 7, "eight": 8, "nine": 9, "twelve": 12, "fifteen": 15}
 
 
 def comments(name: str) -> str:
@@ -48,6 +49,23 @@ def test_a_study_that_promises_published_figures_next_to_its_own_has_some(name: 
         assert list_own_figures(load(library.find_study(name)))
 
 
+@pytest.mark.parametrize("name", library.sized_names())
+def test_every_size_is_a_study_of_its_own(name: str) -> None:
+    study = library.load_study(name)
+    assert study.name == name
+    assert "sizes" not in read(study.text, name).values
+    assert library.command_argument(name, study.text) == name
+
+
+@pytest.mark.parametrize("name", reference.names())
+def test_every_item_of_a_publication_names_studies_or_says_why_not(name: str) -> None:
+    items = reference.get(name).items
+    assert items
+    for item in items:
+        assert item.studies or item.why_not
+        assert set(item.studies) <= set(library.names())
+
+
 def test_the_table_of_studies_names_the_report_of_each() -> None:
     rows = re.findall(r"^\| `([^`]+)`.*? \| (R\d)? ?\| ", (DOCS / "studies.md").read_text(), re.M)
     assert {name for name, _ in rows} <= set(library.names())
@@ -58,7 +76,7 @@ def test_the_table_of_studies_names_the_report_of_each() -> None:
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
 def test_a_page_runs_studies_that_exist(page: Path) -> None:
     commands = re.findall(r"^    iostudy (?:run|simulate) ([\w-]+)(?= |$)", page.read_text(), re.M)
-    assert set(commands) <= set(library.names())
+    assert set(commands) <= {*library.names(), *library.sized_names()}
 
 
 def test_the_page_of_r3_has_the_configurations_of_its_study() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from iostudy.report.section import TextTable
 from iostudy.report.topics.scaling import build_published_curves
 from iostudy.study import library, reference
 from iostudy.study.model import Study
@@ -14,6 +15,7 @@ from iostudy.study.reference import Publication, PublishedFigure
 
 _FOLDER = Path(__file__).resolve().parents[2] / "docs/field-reports"
 _BEGIN, _END = "<!-- published figures: written by make docs -->\n", "<!-- end -->\n"
+RESULTS = "<!-- results: written by make field-reports -->\n"
 _SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 """What a kernel of today offers."""
 _PAGES = {
@@ -108,7 +110,13 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join((lines[0], "|" + "---|" * len(heads), *lines[1:])) + "\n"
 
 
-def _replace(page: str, table: str) -> str:
+def replace_table(page: str, table: TextTable, begin: str) -> str:
+    """Return a page with another table after the line ``begin``."""
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in table.rows]
+    return _replace(page, _table(table.heads, rows), begin)
+
+
+def _replace(page: str, table: str, begin: str = _BEGIN) -> str:
     text = (_FOLDER / f"{page}.md").read_text("utf-8")
-    before, _, rest = text.partition(_BEGIN)
-    return before + _BEGIN + table + _END + rest.partition(_END)[2]
+    before, _, rest = text.partition(begin)
+    return before + begin + table + _END + rest.partition(_END)[2]

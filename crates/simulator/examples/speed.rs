@@ -10,7 +10,9 @@ use iostudy_schedulers::{
     Anticipatory, Bfq, Cfq, Deadline, Kyber, MqDeadline, NoScheduler, Noop, Priority,
     SchedulerBuilder, Settings,
 };
-use iostudy_simulator::{Direction, Experiment, File, Host, Job, Length, Records, Thread};
+use iostudy_simulator::{
+    Direction, Experiment, File, Host, Job, Length, Records, Thread, VolumeLayout,
+};
 
 const SCHEDULERS: [(&str, SchedulerBuilder); 9] = [
     ("noop", Noop::build),
@@ -88,6 +90,7 @@ fn experiment(scheduler: SchedulerBuilder, drive: &Parameters, order: Order) -> 
         },
         tunables: Vec::new(),
         drive: drive.clone(),
+        layout: VolumeLayout::default(),
         host: Host::default(),
         files: (0..THREADS).map(file).collect(),
         jobs: vec![Job::once((0..THREADS).map(thread).collect(), 0)],

@@ -237,7 +237,7 @@ impl Replay {
                 self.submit_data(index);
             }
             Completed::Flush(index) | Completed::Bio(Purpose::Direct(index)) => self.end(index),
-            Completed::Bio(Purpose::Fill(..) | Purpose::WriteBack(..)) => {
+            Completed::Bio(Purpose::Fill(..) | Purpose::WriteBack(..) | Purpose::Part(..)) => {
                 unreachable!("a replay has no page cache")
             }
         }

@@ -44,6 +44,8 @@ pub enum Purpose {
     Fill(usize, Range<u64>),
     /// To write pages of a file from the page cache.
     WriteBack(usize, Range<u64>),
+    /// Part of a bio of a volume, on this drive.
+    Part(usize, usize),
 }
 
 /// What the device has completed.

@@ -153,6 +153,8 @@ pub struct Figures {
     pub jobs: Vec<JobFigures>,
     /// Counters of the device, from the start to the end.
     pub device: DeviceCounters,
+    /// Counters of each drive of a volume.
+    pub drives: Vec<DeviceCounters>,
     /// Time from the start to the end of the last job that does not repeat.
     pub duration: Nanos,
     /// Events that the simulation processed.

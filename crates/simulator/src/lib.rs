@@ -39,6 +39,7 @@ mod replay;
 mod script;
 mod simulation;
 mod thread;
+mod volume;
 mod work;
 
 pub use closed_replay::{Action, ClosedReplay, ReplayFigures, TracedBio};
@@ -54,4 +55,5 @@ pub use replay::{Dispatch, RecordedRequest, replay};
 pub use script::{Script, ScriptStep};
 pub use simulation::{Experiment, File};
 pub use thread::{Job, Kind, Operation, Source, Step, Thread};
+pub use volume::VolumeLayout;
 pub use work::{Division, Item, Operations, Phase, Worker, workers};

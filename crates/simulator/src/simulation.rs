@@ -8,7 +8,7 @@ use iostudy_drive::Parameters;
 use iostudy_pattern::nth;
 use iostudy_schedulers::{Nanos, SchedulerBuilder, Settings};
 
-use crate::device::{Completed, Device, Purpose, SimulationError};
+use crate::device::{Completed, Purpose, SimulationError};
 use crate::figures::{Figures, ThreadFigures};
 use crate::flusher::Flusher;
 use crate::host::{Host, PAGE_SECTORS};
@@ -17,6 +17,7 @@ use crate::journal::Journal;
 use crate::lane::Lane;
 use crate::page_cache::PageCache;
 use crate::thread::{Job, Thread};
+use crate::volume::{Volume, VolumeLayout};
 
 /// Time at which a simulation begins: some schedulers compute times before now.
 pub const START: Nanos = 100_000_000_000;
@@ -44,8 +45,10 @@ pub struct Experiment {
     pub settings: Settings,
     /// Names and texts of tunables that differ from their defaults.
     pub tunables: Vec<(String, String)>,
-    /// The drive.
+    /// The drive, or each drive of a volume.
     pub drive: Parameters,
+    /// The volume over such drives.
+    pub layout: VolumeLayout,
     /// The host.
     pub host: Host,
     /// The files.
@@ -65,7 +68,8 @@ impl Experiment {
     ///
     /// A [`SimulationError`].
     pub fn run(&mut self, tick: &mut dyn FnMut(u64) -> bool) -> Result<Figures, SimulationError> {
-        let mut device = Device::new(self.settings, START, self.scheduler, &self.drive);
+        let (layout, settings) = (self.layout, self.settings);
+        let mut device = Volume::new(layout, settings, START, self.scheduler, &self.drive);
         for (name, text) in &self.tunables {
             device.write_tunable(name, text)?;
         }
@@ -82,7 +86,7 @@ impl Experiment {
 
 pub(crate) struct Simulation<'a> {
     pub(crate) experiment: &'a mut Experiment,
-    pub(crate) device: Device,
+    pub(crate) device: Volume,
     pub(crate) cache: PageCache,
     pub(crate) flusher: Flusher,
     /// Journals by the file of metadata.
@@ -112,7 +116,7 @@ fn journals(files: &[File]) -> BTreeMap<usize, Journal> {
 }
 
 impl<'a> Simulation<'a> {
-    fn new(experiment: &'a mut Experiment, device: Device) -> Self {
+    fn new(experiment: &'a mut Experiment, device: Volume) -> Self {
         let mut simulation = Self {
             device,
             cache: PageCache::new(experiment.files.len()),
@@ -210,6 +214,9 @@ impl<'a> Simulation<'a> {
             match own {
                 Completed::Flush(lane) => self.wake(lane, 0),
                 Completed::Bio(Purpose::Direct(lane)) => self.complete_direct(lane),
+                Completed::Bio(Purpose::Part(..)) => {
+                    unreachable!("a volume completes whole bios")
+                }
                 Completed::Bio(Purpose::Fill(file, pages)) => {
                     for lane in self.cache.end_fill(file, pages) {
                         self.wake(lane, 0);
@@ -242,7 +249,8 @@ impl<'a> Simulation<'a> {
         let threads = &self.figures;
         Figures {
             duration: self.elapsed(),
-            device: *self.device.counters(),
+            device: self.device.counters(),
+            drives: self.device.drives(),
             jobs: self
                 .jobs
                 .into_iter()

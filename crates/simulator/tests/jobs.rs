@@ -7,7 +7,8 @@ use iostudy_drive::Parameters;
 use iostudy_pattern::Record;
 use iostudy_schedulers::{Noop, Settings};
 use iostudy_simulator::{
-    Division, Experiment, Figures, File, Host, Job, Kind, Operation, Operations, Phase, workers,
+    Division, Experiment, Figures, File, Host, Job, Kind, Operation, Operations, Phase,
+    VolumeLayout, workers,
 };
 
 const RECORD_BYTES: u64 = 64 << 10;
@@ -25,6 +26,7 @@ fn run(jobs: Vec<Job>) -> Figures {
         settings: Settings::default(),
         tunables: Vec::new(),
         drive: Parameters::Disk(common::disk()),
+        layout: VolumeLayout::default(),
         host: Host::default(),
         files: vec![file(0), file(400_000)],
         jobs,

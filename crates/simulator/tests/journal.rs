@@ -8,6 +8,7 @@ use iostudy_pattern::Record;
 use iostudy_schedulers::{Noop, Settings};
 use iostudy_simulator::{
     Experiment, Figures, File, Host, Job, Kind, Operation, PAGE_BYTES, Script, ScriptStep, Thread,
+    VolumeLayout,
 };
 
 const CHANGES: u64 = 50;
@@ -42,6 +43,7 @@ fn run(threads: u64) -> Figures {
         settings: Settings::default(),
         tunables: Vec::new(),
         drive: Parameters::Disk(common::disk()),
+        layout: VolumeLayout::default(),
         host: Host::default(),
         files: vec![
             File {

@@ -12,7 +12,7 @@ use iostudy_schedulers::{
 };
 use iostudy_simulator::{
     Direction, Experiment, Figures, File, Host, Job, Length, Records, SimulationError, Thread,
-    ThreadFigures,
+    ThreadFigures, VolumeLayout,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -63,6 +63,7 @@ fn experiment(scheduler: SchedulerBuilder, threads: Vec<Thread>) -> Experiment {
         settings: Settings::default(),
         tunables: Vec::new(),
         drive: Parameters::Disk(disk),
+        layout: VolumeLayout::default(),
         host: Host {
             memory: 64 << 20,
             ..Host::default()

@@ -58,7 +58,7 @@ def check(
     root = os.geteuid() == 0
     planned = with_expected_levels(apply_fallback(load_study(study), root=root))
     folder = find_output_folder(planned.name, out, resume=False)
-    busy, owner = _check_host(planned, folder, root=root, unsafe_folders=unsafe_folders)
+    busy, owner = check_host(planned, folder, root=root, unsafe_folders=unsafe_folders)
     further = find_unsynced_latencies(planned)
     warnings = (*busy, *find_driver(planned.target).find_warnings(planned), *further)
     notes = (*planned.notes, *owner, *nfs_suggestions.suggest_nfs(planned, read_mounts()))
@@ -88,7 +88,7 @@ def check(
         print_line(line)
 
 
-def _check_host(
+def check_host(
     study: Study, folder: Path, *, root: bool, unsafe_folders: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Refuse what `run` would refuse on this host; return warnings and notes."""

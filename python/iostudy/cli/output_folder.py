@@ -45,7 +45,7 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Per
     make_output_folder(folder, insist=consent.unsafe_folders)
     for note in (*study.notes, *nfs_suggestions.suggest_nfs(study, read_mounts())):
         say(f"note: {note}")
-    if study.target.made_levels:
+    if study.target.made_levels and not study.target.predicts:
         say(f"creating {study.describe_target()} in {folder}")
     try:
         yield permission

@@ -219,7 +219,9 @@ def _format_status(progress: Progress) -> str:
 def _format_start(study: Study, seed: int, recorded: int) -> str:
     text = find_mode_text(study)
     line = f"{study.name}: {text.describe_size(study)}, seed {seed}"
-    for label, reason in study.left_out.items():
+    levels = study.refused_levels.items()
+    left_out = {f"{name}={level}": why for name, own in levels for level, why in own.items()}
+    for label, reason in {**left_out, **study.left_out}.items():
         line += f"\nleft out: {label}: {reason}"
     return f"{line}; {recorded} {text.measured} are recorded already" if recorded else line
 

@@ -51,7 +51,7 @@ def report(
     The study may be unfinished.
     """
     if reference is not None:
-        reference = _require_reference(reference)
+        reference = require_reference(reference, "--reference")
     if folder is not None:
         _print_study(folder, form, reference, figures, unsafe_folders=unsafe_folders)
     elif reference is not None and figures is None:
@@ -65,7 +65,8 @@ def report(
         )
 
 
-def _require_reference(name: str) -> str:
+def require_reference(name: str, where: str) -> str:
+    """Return the name of published figures; UsageError for an unknown one."""
     from iostudy.study.names import UnknownNameError
     from iostudy.study.reference import require_name
 
@@ -75,7 +76,7 @@ def _require_reference(name: str) -> str:
         raise UsageError(
             "published figures",
             found=error.found,
-            where="--reference",
+            where=where,
             remedy=f"use one of {error.allowed}",
         ) from error
 

@@ -18,6 +18,7 @@ STATISTICS_COMMANDS = (
     "power",
     "run",
     "try",
+    "report-study",
     "simulate",
     "report",
     "compare",

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def load_study(given: str) -> Study:
     """Return the study; an output folder holds the one that was run there."""
     from iostudy.study import library
-    from iostudy.study.parser import load, parse
 
     if not _is_output_folder(given):
-        return load(library.find_study(given))
+        return library.load_study(given)
     from iostudy.ledger.studies import open_ledger
+    from iostudy.study.parser import parse
 
     with open_ledger(Path(given)) as ledger:
         row = ledger.study()

@@ -12,6 +12,7 @@ from typing import Any
 
 from iostudy.errors import LedgerError, UsageError
 from iostudy.execution.listeners import Listener
+from iostudy.execution.refusals import without_refused
 from iostudy.execution.strategies import Run, find_strategy, run_study
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.rows import StudyRow
@@ -21,10 +22,12 @@ from iostudy.ledger.studies import (
     CONTINUATION,
     METHOD,
     NODES,
+    REFUSED,
     find_confirmation,
     open_ledger,
     read_study,
     with_recorded_method,
+    without_recorded,
 )
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult, decision_rule
@@ -78,7 +81,7 @@ class StudySession:
         study = _with_levels(self.study, node, self.recorded)
         for listener in listeners:
             listener.checking_began(study)
-        study = _without_refused(study, node, resumed=self.recorded is not None)
+        study = without_refused(study, node, resumed=self.recorded is not None)
         ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
             return run_study(study, Run(node, ledger, listeners, limit))
@@ -106,6 +109,7 @@ class StudySession:
                 **circumstances,
                 METHOD: study.method,
                 CONTINUATION: asdict(study.continuation),
+                **({REFUSED: study.refused_levels} if study.refused_levels else {}),
             },
         )
         return Ledger.create(self.folder, row)
@@ -208,21 +212,6 @@ def _read_recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
     return row
 
 
-def _without_refused(study: Study, node: Node, *, resumed: bool) -> Study:
-    """Omit refused configurations if the study allows it and a comparison remains.
-
-    Otherwise raise the first refusal. A resumed study does not omit further configurations.
-    """
-    refused = node.preflight(study.workloads, study.configurations())
-    if not refused:
-        return study
-    accepted = [own.label for own in study.choices() if own.label not in refused]
-    comparable = study.baseline.label in accepted and len(accepted) > 1
-    if resumed or not study.leave_out_refused or not comparable:
-        raise next(iter(refused.values()))
-    return study.without({label: f"{e.wanted}: {e.found}" for label, e in refused.items()})
-
-
 def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
     """Fill in the levels of factors that use the values offered by the host."""
     offered = {f.name: node.offered(f.name, f.on) for f in study.awaiting_offer()}
@@ -238,7 +227,7 @@ def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
             where=study.name,
             remedy="load the kernel modules again, or start again in another folder",
         )
-    return resolve_offered_levels(study, recorded.offered).without(recorded.left_out)
+    return without_recorded(resolve_offered_levels(study, recorded.offered), recorded)
 
 
 def _choose_seed(study: Study, requested: int | None) -> int:

@@ -29,6 +29,9 @@ METHOD = "analysis"
 CONTINUATION = "continuation"
 """The key of the stages of a study, and of the reserve of its risk, in its circumstances."""
 
+REFUSED = "refused_levels"
+"""The key of the levels that the host refused, by factor and label, in its circumstances."""
+
 NODES = "nodes"
 """The key of each node's circumstances in those of a study, if its nodes run trials together."""
 
@@ -49,8 +52,13 @@ def open_ledger(folder: Path) -> Iterator[Ledger]:
 def recorded_study(row: StudyRow) -> Study:
     """Return the Study of a ledger's record, with offered levels and refused configurations."""
     study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
-    adapted = adapt_to_user(study, root=row.root).with_offered(row.offered).without(row.left_out)
-    return with_recorded_method(adapted, row)
+    adapted = adapt_to_user(study, root=row.root).with_offered(row.offered)
+    return with_recorded_method(without_recorded(adapted, row), row)
+
+
+def without_recorded(study: Study, row: StudyRow) -> Study:
+    """Return the study without the levels and configurations that its ledger leaves out."""
+    return study.without_levels(row.circumstances.get(REFUSED, {})).without(row.left_out)
 
 
 def with_recorded_method(study: Study, row: StudyRow) -> Study:

@@ -29,6 +29,7 @@ from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
 from iostudy.study.requests import find_unmet_needs, list_directories
+from iostudy.study.sections import Refusal
 
 
 def with_expected_levels(study: Study) -> Study:
@@ -68,7 +69,7 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> tuple[s
         may_be_foreign=study.target.may_be_foreign and not study.needs_hadoop,
     )
     for factor in study.factors:
-        if factor.kind is FactorKind.SETTING and not study.leave_out_refused:
+        if factor.kind is FactorKind.SETTING and study.refusal is Refusal.STOP:
             _check_setting(study, factor)
     if not study.awaiting_offer():
         require_space(study.workloads, study.configurations(), space, spec)

@@ -47,7 +47,8 @@ class FakeNode:
 
     ``effects`` are fractions by configuration label, or by (workload, configuration). ``noise`` is
     the standard deviation of the logarithm. ``script`` maps the number of a trial, from 0 in the
-    order of calls, to a Disturbance. ``refuses`` are refused configurations with the reason.
+    order of calls, to a Disturbance. ``refuses`` are refused configurations with the reason, by
+    label or by a level that they have, as ``block.scheduler=kyber``.
     ``responses`` are those to switches by label. ``fails_after`` ends a run after so many switches.
     ``log`` records the calls in order.
     """
@@ -73,8 +74,12 @@ class FakeNode:
     ) -> Mapping[str, IostudyError]:
         """Log the call, and refuse configurations as configured."""
         self.log.append("preflight")
-        labels = [configuration.label for configuration in configurations]
-        return {label: error for label, error in self.refuses.items() if label in labels}
+        return {
+            own.label: self.refuses[name]
+            for own in configurations
+            for name in (own.label, *(f"{key}={value}" for key, value in own.settings.items()))
+            if name in self.refuses
+        }
 
     def circumstances(self) -> Mapping[str, Any]:
         """Return fixed circumstances."""

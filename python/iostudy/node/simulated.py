@@ -26,10 +26,30 @@ from iostudy.telemetry.iostat import compute_iostat_figures
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
+from iostudy.units import MIB
+from iostudy.workloads import catalog as workloads
 from iostudy.workloads.tick import Tick
 
 DEVICE = "simulated"
 NOTE = "predicted: host, scheduler and drive ran on a virtual clock; no host was measured"
+
+_SEQUENTIAL = {"size": "32MiB", "record_size": "1MiB", "direct": True}
+_RANDOM = {
+    **_SEQUENTIAL,
+    "record_size": "4KiB",
+    "order": "random",
+    "engine": "io_uring",
+    "depth": 16,
+    "duration": "2s",
+}
+_WRITE = {"operation": "write", "overwrite": True, "sync": "fsync"}
+_MEMBER_RATES: Mapping[str, tuple[Mapping[str, Any], str, int]] = {
+    "read_bytes_per_second": (_SEQUENTIAL, "bandwidth", MIB),
+    "reads_per_second": (_RANDOM, "iops", 1),
+    "write_bytes_per_second": ({**_SEQUENTIAL, **_WRITE}, "bandwidth", MIB),
+    "writes_per_second": ({**_RANDOM, **_WRITE}, "iops", 1),
+}
+"""Rates of a drive alone: options of io, its figure and the unit of that."""
 
 
 @dataclass
@@ -46,7 +66,8 @@ class SimulatedNode:
     _processes: Executor | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.host = SimulatedHost(self.target.model, self.target.size_bytes)
+        target = self.target
+        self.host = SimulatedHost(target.model, target.size_bytes, target.volume, target.count)
 
     def __enter__(self) -> Self:
         """Start processes for several hosts."""
@@ -93,8 +114,19 @@ class SimulatedNode:
                 "identity": [self.target.model],
                 "drive": self.host.drive.parameters(),
                 "notes": [NOTE],
+                **({"members": self._measure_members()} if self.target.volume else {}),
             },
         }
+
+    def _measure_members(self) -> list[dict[str, Any]]:
+        """Return the rates of one drive alone, for each of the equal drives of a volume."""
+        host, definition = self.host.alone(), workloads.get("io")
+        rates: dict[str, float] = {}
+        for name, (options, figure, unit) in _MEMBER_RATES.items():
+            workload = definition.make(definition.options.model_validate(options))
+            figures = host.run(workload, {}, seed=0, label=name, tick=self.tick).measured.figures
+            rates[name] = figures[figure] * unit
+        return [{"device": name, **rates} for name in drive_names(self.target.count)]
 
     @contextmanager
     def block(
@@ -133,7 +165,7 @@ class _SimulatedBlock:
         return TrialResult(
             figures=measured.figures,
             settings={f"{name}@{DEVICE}": text for name, text in configuration.settings.items()},
-            telemetry=_telemetry(counters),
+            telemetry=_telemetry(counters, run.drives),
             devices=(DEVICE,),
             phases={"run": counters["seconds"]},
             notes=(NOTE, *measured.notes),
@@ -148,11 +180,28 @@ class _SimulatedBlock:
         raise AssertionError(configurations)
 
 
-def _telemetry(counters: Mapping[str, float]) -> Telemetry:
+def _telemetry(counters: Mapping[str, float], drives: Sequence[Mapping[str, float]]) -> Telemetry:
+    """Return the figures of the device; of a volume also those of its drives below."""
+    seconds = counters["seconds"]
+    devices = {DEVICE: _device_figures(counters)}
+    names = drive_names(len(drives)) if len(drives) > 1 else ()
+    devices |= {name: _device_figures(own) for name, own in zip(names, drives, strict=False)}
+    summary = TelemetrySummary(
+        seconds=seconds,
+        devices=devices,
+        machine={"%steal": 0.0},
+        below={DEVICE: names} if names else {},
+    )
+    return Telemetry(summary, Samples(np.array([0.0, seconds]), {}))
+
+
+def _device_figures(counters: Mapping[str, float]) -> dict[str, float]:
     seconds = counters["seconds"]
     figures = compute_iostat_figures(defaultdict(float, counters), seconds)
     own = {"idle_while_queued": counters["idle_ms"] / 10 / seconds, "seeks": counters["seeks"]}
-    summary = TelemetrySummary(
-        seconds=seconds, devices={DEVICE: {**figures, **own}}, machine={"%steal": 0.0}
-    )
-    return Telemetry(summary, Samples(np.array([0.0, seconds]), {}))
+    return {**figures, **own}
+
+
+def drive_names(count: int) -> tuple[str, ...]:
+    """Return the names of the drives of a volume."""
+    return tuple(f"drive{number}" for number in range(1, count + 1))

@@ -65,6 +65,7 @@ class SimulatedFiles:
 class SimulatedMachine:
     """Runs jobs on a simulated disk; ``counters`` are those of the disk in the last run.
 
+    ``drives`` are the counters of each drive of a volume.
     ``answer`` takes the place of the disk while the job of a workload is looked for, and while
     workloads get the results of jobs that ran together.
     """
@@ -72,6 +73,7 @@ class SimulatedMachine:
     files: SimulatedFiles
     setup: SimulationSetup
     counters: Mapping[str, float] = field(default_factory=dict)
+    drives: Sequence[Mapping[str, float]] = ()
     answer: Callable[[SimulatedJob], Any] | None = None
 
     def run(self, job: NativeJob[Outcome], tick: Tick) -> Outcome:
@@ -112,12 +114,12 @@ class SimulatedMachine:
         self, jobs: Sequence[SimulatedJob], tick: Tick, *, repeat_others: bool
     ) -> list[SimulatedRounds]:
         try:
-            results, counters = self.files.disk.run(
+            results, counters, drives = self.files.disk.run(
                 jobs, self.setup, repeat_others=repeat_others, tick=tick
             )
         except ValueError as error:
             raise _refusal(error) from error
-        self.counters = dict(counters)
+        self.counters, self.drives = dict(counters), tuple(map(dict, drives))
         return results
 
     def _replay(self, replay: TraceReplay, tick: Tick) -> TraceReplayResult:

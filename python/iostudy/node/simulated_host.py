@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
@@ -20,6 +20,8 @@ from iostudy.errors import TargetError
 from iostudy.job import SimulationSetup
 from iostudy.node.simulated_disk import SimulatedFiles, SimulatedMachine
 from iostudy.node.simulated_setup import build_setup
+from iostudy.settings.definitions.volume import PLACEMENTS
+from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.tick import Tick
 from iostudy.workloads.workload import Place, Workload
@@ -40,18 +42,21 @@ def _is_rotational(drive: Disk | Flash) -> bool:
 
 @dataclass(frozen=True)
 class HostRun:
-    """A trial on a host, with the counters of its drive."""
+    """A trial on a host, with the counters of its drive, or of a volume and each drive of it."""
 
     measured: Measurement
     counters: Mapping[str, float]
+    drives: Sequence[Mapping[str, float]] = ()
 
 
 @dataclass(frozen=True)
 class SimulatedHost:
-    """A host with a drive of this model and size."""
+    """A host with a drive of this model and size, or with a volume over several of them."""
 
     model: str
     size_bytes: int
+    volume: VolumeLayout | None = None
+    count: int = 1
     drive: Disk | Flash = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,36 +72,69 @@ class SimulatedHost:
         """
         with tempfile.TemporaryDirectory(prefix="iostudy-simulation-") as folder:
             place = Place(Path(folder), seed, tick)
-            files = SimulatedFiles(self.disk(self._first_block(workload.space_bytes(), seed)))
+            first_block = self._first_block(workload.space_bytes(), settings, seed)
+            files = SimulatedFiles(self.disk(first_block, settings))
             workload.prepare(replace(place, machine=files))
             machine = SimulatedMachine(files, self.setup(settings, derive_seed(seed, label)))
             measured = workload.run(replace(place, machine=machine))
-        return HostRun(measured, machine.counters)
+        return HostRun(measured, machine.counters, machine.drives)
 
     def check(self, settings: Mapping[str, str]) -> None:
         """Try the scheduler and the tunables; ValueError for one that does not exist."""
-        self.disk(0).check(self.setup(settings, 0))
+        self.disk(0, settings).check(self.setup(settings, 0))
 
-    def disk(self, first_block: int) -> SimulatedDisk:
-        """Return an empty disk with files from that block on."""
-        return SimulatedDisk(DriveModel(drive_file.parameters(self.drive)), first_block)
+    def disk(self, first_block: int, settings: Mapping[str, str]) -> SimulatedDisk:
+        """Return an empty disk with files from that block on; ValueError for other volumes."""
+        model = DriveModel(drive_file.parameters(self.drive))
+        if self.volume is None:
+            return SimulatedDisk(model, first_block)
+        layout = self.volume.with_settings(settings)
+        return SimulatedDisk(model, first_block, simulate_layout(layout, self.count))
+
+    def alone(self) -> SimulatedHost:
+        """Return the same host with a single drive."""
+        return replace(self, volume=None, count=1)
 
     def setup(self, settings: Mapping[str, str], seed: int) -> SimulationSetup:
         """Return host and queue under these settings."""
         rotational = _is_rotational(self.drive)
         return build_setup(settings, rotational=rotational, depth=self.drive.depth, seed=seed)
 
-    def _first_block(self, needed_bytes: int, seed: int) -> int:
+    def _first_block(self, needed_bytes: int, settings: Mapping[str, str], seed: int) -> int:
         """Return a position at which that much fits on the drive; TargetError if none does."""
-        free = (self.size_bytes - needed_bytes) // BLOCK_BYTES
+        size_bytes = self.size_bytes
+        if self.volume is not None:
+            layout = self.volume.with_settings(settings)
+            size_bytes = layout.capacity_bytes(self.count, size_bytes)
+            # Chunks that the end of a drive cuts off are not used.
+            size_bytes -= layout.stripes_on(self.count) * layout.stripe_size_bytes
+        free = (size_bytes - needed_bytes) // BLOCK_BYTES
         if free < 0:
             raise TargetError(
                 f"room for {needed_bytes} bytes of files",
-                found=f"{self.size_bytes} bytes",
+                found=f"{size_bytes} bytes",
                 where=f"a simulated drive {self.model}",
                 remedy="give a larger size of the drive, or smaller files",
             )
         return random.Random(seed).randrange(free // _ALIGNMENT + 1) * _ALIGNMENT
+
+
+def simulate_layout(layout: VolumeLayout, count: int) -> tuple[int, int, int, bool]:
+    """Return stripes, copies, sectors of a chunk, and whether reads are balanced.
+
+    ValueError for a kind with parity, with copies on every disk or elsewhere than side by side, or
+    without stripes over several disks.
+    """
+    kind = layout.properties
+    if kind.parity or kind.copies == 0 or layout.placement != PLACEMENTS[0]:
+        raise ValueError(
+            f"{layout.kind} has no simulation; use lvm-mirror, lvm-raid10 or md-raid10"
+        )
+    if not kind.striped and kind.max_members != 1:
+        raise ValueError(f"{layout.kind} has no simulation, as it fills one disk after the other")
+    stripes = layout.stripes_on(count)
+    sectors = layout.stripe_size_bytes // BLOCK_BYTES
+    return stripes, kind.copies, sectors, not kind.reads_one_copy
 
 
 def derive_seed(seed: int, label: str) -> int:

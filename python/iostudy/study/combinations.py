@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from iostudy.settings.definition import SettingCondition
@@ -58,6 +58,11 @@ class Factor:
         """The workload option's own name: ``workload.direct`` -> ``direct``."""
         return self.name.removeprefix("workload.")
 
+    def without(self, labels: Container[str]) -> Factor:
+        """Return the factor without the levels of these labels."""
+        kept = tuple(level for level in self.levels if level.label not in labels)
+        return replace(self, levels=kept)
+
 
 Combination = Mapping[str, Level]
 """The levels that go together, by the names of their factors."""
@@ -72,6 +77,11 @@ class NamedConfiguration:
 
     label: str
     levels: Mapping[str, str]
+
+    def without(self, refused: Mapping[str, Container[str]]) -> NamedConfiguration:
+        """Return the configuration without these levels, given by factor."""
+        kept = {f: own for f, own in self.levels.items() if own not in refused.get(f, ())}
+        return replace(self, levels=kept)
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,12 @@ from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.sections import Decision, DecisionMode
 from iostudy.study.several_nodes import list_joint_obstacles
-from iostudy.study.simulated import check_simulated
+from iostudy.study.simulated import VOLUME_SETTINGS, check_simulated
 from iostudy.study.source import read
 from iostudy.units import format_seconds, parse_seconds
 
 MAX_CONFIGURATIONS = 1000
 _DURATION = "duration"
-VOLUME_SETTINGS = frozenset(definition.name for definition in volume.DEFINITIONS)
 
 _MOUNT_OPTIONS = {
     each.name: each for each in mount.DEFINITIONS if isinstance(each, mount.MountSettingDefinition)
@@ -219,7 +218,7 @@ def _check_mount_options(collector: ProblemCollector, path: KeyPath, study: Stud
             )
             collector.add((*path, factor.name), message)
             continue
-        if not study.target.made_levels or factor.on:
+        if FILESYSTEM_TYPE.name not in study.target.made_levels or factor.on:
             continue
         made = [name for name in _filesystem_types(study) if name not in definition.filesystems]
         if made:

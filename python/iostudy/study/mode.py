@@ -8,7 +8,7 @@ from iostudy.plugins import Mode
 from iostudy.settings import catalog as settings
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.load_limit import LoadLimit
-from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.model import Design, Study, WorkloadRequest
 from iostudy.study.sections import DecisionMode
 from iostudy.workloads import catalog
 
@@ -44,6 +44,11 @@ def find_mode(study: Study) -> Mode:
     if study.decide.mode is DecisionMode.TRIALS:
         return TRIALS
     return WINDOWS if study.bias > 0 or not list_obstacles(study) else TRIALS
+
+
+def has_comparison(study: Study) -> bool:
+    """Return whether something is left to compare without what the host refuses."""
+    return (study.design or Design()).has_comparison(study)
 
 
 def describe_mode(study: Study) -> str:

@@ -31,7 +31,14 @@ from iostudy.study.combinations import (
 from iostudy.study.fleet_nodes import FleetNodes
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.problems import KeyPath, ProblemCollector
-from iostudy.study.sections import Decision, Goal, PrepareSection, TelemetrySection, Validity
+from iostudy.study.sections import (
+    Decision,
+    Goal,
+    PrepareSection,
+    Refusal,
+    TelemetrySection,
+    Validity,
+)
 from iostudy.study.targets.target import Target
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
@@ -124,6 +131,20 @@ class Design:
         """Note what does not go with the study; return whether its runs can be made."""
         return True
 
+    def has_comparison(self, study: Study) -> bool:
+        """Return whether a study without what the host refuses still compares something."""
+        return len(study.choices()) > 1
+
+
+def _list_refused(
+    refused: Mapping[str, Mapping[str, str]], used: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Each refused level with its reason, of those that are used if given."""
+    for factor, levels in refused.items():
+        for label, reason in levels.items():
+            if used is None or used.get(factor) == label:
+                yield f"{factor}={label}", reason
+
 
 @dataclass(frozen=True)
 class RootlessFallback:
@@ -148,8 +169,10 @@ class Study:
     - ``bounds``: labels of configurations that show what is possible and cannot be chosen
     - ``seed``: the seed that the file fixes, if any
     - ``design``: chooses the runs of a study that does not compare all its configurations
-    - ``leave_out_refused``: what the host refuses before the first trial does not stop the study
-    - ``left_out``: the labels of refused configurations, with the reason
+    - ``refusal``: what becomes of levels and configurations that the host refuses before the first
+      trial
+    - ``refused_levels``: the refused levels by factor and label, with the reason
+    - ``left_out``: the labels of configurations that are left out, with the reason
     - ``reference``: published figures of the question (`iostudy.study.reference`)
     - ``hadoop``: the cluster that it starts if a workload needs one and the target is none
     - ``nodes``: where `iostudy fleet` finds the nodes; one host runs the same study without them
@@ -177,7 +200,8 @@ class Study:
     design: Design | None = None
     seed: int | None = None
     fallback: RootlessFallback | None = None
-    leave_out_refused: bool = False
+    refusal: Refusal = Refusal.STOP
+    refused_levels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     reference: str | None = None
     hadoop: ClusterSpec = field(default_factory=ClusterSpec)
@@ -211,6 +235,10 @@ class Study:
             if name not in self.left_out
         ]
         return tuple(sorted(found, key=lambda c: c.label != label)) if label else tuple(found)
+
+    def combinations(self) -> dict[str, Combination]:
+        """The levels of each configuration by its label, also of those left out."""
+        return dict(self._labelled())
 
     def _labelled(self) -> Iterator[tuple[str, Combination]]:
         runs = None if self.design is None else self.design.combinations(self.factors)
@@ -315,10 +343,39 @@ class Study:
         )
         return replace(self, factors=factors)
 
+    def without_levels(self, refused: Mapping[str, Mapping[str, str]]) -> Study:
+        """The study without levels that a host refuses, by factor and label, with the reason.
+
+        A named configuration has the first level in their place, and is left out where it is then
+        another one. A design is one of the other levels.
+        """
+        if not refused:
+            return self
+        if not self.chosen:
+            factors = tuple(factor.without(refused.get(factor.name, ())) for factor in self.factors)
+            notes = tuple(f"{level} is left out: {why}" for level, why in _list_refused(refused))
+            return replace(self, factors=factors, refused_levels=refused, notes=self.notes + notes)
+        chosen = tuple(own.without(refused) for own in self.chosen)
+        notes = tuple(
+            f"{own.label} lacks {level}: {why}"
+            for own in self.chosen
+            for level, why in _list_refused(refused, own.levels)
+        )
+        first: dict[frozenset[tuple[str, Level]], str] = {}
+        twins: dict[str, str] = {}
+        for own in chosen:
+            levels = frozenset(active_levels(own, self.factors).items())
+            if levels in first:
+                twins[own.label] = f"without them it is {first[levels]}"
+            first.setdefault(levels, own.label)
+        kept = replace(self, chosen=chosen, refused_levels=refused, notes=self.notes + notes)
+        return kept.without(twins)
+
     def without(self, refused: Mapping[str, str]) -> Study:
-        """The study without the configurations that a host refuses; the reasons are noted."""
-        notes = tuple(f"{label} is left out: {reason}" for label, reason in refused.items())
-        return replace(self, left_out=dict(refused), notes=(*self.notes, *notes))
+        """The study without these configurations; the reasons are noted."""
+        new = {label: why for label, why in refused.items() if label not in self.left_out}
+        notes = tuple(f"{label} is left out: {reason}" for label, reason in new.items())
+        return replace(self, left_out={**self.left_out, **new}, notes=(*self.notes, *notes))
 
     def without_continuation(self) -> Study:
         """Return the study without a reserve, for a command that cannot continue it."""

@@ -25,7 +25,6 @@ from iostudy.study.requests import parse_requests
 from iostudy.study.sections import WARM_MEMORY_NOTE
 from iostudy.study.source import MAX_BYTES, decode, read
 from iostudy.study.study_file import (
-    LEAVE_OUT,
     StudyFile,
     WithoutRootSection,
     design_keys,
@@ -91,7 +90,7 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
         design=design,
         seed=file.seed,
         fallback=fallback,
-        leave_out_refused=file.refused == LEAVE_OUT,
+        refusal=file.refused,
         reference=file.reference,
         hadoop=file.hadoop,
         telemetry=file.telemetry,

@@ -23,7 +23,8 @@ class PublishedFigure(StudySection):
     """A figure of a workload, by iostudy's names, in the unit it was published in.
 
     ``runs`` is how many runs it is of, ``load`` at which level of the publication's load they were,
-    if it has one.
+    if it has one. ``own`` is iostudy's figure that gives it if multiplied by ``times``, where a
+    workload has no figure of the same name and meaning.
     """
 
     configuration: str
@@ -33,6 +34,8 @@ class PublishedFigure(StudySection):
     unit: str
     runs: PositiveInt = 1
     load: PositiveFloat | None = None
+    own: str = ""
+    times: PositiveFloat = 1
 
     def is_of(self, workload: WorkloadRequest) -> bool:
         """Whether it was published of this workload of a study; the load does not count."""
@@ -50,13 +53,26 @@ class PublishedOrder(StudySection):
     order: tuple[str, ...]
 
 
+class PublishedItem(StudySection):
+    """An experiment or question of a publication, and the studies that repeat it.
+
+    ``studies`` are ready-made ones, the best first: the next ones take its place on a host that
+    cannot run it. Without any, ``why_not`` says why. ``figures`` are own ones that answer it.
+    """
+
+    item: str
+    studies: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    why_not: str = ""
+
+
 class Publication(StudySection):
     """A report that others have published, with what has to be known to read its figures.
 
     ``baseline`` is the configuration that its others are compared with, each at its own load, and
     ``load`` the option of the workloads whose levels these are, if there are any. ``counterparts``
-    are the labels that a study of today may have for configurations that are called otherwise now,
-    or that it cannot have.
+    are the labels that a study of today may have for configurations and workloads that are called
+    otherwise now, or that it cannot have.
     """
 
     title: str
@@ -70,6 +86,7 @@ class Publication(StudySection):
     load: str = ""
     counterparts: dict[str, str] = Field(default_factory=dict)
     orders: tuple[PublishedOrder, ...] = ()
+    items: tuple[PublishedItem, ...] = ()
     figures: tuple[PublishedFigure, ...]
 
     def baseline_value(self, figure: PublishedFigure) -> float | None:

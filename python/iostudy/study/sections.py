@@ -77,6 +77,18 @@ class DecisionMode(StrEnum):
     TRIALS = "trials"
 
 
+class Refusal(StrEnum):
+    """What becomes of what the host refuses before the first trial.
+
+    LEAVE_OUT leaves out the level, and keeps a named configuration with its others. STRICT leaves
+    out the whole configuration.
+    """
+
+    STOP = "stop"
+    LEAVE_OUT = "leave-out"
+    STRICT = "strict"
+
+
 @dataclass(frozen=True)
 class Goal:
     """What a recommended configuration must be; it is fixed before the first trial."""

@@ -39,6 +39,7 @@ from iostudy.study.sections import (
     ClusterValue,
     Decision,
     PrepareSection,
+    Refusal,
     TelemetrySection,
     Validity,
 )
@@ -51,8 +52,6 @@ MAX_QUESTION = 1000
 MAX_WORKLOADS = 100
 """Each takes its share of the risk: with more, no verdict is reached in 1000 blocks."""
 MAX_LOADS = 100
-LEAVE_OUT = "leave-out"
-_REFUSED = ("stop", LEAVE_OUT)
 _LOAD = WithJsonSchema({"type": "string", "pattern": r"^(workload\.|fleet\.nodes$)"})
 NAMED_VALUES = WithJsonSchema(
     {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": SCALAR}}
@@ -140,10 +139,16 @@ class StudyFile(OpenSection):
     """What is done before every trial."""
     nodes: NodesValue = None
     """Where `iostudy fleet` finds the nodes that run the study, such as {ssh: [node01, node02]}."""
-    refused: Annotated[str, one_of("way", _REFUSED)] = _REFUSED[0]
-    """What becomes of configurations that the host refuses: the study stops, or leaves them out."""
+    refused: Annotated[Refusal, one_of("way", Refusal)] = Refusal.STOP
+    """What becomes of levels that the host refuses: the study stops, leaves out these levels, or
+    (strict) every configuration with one."""
     without_root: WithoutRootSection | None = None
     """Values that replace those of the same keys without root."""
+    sizes: dict[str, dict[str, Any]] = Field(
+        {}, examples=[{"smoke": {"decide": {"blocks": [3, 3]}}}]
+    )
+    """Other sizes of a ready-made study by name: values that replace those above. NAME-SIZE is the
+    study of that size."""
     seed: Annotated[int, whole(0, MAX_SEED)] | None = None
     """A whole number that fixes the order of trials and the data; drawn by default."""
     reference: Published | None = None

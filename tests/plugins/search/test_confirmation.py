@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.study.privileges import apply_fallback
+from iostudy.study.sections import Refusal
 from iostudy_search.candidates import add_candidates
 from iostudy_search.confirmation import build_confirmation
 from iostudy_search.search import DEFAULT, Candidate
@@ -57,7 +58,7 @@ def test_factors_for_root_are_no_part_of_the_confirmation(more):
     assert winner.options == {"record_size": "128KiB", "direct": "true"}
     assert study.question == "Which records?"
     assert study.target.path == Path("/results/confirmation")
-    assert (study.design, study.leave_out_refused) == (None, False)
+    assert (study.design, study.refusal) == (None, Refusal.STOP)
     assert "Of those above alone" not in text
 
 

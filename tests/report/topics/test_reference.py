@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
+from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -27,6 +29,8 @@ from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.reference import Publication
 from iostudy.study.requests import build_request as request_of
+from iostudy.telemetry.iostat import compute_iostat_figures
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
 from tests.json_schema import assert_conforms
 from tests.report.factory import build_report, factor, rows, study, study_row
@@ -138,6 +142,51 @@ def test_opens_with_a_log_are_compared_with_opens_without() -> None:
         assert opens is not None
         assert (opens.configuration, opens.change) == ("1 local disk", None)
         assert math.isclose(opens.value, 5e5)
+
+
+def test_figures_of_iostat_are_those_of_the_device() -> None:
+    labels = (NamedConfiguration("RAID10 of 36 disks", {}),)
+    options = catalog.get("iozone").options()
+    of = replace(
+        study(factor("block.nomerges", "0", "2")),
+        chosen=labels,
+        reference="R3",
+        workloads=(request_of("iozone", options),),
+    )
+    moved = {"writes": 600.0, "sectors_written": 4096.0, "io_ms": 500.0}
+    device = compute_iostat_figures(defaultdict(float, moved), 1.0)
+    found = [
+        replace(
+            row,
+            figures={"mean_rate": 100.0},
+            summary=TelemetrySummary(1.0, {row.device: device}, {}),
+        )
+        for row in rows(of)
+    ]
+    reference = report_of(of, found).reference
+    assert reference is not None
+    own = {each.figure: each.own for each in reference.figures if each.own is not None}
+    assert {name: (each.value, each.unit) for name, each in own.items()} == {
+        "w/s": (pytest.approx(600), "requests/s"),
+        "wMB/s": (pytest.approx(2), "MB/s"),
+        "%util": (pytest.approx(50), "%"),
+    }
+
+
+def test_events_are_those_of_the_published_time() -> None:
+    options = catalog.get("events").options(jobs=20)
+    of = replace(
+        study(factor("block.nomerges", "0", "2")),
+        chosen=(NamedConfiguration("HDFS", {}),),
+        reference="R5",
+        workloads=(request_of("events", options),),
+    )
+    figures = {"event_rate": 10.0, "events": 400.0, "read_rate": 5.0}
+    reference = report_of(of, [replace(row, figures=figures) for row in rows(of)]).reference
+    assert reference is not None
+    own = {each.figure: each.own for each in reference.figures if each.own is not None}
+    assert own["events"] is not None
+    assert (own["events"].value, own["events"].unit) == (pytest.approx(24000), "events")
 
 
 def test_a_lower_figure_has_a_lower_change_whichever_is_better() -> None:
@@ -280,7 +329,9 @@ def test_a_configuration_that_is_called_otherwise_today(monkeypatch: pytest.Monk
     assert cfq.own is not None
     assert cfq.own.configuration == "bfq"
     assert cfq.own.change == pytest.approx(-0.12, abs=0.02)
-    assert format_own_value(cfq).endswith(" MiB/s (bfq)")
+    assert re.fullmatch(
+        r"[\d.]+ \[[\d.]+, [\d.]+\] MiB/s = [\d.]+ MB/s \(bfq\)", format_own_value(cfq)
+    )
     assert published(report, "throughput", "deadline").own is None
 
 

@@ -7,7 +7,7 @@ mod setup;
 use iostudy_drive::{Drive, Parameters};
 use iostudy_simulated_jobs::{FileTable, start};
 use iostudy_simulator::{
-    ClosedReplay, DeviceCounters, Experiment, Job, JobFigures, Round, SimulationError,
+    ClosedReplay, DeviceCounters, Experiment, Job, JobFigures, Round, SimulationError, VolumeLayout,
 };
 use pyo3::prelude::*;
 
@@ -27,17 +27,29 @@ type Counters = Vec<(&'static str, f64)>;
 #[pyclass(module = "iostudy._native")]
 pub struct SimulatedDisk {
     drive: Parameters,
+    layout: VolumeLayout,
     files: FileTable,
 }
+
+/// Stripes, copies, sectors of a chunk, and whether reads are balanced.
+type Volume = (u32, u32, u32, bool);
 
 #[pymethods]
 impl SimulatedDisk {
     #[new]
-    fn new(model: &DriveModel, first_block: u64) -> Self {
+    #[pyo3(signature = (model, first_block, volume = None))]
+    fn new(model: &DriveModel, first_block: u64, volume: Option<Volume>) -> Self {
         let drive = model.parameters().clone();
-        let blocks = Drive::new(drive.clone()).blocks();
+        let layout = volume.map_or_else(VolumeLayout::default, |own| VolumeLayout {
+            stripes: own.0,
+            copies: own.1,
+            chunk_sectors: own.2,
+            balances_reads: own.3,
+        });
+        let blocks = layout.capacity(Drive::new(drive.clone()).blocks());
         Self {
             drive,
+            layout,
             files: FileTable::new(first_block, blocks),
         }
     }
@@ -114,7 +126,7 @@ impl SimulatedDisk {
         setup: Setup,
         repeat_others: bool,
         tick: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<Rounds>, Counters)> {
+    ) -> PyResult<(Vec<Rounds>, Counters, Vec<Counters>)> {
         let simulated = jobs.iter().enumerate().map(|(index, job)| {
             let own = job.simulate(&mut self.files, setup.seed)?;
             Ok(Job {
@@ -131,9 +143,11 @@ impl SimulatedDisk {
             let outcome = |round: &Round| job.outcome(py, round, &self.files, fetched);
             Rounds::of(own, outcome)
         });
+        let drives = figures.drives.iter();
         Ok((
             rounds.collect::<PyResult<_>>()?,
             counters(&figures.device, figures.duration),
+            drives.map(|own| counters(own, figures.duration)).collect(),
         ))
     }
 }
@@ -164,6 +178,7 @@ impl SimulatedDisk {
             settings: setup.settings(&self.drive)?,
             tunables: setup.tunables.clone(),
             drive: self.drive.clone(),
+            layout: self.layout,
             host: setup.host(),
             files: self.files.all().to_vec(),
             jobs,

@@ -18,8 +18,9 @@ from iostudy.study.fields import STRICT_KEYS, one_of, whole
 from iostudy.study.model import Design, Study
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import KeyPath, ProblemCollector
+from iostudy.study.sections import Refusal
 from iostudy.study.source import format_value
-from iostudy.study.study_file import LEAVE_OUT, DesignKey, StudyFile
+from iostudy.study.study_file import DesignKey, StudyFile
 
 if TYPE_CHECKING:
     from iostudy_search.screening.designs import Runs
@@ -124,6 +125,10 @@ class ScreeningDesign(Design):
             "Each block gives one estimate of each effect, by least squares on its runs (a "
             f"{self.describe()} design); an effect is judged by the mean of these"
         )
+
+    def has_comparison(self, study: Study) -> bool:
+        """Return whether enough factors vary; it needs all of its runs."""
+        return not study.left_out and len(varied(study.factors)) >= self.kind.fewest_factors
 
     def check(self, collector: ProblemCollector, path: KeyPath, study: Study) -> bool:
         """Note why the factors do not make such a design; return whether they do."""
@@ -238,11 +243,9 @@ def _check_other_keys(collector: ProblemCollector, file: StudyFile) -> None:
             message = "a design chooses the runs, and compares the levels of each factor"
             found = format_value(collector.source.values[key])
             collector.add((key,), f"{message}; leave this out, or `design`", found)
-    if file.refused == LEAVE_OUT:
-        message = (
-            "a design needs all of its runs; leave this out, and out of factors what is refused"
-        )
-        collector.add(("refused",), message, LEAVE_OUT)
+    if file.refused is Refusal.STRICT:
+        message = "a design needs all of its runs; write leave-out, which leaves out levels"
+        collector.add(("refused",), message, Refusal.STRICT)
 
 
 KEY = DesignKey(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import FiniteFloat
 
 from iostudy.analysis.decision import deciding_interval, estimate
-from iostudy.analysis.paired import PairedRuns, as_fraction
+from iostudy.analysis.paired import PairedRuns, as_fraction, mean_interval
 from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import (
@@ -123,6 +123,9 @@ class PartsReport(Value):
 Values = Mapping[int, float]
 """A figure by block."""
 
+_ALPHA = 0.05
+"""Risk of the interval of a mean."""
+
 
 @dataclass(frozen=True)
 class PairedMeans:
@@ -130,12 +133,23 @@ class PairedMeans:
 
     ``mean`` is geometric, and its change against the baseline that of a typical pair. Where one of
     the figures is not above 0 it is arithmetic, and there is no change. The baseline has none.
+    ``logs`` are the logarithms behind a geometric mean.
     """
 
     blocks: int
     mean: float
     rule: Rule
     ratios: NDArray[np.float64] | None = None
+    logs: NDArray[np.float64] | None = None
+
+    @property
+    def mean_interval(self) -> Span | None:
+        """The 95 % interval of the mean, if it is known."""
+        if self.logs is None:
+            return None
+        ends = mean_interval(self.logs, _ALPHA)
+        with np.errstate(over="ignore"):
+            return build_span((float(np.exp(ends.low)), float(np.exp(ends.high))))
 
     @property
     def change(self) -> float | None:
@@ -161,11 +175,12 @@ def compare_means(base: Values, compared: Values, rule: Rule) -> PairedMeans | N
     ours, theirs = ([values[block] for block in common] for values in (compared, base))
     if not all(math.isfinite(value) and value > 0 for value in (*ours, *theirs)):
         return PairedMeans(len(common), math.fsum(ours) / len(ours), rule)
-    mean = math.exp(math.fsum(map(math.log, ours)) / len(ours))
+    logs = np.log(ours)
+    mean = math.exp(math.fsum(logs) / len(ours))
     if compared is base:
-        return PairedMeans(len(common), mean, rule)
+        return PairedMeans(len(common), mean, rule, logs=logs)
     ratios = PairedRuns.from_figures(theirs, ours, higher_is_better=True).differences
-    return PairedMeans(len(common), mean, rule, ratios)
+    return PairedMeans(len(common), mean, rule, ratios, logs)
 
 
 T = TypeVar("T")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
@@ -23,6 +24,9 @@ from iostudy.results.comparisons import decision_rule
 from iostudy.study import reference
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.reference import Publication, PublishedFigure
+from iostudy.telemetry.iostat import compute_old_figures
+from iostudy.telemetry.summary import Figures
+from iostudy.units import MIB
 from iostudy.workloads import catalog
 
 
@@ -35,6 +39,8 @@ class MeasuredCounterpart(Value):
     """Unit of the value."""
     value: FiniteFloat
     """Geometric mean over ``blocks``."""
+    value_interval: Span | None = None
+    """95 % confidence interval of the value; null below two blocks."""
     blocks: int
     """Number of blocks shared with the counterpart of the published baseline."""
     change: FiniteFloat | None
@@ -198,15 +204,17 @@ def _own(
     label, base_label = (
         _label(study, published, name) for name in (figure.configuration, published.baseline)
     )
-    base = _values(rows, request, figure.figure, base_label)
-    own = base if label == base_label else _values(rows, request, figure.figure, label)
-    found = compare_means(base, own, decision_rule(study))
+    own = _values(rows, request, figure, label)
+    base = own if label == base_label else _values(rows, request, figure, base_label)
+    # A study without the published baseline has the value, and no change.
+    found = compare_means(base or own, own, decision_rule(study))
     if found is None:
         return None
     return MeasuredCounterpart(
         configuration=label,
-        unit=catalog.get(request.name).figure(figure.figure, request.options).unit,
+        unit=_unit(figure, request),
         value=found.mean,
+        value_interval=found.mean_interval,
         blocks=found.blocks,
         change=found.change,
         interval=found.interval,
@@ -231,22 +239,47 @@ def _request(
         (
             own
             for own in study.workloads
-            if matches(own) and figure.load in (None, getattr(own.options, published.load, None))
+            if (matches(own) or own.label == published.counterparts.get(figure.workload))
+            and figure.load in (None, getattr(own.options, published.load, None))
         ),
         None,
     )
 
 
 def _values(
-    rows: Sequence[TrialRow], request: WorkloadRequest, figure: str, configuration: str
+    rows: Sequence[TrialRow], request: WorkloadRequest, figure: PublishedFigure, configuration: str
 ) -> dict[int, float]:
     """Block -> the figure of the trials that count, where it has a logarithm."""
     found = {
-        row.block: (row.figures or {}).get(figure, 0.0)
+        row.block: _value(row, figure)
         for row in rows
         if row.counts and row.workload == request.label and row.configuration == configuration
     }
     return {block: value for block, value in found.items() if value > 0}
+
+
+def _value(row: TrialRow, figure: PublishedFigure) -> float:
+    """Return the figure of the workload, or else of iostat for its device; 0 without it."""
+    figures = row.figures or {}
+    if figure.own in figures:
+        return figures[figure.own] * figure.times
+    if figure.figure in figures:
+        return figures[figure.figure]
+    device = row.summary.devices.get(row.device) if row.summary else None
+    return _iostat_figures(device).get(figure.figure, 0.0) if device else 0.0
+
+
+def _iostat_figures(device: Figures) -> dict[str, float]:
+    """The figures that iostat -dmx has printed over the years; its MB are MiB."""
+    known = defaultdict(float, device)
+    sizes = {f"{own}MB/s": known[f"{own}kB/s"] / 1024 for own in "rw"}
+    return {**device, **compute_old_figures(known), **sizes}
+
+
+def _unit(figure: PublishedFigure, request: WorkloadRequest) -> str:
+    """Return the unit of the study's own figure, which is the published one of other figures."""
+    units = {own.name: own.unit for own in catalog.get(request.name).figures(request.options)}
+    return figure.unit if figure.own in units else units.get(figure.figure, figure.unit)
 
 
 def format_published_name(published: PublishedFigureReport) -> str:
@@ -267,12 +300,20 @@ def format_published_change(published: PublishedFigureReport) -> str:
 
 
 def format_own_value(published: PublishedFigureReport) -> str:
-    """The user's own figure: ``512 MiB/s``; ``512 MiB/s (none)`` where that is called otherwise."""
+    """The user's own figure: ``512 [498, 526] MiB/s = 537 MB/s (none)``.
+
+    The brackets are its 95 % interval. MB follow where those were published, and the configuration
+    where it is called otherwise.
+    """
     own = published.own
     if own is None:
         return UNKNOWN
+    span = own.value_interval
+    ends = f" [{format_figure(span.low)}, {format_figure(span.high)}]" if span else ""
+    is_other_unit = (own.unit, published.unit) == ("MiB/s", "MB/s")
+    converted = f" = {format_figure(own.value * MIB / 1e6)} MB/s" if is_other_unit else ""
     called = "" if own.configuration == published.configuration else f" ({own.configuration})"
-    return f"{format_figure(own.value)} {own.unit}{called}"
+    return f"{format_figure(own.value)}{ends} {own.unit}{converted}{called}"
 
 
 def format_own_change(published: PublishedFigureReport) -> str:
@@ -287,18 +328,10 @@ def introduce_reference(reference: ReferenceReport) -> str:
     """Describe the content and the limits of the table of published figures."""
     if not reference.compared:
         return explain_missing_figures(reference)
-    units = {(each.unit, each.own.unit) for each in reference.figures if each.own is not None}
-    # A publication may count in powers of 1000, iostudy counts in powers of 1024.
-    explained = (
-        "Own MiB have 2^20 bytes; published MB have 10^6, a twentieth less, unless its notes say "
-        "otherwise. "
-        if ("MB/s", "MiB/s") in units
-        else ""
-    )
     return (
         f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
-        f"{reference.baseline}; own changes have the interval of a verdict. "
-        f"{explained}Figures of another machine: not used for verdicts."
+        f"{reference.baseline}; own changes have the interval of a verdict. Own MiB have 2^20 "
+        "bytes. Figures of another machine: not used for verdicts."
     )
 
 
@@ -328,7 +361,7 @@ def build_reference_document(reference: ReferenceReport) -> Document:
             {
                 "workload": figure.workload,
                 "figure": figure.figure,
-                "configuration": figure.configuration,
+                "configuration": figure.called,
                 "published": format_published_value(figure),
                 "change": "" if figure.change is None else format_published_change(figure),
             }

@@ -14,7 +14,6 @@ from iostudy.report.formatting import format_count, format_figure, join_words
 from iostudy.report.section import Section, make_table
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.model import Study
-from iostudy.study.targets.volume import VolumeTarget
 from iostudy.telemetry.stack import Direction, build_flow
 from iostudy.units import KIB, MIB, format_percent
 
@@ -102,9 +101,9 @@ def build_volume(
 ) -> VolumeReport | None:
     """Build the report of the study's volume; None without one, or without a measured disk."""
     measured = circumstances.get("target", {}).get("members", [])
-    if not isinstance(study.target, VolumeTarget) or not measured:
+    layout, models = study.target.layout, study.target.models
+    if layout is None or not measured:
         return None
-    models = study.target.models
     usual = {figure: median(own[figure] for own in measured) for figure in _SPEEDS}
     members = tuple(
         MemberReport(
@@ -119,12 +118,12 @@ def build_volume(
         )
         for own, model in zip(measured, models, strict=True)
     )
-    return VolumeReport(members=members, rates=tuple(_rates(study, study.target, members, rows)))
+    return VolumeReport(members=members, rates=tuple(_rates(study, layout, members, rows)))
 
 
 def _rates(
     study: Study,
-    target: VolumeTarget,
+    layout: VolumeLayout,
     members: Sequence[MemberReport],
     rows: Sequence[TrialRow],
 ) -> Iterator[VolumeRateReport]:
@@ -137,10 +136,10 @@ def _rates(
                 and (row.workload, row.configuration) == (request.label, configuration.label)
                 and row.summary is not None
             ]
-            layout = target.layout.with_settings(configuration.settings)
-            used = members[: layout.members_used(len(members))]
+            own_layout = layout.with_settings(configuration.settings)
+            used = members[: own_layout.members_used(len(members))]
             for direction in _directions(own):
-                yield _rate(own, layout, used, direction)
+                yield _rate(own, own_layout, used, direction)
 
 
 def _directions(rows: Sequence[TrialRow]) -> list[str]:

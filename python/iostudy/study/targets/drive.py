@@ -10,7 +10,10 @@ from pydantic import AfterValidator, Field
 
 from iostudy import units
 from iostudy.drives import presets
+from iostudy.settings.definitions.volume import KIND
+from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.fields import STRICT_KEYS, StudySection
+from iostudy.study.problems import KeyPath
 from iostudy.study.targets.disk import DiskRequest, DiskTarget
 from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
 from iostudy.study.targets.target import Target
@@ -121,7 +124,10 @@ class DriveMembers(StudySection):
 
 @dataclass(frozen=True)
 class SimulatedTarget(Target):
-    """A drive on a virtual clock, below a simulated host: every figure is a prediction."""
+    """A drive on a virtual clock, below a simulated host: every figure is a prediction.
+
+    With a layout it is a volume over ``count`` such drives.
+    """
 
     predicts: ClassVar[bool] = True
     command: ClassVar[str] = "simulate"
@@ -129,9 +135,29 @@ class SimulatedTarget(Target):
     model: str
     size_bytes: int
     hosts: int = 1
+    volume: VolumeLayout | None = None
+    count: int = 1
+
+    @property
+    def layout(self) -> VolumeLayout | None:
+        return self.volume
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return (self.model,) * self.count
+
+    @property
+    def made_levels(self) -> Mapping[str, str]:
+        return {KIND.name: self.layout.kind} if self.layout else {}
+
+    def find_conflict(self, settings: Mapping[str, str]) -> tuple[KeyPath, str, str] | None:
+        return self.layout.find_conflict(settings, self.count) if self.layout else None
 
     def describe(self) -> str:
         drive = f"a simulated drive {self.model} of {units.format_size(self.size_bytes)}"
+        if self.layout is not None:
+            drives = drive.replace("a simulated drive", f"{self.count} simulated drives")
+            return f"a volume {self.layout.describe()} on {drives}"
         return drive if self.hosts == 1 else f"{self.hosts} hosts, each with {drive}"
 
     @property

@@ -49,6 +49,8 @@ class TargetSection(StudySection):
         match [each for each in given if each is not None]:
             case [DriveTarget(simulated=True) as drive]:
                 return SimulatedTarget(drive.model, drive.size_bytes, drive.hosts)
+            case [VolumeTarget(simulated=True) as volume]:
+                return volume.simulate()
             case [target]:
                 return target
             case _:

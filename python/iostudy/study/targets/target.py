@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.problems import KeyPath
 from iostudy.study.targets.mount_request import MountRequest
 from iostudy.workloads.workload import NO_TARGET, TargetPaths
@@ -69,6 +70,16 @@ class Target(ABC):
     def compared(self) -> Mapping[str, Path]:
         """The directories that the study compares, by their names."""
         return _NONE
+
+    @property
+    def layout(self) -> VolumeLayout | None:
+        """The layout of a volume where the study varies nothing of it; None for other storage."""
+        return None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What each disk below it is; disks that are made from one model share it."""
+        return ()
 
     @property
     def mount_requests(self) -> Mapping[str, MountRequest]:

@@ -15,7 +15,7 @@ from iostudy.study.fields import STRICT_KEYS, StudySection, one_of
 from iostudy.study.labels import scalar_text
 from iostudy.study.problems import KeyPath
 from iostudy.study.targets.disk import DiskRequest, DiskTarget
-from iostudy.study.targets.drive import DriveMembers
+from iostudy.study.targets.drive import DriveMembers, SimulatedTarget
 from iostudy.study.targets.fields import MAX_MEMBERS, FilesystemType, short_path
 from iostudy.study.targets.loopback import LoopbackMembers
 from iostudy.study.targets.target import Target
@@ -93,10 +93,23 @@ class VolumeTarget(DiskTarget):
     """whether copies and parity are made equal before the first trial"""
     filesystem: FilesystemType = "ext4"
     """file system that is made on it"""
+    simulated: bool = False
+    """simulate volume and drives below a simulated host, for `iostudy simulate`"""
+
+    def __post_init__(self) -> None:
+        if self.simulated and not isinstance(self.members, DriveMembers):
+            raise ValueError("a simulated volume is on drives: {drive: {model: ..., count: 4}}")
+        if self.simulated and isinstance(self.members, DriveMembers) and self.members.last:
+            raise ValueError("drives of a simulated volume are equal; leave last out")
+
+    def simulate(self) -> SimulatedTarget:
+        """Return the same volume on a virtual clock."""
+        assert isinstance(self.members, DriveMembers)
+        drives = self.members
+        return SimulatedTarget(drives.model, drives.size, volume=self.layout, count=drives.count)
 
     @property
     def layout(self) -> VolumeLayout:
-        """The layout where the study varies nothing of it."""
         return VolumeLayout(
             self.kind,
             self.stripes or 0,
@@ -115,7 +128,6 @@ class VolumeTarget(DiskTarget):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """What each disk is; disks that the study made of one model share it."""
         return self.made.models if self.made else tuple(map(str, self.destroyed))
 
     @property
@@ -123,12 +135,7 @@ class VolumeTarget(DiskTarget):
         return {**super().made_levels, KIND.name: self.kind}
 
     def find_conflict(self, settings: Mapping[str, str]) -> tuple[KeyPath, str, str] | None:
-        count = len(self.models)
-        try:
-            self.layout.with_settings(settings).members_used(count)
-        except ValueError as error:
-            return ("volume",), str(error), f"{count} disks"
-        return None
+        return self.layout.find_conflict(settings, len(self.models))
 
     def describe_with(self, filesystem: str) -> str:
         if isinstance(self.members, tuple):

@@ -139,7 +139,7 @@ def test_impossible_designs_are_refused(
 
 
 def test_a_design_excludes_the_sections_that_it_settles():
-    more = "configurations: {a: {}}\nbaseline: a\nrefused: leave-out\n"
+    more = "configurations: {a: {}}\nbaseline: a\nrefused: strict\n"
     found = problems(FIVE + "design: full\n" + more)
     assert [(problem.line, problem.path) for problem in found] == [
         (14, "configurations"),

@@ -100,6 +100,19 @@ class VolumeLayout:
             placement=settings.get(definitions.LAYOUT.name, self.placement),
         )
 
+    def find_conflict(
+        self, settings: Mapping[str, str], count: int
+    ) -> tuple[tuple[str, ...], str, str] | None:
+        """Return why so many disks make no volume with these settings; None if they do.
+
+        The key of a target, the reason, and what the target has.
+        """
+        try:
+            self.with_settings(settings).members_used(count)
+        except ValueError as error:
+            return ("volume",), str(error), f"{count} disks"
+        return None
+
     def wanted(self) -> dict[str, str]:
         """Return the properties as settings, by name: those that the kind has."""
         own = {definitions.KIND.name: self.kind}

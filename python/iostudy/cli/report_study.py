@@ -1,0 +1,207 @@
+"""``iostudy report-study``: repeat a published field report by its ready-made studies."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from iostudy.cli.arguments import StudyOut, UnsafeFolders, Yes
+from iostudy.cli.console import say
+from iostudy.cli.output_folder import find_output_folder
+from iostudy.cli.report import require_reference
+from iostudy.cli.signals import EndedBySignal
+from iostudy.errors import TRIAL_FAILED, IostudyError, RestoreError
+
+if TYPE_CHECKING:
+    from iostudy.cli.consent import Consent
+    from iostudy.report.documents.field_report import RepeatedItem
+    from iostudy.report.values import Report
+    from iostudy.study.model import Study
+    from iostudy.study.reference import PublishedItem
+
+# Functions import the modules of studies, which help and usage errors do not need.
+
+PAGE = "field-report.md"
+
+
+class Size(StrEnum):
+    """Size of a field report's studies; ``full`` is as published."""
+
+    SMOKE = "smoke"
+    SMALL = "small"
+    FULL = "full"
+
+
+def report_study(
+    name: Annotated[str, typer.Argument(metavar="REPORT", help="A field report: R1 to R5.")],
+    size: Annotated[
+        Size, typer.Option(help="smoke: 2 minutes; small: half an hour; full: as published.")
+    ] = Size.SMALL,
+    out: StudyOut = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print what would run on this host, and end.")
+    ] = False,
+    yes: Yes = False,
+    unsafe_folders: UnsafeFolders = False,
+) -> None:
+    """Repeat a published field report by its studies; print its figures with your own.
+
+    An item without what it needs on this host takes the next study, such as a simulation, and the
+    plan says so. Each study has a folder of its own. With the --out of an earlier run, finished
+    studies are kept, and others resumed.
+    """
+    from iostudy.cli.consent import Consent
+    from iostudy.cli.report_output import print_document
+    from iostudy.durable import write_whole
+    from iostudy.folders import make_output_folder
+    from iostudy.report.documents.field_report import build_field_report
+    from iostudy.report.render import markdown
+
+    name = require_reference(name, "the command line")
+    folder = find_output_folder(f"{name}-{size}", out, resume=False)
+    planned = plan_items(name, size, folder)
+    for line in describe_items(planned):
+        say(line)
+    if plan:
+        return
+    make_output_folder(folder, insist=unsafe_folders)
+    consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
+    again = ["iostudy", "report-study", name, "--size", size, "--out", str(folder)]
+    with _print_resume_hint([*again, *consent.resume_options()]):
+        items = list(run_items(planned, name, folder, consent))
+    document = build_field_report(name, items)
+    write_whole(folder / PAGE, markdown.render_document(document).encode())
+    print_document(document)
+    say(f"the same: {folder / PAGE}; all figures: {folder}/*/report.html")
+    if any(own.failed for own in items):
+        raise typer.Exit(TRIAL_FAILED)
+
+
+@contextmanager
+def _print_resume_hint(command: Sequence[str]) -> Iterator[None]:
+    try:
+        yield
+    except EndedBySignal:
+        say(f"stopped; finished trials are kept. Resume with: {shlex.join(command)}")
+        raise
+
+
+@dataclass(frozen=True)
+class PlannedItem:
+    """An item with the study that repeats it on this host; None if there is none, with a reason.
+
+    ``note`` is that reason, or says why it is not the first study of the item.
+    """
+
+    item: PublishedItem
+    study: Study | None
+    note: str
+
+    @property
+    def command(self) -> str:
+        """The command that runs the study alone."""
+        return f"iostudy {self.study.target.command} {self.study.name}" if self.study else ""
+
+    def describe(self) -> str:
+        """Describe what will run, on what, and how long it takes."""
+        from iostudy.cli.mode_text import find_mode_text
+        from iostudy.node.expected import with_expected_levels
+
+        if self.study is None:
+            return f"not on this machine, because {self.note}"
+        known = with_expected_levels(self.study)
+        time = find_mode_text(known).describe_time(known)
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.command} on {known.describe_target()}: {time}{note}"
+
+
+def describe_items(planned: Sequence[PlannedItem]) -> Iterator[str]:
+    """Describe each item in a line; a study that repeats several runs once."""
+    first: dict[str, int] = {}
+    for number, own in enumerate(planned, 1):
+        text = own.describe()
+        same = first.setdefault(text, number)
+        yield f"{number:2}. {own.item.item}: {text if same == number else f'as {same}'}"
+
+
+def plan_items(name: str, size: Size, folder: Path) -> list[PlannedItem]:
+    """Choose for each item the first study that this user can run on this host."""
+    from iostudy.study import reference
+
+    return [_plan(item, size, folder) for item in reference.get(name).items]
+
+
+def _plan(item: PublishedItem, size: Size, folder: Path) -> PlannedItem:
+    from iostudy.study import library
+
+    reasons = [item.why_not] if item.why_not else []
+    for name in item.studies:
+        sized = library.find_size(name, size)
+        if sized is None:
+            reasons.append(f"{name} takes longer than the size {size}")
+            continue
+        try:
+            return PlannedItem(item, _require_study(sized, folder), "; ".join(reasons))
+        except IostudyError as error:
+            reasons.append(f"{sized} needs {error.wanted}: {error.found}")
+    return PlannedItem(item, None, "; ".join(reasons))
+
+
+def _require_study(name: str, folder: Path) -> Study:
+    """Return the study as this user runs it on this host; IostudyError if that is impossible."""
+    from iostudy.cli.check import check_host
+    from iostudy.node.expected import with_expected_levels
+    from iostudy.study import library
+    from iostudy.study.privileges import adapt_to_user
+
+    root = os.geteuid() == 0
+    study = replace(library.load_study(name), fallback=None)
+    planned = with_expected_levels(adapt_to_user(study, root=root))
+    check_host(planned, folder, root=root, unsafe_folders=True)
+    return study
+
+
+def run_items(
+    planned: Sequence[PlannedItem], name: str, folder: Path, consent: Consent
+) -> Iterator[RepeatedItem]:
+    """Run every study once; an item whose study fails does not end the others."""
+    from iostudy.report.documents.field_report import RepeatedItem
+
+    reports: dict[str, tuple[Report | None, str]] = {}
+    for number, own in enumerate(planned, 1):
+        if own.study is None:
+            yield RepeatedItem(own.item, own.command, own.note)
+            continue
+        if own.study.name not in reports:
+            say(f"{number} of {len(planned)}: {own.item.item}")
+            reports[own.study.name] = _run_study(own.study, name, folder, consent)
+        report, failure = reports[own.study.name]
+        note = "; ".join(filter(None, (failure, own.note)))
+        yield RepeatedItem(own.item, own.command, note, report, failed=bool(failure))
+
+
+def _run_study(
+    study: Study, name: str, folder: Path, consent: Consent
+) -> tuple[Report | None, str]:
+    """Run or resume a study; return its report with the published figures, and its failure."""
+    from iostudy.cli.report_output import read_report
+    from iostudy.cli.study_runner import run_and_write_report
+    from iostudy.ledger.store import FILE_NAME
+
+    own, failure = folder / study.name, ""
+    try:
+        run_and_write_report(study, own, consent, resume=(own / FILE_NAME).exists(), seed=None)
+    except RestoreError:
+        raise
+    except IostudyError as error:
+        say(str(error))
+        failure = f"{error.wanted}: {error.found}"
+    return (read_report(own, name) if (own / FILE_NAME).exists() else None), failure

@@ -1,0 +1,168 @@
+"""A field report repeated by studies: its items with own answers, its figures with own ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from iostudy.report.formatting import format_count, format_figure
+from iostudy.report.section import Document, Section, TextTable, make_table
+from iostudy.report.topics.reference import (
+    PUBLISHED_NOTE,
+    build_publication,
+    format_own_change,
+    format_own_value,
+    format_published_change,
+    format_published_value,
+)
+from iostudy.report.topics.verdicts import (
+    format_change,
+    format_value,
+    format_verdict,
+    list_verdicts,
+)
+from iostudy.report.values import Report
+from iostudy.study.reference import PublishedItem
+
+
+@dataclass(frozen=True)
+class RepeatedItem:
+    """An item of a field report with the study that repeats it.
+
+    ``note`` says why no study runs on this host, or why it is not the first one of the item.
+    ``report`` is there once the study has finished trials, and ``failed`` says that it has not
+    ended as planned.
+    """
+
+    item: PublishedItem
+    command: str
+    note: str
+    report: Report | None = None
+    failed: bool = False
+
+    @property
+    def answer(self) -> str:
+        """The answer of the study with its interval; without one the reason."""
+        if self.report is None:
+            return f"not on this machine, because {self.note}"
+        intervals = () if "[" in self.report.headline else self._changes()
+        return " ".join((self.report.headline, *intervals, *self._figures()))
+
+    def _changes(self) -> Iterator[str]:
+        """Changes of the first workload, where the headline has none: ``after +1.0 % [-2, +4].``"""
+        assert self.report is not None
+        for table in list_verdicts(self.report.workloads)[:1]:
+            changes = (f"{own.configuration} {format_change(own)}" for own in table.results[1:4])
+            yield f"{table.figure.name} of {table.workload}: {'; '.join(changes)}."
+
+    def _figures(self) -> Iterator[str]:
+        """Own figures of the baseline that answer the item: ``create_bytes 71.0 B.``."""
+        assert self.report is not None
+        for workload in self.report.workloads:
+            for own in workload.others:
+                mean = own.means[0]
+                if own.figure.name in self.item.figures and mean.value is not None:
+                    value = format_figure(mean.value)
+                    where = f"under {mean.configuration}, {workload.label}"
+                    yield f"{own.figure.name} {value} {own.figure.unit} {where}."
+
+    @property
+    def limited_by(self) -> str:
+        """The bottleneck of the baseline on the first workload."""
+        limits = self.report.limits if self.report else ()
+        return limits[0].limit.value if limits else ""
+
+
+def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:
+    """Build the document: items, published figures with own ones, and all own verdicts."""
+    published = build_publication(name)
+    reports = {own.report.name: own.report for own in items if own.report is not None}
+    answers = make_table(
+        (
+            {
+                "item": own.item.item,
+                "command": own.command,
+                "answer on this machine": own.answer,
+                "limited by": own.limited_by,
+            }
+            for own in items
+        ),
+        names=2,
+        words=2,
+    )
+    verdicts = tuple(_list_verdicts(report) for report in reports.values())
+    return Document(
+        title=f"{name}: {published.title}",
+        notes=(
+            f"{published.kind}, {published.source}.",
+            PUBLISHED_NOTE.format(name=name),
+            "Own sizes are smaller than those published, except in the size full: compare changes.",
+            *(f"{own.command}: {own.note}" for own in items if own.report and own.note),
+        ),
+        sections=(
+            Section("items", "Items", tables=(answers,)),
+            _compare_figures(name, reports.values()),
+            Section("verdicts", "Verdicts", tables=verdicts),
+        ),
+    )
+
+
+def _compare_figures(name: str, reports: Iterable[Report]) -> Section:
+    """The published figures that a study has too, with its own, and the number of the others."""
+    own = [
+        (report.name, figure)
+        for report in reports
+        if report.reference is not None
+        for figure in report.reference.figures
+        if figure.own is not None
+    ]
+    table = make_table(
+        (
+            {
+                "figure": f"{figure.figure} of {figure.workload}",
+                "configuration": figure.called,
+                "published": _append(
+                    format_published_value(figure),
+                    format_published_change(figure) if figure.change is not None else "",
+                ),
+                "own": _append(
+                    format_own_value(figure),
+                    format_own_change(figure) if figure.own and figure.own.change else "",
+                ),
+                "study": study,
+            }
+            for study, figure in own
+        ),
+        names=2,
+        words=3,
+    )
+    measured = {(figure.configuration, figure.figure, figure.load) for _, figure in own}
+    others = len(build_publication(name).figures) - len(measured)
+    note = (
+        f"{format_count(others, 'published figure')} without an own one at this size: "
+        f"`iostudy report --reference {name}` prints them."
+    )
+    return Section("figures", "Figures", (note,) if others else (), tables=(table,) if own else ())
+
+
+def _append(value: str, change: str) -> str:
+    return f"{value}, {change}" if change else value
+
+
+def _list_verdicts(report: Report) -> TextTable:
+    return make_table(
+        (
+            {
+                "workload": table.name,
+                "configuration": result.configuration,
+                "value": f"{format_value(result)} {table.figure.unit}",
+                "change": format_change(result),
+                "verdict": format_verdict(result),
+            }
+            for table in list_verdicts(report.workloads)
+            for result in table.results
+        ),
+        report.name,
+        names=2,
+        words=1,
+    )

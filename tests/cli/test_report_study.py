@@ -1,0 +1,47 @@
+"""Tests of ``iostudy report-study``: a field report repeated by its studies."""
+
+from __future__ import annotations
+
+import pytest
+
+from iostudy.cli.report_study import Size, plan_items
+from iostudy.study import reference
+from tests.cli.program import Program
+
+
+@pytest.mark.parametrize("name", reference.names())
+@pytest.mark.parametrize("size", Size)
+def test_every_item_has_a_study_or_a_reason(name, size, tmp_path):
+    for own in plan_items(name, size, tmp_path):
+        assert bool(own.study) or own.note, own.item.item
+        if own.study is not None:
+            assert own.command == f"iostudy {own.study.target.command} {own.study.name}"
+
+
+def test_the_plan_runs_nothing(program: Program):
+    done = program("report-study", "R3", "--size", "smoke", "--plan")
+    assert done.returncode == 0
+    assert "DRBD below the RAID0: not on this machine, because iostudy makes no DRBD" in done.stderr
+    assert done.stdout == ""
+    assert not (program.folder / "results").exists()
+
+
+def test_an_unknown_report_is_refused(program: Program):
+    done = program("report-study", "R9")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "R1, R2, R3, R4, R5" in done.stderr
+
+
+@pytest.mark.root
+def test_a_report_ends_with_its_items_and_is_resumed(program: Program):
+    command = ("report-study", "R3", "--size", "smoke", "--out", "out")
+    done = program(*command)
+    assert done.returncode == 0, done.stderr
+    page = (program.out / "field-report.md").read_text()
+    (row,) = (line for line in page.splitlines() if line.startswith("| what merging"))
+    assert "iostudy run merging-smoke" in row
+    assert "%" in row
+    assert (program.out / "merging-smoke/report.html").exists()
+    again = program(*command)
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    assert program.residue() == []
