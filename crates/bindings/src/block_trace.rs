@@ -10,7 +10,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::packed::packed;
+use crate::latencies::packed;
 
 type Entry = TraceEntry<TracedEvent>;
 

@@ -1,6 +1,6 @@
 //! Python functions of the crate `distributions`.
 
-use crate::value_error::value_error;
+use crate::errors::value_error;
 use iostudy_distributions as distributions;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
@@ -8,7 +8,6 @@ use pyo3::types::PyBytes;
 
 /// P(T <= t) for each pair of values, as float64 bytes.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
 pub fn t_cdf(
     py: Python<'_>,
     freedom: PyBuffer<f64>,
@@ -19,7 +18,6 @@ pub fn t_cdf(
 
 /// The t with P(T <= t) = area for each pair of values, as float64 bytes.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
 pub fn t_quantile(
     py: Python<'_>,
     freedom: PyBuffer<f64>,

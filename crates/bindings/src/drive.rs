@@ -1,9 +1,12 @@
-//! Python classes `DriveModel` and `RunningDrive`.
+//! Python classes `DriveModel` and `RunningDrive`, and function `serve_drive`.
+
+use std::path::PathBuf;
 
 use iostudy_drive::{Completion, Drive, Nanos, Operation, Parameters, Request};
+use iostudy_drive_device::{Place, serve};
 use pyo3::prelude::*;
 
-use crate::value_error::value_error;
+use crate::errors::value_error;
 
 /// Operation, first block, number of blocks, and nanoseconds that the host idles before it.
 type HostRequest = (String, u64, u32, u64);
@@ -38,7 +41,6 @@ impl DriveModel {
         }
     }
 
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn replay(
         &self,
         py: Python<'_>,
@@ -57,7 +59,6 @@ pub struct RunningDrive {
 
 #[pymethods]
 impl RunningDrive {
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(
         &mut self,
         py: Python<'_>,
@@ -133,4 +134,32 @@ fn parse(operation: &str) -> Result<Operation, String> {
             "operation {other:?}; expected read, write, fua or flush"
         )),
     }
+}
+
+/// Serve a drive until its mount point is unmounted; `serving` is called once it is there.
+#[pyfunction]
+pub fn serve_drive(
+    py: Python<'_>,
+    parameters: &str,
+    mount_point: PathBuf,
+    socket: Option<PathBuf>,
+    memory_limit: u64,
+    serving: Py<PyAny>,
+) -> PyResult<()> {
+    let parameters: Parameters = serde_json::from_str(parameters)
+        .map_err(|reason| value_error(format!("parameters of a drive: {reason}")))?;
+    let place = Place {
+        mount_point,
+        socket,
+        memory_limit,
+    };
+    let mut called = Ok(());
+    let ended = py.detach(|| {
+        let drive = Drive::new(parameters);
+        serve(drive, &place, || {
+            called = Python::attach(|py| serving.call0(py).map(|_| ()));
+        })
+    });
+    called?;
+    Ok(ended?)
 }

@@ -5,12 +5,11 @@ use std::time::Duration;
 use iostudy_events::{Compute, EventResult as EngineResult, Layout, Workload, repeat, run};
 use pyo3::prelude::*;
 
-use crate::errors::from_engine;
-use crate::interruptible::run_interruptibly;
+use crate::errors::{run_job, unknown_value, value_error};
+use crate::getters::getters;
 use crate::job::duration;
 use crate::latencies::Latencies;
 use crate::path::NativePath;
-use crate::value_error::{unknown_value, value_error};
 use crate::windows::{WindowLog, claim};
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -23,7 +22,6 @@ impl EventJobs {
         paths, *, jobs, events_per_job, event_bytes, gap_bytes, reads, compute, compute_seconds,
         seconds, direct, seed
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         paths: Vec<NativePath>,
         jobs: usize,
@@ -61,7 +59,6 @@ impl EventJobs {
     }
 
     #[pyo3(signature = (windows, tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn repeat(
         &self,
         py: Python<'_>,
@@ -69,16 +66,12 @@ impl EventJobs {
         tick: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let log = claim(windows.get(), self.0.jobs)?;
-        run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))?
-            .map_err(|error| from_engine(py, &error))
+        run_job(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<EventResult> {
-        run_interruptibly(py, tick.as_ref(), |tick| run(&self.0, tick))?
-            .map(EventResult)
-            .map_err(|error| from_engine(py, &error))
+        run_job(py, tick.as_ref(), |tick| run(&self.0, tick)).map(EventResult)
     }
 }
 
@@ -106,35 +99,11 @@ impl From<EngineResult> for EventResult {
     }
 }
 
-#[pymethods]
-impl EventResult {
-    #[getter]
-    fn events(&self) -> u64 {
-        self.0.events
-    }
-
-    #[getter]
-    fn read_bytes(&self) -> u64 {
-        self.0.read_bytes
-    }
-
-    #[getter]
-    fn fetched_bytes(&self) -> Option<u64> {
-        self.0.fetched_bytes
-    }
-
-    #[getter]
-    fn wall_seconds(&self) -> f64 {
-        self.0.wall.as_secs_f64()
-    }
-
-    #[getter]
-    fn job_seconds(&self) -> Vec<f64> {
-        self.0.jobs.iter().map(Duration::as_secs_f64).collect()
-    }
-
-    #[getter]
-    fn read_latencies(&self) -> Latencies {
-        Latencies::from(&self.0.latencies)
-    }
-}
+getters!(EventResult, this {
+    events: u64 = this.0.events;
+    read_bytes: u64 = this.0.read_bytes;
+    fetched_bytes: Option<u64> = this.0.fetched_bytes;
+    wall_seconds: f64 = this.0.wall.as_secs_f64();
+    job_seconds: Vec<f64> = this.0.jobs.iter().map(Duration::as_secs_f64).collect();
+    read_latencies: Latencies = Latencies::from(&this.0.latencies);
+});

@@ -1,19 +1,18 @@
-//! Python class `FileJob`.
+//! Python classes `FileJob` and `Truncation`.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use iostudy_engine as engine;
 use iostudy_engine::{
-    Advice, Control, InvalidJob, Job, Length, Method, Operation, Order, Pace, SharedShare, Sync,
-    SyncCall, UringOptions, repeat, run,
+    Advice, Control, InvalidJob, Job, Length, Method, Operation, Order, Pace, SharedShare,
+    SyncCall, SyncPolicy, UringOptions, repeat, run, truncate,
 };
 use pyo3::prelude::*;
 
-use crate::errors::from_engine;
-use crate::interruptible::run_interruptibly;
+use crate::errors::{run_job, unknown_value, value_error};
 use crate::job_result::JobResult;
 use crate::path::NativePath;
-use crate::value_error::{unknown_value, value_error};
 use crate::windows::{WindowLog, claim};
 
 /// Attributes of a `JobSpec`, which documents them.
@@ -84,7 +83,6 @@ impl FileJob {
     }
 
     #[pyo3(signature = (windows, tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn repeat(
         &self,
         py: Python<'_>,
@@ -95,16 +93,12 @@ impl FileJob {
             windows: claim(windows.get(), self.job.threads.len())?,
             slow_down: &self.slow_down,
         };
-        run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.job, control, tick))?
-            .map_err(|error| from_engine(py, &error))
+        run_job(py, tick.as_ref(), |tick| repeat(&self.job, control, tick))
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
-        run_interruptibly(py, tick.as_ref(), |tick| run(&self.job, tick))?
-            .map(JobResult::from)
-            .map_err(|error| from_engine(py, &error))
+        run_job(py, tick.as_ref(), |tick| run(&self.job, tick)).map(JobResult::from)
     }
 }
 
@@ -205,9 +199,9 @@ impl Spec {
         }
     }
 
-    fn sync(&self) -> PyResult<Option<Sync>> {
+    fn sync(&self) -> PyResult<Option<SyncPolicy>> {
         let call = self.sync.as_deref().map(parse_sync).transpose()?;
-        Ok(call.map(|call| Sync {
+        Ok(call.map(|call| SyncPolicy {
             call,
             every_records: self.sync_every,
         }))
@@ -278,4 +272,27 @@ fn parse_advice(name: &str) -> PyResult<Advice> {
 pub fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
         .map_err(|error| value_error(format!("{name} is {seconds}: {error}")))
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct Truncation(engine::Truncation);
+
+#[pymethods]
+impl Truncation {
+    #[new]
+    #[pyo3(signature = (paths, *, size, sync = None))]
+    fn new(paths: Vec<NativePath>, size: u64, sync: Option<String>) -> PyResult<Self> {
+        let job = engine::Truncation {
+            paths: paths.into_iter().map(|path| path.0).collect(),
+            bytes: size,
+            sync: sync.as_deref().map(parse_sync).transpose()?,
+        };
+        job.validate().map_err(value_error)?;
+        Ok(Self(job))
+    }
+
+    #[pyo3(signature = (tick = None))]
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
+        run_job(py, tick.as_ref(), |tick| truncate(&self.0, || tick(0))).map(JobResult::from)
+    }
 }

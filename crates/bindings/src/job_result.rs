@@ -1,11 +1,15 @@
-//! Python classes `JobResult` and `IoStats`.
+//! Python classes of results.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use iostudy_engine::{Fallback, IoStats as EngineStats, JobResult as EngineResult, Phases};
+use iostudy_engine::IoStats as EngineStats;
+use iostudy_engine::JobResult as EngineResult;
+use iostudy_engine::{Fallback, Phases};
+use iostudy_records::CallStats;
 use pyo3::prelude::*;
 
+use crate::getters::getters;
 use crate::latencies::Latencies;
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -17,67 +21,29 @@ impl From<EngineResult> for JobResult {
     }
 }
 
-#[pymethods]
-impl JobResult {
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.0.read.bytes + self.0.write.bytes
-    }
+getters!(JobResult, this {
+    bytes: u64 = this.0.read.bytes + this.0.write.bytes;
+    moved_bytes: u64 = this.0.moved_bytes;
+    wall_seconds: f64 = this.0.wall.as_secs_f64();
+    thread_seconds: Vec<f64> = this.0.threads.iter().map(Duration::as_secs_f64).collect();
+    thread_phases: Vec<(f64, f64, f64, f64)> = this.0.phases.iter().map(phase_seconds).collect();
+    read: IoStats = IoStats::from(&this.0.read);
+    write: IoStats = IoStats::from(&this.0.write);
+    sync: Latencies = Latencies::from(&this.0.sync);
+    unissued: u64 = this.0.unissued;
+    fallbacks: Vec<String> = this.0.fallbacks.iter().map(Fallback::to_string).collect();
+    cpu_seconds: f64 = this.0.cpu_seconds;
+});
 
-    #[getter]
-    fn moved_bytes(&self) -> u64 {
-        self.0.moved_bytes
-    }
-
-    #[getter]
-    fn wall_seconds(&self) -> f64 {
-        self.0.wall.as_secs_f64()
-    }
-
-    #[getter]
-    fn thread_seconds(&self) -> Vec<f64> {
-        self.0.threads.iter().map(Duration::as_secs_f64).collect()
-    }
-
-    #[getter]
-    fn thread_phases(&self) -> Vec<(f64, f64, f64, f64)> {
-        let seconds = |p: &Phases| {
-            let [open, records, sync, close] =
-                [p.open, p.records, p.sync, p.close].map(|phase| phase.as_secs_f64());
-            (open, records, sync, close)
-        };
-        self.0.phases.iter().map(seconds).collect()
-    }
-
-    #[getter]
-    fn read(&self) -> IoStats {
-        IoStats::from(&self.0.read)
-    }
-
-    #[getter]
-    fn write(&self) -> IoStats {
-        IoStats::from(&self.0.write)
-    }
-
-    #[getter]
-    fn sync(&self) -> Latencies {
-        Latencies::from(&self.0.sync)
-    }
-
-    #[getter]
-    fn unissued(&self) -> u64 {
-        self.0.unissued
-    }
-
-    #[getter]
-    fn fallbacks(&self) -> Vec<String> {
-        self.0.fallbacks.iter().map(Fallback::to_string).collect()
-    }
-
-    #[getter]
-    fn cpu_seconds(&self) -> f64 {
-        self.0.cpu_seconds
-    }
+fn phase_seconds(phases: &Phases) -> (f64, f64, f64, f64) {
+    let Phases {
+        open,
+        records,
+        sync,
+        close,
+    } = phases;
+    let [open, records, sync, close] = [open, records, sync, close].map(Duration::as_secs_f64);
+    (open, records, sync, close)
 }
 
 /// I/O statistics of one direction.
@@ -102,15 +68,29 @@ impl From<&EngineStats> for IoStats {
     }
 }
 
-#[pymethods]
-impl IoStats {
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
+getters!(IoStats, this {
+    bytes: u64 = this.bytes;
+    latencies: Latencies = Latencies::from(&this.latencies);
+});
 
-    #[getter]
-    fn latencies(&self) -> Latencies {
-        Latencies::from(&self.latencies)
+/// Base class of each job's result.
+#[pyclass(frozen, subclass, module = "iostudy._native")]
+pub struct RecordsResult {
+    wall: Duration,
+    call_stats: CallStats,
+}
+
+impl RecordsResult {
+    pub fn new(wall: Duration, call_stats: &CallStats) -> Self {
+        Self {
+            wall,
+            call_stats: call_stats.clone(),
+        }
     }
 }
+
+getters!(RecordsResult, this {
+    wall_seconds: f64 = this.wall.as_secs_f64();
+    read: IoStats = IoStats::new(this.call_stats.read_bytes, &this.call_stats.reads);
+    write: IoStats = IoStats::new(this.call_stats.written_bytes, &this.call_stats.writes);
+});

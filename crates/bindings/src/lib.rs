@@ -1,31 +1,29 @@
 //! Rust core as the Python module `iostudy._native`; `_native.pyi` documents its API.
 
+#![allow(clippy::needless_pass_by_value, reason = "pyo3 passes ownership")]
+#![allow(
+    clippy::too_many_arguments,
+    reason = "they are keyword arguments in Python"
+)]
+
 mod block_events;
 mod block_trace;
 mod distributions;
 mod drive;
-mod drive_server;
 mod errors;
 mod events;
-mod file_identity;
-mod interruptible;
+mod getters;
 mod job;
 mod job_result;
 mod latencies;
 mod metadata;
 mod mrbench;
 mod namespace;
-mod packed;
 mod path;
-mod phase;
-mod records_error;
-mod records_result;
 mod sampler;
 mod simulated;
 mod terasort;
 mod trace_replay;
-mod truncation;
-mod value_error;
 mod windows;
 mod wordcount;
 
@@ -40,21 +38,25 @@ mod _native {
     #[pymodule_export]
     use super::distributions::{beta_cdf, chi_squared_quantile, f_tail, t_cdf, t_quantile};
     #[pymodule_export]
-    use super::drive::{DriveModel, RunningDrive};
+    use super::drive::serve_drive;
     #[pymodule_export]
-    use super::drive_server::serve_drive;
+    use super::drive::{DriveModel, RunningDrive};
     #[pymodule_export]
     use super::errors::{EngineError, StoppedError, VerificationError};
     #[pymodule_export]
     use super::events::{EventJobs, EventResult};
     #[pymodule_export]
-    use super::file_identity::set_file_identity;
-    #[pymodule_export]
     use super::job::FileJob;
+    #[pymodule_export]
+    use super::job::Truncation;
+    #[pymodule_export]
+    use super::job_result::RecordsResult;
     #[pymodule_export]
     use super::job_result::{IoStats, JobResult};
     #[pymodule_export]
     use super::latencies::Latencies;
+    #[pymodule_export]
+    use super::latencies::Phase;
     #[pymodule_export]
     use super::metadata::{MetadataJob, remove_tree};
     #[pymodule_export]
@@ -62,9 +64,7 @@ mod _native {
     #[pymodule_export]
     use super::namespace::{NamespaceJob, NamespaceOutcome, NamespacePhase};
     #[pymodule_export]
-    use super::phase::Phase;
-    #[pymodule_export]
-    use super::records_result::RecordsResult;
+    use super::path::set_file_identity;
     #[pymodule_export]
     use super::sampler::{Reader, Sampler, Samples};
     #[pymodule_export]
@@ -73,8 +73,6 @@ mod _native {
     use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
     #[pymodule_export]
     use super::trace_replay::{TraceReplay, TraceReplayResult};
-    #[pymodule_export]
-    use super::truncation::Truncation;
     #[pymodule_export]
     use super::windows::WindowLog;
     #[pymodule_export]

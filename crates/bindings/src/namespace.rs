@@ -2,17 +2,14 @@
 
 use std::time::Duration;
 
-use iostudy_namespace::{
-    Error, Fault, Job, LogOptions, Operation, Outcome, Sync, WriteOrder, repeat, run,
-};
+use iostudy_namespace::{Job, LogOptions, Operation, Outcome, SyncPolicy, WriteOrder, repeat, run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{StoppedError, VerificationError, os_error, thread_error};
-use crate::interruptible::run_interruptibly;
+use crate::errors::{parse_name, run_job, to_python, unknown_value, value_error};
+use crate::getters::getters;
+use crate::latencies::Phase;
 use crate::path::NativePath;
-use crate::phase::Phase;
-use crate::value_error::{parse_name, unknown_value, value_error};
 use crate::windows::{WindowLog, claim, require_cycle};
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -25,7 +22,6 @@ impl NamespaceJob {
         logs, *, order, sync, preallocate, record_bytes, batch_records, batch_wait_seconds,
         operations, files, files_per_directory, threads, workers, checkpoint_every
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         logs: Vec<NativePath>,
         order: &str,
@@ -71,7 +67,6 @@ impl NamespaceJob {
     }
 
     #[pyo3(signature = (windows, tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn repeat(
         &self,
         py: Python<'_>,
@@ -80,20 +75,16 @@ impl NamespaceJob {
     ) -> PyResult<Vec<String>> {
         require_cycle(self.0.is_cycle())?;
         let log = claim(windows.get(), self.0.workers)?;
-        run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))?
+        run_job(py, tick.as_ref(), |tick| repeat(&self.0, log, tick))
             .map(|failed_logs| failed_logs.iter().map(ToString::to_string).collect())
-            .map_err(|error| from_error(py, &error))
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<NamespaceOutcome> {
-        run_interruptibly(py, tick.as_ref(), |tick| run(&self.0, tick))?
-            .map(|outcome| NamespaceOutcome {
-                job: self.0.clone(),
-                outcome,
-            })
-            .map_err(|error| from_error(py, &error))
+        run_job(py, tick.as_ref(), |tick| run(&self.0, tick)).map(|outcome| NamespaceOutcome {
+            job: self.0.clone(),
+            outcome,
+        })
     }
 }
 
@@ -121,7 +112,7 @@ impl NamespaceOutcome {
 
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.outcome.verify(&self.job))
-            .map_err(|error| from_error(py, &error))
+            .map_err(|error| to_python(py, &error))
     }
 }
 
@@ -135,48 +126,16 @@ impl NamespacePhase {
     }
 }
 
-#[pymethods]
-impl NamespacePhase {
-    #[getter]
-    fn mutations(&self) -> u64 {
-        self.0.log.mutations
-    }
-
-    #[getter]
-    fn batches(&self) -> u64 {
-        self.0.log.batches
-    }
-
-    #[getter]
-    fn log_bytes(&self) -> u64 {
-        self.0.log.bytes
-    }
-
-    #[getter]
-    fn writing_seconds(&self) -> f64 {
-        self.0.log.writing.as_secs_f64()
-    }
-
-    #[getter]
-    fn lock_seconds(&self) -> f64 {
-        self.0.wait_times.lock.as_secs_f64()
-    }
-
-    #[getter]
-    fn buffer_seconds(&self) -> f64 {
-        self.0.wait_times.buffer.as_secs_f64()
-    }
-
-    #[getter]
-    fn sync_seconds(&self) -> f64 {
-        self.0.wait_times.sync.as_secs_f64()
-    }
-
-    #[getter]
-    fn checkpoint_seconds(&self) -> f64 {
-        self.0.checkpoints.as_secs_f64()
-    }
-}
+getters!(NamespacePhase, this {
+    mutations: u64 = this.0.log.mutations;
+    batches: u64 = this.0.log.batches;
+    log_bytes: u64 = this.0.log.bytes;
+    writing_seconds: f64 = this.0.log.writing.as_secs_f64();
+    lock_seconds: f64 = this.0.wait_times.lock.as_secs_f64();
+    buffer_seconds: f64 = this.0.wait_times.buffer.as_secs_f64();
+    sync_seconds: f64 = this.0.wait_times.sync.as_secs_f64();
+    checkpoint_seconds: f64 = this.0.checkpoints.as_secs_f64();
+});
 
 fn parse_operation(name: &str) -> PyResult<Operation> {
     parse_name("operation", name, Operation::ALL, Operation::name)
@@ -190,35 +149,11 @@ fn parse_order(name: &str) -> PyResult<WriteOrder> {
     }
 }
 
-fn parse_sync(name: &str) -> PyResult<Sync> {
+fn parse_sync(name: &str) -> PyResult<SyncPolicy> {
     match name {
-        "fdatasync" => Ok(Sync::Fdatasync),
-        "dsync" => Ok(Sync::Dsync),
-        "none" => Ok(Sync::None),
+        "fdatasync" => Ok(SyncPolicy::Fdatasync),
+        "dsync" => Ok(SyncPolicy::Dsync),
+        "none" => Ok(SyncPolicy::None),
         other => Err(unknown_value("sync", other, "fdatasync, dsync, none")),
     }
-}
-
-fn from_error(py: Python<'_>, error: &Error) -> PyErr {
-    match error {
-        Error::File(fault) => from_fault(py, fault, fault.call),
-        // The directory that failed last ended the run.
-        Error::AllLogsFailed(failed_logs) => match failed_logs.last() {
-            Some(last) => from_fault(py, &last.fault, &error.to_string()),
-            None => VerificationError::new_err(error.to_string()),
-        },
-        Error::Thread(source) => thread_error(source, error),
-        Error::Stopped => StoppedError::new_err(error.to_string()),
-        Error::Unreadable { fault, .. } => from_fault(py, fault, &error.to_string()),
-        Error::TreeError(_)
-        | Error::Damaged { .. }
-        | Error::Missing { .. }
-        | Error::IncompleteLog(_)
-        | Error::OutOfOrder { .. }
-        | Error::TreeMismatch { .. } => VerificationError::new_err(error.to_string()),
-    }
-}
-
-fn from_fault(py: Python<'_>, fault: &Fault, note: &str) -> PyErr {
-    os_error(py, fault.errno.raw_os_error(), &fault.path, note)
 }

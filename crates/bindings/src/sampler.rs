@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::packed::packed;
+use crate::latencies::packed;
 
 /// Maximum interval, far below the clock's range.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);

@@ -5,10 +5,10 @@ use iostudy_records::terasort::{
 };
 use pyo3::prelude::*;
 
+use crate::errors::{run_job, value_error};
+use crate::getters::getters;
+use crate::job_result::RecordsResult;
 use crate::path::NativePath;
-use crate::records_error::run_records_job;
-use crate::records_result::RecordsResult;
-use crate::value_error::value_error;
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct TeraGen(GenerateJob);
@@ -44,9 +44,8 @@ impl TeraGen {
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<TeraResult>> {
-        let outcome = run_records_job(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
+        let outcome = run_job(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
         TeraResult::of(py, outcome)
     }
 }
@@ -66,7 +65,6 @@ impl TeraSort {
     #[pyo3(signature = (
         source, output, *, rows, memory_bytes, spill, reducers, threads, direct, fsync
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         source: NativePath,
         output: NativePath,
@@ -99,9 +97,8 @@ impl TeraSort {
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraSortResult> {
-        run_records_job(py, tick.as_ref(), |tick| sort(&self.0, tick)).map(TeraSortResult)
+        run_job(py, tick.as_ref(), |tick| sort(&self.0, tick)).map(TeraSortResult)
     }
 }
 
@@ -129,9 +126,8 @@ impl TeraValidate {
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<TeraResult>> {
-        let outcome = run_records_job(py, tick.as_ref(), |tick| validate(&self.0, tick))?;
+        let outcome = run_job(py, tick.as_ref(), |tick| validate(&self.0, tick))?;
         TeraResult::of(py, outcome)
     }
 }
@@ -146,18 +142,10 @@ impl TeraResult {
     }
 }
 
-#[pymethods]
-impl TeraResult {
-    #[getter]
-    fn rows(&self) -> u64 {
-        self.0.rows
-    }
-
-    #[getter]
-    fn checksum(&self) -> Option<String> {
-        self.0.checksum.map(|checksum| checksum.to_string())
-    }
-}
+getters!(TeraResult, this {
+    rows: u64 = this.0.rows;
+    checksum: Option<String> = this.0.checksum.map(|checksum| checksum.to_string());
+});
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct TeraSortResult(SortOutcome);

@@ -8,6 +8,7 @@ use iostudy_simulator::{Action, ReplayFigures, TracedBio};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::getters::getters;
 use crate::job_result::IoStats;
 use crate::latencies::Latencies;
 
@@ -49,7 +50,6 @@ pub struct TraceReplay(Vec<Vec<TracedBio>>);
 #[pymethods]
 impl TraceReplay {
     #[new]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn new(threads: Vec<Vec<Traced>>) -> Self {
         let traced = |(process, own): (u32, &Vec<Traced>)| {
             let bios = own.iter().map(|bio| bio.traced(ProcessId(process)));
@@ -59,7 +59,7 @@ impl TraceReplay {
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value, clippy::unused_self)] // the signature of all jobs
+    #[allow(clippy::unused_self)] // the signature of all jobs
     fn run(&self, tick: Option<Py<PyAny>>) -> PyResult<TraceReplayResult> {
         drop(tick);
         let message = "a trace is replayed on a simulated disk only";
@@ -90,27 +90,9 @@ impl From<ReplayFigures> for TraceReplayResult {
     }
 }
 
-#[pymethods]
-impl TraceReplayResult {
-    #[getter]
-    fn seconds(&self) -> f64 {
-        Duration::from_nanos(self.0.duration).as_secs_f64()
-    }
-
-    #[getter]
-    fn latencies(&self) -> Latencies {
-        let mut all = self.0.read.latencies.clone();
-        merge(&mut all, &self.0.write.latencies);
-        Latencies::from(&all)
-    }
-
-    #[getter]
-    fn read(&self) -> IoStats {
-        IoStats::new(self.0.read.bytes, &self.0.read.latencies)
-    }
-
-    #[getter]
-    fn write(&self) -> IoStats {
-        IoStats::new(self.0.write.bytes, &self.0.write.latencies)
-    }
-}
+getters!(TraceReplayResult, this {
+    seconds: f64 = Duration::from_nanos(this.0.duration).as_secs_f64();
+    latencies: Latencies = { let mut all = this.0.read.latencies.clone(); merge(&mut all, &this.0.write.latencies); Latencies::from(&all) };
+    read: IoStats = IoStats::new(this.0.read.bytes, &this.0.read.latencies);
+    write: IoStats = IoStats::new(this.0.write.bytes, &this.0.write.latencies);
+});

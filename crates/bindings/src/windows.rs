@@ -3,8 +3,8 @@
 use iostudy_windows::{MonotonicClock, Window, WindowCounts, WindowLog as Log};
 use pyo3::prelude::*;
 
+use crate::errors::value_error;
 use crate::job_result::IoStats;
-use crate::value_error::value_error;
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct WindowLog {

@@ -3,10 +3,10 @@
 use iostudy_records::wordcount::{CountJob, CountResult, TextJob, WordSummary, count, generate};
 use pyo3::prelude::*;
 
+use crate::errors::{run_job, value_error};
+use crate::getters::getters;
+use crate::job_result::RecordsResult;
 use crate::path::NativePath;
-use crate::records_error::run_records_job;
-use crate::records_result::RecordsResult;
-use crate::value_error::value_error;
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct ZipfText(TextJob);
@@ -45,9 +45,8 @@ impl ZipfText {
 
     /// Number of words and their checksum.
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<(u64, u64)> {
-        let made = run_records_job(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
+        let made = run_job(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
         Ok((made.words, made.checksum))
     }
 }
@@ -67,7 +66,6 @@ impl WordCount {
     #[pyo3(signature = (
         inputs, output, *, memory_bytes, spill, reducers, threads, fsync, expected = None
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         inputs: Vec<NativePath>,
         output: NativePath,
@@ -93,9 +91,8 @@ impl WordCount {
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<WordCountResult>> {
-        let counted = run_records_job(py, tick.as_ref(), |tick| count(&self.0, tick))?;
+        let counted = run_job(py, tick.as_ref(), |tick| count(&self.0, tick))?;
         WordCountResult::of(py, counted)
     }
 }
@@ -110,35 +107,11 @@ impl WordCountResult {
     }
 }
 
-#[pymethods]
-impl WordCountResult {
-    #[getter]
-    fn text_bytes(&self) -> u64 {
-        self.0.text_bytes
-    }
-
-    #[getter]
-    fn words(&self) -> u64 {
-        self.0.summary.words
-    }
-
-    #[getter]
-    fn distinct_words(&self) -> u64 {
-        self.0.distinct_words
-    }
-
-    #[getter]
-    fn spilled_bytes(&self) -> u64 {
-        self.0.spilled_bytes
-    }
-
-    #[getter]
-    fn memory_bytes(&self) -> usize {
-        self.0.memory_bytes
-    }
-
-    #[getter]
-    fn counting_seconds(&self) -> f64 {
-        self.0.counting.as_secs_f64()
-    }
-}
+getters!(WordCountResult, this {
+    text_bytes: u64 = this.0.text_bytes;
+    words: u64 = this.0.summary.words;
+    distinct_words: u64 = this.0.distinct_words;
+    spilled_bytes: u64 = this.0.spilled_bytes;
+    memory_bytes: usize = this.0.memory_bytes;
+    counting_seconds: f64 = this.0.counting.as_secs_f64();
+});

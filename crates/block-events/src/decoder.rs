@@ -28,7 +28,6 @@ pub enum TraceEntry<E> {
 
 impl<E: Timed> TraceEntry<E> {
     /// Time in nanoseconds of the instance's clock.
-    #[must_use]
     pub fn at(&self) -> u64 {
         match self {
             Self::Event(event) => event.at(),
@@ -46,13 +45,11 @@ pub struct Decoder<L> {
 
 impl<L: EventLayout> Decoder<L> {
     /// Create a decoder of events with these layouts; other events are skipped.
-    #[must_use]
     pub fn new(format: PageFormat, layouts: Vec<L>) -> Self {
         Self { format, layouts }
     }
 
     /// Page size in bytes.
-    #[must_use]
     pub fn page_bytes(&self) -> usize {
         self.format.page_bytes()
     }

@@ -117,7 +117,6 @@ impl Layout {
     /// the driver, which the kernel's counters exclude too. A completion may still belong to a
     /// command, because only its issue lacks a length (`blk_rq_trace_nr_sectors()` of
     /// `include/linux/blktrace_api.h`).
-    #[must_use]
     pub fn event(&self, record: &Record) -> Option<Event> {
         if self.kind.number(record.payload)? != self.id {
             return None;

@@ -33,14 +33,12 @@ pub struct Field {
 
 impl Field {
     /// Bytes of the field; `None` if the record is too short.
-    #[must_use]
     pub fn bytes<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
         record.get(self.offset..self.offset.checked_add(self.size)?)
     }
 
     /// Unsigned integer in native byte order; `None` if the record is too short.
     #[inline]
-    #[must_use]
     pub fn number(&self, record: &[u8]) -> Option<u64> {
         let bytes = self.bytes(record)?;
         match bytes.len() {
@@ -62,7 +60,6 @@ pub struct Format {
 
 impl Format {
     /// Parse a text; lines without fields are skipped.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         Self {
             id: text

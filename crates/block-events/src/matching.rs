@@ -68,7 +68,6 @@ impl Matcher {
     }
 
     /// Return the statistics.
-    #[must_use]
     pub fn finish(mut self) -> RequestStatistics {
         self.discard_pending();
         self.matched

@@ -41,7 +41,6 @@ impl PageFormat {
     }
 
     /// Page size in bytes.
-    #[must_use]
     pub fn page_bytes(&self) -> usize {
         self.data.offset + self.data.size
     }
@@ -76,7 +75,6 @@ pub struct Page<'a> {
 
 impl<'a> Page<'a> {
     /// Iterate over the records in write order.
-    #[must_use]
     pub fn records(&self) -> Records<'a> {
         Records {
             at: self.at,

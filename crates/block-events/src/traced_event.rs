@@ -24,7 +24,6 @@ impl Text {
     }
 
     /// The text; bytes that are not UTF-8 are replaced.
-    #[must_use]
     pub fn as_str(&self) -> std::borrow::Cow<'_, str> {
         let end = self.0.iter().position(|byte| *byte == 0);
         String::from_utf8_lossy(&self.0[..end.unwrap_or(TEXT_BYTES)])

@@ -14,7 +14,6 @@ const MAX_STEPS: usize = 200;
 const SMALLEST_STEP: f64 = 1e-15;
 
 /// P(T <= t).
-#[must_use]
 pub fn t_cdf(freedom: f64, t: f64) -> f64 {
     if freedom.is_nan() || freedom <= 0.0 || t.is_nan() {
         return f64::NAN;
@@ -27,7 +26,6 @@ pub fn t_cdf(freedom: f64, t: f64) -> f64 {
 }
 
 /// The t with P(T <= t) = `area`.
-#[must_use]
 pub fn t_quantile(freedom: f64, area: f64) -> f64 {
     if freedom.is_nan() || freedom <= 0.0 || !(0.0..=1.0).contains(&area) {
         return f64::NAN;

@@ -12,7 +12,7 @@ pub enum Priority {
 /// Give this thread, and those that it starts, a real-time priority.
 ///
 /// Returns whether the kernel allows it. Without it, a loaded host delays completions.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "no crate here sets the policy of a thread")]
 pub fn request_realtime(priority: Priority) -> bool {
     let parameters = libc::sched_param {
         sched_priority: priority as libc::c_int,
@@ -22,7 +22,7 @@ pub fn request_realtime(priority: Priority) -> bool {
 }
 
 /// Let timers of this thread expire without slack, which `SCHED_FIFO` implies.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "no crate here sets the slack of timers")]
 pub fn remove_timer_slack() {
     // SAFETY: the option takes one number. 1 ns is always allowed.
     let result = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };

@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use crate::disk::Disk;
 use crate::disk::parameters::DiskParameters;
-use crate::error::SubmitError;
 use crate::flash::Flash;
 use crate::flash::parameters::FlashParameters;
+use crate::request::SubmitError;
 use crate::request::{Completion, Nanos, Request};
 
 /// Parameters of a drive.
@@ -30,7 +30,6 @@ pub enum Drive {
 
 impl Drive {
     /// A drive at time 0.
-    #[must_use]
     pub fn new(parameters: Parameters) -> Self {
         match parameters {
             Parameters::Disk(disk) => Self::Disk(Box::new(Disk::new(disk))),
@@ -39,7 +38,6 @@ impl Drive {
     }
 
     /// Blocks of the drive.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         match self {
             Self::Disk(disk) => disk.blocks(),
@@ -60,7 +58,6 @@ impl Drive {
     }
 
     /// Submitted commands that have not been returned as completions.
-    #[must_use]
     pub fn in_flight(&self) -> usize {
         match self {
             Self::Disk(disk) => disk.in_flight(),
@@ -69,7 +66,6 @@ impl Drive {
     }
 
     /// Time of the next event: a completion, or a decision of the drive.
-    #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
         match self {
             Self::Disk(disk) => disk.next_event(),
@@ -80,7 +76,6 @@ impl Drive {
     /// The next of the completions that are known already; its time does not change.
     ///
     /// Decisions of the drive and new requests can add earlier ones.
-    #[must_use]
     pub fn next_completion(&self) -> Option<Completion> {
         match self {
             Self::Disk(disk) => disk.next_completion(),

@@ -5,10 +5,9 @@
 
 pub mod disk;
 mod drive;
-mod error;
 pub mod flash;
 mod request;
 
 pub use drive::{Drive, Parameters};
-pub use error::SubmitError;
+pub use request::SubmitError;
 pub use request::{BLOCK_BYTES, Completion, Nanos, Operation, Request};

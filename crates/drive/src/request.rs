@@ -1,4 +1,4 @@
-//! Requests of a host and their completions.
+//! Requests, completions, and reasons why a drive refuses a request.
 
 /// Time on the virtual clock, in nanoseconds from its start.
 pub type Nanos = u64;
@@ -34,7 +34,6 @@ pub struct Request {
 
 impl Request {
     /// Block after the last one.
-    #[must_use]
     pub const fn end(&self) -> u64 {
         self.block + self.blocks as u64
     }
@@ -47,4 +46,60 @@ pub struct Completion {
     pub at: Nanos,
     /// Identifier of the request.
     pub id: u64,
+}
+
+/// Reason for refusing a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
+    /// The queue is full.
+    #[error("the drive's queue holds {depth} commands; wait for a completion")]
+    QueueFull {
+        /// Commands that the queue can hold.
+        depth: usize,
+    },
+    /// The request has no blocks, or blocks that the drive does not have.
+    #[error("blocks {start} to {end} are not on a drive of {blocks} blocks")]
+    OutOfRange {
+        /// First block.
+        start: u64,
+        /// Block after the last one.
+        end: u64,
+        /// Blocks of the drive.
+        blocks: u64,
+    },
+    /// The clock went back.
+    #[error("time {time} ns is before {now} ns, the drive's clock")]
+    ClockWentBack {
+        /// Time of the request.
+        time: Nanos,
+        /// Time of the drive.
+        now: Nanos,
+    },
+}
+
+impl SubmitError {
+    /// Check a request at `time` against the drive's clock `now`, its queue and its `blocks` blocks.
+    ///
+    /// `queue` is the number of commands in flight and the queue depth.
+    pub(crate) fn check(
+        time: Nanos,
+        now: Nanos,
+        queue: (usize, usize),
+        request: &Request,
+        blocks: u64,
+    ) -> Result<(), Self> {
+        let (in_flight, depth) = queue;
+        let start = request.block;
+        let end = start.saturating_add(u64::from(request.blocks));
+        let empty = request.blocks == 0 && request.operation != Operation::Flush;
+        if time < now {
+            Err(Self::ClockWentBack { time, now })
+        } else if in_flight >= depth {
+            Err(Self::QueueFull { depth })
+        } else if empty || end > blocks {
+            Err(Self::OutOfRange { start, end, blocks })
+        } else {
+            Ok(())
+        }
+    }
 }

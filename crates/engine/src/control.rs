@@ -22,7 +22,6 @@ pub struct SharedShare(AtomicU64);
 
 impl SharedShare {
     /// Create it with a first value.
-    #[must_use]
     pub fn new(share: f64) -> Self {
         Self(AtomicU64::new(share.to_bits()))
     }
@@ -33,7 +32,6 @@ impl SharedShare {
     }
 
     /// Current value.
-    #[must_use]
     pub fn get(&self) -> f64 {
         f64::from_bits(self.0.load(Ordering::Relaxed))
     }

@@ -52,7 +52,6 @@ impl Fault {
     }
 
     /// Fault for a failed memory allocation.
-    #[must_use]
     pub fn out_of_memory(error: &io::Error) -> Self {
         let errno = Errno::from_io_error(error).unwrap_or(Errno::NOMEM);
         Self::in_call("mmap", 0)(errno)

@@ -23,13 +23,11 @@ pub enum Operation {
 
 impl Operation {
     /// Whether the operation includes writes.
-    #[must_use]
     pub fn writes(self) -> bool {
         self != Self::Read
     }
 
     /// Whether the operation includes reads.
-    #[must_use]
     pub fn reads(self) -> bool {
         self != Self::Write
     }
@@ -99,7 +97,7 @@ pub enum SyncCall {
 
 /// Times of sync calls. Every file gets one at its end, inside the measured time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sync {
+pub struct SyncPolicy {
     /// The system call.
     pub call: SyncCall,
     /// Also sync after this many records written by a thread, on the file of the last record; 0
@@ -180,7 +178,7 @@ pub struct Job {
     /// `O_DSYNC`: every write is durable when it returns.
     pub dsync: bool,
     /// Sync calls for written data.
-    pub sync: Option<Sync>,
+    pub sync: Option<SyncPolicy>,
     /// Preallocate every file with fallocate(2) before the first record.
     pub allocate: bool,
     /// Access hint for the kernel.

@@ -5,36 +5,33 @@
 //! transfers each record, and its meter records the latency. No thread starts before all have
 //! allocated their buffers, so that only I/O is timed.
 
-mod backend;
 mod control;
 mod error;
-mod fallback;
 mod files;
 mod invalid_job;
 mod job;
 mod meter;
 mod psync;
+#[expect(unsafe_code, reason = "the kernel uses the buffers of an io_uring")]
 mod queue;
 mod record_content;
 mod request_source;
 mod result;
 mod run;
 mod slowdown;
-mod stats;
+#[expect(unsafe_code, reason = "streams of the C library are what is measured")]
 mod stdio;
 mod sync_io;
-mod sync_schedule;
 mod truncate;
 mod uring;
-mod worker;
 
 pub use control::{Control, SharedShare};
 pub use error::{Error, Fault};
-pub use fallback::Fallback;
 pub use invalid_job::InvalidJob;
 pub use iostudy_latency::IoStats;
 pub use iostudy_pattern::Order;
-pub use job::{Advice, Job, Length, Method, Operation, Pace, Sync, SyncCall, UringOptions};
+pub use job::{Advice, Job, Length, Method, Operation, Pace, SyncCall, SyncPolicy, UringOptions};
+pub use result::Fallback;
 pub use result::{JobResult, Phases};
 pub use run::{repeat, run};
 pub use sync_io::read_at;

@@ -1,13 +1,14 @@
-//! Measurement of a thread's I/O.
+//! Measurement of a thread: I/O statistics, and the interface of the backends that are measured.
 
 use std::time::Instant;
 
-use iostudy_latency::record;
-use iostudy_windows::WindowCursor;
+use iostudy_latency::{IoStats, Latencies, empty_latencies, record};
+use iostudy_windows::{Counts, WindowCursor};
 
-use crate::error::Halt;
-use crate::stats::{Direction, ThreadStats};
-use crate::worker::Worker;
+use crate::error::{FileFault, Halt};
+use crate::files::Files;
+use crate::request_source::RequestSource;
+use crate::result::ThreadResult;
 
 /// Meter of one thread. It ignores completions before `measured_from`.
 pub(crate) struct Meter<'a> {
@@ -81,4 +82,55 @@ impl<'a> Meter<'a> {
     pub(crate) fn into_stats(self) -> ThreadStats {
         self.stats
     }
+}
+
+/// Backend that transfers all records of a thread. It owns its buffers and may keep several records
+/// in flight.
+pub(crate) trait Backend {
+    /// Transfer every record that `requests` yields, and verify reads.
+    fn run(
+        &mut self,
+        files: &Files,
+        requests: &mut RequestSource,
+        meter: &mut Meter,
+    ) -> Result<(), Halt>;
+}
+
+/// Worker thread of a job.
+pub(crate) type Worker<'a> = iostudy_worker_pool::Worker<'a, ThreadResult, FileFault>;
+
+/// I/O statistics of one thread.
+pub(crate) struct ThreadStats {
+    pub(crate) read: IoStats,
+    pub(crate) write: IoStats,
+    pub(crate) sync: Latencies,
+    /// Bytes transferred, including the ramp time.
+    pub(crate) moved_bytes: u64,
+}
+
+impl ThreadStats {
+    pub(crate) fn new() -> Self {
+        Self {
+            read: IoStats::new(),
+            write: IoStats::new(),
+            sync: empty_latencies(),
+            moved_bytes: 0,
+        }
+    }
+
+    /// Counts of a window: reads, writes and sync calls.
+    pub(crate) fn counts(&self) -> Counts {
+        let sync = IoStats {
+            bytes: 0,
+            latencies: self.sync.clone(),
+        };
+        vec![self.read.clone(), self.write.clone(), sync]
+    }
+}
+
+/// Direction of a record transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
 }

@@ -6,16 +6,16 @@ use std::time::Instant;
 use iostudy_pattern::AlignedBuffer;
 use iostudy_worker_pool::bounded_sleep;
 
-use crate::backend::Backend;
 use crate::error::{Fault, FileFault, Halt};
 use crate::files::Files;
 use crate::job::Job;
+use crate::meter::Backend;
+use crate::meter::Direction;
 use crate::meter::Meter;
 use crate::record_content::RecordContent;
 use crate::request_source::{NextRequest, Request, RequestSource};
-use crate::stats::Direction;
 use crate::sync_io::SyncIo;
-use crate::sync_schedule::SyncSchedule;
+use crate::sync_io::SyncSchedule;
 
 pub(crate) struct Psync<C> {
     sync_io: C,

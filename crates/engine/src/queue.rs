@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::files::Files;
 use crate::job::UringOptions;
-use crate::stats::Direction;
+use crate::meter::Direction;
 
 /// Idle time in milliseconds before the kernel's polling thread sleeps.
 const SQPOLL_IDLE_MS: u32 = 100;

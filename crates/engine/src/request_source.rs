@@ -7,8 +7,8 @@ use rand_distr::{Distribution, Exp1};
 
 use crate::control::SharedShare;
 use crate::job::{Job, Length, Operation, Pace};
+use crate::meter::Direction;
 use crate::slowdown::Slowdown;
-use crate::stats::Direction;
 
 /// Lateness that a rate-limited thread may catch up on. It covers the 50 us wake-up delay of sleeps
 /// but not stalls, because a limit is not an average.

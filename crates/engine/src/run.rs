@@ -9,21 +9,21 @@ use iostudy_worker_pool as worker_pool;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::backend::Backend;
 use crate::control::Control;
 use crate::error::{Error, Fault, FileFault, Halt};
-use crate::fallback::Fallback;
 use crate::files::{Files, out_of_memory};
 use crate::job::{Job, Length, Method, UringOptions};
+use crate::meter::Backend;
 use crate::meter::Meter;
+use crate::meter::Worker;
 use crate::psync::{Psync, bounded_sleep_until};
 use crate::queue::{self, Queue};
 use crate::request_source::RequestSource;
+use crate::result::Fallback;
 use crate::result::{JobResult, Phases, ThreadResult};
 use crate::stdio::Stdio;
 use crate::sync_io::{Positioned, Seek, SyncIo};
 use crate::uring::Uring;
-use crate::worker::Worker;
 
 /// Run a job. `tick` is called about every 50 ms on the calling thread with the bytes transferred
 /// so far. When it returns false, every thread stops after its current record.

@@ -7,6 +7,8 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::{pread, pwrite, read, write};
 
 use crate::error::{Fault, FileFault};
+use crate::job::{Job, SyncCall, SyncPolicy};
+use crate::meter::Direction;
 
 /// Synchronous transfer of records. `index` is the file's position among the thread's files.
 pub(crate) trait SyncIo {
@@ -110,5 +112,29 @@ impl SyncIo for Seek {
     ) -> Result<usize, Fault> {
         self.seek_to(index, file, (offset, data.len()))?;
         read_all(data, offset, |data, _| read(file, data)).map_err(Fault::from_call_error("read"))
+    }
+}
+
+/// Counter of written records that determines the next sync.
+pub(crate) struct SyncSchedule {
+    sync: Option<SyncPolicy>,
+    written: u64,
+}
+
+impl SyncSchedule {
+    /// Create the schedule of the job; it is empty if syncs happen only at the end.
+    pub(crate) fn new(job: &Job) -> Self {
+        Self {
+            sync: job.sync.filter(|sync| sync.every_records > 0),
+            written: 0,
+        }
+    }
+
+    /// Count one record. Return the sync call that is due after it.
+    #[inline]
+    pub(crate) fn after(&mut self, direction: Direction) -> Option<SyncCall> {
+        let sync = self.sync.filter(|_| direction == Direction::Write)?;
+        self.written += 1;
+        (self.written % sync.every_records == 0).then_some(sync.call)
     }
 }

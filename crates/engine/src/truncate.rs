@@ -13,11 +13,11 @@ use crate::error::{Error, Fault, FileFault, Halt};
 use crate::files::Files;
 use crate::invalid_job::InvalidJob;
 use crate::job::SyncCall;
+use crate::meter::Direction;
 use crate::meter::Meter;
+use crate::meter::Worker;
 use crate::result::{JobResult, Phases, ThreadResult};
 use crate::run::{cpu_seconds, into_error};
-use crate::stats::Direction;
-use crate::worker::Worker;
 
 /// Truncation job.
 #[derive(Debug, Clone)]

@@ -8,17 +8,17 @@ use std::time::Instant;
 
 use rustix::io::Errno;
 
-use crate::backend::Backend;
 use crate::error::{Fault, FileFault, Halt};
 use crate::files::Files;
 use crate::job::{Job, SyncCall, UringOptions};
+use crate::meter::Backend;
+use crate::meter::Direction;
 use crate::meter::Meter;
 use crate::psync::bounded_sleep_until;
 use crate::queue::{Piece, Queue};
 use crate::record_content::RecordContent;
 use crate::request_source::{NextRequest, Request, RequestSource};
-use crate::stats::Direction;
-use crate::sync_schedule::SyncSchedule;
+use crate::sync_io::SyncSchedule;
 
 pub(crate) struct Uring {
     queue: Queue,

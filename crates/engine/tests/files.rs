@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use iostudy_engine::{
-    Error, Fault, InvalidJob, Job, JobResult, Length, Operation, Pace, Sync, SyncCall, run,
+    Error, Fault, InvalidJob, Job, JobResult, Length, Operation, Pace, SyncCall, SyncPolicy, run,
 };
 use iostudy_pattern::{Content, Record};
 use jobs::{WRITE, in_folder, job};
@@ -62,7 +62,7 @@ fn writing_truncates_existing_data() {
     let paths = in_folder(folder.path(), 1);
     std::fs::write(&paths[0], vec![1; 100_000]).unwrap();
     let write = job(&paths, WRITE, 5000, 1000);
-    let sync = Some(Sync {
+    let sync = Some(SyncPolicy {
         call: SyncCall::Fsync,
         every_records: 0,
     });

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use iostudy_engine::{
-    Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, UringOptions, run,
+    Advice, Job, Length, Method, Operation, Order, Pace, SyncCall, SyncPolicy, UringOptions, run,
 };
 use jobs::{WRITE, in_folder, job};
 use proptest::prelude::*;
@@ -123,7 +123,7 @@ fn records_may_begin_after_existing_data() {
 fn syncs_happen_at_intervals_and_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 2);
-    let sync = Some(Sync {
+    let sync = Some(SyncPolicy {
         call: SyncCall::Fdatasync,
         every_records: 100,
     });
@@ -230,7 +230,7 @@ fn a_failed_stream_flush_is_an_error() {
 fn the_phases_of_a_thread_fill_its_time() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
-    let sync = Some(Sync {
+    let sync = Some(SyncPolicy {
         call: SyncCall::Fsync,
         every_records: 0,
     });

@@ -84,7 +84,7 @@ fn sync_and_close_are_slowed_down_too() {
         create: true,
         operation: WRITE,
         length: Length::Pass,
-        sync: Some(iostudy_engine::Sync {
+        sync: Some(iostudy_engine::SyncPolicy {
             call: iostudy_engine::SyncCall::Fsync,
             every_records: 0,
         }),

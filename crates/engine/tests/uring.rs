@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use iostudy_engine::{
-    Error, Fallback, Fault, Job, JobResult, Length, Method, Operation, Order, Pace, Sync, SyncCall,
-    UringOptions, run,
+    Error, Fallback, Fault, Job, JobResult, Length, Method, Operation, Order, Pace, SyncCall,
+    SyncPolicy, UringOptions, run,
 };
 use jobs::{WRITE, in_folder, job};
 
@@ -249,7 +249,7 @@ fn a_stop_works_with_and_without_records_in_flight() {
 fn syncs_happen_at_intervals_and_at_the_end() {
     let folder = folder();
     let paths = in_folder(folder.path(), 1);
-    let sync = Some(Sync {
+    let sync = Some(SyncPolicy {
         call: SyncCall::Fdatasync,
         every_records: 100,
     });

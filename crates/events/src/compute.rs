@@ -21,7 +21,6 @@ pub enum Compute {
 
 impl Compute {
     /// Duration of the computation for one event.
-    #[must_use]
     pub fn time(self) -> Duration {
         match self {
             Self::Burn(time) | Self::Sleep(time) => time,

@@ -1,5 +1,6 @@
 //! Execution of one job.
 
+use std::fs::read_to_string;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -13,7 +14,6 @@ use iostudy_worker_pool as worker_pool;
 use rustix::fs::OFlags;
 
 use crate::compute::is_past;
-use crate::fetched_bytes::fetched_bytes;
 use crate::workload::Workload;
 
 pub(crate) type Worker<'a> = worker_pool::Worker<'a, JobResult, Fault>;
@@ -165,5 +165,30 @@ impl JobRunner<'_> {
             });
         }
         Ok(())
+    }
+}
+
+const PATH: &str = "/proc/thread-self/io";
+
+/// Bytes fetched for this thread since it started; `None` where the kernel has no I/O accounting.
+pub(crate) fn fetched_bytes() -> Option<u64> {
+    parse(&read_to_string(PATH).ok()?)
+}
+
+fn parse(text: &str) -> Option<u64> {
+    let value = |line: &str| line.strip_prefix("read_bytes:")?.trim().parse().ok();
+    text.lines().find_map(value)
+}
+
+#[cfg(test)]
+mod fetched_bytes_tests {
+    use super::parse;
+
+    #[test]
+    fn the_line_is_found_among_the_others() {
+        let text = "rchar: 1\nsyscr: 3\nread_bytes: 4096\nwrite_bytes: 5\n";
+        assert_eq!(parse(text), Some(4096));
+        assert_eq!(parse("rchar: 1\n"), None);
+        assert_eq!(parse("read_bytes: many\n"), None);
     }
 }

@@ -15,13 +15,11 @@ pub struct Layout {
 
 impl Layout {
     /// Distance between the starts of two events.
-    #[must_use]
     pub fn span_bytes(&self) -> u64 {
         self.event_bytes as u64 + self.gap_bytes
     }
 
     /// Size of the largest piece, in multiples of `unit_bytes`.
-    #[must_use]
     pub fn max_piece_bytes(&self, unit_bytes: usize) -> usize {
         (self.event_bytes / unit_bytes).div_ceil(self.reads) * unit_bytes
     }

@@ -5,15 +5,13 @@
 //! models a columnar file: a job reads the baskets of some columns and skips the others.
 
 mod compute;
-mod fetched_bytes;
 mod job;
 mod layout;
-mod result;
 mod run;
 mod workload;
 
 pub use compute::Compute;
 pub use layout::Layout;
-pub use result::EventResult;
+pub use run::EventResult;
 pub use run::{repeat, run};
 pub use workload::{InvalidWorkload, Workload};

@@ -1,12 +1,14 @@
-//! Execution of a workload with one thread per job.
+//! Execution of a workload with one thread per job, and the measurements of all jobs.
+
+use std::time::{Duration, Instant};
 
 use iostudy_engine::{Error, Fault};
+use iostudy_latency::{Latencies, empty_latencies, merge};
 use iostudy_pattern::Content;
 use iostudy_windows::WindowLog;
 use iostudy_worker_pool as worker_pool;
 
 use crate::job::{JobResult, run_worker};
-use crate::result::EventResult;
 use crate::workload::Workload;
 
 /// Run a workload. `tick` is called about every 50 ms on the calling thread with the bytes read so
@@ -75,4 +77,46 @@ fn job_error(workload: &Workload, job: usize, fault: Fault) -> Error {
         path: workload.path(job).to_owned(),
         fault,
     }
+}
+
+/// Measurements of a workload.
+#[derive(Debug, Clone)]
+pub struct EventResult {
+    /// Number of events read and computed before the deadline.
+    pub events: u64,
+    /// Bytes read by all jobs, including those of unfinished events.
+    pub read_bytes: u64,
+    /// Bytes that the kernel fetched from storage, including read-ahead; `None` where the kernel
+    /// has no I/O accounting.
+    pub fetched_bytes: Option<u64>,
+    /// First start to last end.
+    pub wall: Duration,
+    /// Duration of each job from opening its file to its last event or the deadline.
+    pub jobs: Vec<Duration>,
+    /// Read latencies of counted events, in nanoseconds.
+    pub latencies: Latencies,
+}
+
+impl EventResult {
+    /// Merge the measurements of the jobs.
+    pub(crate) fn merge(jobs: &[JobResult]) -> Self {
+        let mut latencies = empty_latencies();
+        for job in jobs {
+            merge(&mut latencies, &job.latencies);
+        }
+        Self {
+            events: jobs.iter().map(|job| job.events).sum(),
+            read_bytes: jobs.iter().map(|job| job.read_bytes).sum(),
+            fetched_bytes: jobs.iter().map(|job| job.fetched_bytes).sum(),
+            wall: wall(jobs).unwrap_or_default(),
+            jobs: jobs.iter().map(|job| job.ended - job.started).collect(),
+            latencies,
+        }
+    }
+}
+
+fn wall(jobs: &[JobResult]) -> Option<Duration> {
+    let start: Instant = jobs.iter().map(|job| job.started).min()?;
+    let end: Instant = jobs.iter().map(|job| job.ended).max()?;
+    Some(end - start)
 }

@@ -126,13 +126,11 @@ impl Workload {
     }
 
     /// Unit of pieces and gaps in bytes.
-    #[must_use]
     pub fn unit_bytes(&self) -> usize {
         if self.direct { PAGE_BYTES } else { 1 }
     }
 
     /// Required size of each file: the events of every job that reads it.
-    #[must_use]
     pub fn file_bytes(&self) -> u64 {
         self.checked_file_bytes().unwrap_or(u64::MAX)
     }
@@ -145,7 +143,6 @@ impl Workload {
     }
 
     /// Index of the file that a job reads.
-    #[must_use]
     pub fn file_index(&self, job: usize) -> usize {
         job % self.paths.len()
     }
@@ -155,7 +152,6 @@ impl Workload {
     }
 
     /// First event of a job in its file.
-    #[must_use]
     pub fn first_event(&self, job: usize) -> u64 {
         (job / self.paths.len()) as u64 * self.events_per_job
     }

@@ -152,6 +152,7 @@ pub fn write_all(
 ///
 /// The error of close(2). The file is closed in any case, so an interrupted call is reported and
 /// not retried.
+#[expect(unsafe_code, reason = "a dropped descriptor reports no error of close")]
 pub fn close(file: OwnedFd) -> Result<(), Errno> {
     // SAFETY: the descriptor was owned, is released here and is not used again.
     unsafe { try_close(file.into_raw_fd()) }

@@ -12,11 +12,11 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat, fsync, mkdirat, renameat, statat, 
 use rustix::io::{Errno, read, retry_on_intr, write};
 
 use crate::error::{Fault, OperationError};
-use crate::item_path::ItemPath;
-use crate::job::{Job, Sync};
+use crate::job::Operation;
+use crate::job::{Job, SyncPolicy};
+use crate::layout::ItemPath;
 use crate::layout::Layout;
 use crate::listing::{LISTING_BYTES, list};
-use crate::operation::Operation;
 use crate::tree_state::{NameKind, TreeState};
 
 const NEW_FILE: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL);
@@ -86,7 +86,7 @@ impl<'a> Executor<'a> {
     pub(crate) fn enter(&mut self, leaf: u64) -> Result<(), OperationError> {
         self.path.enter(self.layout, leaf, self.layout.depth());
         self.new_path.enter(self.layout, leaf, self.layout.depth());
-        if self.operation.changes() && self.job.sync == Sync::Directory {
+        if self.operation.changes() && self.job.sync == SyncPolicy::Directory {
             self.synced = Some(
                 self.open_directory()
                     .map_err(|fault| self.operation_error(fault))?,
@@ -139,7 +139,7 @@ impl<'a> Executor<'a> {
             write_all(data, 0, |data, _| write(&file, data))
                 .map_err(|refused| Fault::in_call("write")(refused.errno))?;
         }
-        if matches!(self.job.sync, Sync::File | Sync::Directory) {
+        if matches!(self.job.sync, SyncPolicy::File | SyncPolicy::Directory) {
             retry_on_intr(|| fsync(&file)).map_err(Fault::in_call("fsync"))?;
         }
         close(file)

@@ -1,9 +1,11 @@
 //! Layout of files in directory trees.
 
+use std::ffi::CStr;
 use std::iter::StepBy;
 use std::ops::Range;
 
 use crate::job::Job;
+use crate::tree_state::NameKind;
 
 /// A letter and the longest number.
 const LONGEST_NAME_BYTES: usize = 1 + 20;
@@ -23,7 +25,6 @@ pub struct Layout {
 
 impl Layout {
     /// Layout of the trees of a job.
-    #[must_use]
     pub fn of(job: &Job) -> Self {
         let stride = if job.shared { job.threads as u64 } else { 1 };
         let items_per_tree = job.files * stride;
@@ -39,7 +40,6 @@ impl Layout {
     }
 
     /// Number of leaf directories, which hold the files.
-    #[must_use]
     pub fn leaves(&self) -> u64 {
         self.items_per_tree.div_ceil(self.items_per_directory)
     }
@@ -54,7 +54,6 @@ impl Layout {
     }
 
     /// Numbers of all files in a directory.
-    #[must_use]
     pub fn items(&self, leaf: u64) -> Range<u64> {
         let start = leaf * self.items_per_directory;
         let end = start.saturating_add(self.items_per_directory);
@@ -76,7 +75,6 @@ impl Layout {
     }
 
     /// Offset that makes file numbers unique over all trees.
-    #[must_use]
     pub fn first_file(&self, thread: usize) -> u64 {
         if self.shared {
             0
@@ -135,6 +133,53 @@ fn branching(leaves: u64, depth: u32) -> u64 {
         }
     }
     low
+}
+
+/// Path relative to the root of a tree. It reuses one buffer, because an allocation would be
+/// measured with the system call.
+pub(crate) struct ItemPath {
+    bytes: Vec<u8>,
+    directory_bytes: usize,
+    numbers: itoa::Buffer,
+}
+
+impl ItemPath {
+    pub(crate) fn new(layout: &Layout) -> Self {
+        Self {
+            bytes: Vec::with_capacity(layout.longest_path_bytes()),
+            directory_bytes: 0,
+            numbers: itoa::Buffer::new(),
+        }
+    }
+
+    /// Set the current directory.
+    pub(crate) fn enter(&mut self, layout: &Layout, leaf: u64, level: u32) {
+        self.bytes.clear();
+        layout.append_directory(leaf, level, &mut self.bytes);
+        self.directory_bytes = self.bytes.len();
+    }
+
+    /// Path of the current directory.
+    pub(crate) fn directory(&mut self) -> &CStr {
+        self.bytes.truncate(self.directory_bytes);
+        self.bytes.push(0);
+        self.as_c_str()
+    }
+
+    /// Path of an item in the current directory.
+    pub(crate) fn name(&mut self, kind: NameKind, item: u64) -> &CStr {
+        self.bytes.truncate(self.directory_bytes);
+        self.bytes.push(kind.letter());
+        self.bytes
+            .extend_from_slice(self.numbers.format(item).as_bytes());
+        self.bytes.push(0);
+        self.as_c_str()
+    }
+
+    /// Most recent path.
+    pub(crate) fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.bytes).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

@@ -7,24 +7,21 @@
 
 mod error;
 mod executor;
-mod item_path;
 mod job;
 mod layout;
 mod listing;
-mod operation;
 mod operation_timer;
 mod phase;
 mod remove_tree;
 mod repetition;
 mod tree_setup;
 mod tree_state;
-mod validation;
 
 pub use error::{Error, Fault};
-pub use job::{Job, Sync};
+pub use job::InvalidJob;
+pub use job::Operation;
+pub use job::{Job, SyncPolicy};
 pub use layout::Layout;
-pub use operation::Operation;
 pub use phase::{Phase, run};
 pub use remove_tree::remove_tree;
 pub use repetition::repeat;
-pub use validation::InvalidJob;

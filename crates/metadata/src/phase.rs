@@ -10,9 +10,9 @@ use rustix::io::retry_on_intr;
 
 use crate::error::{Error, Fault, Halt, OperationError};
 use crate::executor::{DIRECTORY, Executor};
-use crate::job::{Job, Sync};
+use crate::job::Operation;
+use crate::job::{Job, SyncPolicy};
 use crate::layout::Layout;
-use crate::operation::Operation;
 use crate::operation_timer::{OperationTimer, Worker, WorkerResult};
 use crate::tree_setup::create_trees;
 use crate::tree_state::TreeState;
@@ -74,7 +74,7 @@ fn run_phase(
     let work = |worker: &Worker| run_worker(job, layout, step, worker);
     let results = iostudy_worker_pool::run(job.threads, work, tick)?;
     let (operation, _) = step;
-    let synced = if operation.changes() && job.sync == Sync::Phase {
+    let synced = if operation.changes() && job.sync == SyncPolicy::Phase {
         sync_all(job)?
     } else {
         Duration::ZERO

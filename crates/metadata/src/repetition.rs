@@ -5,8 +5,8 @@ use iostudy_windows::WindowLog;
 use crate::error::{Error, Halt};
 use crate::executor::Executor;
 use crate::job::Job;
+use crate::job::Operation;
 use crate::layout::Layout;
-use crate::operation::Operation;
 use crate::operation_timer::{OperationTimer, Worker, WorkerResult};
 use crate::tree_setup::create_trees;
 use crate::tree_state::TreeState;
@@ -17,7 +17,6 @@ const GROUP_FILES: usize = 32;
 
 impl Job {
     /// Whether the operations leave the tree as they find it, empty, for any group of files.
-    #[must_use]
     pub fn is_cycle(&self) -> bool {
         let start = TreeState::required_before(&self.operations);
         let end = self

@@ -1,6 +1,6 @@
 //! Contents of the tree between two phases.
 
-use crate::operation::Operation;
+use crate::job::Operation;
 
 /// Kind of a name: its first letter, which a number follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use common::{job, paths};
-use iostudy_metadata::{Job, Operation, Sync, remove_tree, run};
+use iostudy_metadata::{Job, Operation, SyncPolicy, remove_tree, run};
 use proptest::prelude::*;
 use tempfile::tempdir;
 
@@ -63,7 +63,12 @@ fn files_have_their_size_and_no_two_the_same_content() {
 #[test]
 fn every_sync_mode_makes_the_same_tree() {
     let path = tempdir().unwrap();
-    for sync in [Sync::None, Sync::File, Sync::Directory, Sync::Phase] {
+    for sync in [
+        SyncPolicy::None,
+        SyncPolicy::File,
+        SyncPolicy::Directory,
+        SyncPolicy::Phase,
+    ] {
         let job = Job {
             sync,
             ..job(

@@ -102,7 +102,6 @@ pub enum Defect {
 
 impl Defect {
     /// Path of the file or directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match self {
             Self::Unreadable(fault) => &fault.path,
@@ -134,7 +133,6 @@ pub struct Findings {
 
 impl Findings {
     /// Whether there are no anomalies.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.torn.is_empty() && self.defects.is_empty()
     }
@@ -148,7 +146,6 @@ impl Findings {
     }
 
     /// Affected files and directories, each once.
-    #[must_use]
     pub fn paths(&self) -> BTreeSet<&Path> {
         let torn = self.torn.iter().map(|damage| &*damage.path);
         torn.chain(self.defects.iter().map(Defect::path)).collect()

@@ -15,7 +15,7 @@ use crate::error::{Error, Fault};
 use crate::mutation::Mutation;
 use crate::progress::{LogStatistics, Progress, WaitTimes};
 use crate::record;
-use crate::segment::{Segment, Sync};
+use crate::segment::{Segment, SyncPolicy};
 use crate::timed_lock::timed_lock;
 
 /// Options of the log.
@@ -26,7 +26,7 @@ pub struct LogOptions {
     /// Order of writes to the directories.
     pub order: WriteOrder,
     /// Durability of writes.
-    pub sync: Sync,
+    pub sync: SyncPolicy,
     /// Preallocation step in bytes, written as zeros; 0 means no preallocation.
     pub preallocate: usize,
     /// Minimum record size in bytes.
@@ -241,7 +241,7 @@ impl Writer {
         let mut batch = Arc::new(Vec::new());
         while let Some((last, records)) = self.take_batch(Arc::make_mut(&mut batch)) {
             let began = Instant::now();
-            progress.add_failed(self.copies.append(&batch, self.durable + 1));
+            progress.add_failed_logs(self.copies.append(&batch, self.durable + 1));
             if self.copies.is_empty() {
                 self.fail_log();
                 break;

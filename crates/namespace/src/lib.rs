@@ -38,5 +38,5 @@ pub use phase::{Outcome, Phase, run};
 pub use progress::{LogStatistics, WaitTimes};
 pub use recovery::{Recovery, recover};
 pub use repetition::repeat;
-pub use segment::Sync;
+pub use segment::SyncPolicy;
 pub use tree::{Status, Tree, TreeError};

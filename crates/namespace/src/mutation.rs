@@ -52,7 +52,6 @@ impl<'a> Mutation<'a> {
     }
 
     /// Decode the mutation at the start of `bytes`; `None` if it is invalid.
-    #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         let (&kind, mut rest) = bytes.split_first()?;
         let path = read_text(&mut rest)?;
@@ -78,18 +77,18 @@ impl<'a> Mutation<'a> {
 
 fn append(into: &mut Vec<u8>, kind: u8, texts: &[&str], at_ms: Option<u64>) {
     into.push(kind);
-    for read_text in texts {
-        append_number(into, read_text.len() as u64);
-        into.extend_from_slice(read_text.as_bytes());
+    for text in texts {
+        append_number(into, text.len() as u64);
+        into.extend_from_slice(text.as_bytes());
     }
     if let Some(at_ms) = at_ms {
         append_number(into, at_ms);
     }
 }
 
-pub(crate) fn append_number(into: &mut Vec<u8>, read_number: u64) {
+pub(crate) fn append_number(into: &mut Vec<u8>, number: u64) {
     let mut buffer = [0; 10];
-    let len = read_number.encode_var(&mut buffer);
+    let len = number.encode_var(&mut buffer);
     into.extend_from_slice(&buffer[..len]);
 }
 
@@ -101,9 +100,9 @@ pub(crate) fn read_number(rest: &mut &[u8]) -> Option<u64> {
 
 fn read_text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
     let len = usize::try_from(read_number(rest)?).ok()?;
-    let (read_text, after) = rest.split_at_checked(len)?;
+    let (text, after) = rest.split_at_checked(len)?;
     *rest = after;
-    std::str::from_utf8(read_text).ok()
+    std::str::from_utf8(text).ok()
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl Namespace {
         mutation: &Mutation,
         wait_times: &mut WaitTimes,
     ) -> Result<u64, TreeError> {
-        let mut inner = self.lock(&mut wait_times.lock);
+        let mut inner = self.write(&mut wait_times.lock);
         inner.tree.apply(mutation)?;
         Ok(inner.journal.append(mutation, wait_times))
     }
@@ -123,7 +123,7 @@ impl Namespace {
     ///
     /// The path does not exist.
     pub fn status(&self, path: &str, wait_times: &mut WaitTimes) -> Result<Status, TreeError> {
-        self.file_range(&mut wait_times.lock).tree.status(path)
+        self.read(&mut wait_times.lock).tree.status(path)
     }
 
     /// Newest acknowledged transaction: it is durable in every remaining directory.
@@ -152,13 +152,11 @@ impl Namespace {
     }
 
     /// Statistics of the log so far.
-    #[must_use]
     pub fn statistics(&self) -> LogStatistics {
         self.progress.statistics()
     }
 
     /// Log directories that failed.
-    #[must_use]
     pub fn failed_logs(&self) -> Vec<FailedLog> {
         self.progress.failed_logs()
     }
@@ -176,7 +174,7 @@ impl Namespace {
         }
         let _one_at_a_time = self.checkpoint.lock();
         let (image, last) = {
-            let mut inner = self.lock(&mut Duration::default());
+            let mut inner = self.write(&mut Duration::default());
             let last = inner.journal.roll(&self.log)?;
             (image::encode(&inner.tree, last), last)
         };
@@ -191,7 +189,7 @@ impl Namespace {
             .keep_successful(left.iter().map(put), last + 1);
         let still = self.progress.remaining(&left);
         let failed_logs = left.into_iter().filter(|own| !still.contains(own));
-        self.file_range(&mut Duration::default())
+        self.read(&mut Duration::default())
             .journal
             .exclude(failed_logs.collect());
         kept.map(|_| ())
@@ -212,11 +210,11 @@ impl Namespace {
         Ok((tree, self.progress.failed_logs()))
     }
 
-    fn lock(&self, waited: &mut Duration) -> RwLockWriteGuard<'_, Inner> {
+    fn write(&self, waited: &mut Duration) -> RwLockWriteGuard<'_, Inner> {
         timed_lock(self.inner.try_write(), || self.inner.write(), waited)
     }
 
-    fn file_range(&self, waited: &mut Duration) -> RwLockReadGuard<'_, Inner> {
+    fn read(&self, waited: &mut Duration) -> RwLockReadGuard<'_, Inner> {
         timed_lock(self.inner.try_read(), || self.inner.read(), waited)
     }
 }

@@ -33,7 +33,6 @@ impl Operation {
     ];
 
     /// Name of the operation.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -46,7 +45,6 @@ impl Operation {
     }
 
     /// Whether the operation is logged.
-    #[must_use]
     pub fn changes(self) -> bool {
         !matches!(self, Self::Open | Self::FileStatus)
     }

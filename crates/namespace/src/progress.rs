@@ -22,7 +22,6 @@ pub struct LogStatistics {
 
 impl LogStatistics {
     /// Difference to the statistics `before`.
-    #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
             mutations: self.mutations - before.mutations,
@@ -126,7 +125,7 @@ impl Progress {
     }
 
     /// Add failed directories; of each only the first fault is kept.
-    pub(crate) fn add_failed(&self, failed_logs: Vec<FailedLog>) {
+    pub(crate) fn add_failed_logs(&self, failed_logs: Vec<FailedLog>) {
         let history = &mut self.history().failed_logs;
         for one in failed_logs {
             if !history.iter().any(|known| known.directory == one.directory) {
@@ -179,7 +178,7 @@ impl Progress {
                 }),
             }
         }
-        self.add_failed(failed_logs);
+        self.add_failed_logs(failed_logs);
         if kept.is_empty() {
             self.fail();
         }

@@ -106,7 +106,7 @@ impl LogFiles {
             .map(|own| (own.durable_before(), &*own.path));
         images
             .chain(segments)
-            .max_by_key(|(durability_evidence, _)| *durability_evidence)
+            .max_by_key(|(transaction, _)| *transaction)
     }
 
     /// Build the recovery result, unless durable transactions are missing or unreadable.
@@ -135,7 +135,7 @@ impl LogFiles {
         }
         if let Some((_, path)) = self
             .durability_evidence()
-            .filter(|(durability_evidence, _)| *durability_evidence > last)
+            .filter(|(durable, _)| *durable > last)
         {
             return Err(Error::Missing {
                 transaction,

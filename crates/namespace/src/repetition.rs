@@ -11,7 +11,6 @@ use crate::phase::prepare;
 
 impl Job {
     /// Whether the operations leave the files as they find them.
-    #[must_use]
     pub fn is_cycle(&self) -> bool {
         let start = self.files_before();
         let end = self

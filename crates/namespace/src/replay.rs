@@ -167,13 +167,13 @@ impl Replay<'_> {
 
     /// Classify the end of a segment whose next transaction is damaged up to `end`.
     fn classify_end(&mut self, begin: u64, end: u64) -> Result<End, Error> {
-        let add_failed = self.expected;
+        let expected = self.expected;
         let mut was_whole = self.segment.last.is_some();
         was_whole |= !self.file.has_missing_sector(begin, self.at, end)?;
         was_whole |= self
             .file
             .find(self.at, |chunk| {
-                find_intact(chunk, |own| own.batch > add_failed)
+                find_intact(chunk, |own| own.batch > expected)
             })?
             .is_some();
         Ok(if was_whole {
@@ -190,12 +190,12 @@ impl Replay<'_> {
         let found = self.file.find(self.at + 1, |chunk| {
             find_intact(chunk, |own| own.transaction >= expected)
         })?;
-        let Some((chunk, (at, find_intact))) = found else {
+        let Some((chunk, (at, entry))) = found else {
             return Ok(Some(End::Damaged(self.current_damage())));
         };
         let at = chunk + at as u64;
-        if find_intact.transaction <= next {
-            (self.at, self.expected) = (at, find_intact.transaction);
+        if entry.transaction <= next {
+            (self.at, self.expected) = (at, entry.transaction);
             return Ok(None);
         }
         self.expected = next;
@@ -234,5 +234,5 @@ fn find_intact(
     };
     (0..chunk.len())
         .filter_map(at)
-        .find(|(_, find_intact)| wanted(find_intact))
+        .find(|(_, entry)| wanted(entry))
 }

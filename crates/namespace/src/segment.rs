@@ -21,7 +21,7 @@ const FINALIZED: &str = "edits-";
 
 /// Durability of log writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sync {
+pub enum SyncPolicy {
     /// fdatasync after each batch.
     Fdatasync,
     /// `O_DSYNC`: a write is durable when it returns.
@@ -35,7 +35,7 @@ pub(crate) struct Segment {
     path: PathBuf,
     file: OwnedFd,
     first: u64,
-    sync: Sync,
+    sync: SyncPolicy,
     written: u64,
     /// End of the preallocated range.
     preallocated_bytes: u64,
@@ -48,12 +48,12 @@ impl Segment {
     pub(crate) fn create(
         directory: &Path,
         first: u64,
-        sync: Sync,
+        sync: SyncPolicy,
         preallocate: usize,
     ) -> Result<Self, Fault> {
         let path = directory.join(format!("{IN_PROGRESS}{first}"));
         let mut flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        if sync == Sync::Dsync {
+        if sync == SyncPolicy::Dsync {
             flags |= OFlags::DSYNC;
         }
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
@@ -88,7 +88,7 @@ impl Segment {
         }
         self.write_at(batch, self.written)?;
         self.written = end;
-        if self.sync == Sync::Fdatasync {
+        if self.sync == SyncPolicy::Fdatasync {
             self.flush()?;
         }
         Ok(())
@@ -107,8 +107,8 @@ impl Segment {
     }
 
     fn write_at(&self, bytes: &[u8], at: u64) -> Result<(), Fault> {
-        let add_statistics = write_all(bytes, at, |rest, at| pwrite(&self.file, rest, at));
-        add_statistics.map_err(|error| Fault::in_call(&self.path, "pwrite")(error.errno))
+        let written = write_all(bytes, at, |rest, at| pwrite(&self.file, rest, at));
+        written.map_err(|error| Fault::in_call(&self.path, "pwrite")(error.errno))
     }
 
     fn flush(&self) -> Result<(), Fault> {

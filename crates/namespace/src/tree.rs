@@ -65,13 +65,11 @@ impl Default for Tree {
 
 impl Tree {
     /// Number of files and directories without the root.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.by_name.len()
     }
 
     /// Whether the tree has only the root.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
@@ -107,7 +105,6 @@ impl Tree {
     }
 
     /// Digest that depends only on the files and directories, not on their history.
-    #[must_use]
     pub fn digest(&self) -> u64 {
         self.each().fold(0, |digest, (path, status)| {
             let kind = u64::from(status.children.is_some());

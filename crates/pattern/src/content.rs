@@ -78,7 +78,6 @@ impl Content {
     ///
     /// Compares the stamp of every block, and every 64th block in full. This detects lost,
     /// misplaced and stale blocks at low cost.
-    #[must_use]
     pub fn first_difference(&self, file: u64, offset: u64, data: &[u8]) -> Option<u64> {
         let key = self.key(file);
         let mut at = offset;

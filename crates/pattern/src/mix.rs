@@ -9,7 +9,6 @@ use rand_core::{Rng, TryRng};
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Bijection on 64-bit numbers: distinct inputs have distinct outputs.
-#[must_use]
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -17,7 +16,6 @@ pub fn mix(mut z: u64) -> u64 {
 }
 
 /// Number at `index` of the stream for `key`. All numbers of a stream are distinct.
-#[must_use]
 pub fn nth(key: u64, index: u64) -> u64 {
     mix(key.wrapping_add(index.wrapping_mul(GOLDEN)))
 }
@@ -30,7 +28,6 @@ pub struct Stream {
 
 impl Stream {
     /// Start the stream of `key`.
-    #[must_use]
     pub fn new(key: u64) -> Self {
         Self { key, index: 0 }
     }

@@ -62,7 +62,6 @@ impl Shuffle {
 
 impl Positions {
     /// Create the positions of an order among `records` records.
-    #[must_use]
     pub fn new(order: Order, records: NonZeroU64, seed: u64) -> Self {
         #[allow(clippy::cast_precision_loss)] // no disk has 2^53 records
         let zipf = match order {
@@ -79,7 +78,6 @@ impl Positions {
     }
 
     /// Number of records in a pass.
-    #[must_use]
     pub fn pass(&self) -> u64 {
         match self.order {
             Order::Skip { step } => self.records.div_ceil(step.get()),
@@ -88,7 +86,6 @@ impl Positions {
     }
 
     /// Position of the record at `index`, counted over all passes.
-    #[must_use]
     pub fn at(&self, index: u64) -> u64 {
         let pass = self.pass();
         let within = if index < pass { index } else { index % pass };

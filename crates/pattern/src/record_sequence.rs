@@ -40,7 +40,6 @@ impl RecordSequence {
     /// # Panics
     ///
     /// If the layout has no file, no bytes, or empty records.
-    #[must_use]
     pub fn new(layout: Layout, order: Order, seed: u64) -> Self {
         let records_per_file = layout.bytes.div_ceil(layout.record_bytes as u64);
         let records = NonZeroU64::new(records_per_file * layout.files as u64);
@@ -52,13 +51,11 @@ impl RecordSequence {
     }
 
     /// Number of records in a pass.
-    #[must_use]
     pub fn pass(&self) -> u64 {
         self.positions.pass()
     }
 
     /// File index and record at `index`, counted over all passes.
-    #[must_use]
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // less than `files`, which is a usize
     pub fn at(&self, index: u64) -> (usize, Record) {

@@ -1,12 +1,13 @@
-//! Data files with positioned I/O, cached or direct.
+//! Data files with positioned I/O, cached or direct, and buffers for it.
 
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use iostudy_files::{close, open_data, open_own, read_all, write_all};
-use iostudy_pattern::PAGE_BYTES;
+use iostudy_pattern::{AlignedBuffer, PAGE_BYTES};
 use rustix::fs::{OFlags, fstat, fsync, unlink};
-use rustix::io::{pread, pwrite, retry_on_intr};
+use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 
 use crate::error::Fault;
 
@@ -88,7 +89,7 @@ impl DataFile {
         let Some(edges) = &self.edges else {
             return self.write_to(&self.file, data, offset);
         };
-        let (head, body) = whole_pages(data.len(), offset);
+        let (head, body) = inner_pages(data.len(), offset);
         self.write_to(edges, &data[..head], offset)?;
         self.write_to(&self.file, &data[head..body], offset + head as u64)?;
         self.write_to(edges, &data[body..], offset + body as u64)
@@ -121,7 +122,7 @@ fn open_file(path: &Path, flags: OFlags) -> Result<OwnedFd, Fault> {
 }
 
 /// Range of whole pages within data at `offset`.
-fn whole_pages(len: usize, offset: u64) -> (usize, usize) {
+fn inner_pages(len: usize, offset: u64) -> (usize, usize) {
     let lead = in_page(offset);
     let head = (lead.next_multiple_of(PAGE_BYTES) - lead).min(len);
     let body = (lead + len) / PAGE_BYTES * PAGE_BYTES;
@@ -133,6 +134,36 @@ pub(crate) fn in_page(offset: u64) -> usize {
     usize::try_from(offset % PAGE_BYTES as u64).expect("less than a page")
 }
 
+/// Maximum buffer of one call: larger buffers save no time and exceed the CPU cache.
+pub const MAX_CALL_BYTES: usize = 1 << 20;
+
+/// Minimum buffer: below it, seeks and call overhead dominate.
+pub(crate) const MIN_CALL_BYTES: usize = 64 << 10;
+
+/// Allocate a page-aligned buffer.
+pub(crate) fn buffer(bytes: usize) -> Result<AlignedBuffer, Fault> {
+    AlignedBuffer::new(bytes).map_err(|error| out_of_memory(bytes, &error))
+}
+
+/// Reserve memory for a vector of `values` elements.
+pub(crate) fn reserve<T>(values: usize) -> Result<Vec<T>, Fault> {
+    let mut room = Vec::new();
+    let bytes = values * size_of::<T>();
+    let no_room = |_| out_of_memory(bytes, &io::Error::from(Errno::NOMEM));
+    room.try_reserve_exact(values).map_err(no_room)?;
+    Ok(room)
+}
+
+/// Round down to whole pages.
+pub(crate) fn whole_pages(bytes: usize) -> usize {
+    bytes / PAGE_BYTES * PAGE_BYTES
+}
+
+fn out_of_memory(bytes: usize, error: &io::Error) -> Fault {
+    let errno = Errno::from_io_error(error).unwrap_or(Errno::NOMEM);
+    Fault::Memory { bytes, errno }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +171,7 @@ mod tests {
     #[test]
     fn whole_pages_are_found_within_data() {
         let page = PAGE_BYTES;
-        let at = |offset: usize, len| whole_pages(len, offset as u64);
+        let at = |offset: usize, len| inner_pages(len, offset as u64);
         assert_eq!(at(0, 2 * page), (0, 2 * page));
         assert_eq!(at(100, 2 * page), (page - 100, 2 * page - 100));
         assert_eq!(at(100, 10), (10, 10));

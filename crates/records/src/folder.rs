@@ -14,10 +14,20 @@ use crate::file::DataFile;
 const TEMPORARY: &str = "_temporary";
 const SUCCESS: &str = "_SUCCESS";
 
+/// Prefix of the parts of maps.
+pub const MAP_PART: &str = "part-m-";
+/// Prefix of the parts of reducers.
+pub const REDUCE_PART: &str = "part-r-";
+
+/// Name of a part.
+pub fn part_name(prefix: &str, part: usize) -> String {
+    format!("{prefix}{part:05}")
+}
+
 /// Uncommitted output folder. Dropping it before the commit removes all its files.
 pub(crate) struct OutputFolder<'a> {
     folder: &'a Path,
-    /// `part-m-` of maps or `part-r-` of reducers.
+    /// [`MAP_PART`] or [`REDUCE_PART`].
     prefix: &'static str,
     committed: bool,
 }
@@ -61,7 +71,7 @@ impl<'a> OutputFolder<'a> {
     }
 
     fn name(&self, part: usize) -> String {
-        format!("{}{part:05}", self.prefix)
+        part_name(self.prefix, part)
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Every kind of record has its own module; files, spills, merging and errors are shared.
 
-mod buffer;
 mod error;
 mod file;
 mod folder;
@@ -16,8 +15,9 @@ pub mod terasort;
 pub mod wordcount;
 mod writer;
 
-pub use buffer::MAX_CALL_BYTES;
 pub use error::{Error, Fault};
+pub use file::MAX_CALL_BYTES;
+pub use folder::{MAP_PART, REDUCE_PART, part_name};
 pub use meter::CallStats;
 pub use reader::read_calls;
 pub use writer::write_calls;

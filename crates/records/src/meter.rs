@@ -108,7 +108,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    pub(crate) fn into_calls(self) -> CallStats {
+    pub(crate) fn into_call_stats(self) -> CallStats {
         self.call_stats
     }
 }

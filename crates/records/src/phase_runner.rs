@@ -52,13 +52,13 @@ impl<F: FnMut(u64) -> bool> PhaseRunner<F> {
         let tick = |done| (self.tick)(before + done);
         let output = worker_pool::run(threads, |worker| metered(worker, &work), tick)?;
         let (output, call_stats): (Vec<T>, Vec<CallStats>) = output.into_iter().unzip();
-        for call_stats in call_stats {
-            self.call_stats.merge(&call_stats);
+        for stats in &call_stats {
+            self.call_stats.merge(stats);
         }
         Ok(output)
     }
 
-    pub(crate) fn into_calls(self) -> CallStats {
+    pub(crate) fn into_call_stats(self) -> CallStats {
         self.call_stats
     }
 }
@@ -70,5 +70,5 @@ fn metered<T>(
     let mut meter = Meter::new(worker);
     worker.wait_for_start();
     let output = work(&mut meter)?;
-    Ok((output, meter.into_calls()))
+    Ok((output, meter.into_call_stats()))
 }

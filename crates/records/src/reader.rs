@@ -89,9 +89,9 @@ impl<'a> Reader<'a> {
         if self.at_end() {
             return Ok(());
         }
-        let prefix_masks = self.end - self.start;
+        let kept = self.end - self.start;
         self.buffer
-            .copy_within(self.start..self.end, KEPT_BYTES - prefix_masks);
+            .copy_within(self.start..self.end, KEPT_BYTES - kept);
         let (offset, wanted) = (self.next, self.wanted());
         let room = wanted.next_multiple_of(PAGE_BYTES);
         let data = &mut self.buffer[KEPT_BYTES..KEPT_BYTES + room];
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         if found < wanted {
             return Err(self.unexpected_end(offset + found as u64).into());
         }
-        self.start = KEPT_BYTES - prefix_masks + self.skip;
+        self.start = KEPT_BYTES - kept + self.skip;
         self.end = KEPT_BYTES + wanted;
         self.next += wanted as u64;
         self.skip = 0;

@@ -1,4 +1,4 @@
-//! Named columns of the samples, and the current row.
+//! Named columns of the samples, the current row, and the interface of sources.
 
 use std::collections::HashMap;
 
@@ -47,13 +47,11 @@ impl Columns {
     }
 
     /// Names of all columns.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
     /// Current row; `None` where no value was set.
-    #[must_use]
     pub fn row(&self) -> &[Option<u64>] {
         &self.row
     }
@@ -62,6 +60,12 @@ impl Columns {
     pub fn begin(&mut self) {
         self.row.fill(None);
     }
+}
+
+/// Open source of one kind of file. Its `open` returns `None` where the kernel lacks it.
+pub trait Source: Send + Sync {
+    /// Set the current values in the current row; unreadable values are skipped.
+    fn sample(&mut self, columns: &mut Columns);
 }
 
 #[cfg(test)]

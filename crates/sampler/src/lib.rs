@@ -14,14 +14,12 @@ mod process;
 mod reader;
 mod rows;
 mod sampler;
-mod sampling_scope;
-mod source;
 mod sources;
 
+pub use columns::Source;
 pub use columns::{Column, Columns};
 pub use process::Process;
+pub use reader::SamplingScope;
 pub use reader::{Depth, Reader};
 pub use rows::Samples;
 pub use sampler::Sampler;
-pub use sampling_scope::SamplingScope;
-pub use source::Source;

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::columns::{Column, Columns};
+use crate::columns::{Column, Columns, Source};
 use crate::cpu_budget::{BudgetShare, CpuBudget};
 use crate::rows::{Rows, Samples};
-use crate::sampling_scope::SamplingScope;
-use crate::source::Source;
 use crate::sources::{self, Processes};
 
 /// Clocks that include suspend and the time of day: see `clock_gettime(2)`.
@@ -60,7 +58,6 @@ pub struct Reader {
 
 impl Reader {
     /// Open all files that the kernel offers.
-    #[must_use]
     pub fn open(scope: &SamplingScope) -> Self {
         let mut columns = Columns::default();
         let clocks = columns.group("clock", &CLOCKS);
@@ -123,6 +120,25 @@ impl Reader {
 fn nanoseconds(clock: ClockId) -> u64 {
     let now = clock_gettime(clock);
     now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
+}
+
+/// Devices and processes to sample, in addition to machine-wide counters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SamplingScope {
+    /// Kernel names of block devices as in /proc/diskstats (`dm-2`); `None` for all.
+    pub devices: Option<Vec<String>>,
+    /// Root processes of the workload, which includes their descendants.
+    pub workload: Vec<u32>,
+}
+
+impl SamplingScope {
+    /// Whether `device` is sampled.
+    pub fn device(&self, device: &str) -> bool {
+        match &self.devices {
+            Some(names) => names.iter().any(|name| name == device),
+            None => true,
+        }
+    }
 }
 
 #[cfg(test)]

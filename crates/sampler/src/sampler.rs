@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::reader::SamplingScope;
 use crate::reader::{Depth, Reader};
 use crate::rows::Samples;
-use crate::sampling_scope::SamplingScope;
 
 /// Thread that samples at a fixed interval until it is stopped.
 pub struct Sampler {
@@ -38,7 +38,6 @@ impl Sampler {
     /// # Panics
     ///
     /// If the sampling thread panicked.
-    #[must_use]
     pub fn stop(self) -> Samples {
         drop(self.stop);
         self.thread

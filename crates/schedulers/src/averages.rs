@@ -7,7 +7,6 @@ pub const ONE: u64 = 256;
 const VALID_SAMPLES: u64 = 80;
 
 /// `(7 * old + 256 * sample) / 8`: a step towards `sample` in fixed point.
-#[must_use]
 pub const fn decay(old: u64, sample: u64) -> u64 {
     (7 * old + ONE * sample) / 8
 }
@@ -42,14 +41,12 @@ impl Average {
     }
 
     /// Whether there are more than two samples.
-    #[must_use]
     pub const fn valid(&self) -> bool {
         self.samples > VALID_SAMPLES
     }
 }
 
 /// Limit a seek distance, so that one long seek does not dominate the average.
-#[must_use]
 pub fn limit_seek(average: &Average, distance: u64) -> u64 {
     let margin = if average.samples <= 60 {
         2_097_152

@@ -27,7 +27,6 @@ impl Hz {
     pub const HZ_1000: Self = Self(1000);
 
     /// The rates that Linux can be built with; none for another.
-    #[must_use]
     pub const fn from_rate(rate: u32) -> Option<Self> {
         match rate {
             100 => Some(Self::HZ_100),
@@ -39,40 +38,34 @@ impl Hz {
     }
 
     /// The last jiffy that has begun at `time`.
-    #[must_use]
     pub const fn jiffy(self, time: Nanos) -> Jiffies {
         let rate = self.0 as u64;
         time / SECOND * rate + time % SECOND * rate / SECOND
     }
 
     /// Time at which `jiffy` begins: a timer that expires in it fires at this tick.
-    #[must_use]
     pub const fn tick(self, jiffy: Jiffies) -> Nanos {
         let rate = self.0 as u64;
         jiffy / rate * SECOND + (jiffy % rate * SECOND).div_ceil(rate)
     }
 
     /// The constant HZ/`divisor`, truncated.
-    #[must_use]
     pub const fn over(self, divisor: u32) -> Jiffies {
         (self.0 / divisor) as Jiffies
     }
 
     /// Jiffies in whole seconds.
-    #[must_use]
     pub const fn seconds(self, seconds: u32) -> Jiffies {
         self.0 as Jiffies * seconds as Jiffies
     }
 
     /// Milliseconds as jiffies, rounded up, as for a value written through sysfs.
-    #[must_use]
     pub const fn from_ms(self, milliseconds: u64) -> Jiffies {
         let rate = self.0 as u64;
         milliseconds / 1000 * rate + (milliseconds % 1000 * rate).div_ceil(1000)
     }
 
     /// Jiffies as milliseconds, rounded down, as for a value read through sysfs.
-    #[must_use]
     pub const fn to_ms(self, jiffies: Jiffies) -> u64 {
         let rate = self.0 as u64;
         jiffies / rate * 1000 + jiffies % rate * 1000 / rate

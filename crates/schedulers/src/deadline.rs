@@ -78,7 +78,6 @@ pub const fn direction(bio: &Bio) -> usize {
 
 impl Deadline {
     /// The scheduler for an empty queue.
-    #[must_use]
     pub fn build(state: &QueueState) -> Box<dyn Scheduler> {
         Box::new(Self {
             values: Values::new(state.settings.hz),

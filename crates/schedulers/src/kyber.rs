@@ -210,7 +210,6 @@ pub struct Kyber {
 
 impl Kyber {
     /// The scheduler for an empty queue.
-    #[must_use]
     pub fn build(state: &QueueState) -> Box<dyn Scheduler> {
         let cpus = usize::from(state.settings.cpus.max(1));
         Box::new(Self {

@@ -34,7 +34,6 @@ pub enum MergePolicy {
 }
 
 /// Side of `request` at which `bio` is adjacent.
-#[must_use]
 pub const fn adjacent_side(request: &Request, bio: &Bio) -> Option<MergeSide> {
     if request.bio.end() == bio.start {
         Some(MergeSide::Back)

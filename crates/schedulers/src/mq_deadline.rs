@@ -71,7 +71,6 @@ pub struct MqDeadline {
 
 impl MqDeadline {
     /// The scheduler for an empty queue.
-    #[must_use]
     pub fn build(state: &QueueState) -> Box<dyn Scheduler> {
         let settings = &state.settings;
         Box::new(Self {

@@ -13,7 +13,6 @@ pub struct Noop {
 
 impl Noop {
     /// The scheduler for an empty queue.
-    #[must_use]
     pub fn build(_state: &QueueState) -> Box<dyn Scheduler> {
         Box::new(Self::default())
     }

@@ -30,7 +30,6 @@ pub struct RequestQueue {
 
 impl RequestQueue {
     /// An empty queue.
-    #[must_use]
     pub fn new(settings: Settings, start: Nanos, build: SchedulerBuilder) -> Self {
         let mut state = QueueState::new(settings);
         state.now = start;
@@ -57,7 +56,6 @@ impl RequestQueue {
 
     /// Completions after which as many processes that wait for a request are woken, in any order.
     /// None: each completion wakes processes in the order of their arrival.
-    #[must_use]
     pub fn wake_batch(&self) -> Option<u32> {
         self.scheduler.wake_batch(&self.state)
     }
@@ -141,7 +139,6 @@ impl RequestQueue {
     }
 
     /// Time of the scheduler's next timer.
-    #[must_use]
     pub fn next_timer(&self) -> Option<Nanos> {
         self.scheduler.next_timer(&self.state)
     }
@@ -155,19 +152,16 @@ impl RequestQueue {
     }
 
     /// A request that is not complete.
-    #[must_use]
     pub fn request(&self, id: RequestId) -> &Request {
         &self.state.requests[id]
     }
 
     /// The queue's state.
-    #[must_use]
     pub const fn state(&self) -> &QueueState {
         &self.state
     }
 
     /// Name of the scheduler.
-    #[must_use]
     pub fn scheduler(&self) -> &'static str {
         self.scheduler.name()
     }

@@ -36,7 +36,6 @@ pub struct Priority {
 
 impl Priority {
     /// Priority of a process that set none, from its CPU nice value of -20 to 19.
-    #[must_use]
     pub fn from_nice(nice: i8) -> Self {
         Self {
             class: PriorityClass::BestEffort,
@@ -70,7 +69,6 @@ pub struct ProcessId(pub u32);
 
 impl ProcessId {
     /// Index for a table with an entry per process.
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -103,7 +101,6 @@ pub struct Bio {
 
 impl Bio {
     /// A read of default priority.
-    #[must_use]
     pub fn read(process: ProcessId, start: u64, sectors: u32) -> Self {
         Self {
             tag: 0,
@@ -120,7 +117,6 @@ impl Bio {
     }
 
     /// An async write of default priority.
-    #[must_use]
     pub fn write(process: ProcessId, start: u64, sectors: u32) -> Self {
         Self {
             operation: Operation::Write,
@@ -130,19 +126,16 @@ impl Bio {
     }
 
     /// First sector after it.
-    #[must_use]
     pub const fn end(&self) -> u64 {
         self.start + self.sectors as u64
     }
 
     /// Whether it is a read.
-    #[must_use]
     pub const fn is_read(&self) -> bool {
         matches!(self.operation, Operation::Read)
     }
 
     /// Whether a process waits for it: a read, or a write marked sync.
-    #[must_use]
     pub const fn is_sync(&self) -> bool {
         self.is_read() || self.sync
     }
@@ -162,7 +155,6 @@ impl RequestId {
     }
 
     /// Slot in the pool, and index for a table with an entry per request.
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -228,7 +220,6 @@ pub struct RequestPool {
 
 impl RequestPool {
     /// Whether the pool holds no request.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.len() == self.free.len()
     }

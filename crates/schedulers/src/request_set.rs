@@ -13,37 +13,31 @@ pub struct Fifo {
 
 impl Fifo {
     /// First request.
-    #[must_use]
     pub const fn head(&self) -> Option<RequestId> {
         self.head
     }
 
     /// Last request.
-    #[must_use]
     pub const fn tail(&self) -> Option<RequestId> {
         self.tail
     }
 
     /// Number of requests.
-    #[must_use]
     pub const fn len(&self) -> usize {
         self.length
     }
 
     /// Whether the list has no request.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
 
     /// Request after `id`, which is in a list.
-    #[must_use]
     pub fn next(pool: &RequestPool, id: RequestId) -> Option<RequestId> {
         pool[id].fifo.next
     }
 
     /// Request before `id`, which is in a list.
-    #[must_use]
     pub fn previous(pool: &RequestPool, id: RequestId) -> Option<RequestId> {
         pool[id].fifo.previous
     }
@@ -135,20 +129,17 @@ impl SortedSet {
     }
 
     /// The lowest request.
-    #[must_use]
     pub fn first(&self) -> Option<RequestId> {
         self.entries.first().map(|&(_, id)| id)
     }
 
     /// The first request that begins at or after `start`.
-    #[must_use]
     pub fn at_or_above(&self, start: u64) -> Option<RequestId> {
         let index = self.entries.partition_point(|&(other, _)| other < start);
         self.entries.get(index).map(|&(_, id)| id)
     }
 
     /// The oldest request that begins at `start`.
-    #[must_use]
     pub fn find(&self, start: u64) -> Option<RequestId> {
         let index = self.entries.partition_point(|&(other, _)| other < start);
         let &(found, id) = self.entries.get(index)?;
@@ -156,14 +147,12 @@ impl SortedSet {
     }
 
     /// The request after `id`, which is in this set with `start`.
-    #[must_use]
     pub fn next(&self, start: u64, id: RequestId) -> Option<RequestId> {
         let index = self.position(start, id) + 1;
         self.entries.get(index).map(|&(_, id)| id)
     }
 
     /// The request before `id`, which is in this set with `start`.
-    #[must_use]
     pub fn previous(&self, start: u64, id: RequestId) -> Option<RequestId> {
         let index = self.position(start, id).checked_sub(1)?;
         Some(self.entries[index].1)
@@ -192,7 +181,6 @@ pub struct RequestSet {
 
 impl RequestSet {
     /// Whether the set is empty.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.fifo.is_empty()
     }
@@ -225,13 +213,11 @@ impl RequestSet {
     }
 
     /// The request above `id`, which is in this set.
-    #[must_use]
     pub fn above(&self, pool: &RequestPool, id: RequestId) -> Option<RequestId> {
         self.sorted.next(pool[id].bio.start, id)
     }
 
     /// The better neighbour of `id`: the next one or else the lowest of all, and the previous one.
-    #[must_use]
     pub fn successor(
         &self,
         rule: &HeadRule,
@@ -271,7 +257,6 @@ impl HeadRule {
     }
 
     /// Whether a request that begins at `second` is better than one that begins at `first`.
-    #[must_use]
     pub fn prefers_second(&self, first: u64, second: u64) -> bool {
         match (self.cost(first), self.cost(second)) {
             (Some(_), None) => false,
@@ -282,7 +267,6 @@ impl HeadRule {
     }
 
     /// The better one of two requests; the first one if they are equal.
-    #[must_use]
     pub fn choose(
         &self,
         pool: &RequestPool,

@@ -74,13 +74,11 @@ impl QueueState {
     }
 
     /// The current jiffy.
-    #[must_use]
     pub const fn jiffy(&self) -> Jiffies {
         self.settings.hz.jiffy(self.now)
     }
 
     /// Sync or async requests that are allocated.
-    #[must_use]
     pub fn allocated(&self, sync: bool) -> u32 {
         self.allocated[usize::from(sync)]
     }
@@ -120,14 +118,12 @@ impl QueueState {
     }
 
     /// Whether `request` and `other` have the same operation and fit into one request.
-    #[must_use]
     pub fn fit_together(&self, request: RequestId, other: &Bio) -> bool {
         let bio = &self.requests[request].bio;
         bio.operation == other.operation && bio.sectors + other.sectors <= self.settings.max_sectors
     }
 
     /// The request in the last-merge cache, if `bio` is adjacent to it and fits.
-    #[must_use]
     pub fn cached_merge(&self, bio: &Bio) -> Option<MergeTarget> {
         let request = self.merges.last_merge?;
         let side = adjacent_side(&self.requests[request], bio)?;
@@ -136,7 +132,6 @@ impl QueueState {
     }
 
     /// The newest request that ends where `bio` begins, has room for it, and is permitted.
-    #[must_use]
     pub fn back_merge(
         &self,
         bio: &Bio,
@@ -153,7 +148,6 @@ impl QueueState {
 
     /// The merge with one of the `count` newest requests of `list`. The first adjacent one
     /// decides.
-    #[must_use]
     pub fn newest_merge(&self, list: &Fifo, count: usize, bio: &Bio) -> Option<MergeTarget> {
         let newest = std::iter::successors(list.tail(), |&id| Fifo::previous(&self.requests, id));
         let (request, side) = newest.take(count).find_map(|id| {

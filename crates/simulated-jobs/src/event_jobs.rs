@@ -98,7 +98,6 @@ fn nanos(time: Duration) -> u64 {
 /// The measurements of the jobs, as their crate gives them. An event that began in time counts.
 ///
 /// `fetched_bytes` are the bytes that the drive read, if it read for these jobs only.
-#[must_use]
 pub fn result(round: &Round, fetched_bytes: Option<u64>) -> EventResult {
     let threads = &round.threads;
     let mut latencies = empty_latencies();

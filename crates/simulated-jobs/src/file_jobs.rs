@@ -117,7 +117,6 @@ fn nanos(time: Duration) -> u64 {
 }
 
 /// The measurements of a job, as the engine gives them.
-#[must_use]
 pub fn result(round: &Round) -> JobResult {
     let threads = &round.threads;
     let started = threads.iter().map(|thread| thread.started).min();

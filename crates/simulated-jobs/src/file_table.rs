@@ -25,7 +25,6 @@ pub struct FileTable {
 
 impl FileTable {
     /// An empty disk of that many blocks. Its files begin at a block.
-    #[must_use]
     pub fn new(first_block: u64, blocks: u64) -> Self {
         Self {
             next: first_block.next_multiple_of(PAGE_BLOCKS),
@@ -38,19 +37,16 @@ impl FileTable {
     }
 
     /// All files by their index.
-    #[must_use]
     pub fn all(&self) -> &[File] {
         &self.files
     }
 
     /// Size of a file in bytes; none if it is missing.
-    #[must_use]
     pub fn size(&self, path: &Path) -> Option<u64> {
         Some(self.bytes(*self.by_path.get(path)?))
     }
 
     /// Size of a file in bytes by its index.
-    #[must_use]
     pub fn bytes(&self, index: usize) -> u64 {
         self.bytes[index]
     }
@@ -97,7 +93,6 @@ impl FileTable {
     }
 
     /// The text that a file is a part of.
-    #[must_use]
     pub fn text(&self, path: &Path) -> Option<&TextJob> {
         self.texts.get(path.parent()?)
     }
@@ -164,7 +159,6 @@ impl FileTable {
 }
 
 /// Start of a thread.
-#[must_use]
 pub fn start(seed: u64, thread: usize) -> u64 {
     nth(seed, thread as u64) % START_NANOS
 }

@@ -1,7 +1,6 @@
 //! `TeraGen`, `TeraSort` and `TeraValidate` as threads of a simulation.
 
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +8,9 @@ use iostudy_pattern::{Record, nth};
 use iostudy_records::terasort::{
     GenerateJob, Outcome, Plan, ROW_BYTES, SortJob, SortOutcome, ValidateJob, sampled_rows,
 };
-use iostudy_records::{CallStats, MAX_CALL_BYTES, read_calls, write_calls};
+use iostudy_records::{
+    CallStats, MAP_PART, MAX_CALL_BYTES, REDUCE_PART, part_name, read_calls, write_calls,
+};
 use iostudy_simulator::{Division, Item, Job, Kind, Operation, Operations, Phase, Round, workers};
 
 use crate::costs::{GENERATE_ROW, SORT_ROW};
@@ -54,10 +55,6 @@ const fn rows_of(bytes: u64) -> u64 {
     bytes / ROW
 }
 
-fn part_path(folder: &Path, prefix: &str, part: usize) -> std::path::PathBuf {
-    folder.join(format!("part-{prefix}-{part:05}"))
-}
-
 /// Make the files of generated rows. Returns them with their numbers of rows.
 ///
 /// # Errors
@@ -66,7 +63,7 @@ fn part_path(folder: &Path, prefix: &str, part: usize) -> std::path::PathBuf {
 pub fn lay_out_rows(job: &GenerateJob, files: &mut FileTable) -> Result<Vec<(usize, u64)>, String> {
     let part = |part| {
         let rows = job.first_row(part + 1) - job.first_row(part);
-        let path = part_path(&job.output, "m", part);
+        let path = job.output.join(part_name(MAP_PART, part));
         Ok((files.create(&path, rows * ROW)?, rows))
     };
     (0..job.parts).map(part).collect()
@@ -93,7 +90,7 @@ pub fn generate(job: &GenerateJob, files: &mut FileTable, seed: u64) -> Result<J
         let phase = Phase::new(Division::Queue(job.parts as u64), count, write);
         workers(count, vec![phase], |thread| start(seed, thread))
     };
-    Ok(once(threads, all))
+    Ok(repeated(threads, all))
 }
 
 /// Validation of rows.
@@ -116,7 +113,7 @@ pub fn validate(job: &ValidateJob, files: &FileTable, seed: u64) -> Result<Job, 
         let phase = Phase::new(Division::Queue(items as u64), count, read);
         workers(count, vec![phase], |thread| start(seed, thread))
     };
-    Ok(once(threads, parts))
+    Ok(repeated(threads, parts))
 }
 
 /// Rows that a validation reads.
@@ -133,7 +130,7 @@ pub fn validated_rows(job: &ValidateJob, files: &FileTable) -> Result<u64, Strin
 }
 
 /// A job with the same threads in each round.
-pub(crate) fn once(
+pub(crate) fn repeated(
     threads: impl Fn() -> Vec<iostudy_simulator::Thread> + Send + 'static,
     files: Vec<usize>,
 ) -> Job {
@@ -150,7 +147,6 @@ pub(crate) fn index(number: u64) -> usize {
 }
 
 /// Measurements of a generation or a validation of that many rows. There are no rows to sum up.
-#[must_use]
 pub fn outcome(rows: u64, round: &Round) -> Outcome {
     Outcome {
         rows,
@@ -179,7 +175,7 @@ struct Sort {
 pub fn lay_out_sorted(job: &SortJob, files: &mut FileTable) -> Result<Vec<usize>, String> {
     let output = |part| {
         let rows = share(job.rows, part, job.reducers);
-        let path = part_path(&job.output, "r", part);
+        let path = job.output.join(part_name(REDUCE_PART, part));
         files.create(&path, (rows.end - rows.start) * ROW)
     };
     (0..job.reducers).map(output).collect()
@@ -208,7 +204,7 @@ pub fn sort(job: &SortJob, files: &mut FileTable, seed: u64) -> Result<Job, Stri
         .collect();
     let run = |number: usize| {
         let folder = &job.spill[number % job.spill.len()];
-        let rows = chunk(job, &plan, number as u64);
+        let rows = plan.chunk(number, job.rows);
         let path = folder.join(format!(".spill-{number}"));
         files.create(&path, (rows.end - rows.start) * ROW)
     };
@@ -231,13 +227,7 @@ pub fn sort(job: &SortJob, files: &mut FileTable, seed: u64) -> Result<Job, Stri
         let threads = sort.job.threads;
         workers(threads, phases(&sort), |thread| start(seed, thread))
     };
-    Ok(once(threads, all))
-}
-
-/// Rows of a chunk.
-fn chunk(job: &SortJob, plan: &Plan, number: u64) -> Range<u64> {
-    let first = number * plan.chunk_rows;
-    first..job.rows.min(first + plan.chunk_rows)
+    Ok(repeated(threads, all))
 }
 
 /// Sampling, spilling, merging.
@@ -249,7 +239,7 @@ fn phases(sort: &Arc<Sort>) -> Vec<Phase> {
         Phase::new(
             Division::Queue(sort.plan.chunks as u64),
             threads,
-            move |chunk| Box::new(spilling.spill(chunk.number).into_iter()),
+            move |chunk| Box::new(spilling.spill(index(chunk.number)).into_iter()),
         ),
         Phase::new(Division::Queue(ranges as u64), threads, move |range| {
             Box::new(merging.merge(index(range.number)).into_iter())
@@ -290,8 +280,8 @@ impl Sort {
     }
 
     /// Read, sort and write a chunk.
-    fn spill(&self, number: u64) -> Vec<Operation> {
-        let rows = chunk(&self.job, &self.plan, number);
+    fn spill(&self, number: usize) -> Vec<Operation> {
+        let rows = self.plan.chunk(number, self.job.rows);
         let count = rows.end - rows.start;
         let buffer_bytes = self.plan.chunk_buffer_bytes;
         let mut operations = self.read(&rows, buffer_bytes);
@@ -299,21 +289,20 @@ impl Sort {
             last.then = count * SORT_ROW;
         }
         let writes = write_calls(0..count * ROW, buffer_bytes);
-        let file = self.runs[index(number)];
+        let file = self.runs[number];
         operations.extend(calls(Kind::Write, file, self.job.direct, writes, |_| 0));
         operations
     }
 
-    /// Merge a range of keys into its part. Consecutive items are in different parts.
+    /// Merge a range of keys into its part.
     fn merge(&self, item: usize) -> Vec<Operation> {
-        let (part, slice) = (item % self.job.reducers, item / self.job.reducers);
-        let (first, range) = (part * self.plan.slices, part * self.plan.slices + slice);
+        let (first, range) = self.plan.ranges_of(item, self.job.reducers);
         let (start, end) = (
             self.rows_before(first, range),
             self.rows_before(first, range + 1),
         );
         let buffer_bytes = self.plan.merge_buffer_bytes;
-        let output = self.outputs[part];
+        let output = self.outputs[item % self.job.reducers];
         let merge = Merge {
             runs: (0..self.runs.len())
                 .map(|run| self.run(run, range))
@@ -331,7 +320,7 @@ impl Sort {
 
     /// Rows of a run in a range of keys.
     fn rows_of_run(&self, run: usize, range: usize) -> Range<u64> {
-        let rows = chunk(&self.job, &self.plan, run as u64);
+        let rows = self.plan.chunk(run, self.job.rows);
         share(rows.end - rows.start, range, self.ranges())
     }
 
@@ -366,7 +355,7 @@ pub fn sort_outcome(job: &SortJob, round: &Round) -> Result<SortOutcome, String>
     let spill = Duration::from_nanos(spilled.map(|phase| phase.ended).max().unwrap_or(0));
     let mut spilled_bytes = vec![0; job.spill.len()];
     for number in 0..plan.chunks {
-        let rows = chunk(job, &plan, number as u64);
+        let rows = plan.chunk(number, job.rows);
         spilled_bytes[number % job.spill.len()] += (rows.end - rows.start) * ROW;
     }
     Ok(SortOutcome {

@@ -6,23 +6,21 @@ use std::time::Duration;
 
 use iostudy_pattern::{Record, nth};
 use iostudy_records::wordcount::{
-    CountJob, CountResult, DistinctWords, SPLIT_BYTES, TAIL_BYTES, TextJob, TextStatistics,
-    WordSummary, split_ranges,
+    CountJob, CountResult, DistinctWords, MIN_BUFFER_BYTES, SPLIT_BYTES, TAIL_BYTES, TextJob,
+    TextStatistics, WordSummary, split_ranges,
 };
-use iostudy_records::{MAX_CALL_BYTES, write_calls};
+use iostudy_records::{MAP_PART, MAX_CALL_BYTES, REDUCE_PART, part_name, write_calls};
 use iostudy_simulator::{Division, Job, Kind, Operation, Phase, Round, workers};
 
 use crate::costs::{COUNT_WORD, MERGE_WORD, SPILL_WORD};
 use crate::file_table::{FileTable, start};
 use crate::merge::{Merge, Run};
-use crate::terasort::{call_stats, calls, index, once, sync};
+use crate::terasort::{call_stats, calls, index, repeated, sync};
 
 /// Bytes of a word's length and count in a run.
 const HEADER_BYTES: u64 = 2;
 /// Bytes of the tab and the line feed of a line of the output.
 const LINE_BYTES: u64 = 2;
-/// Smallest buffer of a run in a merge.
-const MIN_BUFFER_BYTES: u64 = 4096;
 
 /// Make the files of a text.
 ///
@@ -31,7 +29,7 @@ const MIN_BUFFER_BYTES: u64 = 4096;
 /// The disk has no room.
 pub fn lay_out_text(job: &TextJob, files: &mut FileTable) -> Result<(), String> {
     for file in 0..job.files {
-        let path = job.folder.join(format!("part-m-{file:05}"));
+        let path = job.folder.join(part_name(MAP_PART, file as usize));
         files.create(&path, job.file_bytes(file.into()))?;
     }
     files.set_text(job);
@@ -172,7 +170,7 @@ pub fn count(job: &CountJob, files: &mut FileTable, seed: u64) -> Result<Job, St
         });
         workers(job.threads, phases(&count), |thread| start(seed, thread))
     };
-    Ok(once(threads, all))
+    Ok(repeated(threads, all))
 }
 
 fn lay_out(job: &CountJob, expected: &Expected, files: &mut FileTable) -> Result<Files, String> {
@@ -189,7 +187,7 @@ fn lay_out(job: &CountJob, expected: &Expected, files: &mut FileTable) -> Result
     let spill = (0..job.threads).map(spill).collect::<Result<_, String>>()?;
     let part_bytes = expected.output_bytes().div_ceil(job.reducers as u64);
     let output = |part| {
-        let path = job.output.join(format!("part-r-{part:05}"));
+        let path = job.output.join(part_name(REDUCE_PART, part));
         files.create(&path, part_bytes)
     };
     let outputs = (0..job.reducers).map(output).collect::<Result<_, _>>()?;
@@ -305,7 +303,7 @@ impl Count {
         let (reducers, memory) = (self.job.reducers as u64, self.job.thread_memory());
         let output_bytes = self.expected.output_bytes() / reducers;
         let buffer_bytes = (memory.merge_bytes() as u64 / (spills.runs.len() as u64).max(1))
-            .clamp(MIN_BUFFER_BYTES, MAX_CALL_BYTES as u64);
+            .clamp(MIN_BUFFER_BYTES as u64, MAX_CALL_BYTES as u64);
         let words: u64 = spills.runs.iter().map(|run| run.words / reducers).sum();
         let output = self.files.outputs[part];
         let merge = Merge {

@@ -14,7 +14,7 @@ use iostudy_schedulers::{Bio, Nanos, SchedulerBuilder, Settings};
 
 use crate::device::{Completed, Device, Purpose, SimulationError};
 use crate::figures::DeviceCounters;
-use crate::simulation::START;
+use crate::state::START;
 
 /// Bios between two calls of the caller's tick.
 const EVENTS_PER_TICK: u64 = 10_000;

@@ -131,7 +131,6 @@ pub struct Round {
 
 impl Round {
     /// Time from its start to its end.
-    #[must_use]
     pub const fn duration(&self) -> Duration {
         Duration::from_nanos(self.ended - self.began)
     }

@@ -6,21 +6,10 @@ use iostudy_schedulers::{Bio, Priority, ProcessId};
 
 use crate::device::Purpose;
 use crate::host::PAGE_SECTORS;
-use crate::simulation::Simulation;
+use crate::state::Simulation;
 
 /// Pages of a file that the flusher writes before it turns to the next one: 4 MiB.
 pub const CHUNK_PAGES: u64 = 1024;
-
-/// State of the flusher.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Flusher {
-    /// File that is written.
-    file: usize,
-    /// Pages of it that are left of the chunk.
-    left: u64,
-    /// Whether pages older than the limit wait.
-    expired: bool,
-}
 
 impl Simulation<'_> {
     /// Look for files whose pages are older than the limit.

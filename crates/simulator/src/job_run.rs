@@ -1,41 +1,7 @@
 //! Rounds of the jobs of a simulation.
 
-use std::ops::Range;
-
-use iostudy_schedulers::Nanos;
-
-use crate::figures::{JobFigures, Round, StoppedRound, ThreadFigures};
-use crate::lane::Lane;
-use crate::simulation::{START, Simulation};
-
-/// A job under way.
-#[derive(Debug)]
-pub struct JobRun {
-    /// Start of the round.
-    pub began: Nanos,
-    threads: Range<usize>,
-    lanes: Range<usize>,
-    /// Lanes of the round that have not ended.
-    running: usize,
-    /// Lanes that wait for the others.
-    parked: Vec<usize>,
-    figures: JobFigures,
-}
-
-impl JobRun {
-    /// The figures at the end of the simulation, with those of all threads.
-    pub fn finish(self, threads: &[ThreadFigures]) -> JobFigures {
-        let moved = threads[self.threads].iter().map(|thread| thread.moved);
-        let stopped = StoppedRound {
-            began: self.began - START,
-            moved: moved.sum(),
-        };
-        JobFigures {
-            stopped: (self.running > 0).then_some(stopped),
-            ..self.figures
-        }
-    }
-}
+use crate::figures::{JobFigures, Round, ThreadFigures};
+use crate::state::{JobRun, Lane, START, Simulation};
 
 impl Simulation<'_> {
     /// Begin the first round of a job.

@@ -8,17 +8,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use iostudy_schedulers::{Bio, Priority, ProcessId};
-
-use crate::device::Purpose;
-use crate::lane::Stage;
-use crate::simulation::Simulation;
-
 /// Names of changed blocks in a descriptor block.
 const BLOCKS_PER_DESCRIPTOR: u64 = 254;
-/// Level of the requests of the journal's thread: one above that of other processes.
-const PRIORITY_LEVEL: u8 = 3;
-
 /// What a commit waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitStep {
@@ -34,7 +25,7 @@ pub enum CommitStep {
 
 /// Where the last change of some blocks is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Transaction {
+pub enum Transaction {
     Complete,
     UnderCommit,
     Open,
@@ -44,19 +35,19 @@ enum Transaction {
 #[derive(Clone, Debug)]
 pub struct Journal {
     /// Its own file.
-    file: usize,
+    pub file: usize,
     /// Its size in pages.
-    pages: u64,
+    pub pages: u64,
     /// First page after the last transaction.
-    head: u64,
+    pub head: u64,
     /// Blocks of the open transaction.
-    open: BTreeSet<u64>,
+    pub open: BTreeSet<u64>,
     /// Lanes that wait for the commit of the open transaction.
-    awaiting_open: Vec<usize>,
+    pub awaiting_open: Vec<usize>,
     /// Blocks of the transaction under commit.
-    committing: BTreeSet<u64>,
+    pub committing: BTreeSet<u64>,
     /// Lanes that wait for its end; the first one leads.
-    awaiting_commit: Vec<usize>,
+    pub awaiting_commit: Vec<usize>,
 }
 
 impl Journal {
@@ -78,7 +69,7 @@ impl Journal {
     }
 
     /// The transaction of the last change of some blocks; of any block if there are none.
-    fn find(&self, blocks: &[Range<u64>]) -> Transaction {
+    pub fn find(&self, blocks: &[Range<u64>]) -> Transaction {
         let has = |transaction: &BTreeSet<u64>| {
             let mut changed = blocks.iter().map(|own| transaction.range(own.clone()));
             !transaction.is_empty()
@@ -94,7 +85,7 @@ impl Journal {
     }
 
     /// Close the open transaction. Returns the pages of descriptor and changed blocks.
-    fn begin(&mut self) -> Range<u64> {
+    pub fn begin(&mut self) -> Range<u64> {
         self.committing = std::mem::take(&mut self.open);
         self.awaiting_commit = std::mem::take(&mut self.awaiting_open);
         let changed = self.committing.len() as u64;
@@ -109,111 +100,16 @@ impl Journal {
     }
 
     /// The page of the commit block.
-    const fn commit_block(&mut self) -> Range<u64> {
+    pub const fn commit_block(&mut self) -> Range<u64> {
         let page = self.head;
         self.head += 1;
         page..self.head
     }
 
     /// End the commit. Returns the lanes that waited for it.
-    fn end(&mut self) -> Vec<usize> {
+    pub fn end(&mut self) -> Vec<usize> {
         self.committing.clear();
         std::mem::take(&mut self.awaiting_commit)
-    }
-}
-
-impl Simulation<'_> {
-    /// Let a lane wait until the last change of some blocks of a file is in the journal.
-    ///
-    /// A file without a journal has nothing to wait for.
-    pub(crate) fn await_commit(&mut self, lane: usize, metadata: usize, blocks: &[Range<u64>]) {
-        let Some(journal) = self.journals.get_mut(&metadata) else {
-            return self.wake(lane, 0);
-        };
-        match journal.find(blocks) {
-            Transaction::Complete => self.wake(lane, 0),
-            Transaction::UnderCommit => journal.awaiting_commit.push(lane),
-            Transaction::Open => {
-                journal.awaiting_open.push(lane);
-                if journal.committing.is_empty() {
-                    self.begin_commit(metadata);
-                }
-            }
-        }
-    }
-
-    fn journal(&mut self, metadata: usize) -> &mut Journal {
-        let journal = self.journals.get_mut(&metadata);
-        journal.expect("a file with a journal")
-    }
-
-    /// Forget the open transaction of a file that does not exist any longer.
-    pub(crate) fn forget_changes(&mut self, metadata: usize) {
-        if let Some(journal) = self.journals.get_mut(&metadata) {
-            journal.open.clear();
-        }
-    }
-
-    /// Commit the open transaction if a lane waits for it.
-    fn begin_commit(&mut self, metadata: usize) {
-        let journal = self.journal(metadata);
-        if let Some(&leader) = journal.awaiting_open.first() {
-            let pages = journal.begin();
-            self.write_journal(leader, metadata, &pages, CommitStep::Changes);
-        }
-    }
-
-    /// Continue a commit after a step that its leading lane has awaited.
-    pub(crate) fn continue_commit(&mut self, leader: usize, metadata: usize, step: CommitStep) {
-        match step {
-            CommitStep::Changes => self.flush_journal(leader, CommitStep::ChangesFlush),
-            CommitStep::ChangesFlush => {
-                let page = self.journal(metadata).commit_block();
-                self.write_journal(leader, metadata, &page, CommitStep::CommitBlock);
-            }
-            CommitStep::CommitBlock => self.flush_journal(leader, CommitStep::CommitBlockFlush),
-            CommitStep::CommitBlockFlush => self.end_commit(leader, metadata),
-        }
-    }
-
-    fn write_journal(
-        &mut self,
-        leader: usize,
-        metadata: usize,
-        pages: &Range<u64>,
-        step: CommitStep,
-    ) {
-        let file = self.journal(metadata).file;
-        let process = u32::try_from(self.threads.len()).expect("few threads");
-        let parts = self.parts(pages);
-        self.set_stage(leader, Stage::Committing(step), parts.len());
-        for part in parts {
-            let (start, sectors) = self.sectors_of(file, &part);
-            let bio = Bio {
-                sync: true,
-                metadata: true,
-                priority: Priority {
-                    level: PRIORITY_LEVEL,
-                    ..Priority::default()
-                },
-                // The flusher has the number before.
-                ..Bio::write(ProcessId(process + 1), start, sectors)
-            };
-            self.device.submit(bio, Purpose::Direct(leader));
-        }
-    }
-
-    fn flush_journal(&mut self, leader: usize, step: CommitStep) {
-        self.set_stage(leader, Stage::Committing(step), 0);
-        self.device.submit_flush(leader);
-    }
-
-    fn end_commit(&mut self, leader: usize, metadata: usize) {
-        self.set_stage(leader, Stage::Ending, 0);
-        for lane in self.journal(metadata).end() {
-            self.wake(lane, 0);
-        }
-        self.begin_commit(metadata);
     }
 }
 

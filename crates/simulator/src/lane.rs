@@ -2,78 +2,12 @@
 
 use std::ops::Range;
 
-use iostudy_pattern::Record;
 use iostudy_schedulers::{Bio, Nanos, ProcessId};
 
 use crate::device::Purpose;
 use crate::host::{PAGE_BYTES, PAGE_SECTORS};
-use crate::journal::CommitStep;
-use crate::simulation::Simulation;
+use crate::state::{Running, Simulation, Stage, pages_of};
 use crate::thread::{Kind, Operation, Step};
-
-/// Stage of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Its pieces are moved.
-    Pieces,
-    /// Its bios or its write-back are awaited.
-    Awaiting,
-    /// It leads a commit.
-    Committing(CommitStep),
-    /// The flush of the drive is awaited, or the end of a commit.
-    Ending,
-}
-
-/// An operation under way.
-#[derive(Clone, Debug)]
-struct Running {
-    operation: Operation,
-    begun: Nanos,
-    stage: Stage,
-    /// Index of the current piece.
-    piece: usize,
-    /// First page of the current piece that was not moved yet.
-    page: Option<u64>,
-    /// Bios that have not completed.
-    bios: u32,
-}
-
-impl Running {
-    /// Pages of all pieces.
-    fn pages(&self) -> Vec<Range<u64>> {
-        self.operation
-            .pieces
-            .iter()
-            .copied()
-            .map(pages_of)
-            .collect()
-    }
-}
-
-/// One of a thread's outstanding operations.
-#[derive(Clone, Debug)]
-pub struct Lane {
-    /// Its job.
-    pub job: usize,
-    /// Its thread.
-    pub thread: usize,
-    running: Option<Running>,
-}
-
-impl Lane {
-    pub const fn new(job: usize, thread: usize) -> Self {
-        Self {
-            job,
-            thread,
-            running: None,
-        }
-    }
-}
-
-const fn pages_of(piece: Record) -> Range<u64> {
-    let end = piece.offset + piece.len as u64;
-    piece.offset / PAGE_BYTES..end.div_ceil(PAGE_BYTES)
-}
 
 impl Simulation<'_> {
     /// Continue a lane whose wait has ended.

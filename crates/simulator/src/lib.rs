@@ -24,6 +24,7 @@
 mod common;
 
 mod closed_replay;
+mod commits;
 mod device;
 mod figures;
 mod flusher;
@@ -38,6 +39,7 @@ mod records;
 mod replay;
 mod script;
 mod simulation;
+mod state;
 mod thread;
 mod volume;
 mod work;
@@ -53,7 +55,7 @@ pub use host::{Host, PAGE_BYTES};
 pub use records::{Direction, Length, Records};
 pub use replay::{Dispatch, RecordedRequest, replay};
 pub use script::{Script, ScriptStep};
-pub use simulation::{Experiment, File};
+pub use state::{Experiment, File};
 pub use thread::{Job, Kind, Operation, Source, Step, Thread};
 pub use volume::VolumeLayout;
 pub use work::{Division, Item, Operations, Phase, Worker, workers};

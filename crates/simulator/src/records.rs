@@ -64,7 +64,6 @@ pub struct Records {
 
 impl Records {
     /// All records of a sequence once, buffered, without syncs and pauses.
-    #[must_use]
     pub fn new(sequence: RecordSequence, files: Vec<usize>, direction: Direction) -> Self {
         Self {
             length: Length::Records(sequence.pass()),

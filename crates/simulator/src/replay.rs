@@ -12,7 +12,7 @@ use iostudy_schedulers::{
     Bio, MergePolicy, Nanos, RequestQueue, SchedulerBuilder, Settings, Submission, TunableError,
 };
 
-use crate::simulation::START;
+use crate::state::START;
 
 /// A request of a recorded run. Times are from the start of the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

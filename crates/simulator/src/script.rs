@@ -26,7 +26,6 @@ pub struct Script {
 
 impl Script {
     /// A thread that performs these steps.
-    #[must_use]
     pub fn new(steps: impl Iterator<Item = ScriptStep> + Send + 'static) -> Self {
         Self {
             steps: Box::new(steps),

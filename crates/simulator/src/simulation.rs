@@ -1,63 +1,17 @@
 //! The closed loop of threads, page cache and device.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use iostudy_drive::Parameters;
-use iostudy_pattern::nth;
-use iostudy_schedulers::{Nanos, SchedulerBuilder, Settings};
+use iostudy_schedulers::Nanos;
 
 use crate::device::{Completed, Purpose, SimulationError};
-use crate::figures::{Figures, ThreadFigures};
-use crate::flusher::Flusher;
-use crate::host::{Host, PAGE_SECTORS};
-use crate::job_run::JobRun;
-use crate::journal::Journal;
-use crate::lane::Lane;
-use crate::page_cache::PageCache;
-use crate::thread::{Job, Thread};
-use crate::volume::{Volume, VolumeLayout};
+use crate::figures::Figures;
+use crate::state::{Experiment, START, Simulation};
+use crate::volume::Volume;
 
-/// Time at which a simulation begins: some schedulers compute times before now.
-pub const START: Nanos = 100_000_000_000;
 /// Events between two calls of the caller's tick.
 const EVENTS_PER_TICK: u64 = 10_000;
-/// Largest deviation of a processor time from its nominal value, in permille.
-const JITTER_PERMILLE: u64 = 100;
-
-/// A file: one extent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct File {
-    /// First sector.
-    pub start: u64,
-    /// Size in pages.
-    pub pages: u64,
-    /// File of the journal that its changes go through.
-    pub journal: Option<usize>,
-}
-
-/// What a simulation runs.
-pub struct Experiment {
-    /// The scheduler.
-    pub scheduler: SchedulerBuilder,
-    /// Properties of the request queue. Its depth is at most that of the drive.
-    pub settings: Settings,
-    /// Names and texts of tunables that differ from their defaults.
-    pub tunables: Vec<(String, String)>,
-    /// The drive, or each drive of a volume.
-    pub drive: Parameters,
-    /// The volume over such drives.
-    pub layout: VolumeLayout,
-    /// The host.
-    pub host: Host,
-    /// The files.
-    pub files: Vec<File>,
-    /// The jobs, which begin at the same time.
-    pub jobs: Vec<Job>,
-    /// Seed of the deviations of processor times.
-    pub seed: u64,
-}
 
 impl Experiment {
     /// Run the simulation until all jobs that do not repeat have ended.
@@ -74,6 +28,9 @@ impl Experiment {
             device.write_tunable(name, text)?;
         }
         let mut simulation = Simulation::new(self, device);
+        for job in 0..simulation.experiment.jobs.len() {
+            simulation.start_job(job);
+        }
         while simulation.running > 0 {
             if simulation.events % EVENTS_PER_TICK == 0 && !tick(simulation.events) {
                 return Err(SimulationError::Stopped);
@@ -84,92 +41,7 @@ impl Experiment {
     }
 }
 
-pub(crate) struct Simulation<'a> {
-    pub(crate) experiment: &'a mut Experiment,
-    pub(crate) device: Volume,
-    pub(crate) cache: PageCache,
-    pub(crate) flusher: Flusher,
-    /// Journals by the file of metadata.
-    pub(crate) journals: BTreeMap<usize, Journal>,
-    pub(crate) now: Nanos,
-    pub(crate) jobs: Vec<JobRun>,
-    pub(crate) threads: Vec<Thread>,
-    pub(crate) lanes: Vec<Lane>,
-    /// Jobs that do not repeat and have not ended.
-    pub(crate) running: usize,
-    /// Lanes that wait until fewer pages are dirty.
-    pub(crate) throttled: VecDeque<usize>,
-    pub(crate) figures: Vec<ThreadFigures>,
-    /// Times at which lanes continue, in order of their planning at equal times.
-    wake_ups: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
-    next_check: Nanos,
-    planned: u64,
-    events: u64,
-}
-
-fn journals(files: &[File]) -> BTreeMap<usize, Journal> {
-    let journal = |(index, file): (usize, &File)| {
-        let journal = file.journal?;
-        Some((index, Journal::new(journal, files[journal].pages)))
-    };
-    files.iter().enumerate().filter_map(journal).collect()
-}
-
-impl<'a> Simulation<'a> {
-    fn new(experiment: &'a mut Experiment, device: Volume) -> Self {
-        let mut simulation = Self {
-            device,
-            cache: PageCache::new(experiment.files.len()),
-            flusher: Flusher::default(),
-            journals: journals(&experiment.files),
-            now: START,
-            jobs: Vec::new(),
-            threads: Vec::new(),
-            lanes: Vec::new(),
-            running: 0,
-            throttled: VecDeque::new(),
-            figures: Vec::new(),
-            wake_ups: BinaryHeap::new(),
-            next_check: START + experiment.host.dirty_writeback,
-            planned: 0,
-            events: 0,
-            experiment,
-        };
-        for job in 0..simulation.experiment.jobs.len() {
-            simulation.start_job(job);
-        }
-        simulation
-    }
-
-    /// Let a lane continue after `delay`.
-    pub(crate) fn wake(&mut self, lane: usize, delay: Nanos) {
-        self.planned += 1;
-        self.wake_ups
-            .push(Reverse((self.now + delay, self.planned, lane)));
-    }
-
-    /// Time from the start.
-    pub(crate) const fn elapsed(&self) -> Nanos {
-        self.now - START
-    }
-
-    /// A processor time near `nominal`.
-    pub(crate) fn vary(&mut self, nominal: Nanos) -> Nanos {
-        self.planned += 1;
-        let draw = nth(self.experiment.seed, self.planned) % (2 * JITTER_PERMILLE + 1);
-        nominal * (1000 - JITTER_PERMILLE + draw) / 1000
-    }
-
-    /// First sector and number of sectors of pages.
-    pub(crate) fn sectors_of(&self, file: usize, pages: &Range<u64>) -> (u64, u32) {
-        let sectors = (pages.end - pages.start) * PAGE_SECTORS;
-        let start = self.experiment.files[file].start + pages.start * PAGE_SECTORS;
-        (
-            start,
-            u32::try_from(sectors).expect("a request is below 2 TiB"),
-        )
-    }
-
+impl Simulation<'_> {
     /// Completions, wake-ups, write-back, timers and dispatches of the next instant.
     fn step(&mut self) -> Result<(), SimulationError> {
         let time = self.next_event()?;
@@ -234,15 +106,6 @@ impl<'a> Simulation<'a> {
             self.wake(lane, 0);
         }
         self.wake_throttled();
-    }
-
-    /// Let writers continue if few enough pages are dirty.
-    pub(crate) fn wake_throttled(&mut self) {
-        if self.cache.unwritten() < self.experiment.host.dirty_pages() {
-            for lane in std::mem::take(&mut self.throttled) {
-                self.wake(lane, 0);
-            }
-        }
     }
 
     fn finish(self) -> Figures {

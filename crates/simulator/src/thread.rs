@@ -40,7 +40,6 @@ pub struct Operation {
 
 impl Operation {
     /// An operation on `file` without pieces, which is not durable.
-    #[must_use]
     pub const fn new(kind: Kind, file: usize) -> Self {
         Self {
             kind,
@@ -54,7 +53,6 @@ impl Operation {
     }
 
     /// A sync of `file` with a flush of the drive.
-    #[must_use]
     pub fn sync(file: usize) -> Self {
         Self {
             durable: true,
@@ -63,7 +61,6 @@ impl Operation {
     }
 
     /// A buffered read or write of one piece.
-    #[must_use]
     pub fn call(kind: Kind, file: usize, piece: Record) -> Self {
         Self {
             pieces: vec![piece],
@@ -72,7 +69,6 @@ impl Operation {
     }
 
     /// Bytes of all pieces.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.len as u64).sum()
     }
@@ -131,7 +127,6 @@ pub struct Job {
 
 impl Job {
     /// A job of one round.
-    #[must_use]
     pub fn once(threads: Vec<Thread>, ramp: Nanos) -> Self {
         let mut threads = Some(threads);
         Self {

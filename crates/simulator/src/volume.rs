@@ -43,13 +43,11 @@ struct Piece {
 
 impl VolumeLayout {
     /// Number of drives.
-    #[must_use]
     pub const fn drives(&self) -> u32 {
         self.stripes * self.copies
     }
 
     /// Sectors of the volume over drives with so many.
-    #[must_use]
     pub fn capacity(&self, sectors: u64) -> u64 {
         if self.stripes == 1 {
             return sectors;

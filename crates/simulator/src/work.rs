@@ -79,7 +79,6 @@ impl Phase {
 /// The threads of `number` workers, of which each begins at `start` of its number.
 ///
 /// A phase begins when all workers have ended the one before.
-#[must_use]
 pub fn workers(number: usize, phases: Vec<Phase>, start: impl Fn(usize) -> Nanos) -> Vec<Thread> {
     let phases = Arc::new(phases);
     let thread = |number| Thread {

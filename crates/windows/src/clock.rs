@@ -19,7 +19,6 @@ pub struct MonotonicClock {
 
 impl MonotonicClock {
     /// Compare both clocks.
-    #[must_use]
     pub fn new() -> Self {
         let readings = (0..READINGS).map(|_| {
             let before = Instant::now();
@@ -35,7 +34,6 @@ impl MonotonicClock {
     }
 
     /// Instant of a reading; `None` if it is before the clock's start or beyond its range.
-    #[must_use]
     pub fn instant(&self, seconds: f64) -> Option<Instant> {
         let reading = Duration::try_from_secs_f64(seconds).ok()?;
         match reading.checked_sub(self.since_boot) {

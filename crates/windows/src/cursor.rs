@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use crate::counts::{Counts, Snapshots};
-use crate::window::LoggedWindow;
+use crate::log::LoggedWindow;
+use crate::pending::{Counts, Snapshots};
 
 /// Later than the end of any job: a worker without a log never reaches a bound.
 const NEVER: Duration = Duration::from_secs(1 << 32);
@@ -34,7 +34,6 @@ impl<'a> WindowCursor<'a> {
     }
 
     /// Cursor of a job without windows.
-    #[must_use]
     pub fn without_log() -> Self {
         Self {
             log: None,

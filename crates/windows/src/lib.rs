@@ -10,15 +10,13 @@
 //! its end, by the worker's own clock. Adjacent windows therefore sum up to the whole.
 
 mod clock;
-mod counts;
 mod cursor;
 mod log;
 mod pending;
-mod window;
 
 pub use clock::MonotonicClock;
-pub use counts::Counts;
 pub use cursor::WindowCursor;
 pub use log::WindowLog;
+pub use log::{InvalidWindow, Window};
+pub use pending::Counts;
 pub use pending::WindowCounts;
-pub use window::{InvalidWindow, Window};

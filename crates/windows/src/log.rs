@@ -1,14 +1,14 @@
-//! Log of windows, shared by the driver and the workers of a job.
+//! Windows of time, and their log.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::counts::Snapshots;
+use thiserror::Error;
+
 use crate::cursor::WindowCursor;
-use crate::pending::{Pending, WindowCounts};
-use crate::window::{InvalidWindow, LoggedWindow, Window};
+use crate::pending::{Pending, Snapshots, WindowCounts};
 
 /// Append-only log of windows. The driver's methods may be called from any thread.
 #[derive(Debug)]
@@ -29,7 +29,6 @@ struct Driver {
 
 impl WindowLog {
     /// Create an empty log.
-    #[must_use]
     pub fn new() -> Self {
         let (sender, receiver) = channel();
         Self {
@@ -53,7 +52,6 @@ impl WindowLog {
     }
 
     /// Cursor of one worker. Every worker of the job needs one.
-    #[must_use]
     pub fn cursor(&self) -> WindowCursor<'_> {
         WindowCursor::new(&self.windows, self.sender.clone())
     }
@@ -113,4 +111,35 @@ impl Default for WindowLog {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Half-open interval of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// First instant of the window.
+    pub start: Instant,
+    /// First instant after the window.
+    pub end: Instant,
+}
+
+/// Window as workers find it in the log.
+#[derive(Debug)]
+pub(crate) struct LoggedWindow {
+    pub(crate) window: Window,
+    /// Whether the window was published after its start, and has no exact counts.
+    pub(crate) late: AtomicBool,
+}
+
+/// Reasons why a window is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum InvalidWindow {
+    /// The window contains no time.
+    #[error("its end is not after its start")]
+    Empty,
+    /// The window starts before an earlier one ends.
+    #[error("it starts before the end of the window opened before it")]
+    Overlap,
+    /// Operations of the window may already have completed.
+    #[error("its start is in the past; open it earlier")]
+    Past,
 }

@@ -85,7 +85,6 @@ impl<'a, T, E> Worker<'a, T, E> {
     }
 
     /// Index of this worker, from 0.
-    #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }

@@ -7,14 +7,14 @@ use iostudy_simulated_jobs::{
 use iostudy_simulator::{Job, Round};
 use pyo3::prelude::*;
 
+use crate::errors::value_error;
 use crate::events::{EventJobs, EventResult};
 use crate::job::FileJob;
 use crate::job_result::JobResult;
-use crate::metadata::{MetadataJob, to_python};
+use crate::latencies::Phase;
+use crate::metadata::{MetadataJob, phase_to_python};
 use crate::mrbench::{self, MrBenchModel, PyJobTimes};
-use crate::phase::Phase;
 use crate::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
-use crate::value_error::value_error;
 use crate::wordcount::{WordCount, WordCountResult, ZipfText};
 
 #[derive(FromPyObject)]
@@ -117,7 +117,7 @@ impl AnyJob<'_> {
             }
             Self::Metadata(job) => {
                 let phases = metadata_jobs::result(job.job(), round);
-                Outcome::Metadata(phases.iter().map(to_python).collect())
+                Outcome::Metadata(phases.iter().map(phase_to_python).collect())
             }
             Self::MrBench(job) => {
                 let times = tiny_jobs::result(job.jobs(), round).into_iter();

@@ -7,16 +7,14 @@ mod setup;
 use iostudy_drive::{Drive, Parameters};
 use iostudy_simulated_jobs::{FileTable, start};
 use iostudy_simulator::{
-    ClosedReplay, DeviceCounters, Experiment, Job, JobFigures, Round, SimulationError, VolumeLayout,
+    ClosedReplay, DeviceCounters, Experiment, Job, JobFigures, Round, VolumeLayout,
 };
 use pyo3::prelude::*;
 
 use crate::drive::DriveModel;
-use crate::errors::StoppedError;
-use crate::interruptible::run_interruptibly;
+use crate::errors::{run_job, to_python, value_error};
 use crate::path::NativePath;
 use crate::trace_replay::{TraceReplay, TraceReplayResult};
-use crate::value_error::value_error;
 
 use jobs::{AnyJob, Outcome};
 use setup::Setup;
@@ -54,26 +52,22 @@ impl SimulatedDisk {
         }
     }
 
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn size(&self, path: NativePath) -> Option<u64> {
         self.files.size(&path.0)
     }
 
     /// Make the files of a job in no time.
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn lay_out(&mut self, py: Python<'_>, job: AnyJob<'_>) -> PyResult<Outcome> {
         job.lay_out(py, &mut self.files)
     }
 
     /// Make a file at a block, where a file of a real disk lies.
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn place(&mut self, path: NativePath, start: u64, size_bytes: u64) -> PyResult<()> {
         let placed = self.files.place(&path.0, start, size_bytes);
         placed.map_err(value_error)
     }
 
     /// Let the scheduler of `setup` choose among recorded requests.
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn replay(
         &self,
         requests: Vec<replayed::Request>,
@@ -88,15 +82,13 @@ impl SimulatedDisk {
     }
 
     /// Refuse a scheduler or a tunable that does not exist.
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
-    fn check(&self, setup: Setup) -> PyResult<()> {
+    fn check(&self, py: Python<'_>, setup: Setup) -> PyResult<()> {
         let mut experiment = self.experiment(&setup, Vec::new())?;
         let checked = experiment.run(&mut |_| true);
-        checked.map(|_| ()).map_err(|error| translate(&error))
+        checked.map(|_| ()).map_err(|error| to_python(py, &error))
     }
 
     #[pyo3(signature = (replay, setup, tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn replay_trace(
         &self,
         py: Python<'_>,
@@ -111,14 +103,12 @@ impl SimulatedDisk {
             drive: self.drive.clone(),
             threads: replay.threads(|thread| start(setup.seed, thread)),
         };
-        let figures = run_interruptibly(py, tick.as_ref(), |tick| replay.run(tick))?
-            .map_err(|error| translate(&error))?;
+        let figures = run_job(py, tick.as_ref(), |tick| replay.run(tick))?;
         let counters = counters(&figures.device, figures.duration);
         Ok((TraceReplayResult::from(figures), counters))
     }
 
     #[pyo3(signature = (jobs, setup, *, repeat_others = false, tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(
         &mut self,
         py: Python<'_>,
@@ -136,8 +126,7 @@ impl SimulatedDisk {
         });
         let simulated = simulated.collect::<Result<Vec<Job>, String>>();
         let mut experiment = self.experiment(&setup, simulated.map_err(value_error)?)?;
-        let figures = run_interruptibly(py, tick.as_ref(), |tick| experiment.run(tick))?
-            .map_err(|error| translate(&error))?;
+        let figures = run_job(py, tick.as_ref(), |tick| experiment.run(tick))?;
         let fetched = (jobs.len() == 1).then_some(figures.device.read.sectors * 512);
         let rounds = jobs.iter().zip(&figures.jobs).map(|(job, own)| {
             let outcome = |round: &Round| job.outcome(py, round, &self.files, fetched);
@@ -184,15 +173,6 @@ impl SimulatedDisk {
             jobs,
             seed: setup.seed,
         })
-    }
-}
-
-fn translate(error: &SimulationError) -> PyErr {
-    match error {
-        SimulationError::Stopped => StoppedError::new_err(error.to_string()),
-        SimulationError::Drive(_)
-        | SimulationError::Tunable(_)
-        | SimulationError::Stalled { .. } => value_error(error),
     }
 }
 

@@ -8,7 +8,7 @@ use iostudy_schedulers::{
 use iostudy_simulator::Host;
 use pyo3::prelude::*;
 
-use crate::value_error::unknown_value;
+use crate::errors::unknown_value;
 
 const SCHEDULERS: [(&str, SchedulerBuilder); 9] = [
     ("none", NoScheduler::build),

@@ -29,7 +29,6 @@ impl MediaAccess {
 ///
 /// With `on_arrival`, sectors are accessed in the order in which they pass (zero-latency access);
 /// otherwise in block order.
-#[must_use]
 pub fn plan(
     mechanism: &Mechanism,
     start: Start,

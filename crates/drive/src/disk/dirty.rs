@@ -22,19 +22,16 @@ pub struct Dirty {
 
 impl Dirty {
     /// Number of dirty blocks.
-    #[must_use]
     pub const fn blocks(&self) -> u64 {
         self.blocks
     }
 
     /// Number of extents.
-    #[must_use]
     pub fn extents(&self) -> usize {
         self.extents.len()
     }
 
     /// Whether no block is dirty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.extents.is_empty()
     }
@@ -49,14 +46,12 @@ impl Dirty {
     }
 
     /// Whether all of `start..end` is dirty.
-    #[must_use]
     pub fn contains(&self, start: u64, end: u64) -> bool {
         let before = self.extents.range(..=start).next_back();
         before.is_some_and(|(_, (extent_end, _))| *extent_end >= end)
     }
 
     /// Whether `start..end` would extend or overlap an extent.
-    #[must_use]
     pub fn touches(&self, start: u64, end: u64) -> bool {
         let before = self.extents.range(..=end).next_back();
         before.is_some_and(|(_, (extent_end, _))| *extent_end >= start)
@@ -101,7 +96,6 @@ impl Dirty {
     }
 
     /// First extent at or after `block`, else the first of all (circular scan).
-    #[must_use]
     pub fn next_from(&self, block: u64) -> Option<Extent> {
         let after = self.extents.range(block..).next();
         let (start, (end, oldest)) = after.or_else(|| self.extents.iter().next())?;
@@ -113,7 +107,6 @@ impl Dirty {
     }
 
     /// Whether a write up to number `number` is dirty.
-    #[must_use]
     pub fn has_before(&self, number: u64) -> bool {
         self.extents.values().any(|(_, oldest)| *oldest <= number)
     }

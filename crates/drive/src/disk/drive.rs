@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::disk::access::plan;
-use crate::disk::choice::Choice;
 use crate::disk::dirty::{Dirty, Extent};
 use crate::disk::geometry::Geometry;
 use crate::disk::mechanism::{Access, Arm, Mechanism, Progress, Start, Target};
@@ -14,7 +13,7 @@ use crate::disk::seek::SeekCurve;
 use crate::disk::segments::Segments;
 use crate::disk::shingling::ShingleMap;
 use crate::disk::weak::WeakRegions;
-use crate::error::SubmitError;
+use crate::request::SubmitError;
 use crate::request::{Completion, Nanos, Operation, Request};
 
 /// A command that waits for the medium or for room in the write cache.
@@ -74,7 +73,6 @@ pub struct Disk {
 
 impl Disk {
     /// A drive at time 0, with empty caches and the arm over cylinder 0.
-    #[must_use]
     pub fn new(parameters: DiskParameters) -> Self {
         let geometry = Geometry::new(
             &parameters.zones,
@@ -125,14 +123,12 @@ impl Disk {
     }
 
     /// Blocks of the drive.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         let medium = self.mechanism.geometry.blocks();
         self.shingles.as_ref().map_or(medium, ShingleMap::blocks)
     }
 
     /// Submitted commands that have not been returned as completions.
-    #[must_use]
     pub const fn in_flight(&self) -> usize {
         self.in_flight
     }
@@ -165,14 +161,12 @@ impl Disk {
     }
 
     /// Time of the next event: a completion, or a decision of the drive.
-    #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
         let completion = self.next_completion().map(|next| next.at);
         completion.into_iter().chain(self.next_decision()).min()
     }
 
     /// The next of the completions that are known already.
-    #[must_use]
     pub fn next_completion(&self) -> Option<Completion> {
         self.completions.peek().map(|Reverse(next)| *next)
     }
@@ -215,27 +209,7 @@ impl Disk {
         Some(earliest.max(self.free_at))
     }
 
-    fn decide(&mut self, time: Nanos) {
-        self.finish_write_back(time);
-        self.finish_flushes(time);
-        self.fill_from_read_ahead(time);
-        match self.choose(time) {
-            Some(Choice::Command(index)) => {
-                let command = self.waiting.swap_remove(index);
-                match command.request.operation {
-                    Operation::Read => self.read_media(time, &command.request),
-                    Operation::Write | Operation::Flush => self.write_media(time, &command.request),
-                }
-            }
-            Some(Choice::WriteBack) => self.start_write_back(time),
-            None if self.is_idle() && self.cleaning_at().is_some_and(|at| at <= time) => {
-                self.clean_band(time);
-            }
-            None => {}
-        }
-    }
-
-    fn start_write_back(&mut self, time: Nanos) {
+    pub(super) fn start_write_back(&mut self, time: Nanos) {
         let Some(extent) = self.dirty.next_from(self.scan_from) else {
             return;
         };
@@ -270,7 +244,7 @@ impl Disk {
         access.end
     }
 
-    fn finish_write_back(&mut self, time: Nanos) {
+    pub(super) fn finish_write_back(&mut self, time: Nanos) {
         if let Some((start, end)) = self.write_back.take() {
             self.dirty.remove(start, end);
             self.admit(time);
@@ -297,7 +271,7 @@ impl Disk {
         }
     }
 
-    fn finish_flushes(&mut self, time: Nanos) {
+    pub(super) fn finish_flushes(&mut self, time: Nanos) {
         let overhead = self.parameters.overheads.flush;
         let pending = std::mem::take(&mut self.flushes);
         for flush in pending {

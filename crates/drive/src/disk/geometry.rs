@@ -82,7 +82,6 @@ impl Geometry {
     /// Geometry of `zones` in ascending order; blocks beyond `capacity` are not used.
     ///
     /// With `serpentine`, every other cylinder is filled from its last head to its first.
-    #[must_use]
     pub fn new(
         zones: &[Zone],
         surfaces: u32,
@@ -113,19 +112,16 @@ impl Geometry {
     }
 
     /// Blocks of the host.
-    #[must_use]
     pub const fn blocks(&self) -> u64 {
         self.blocks
     }
 
     /// Cylinders, from 0 to the last one of the last zone.
-    #[must_use]
     pub const fn cylinders(&self) -> u32 {
         self.cylinders
     }
 
     /// Track that holds `block`.
-    #[must_use]
     pub fn track(&self, block: u64) -> Track {
         let zone = &self.zones[self.first_blocks.partition_point(|first| *first <= block) - 1];
         zone.track(block, self.surfaces, self.serpentine, self.period)

@@ -29,7 +29,6 @@ pub struct Start {
 
 impl Start {
     /// Start of an access whose data are in the drive already.
-    #[must_use]
     pub const fn new(arm: Arm, time: Nanos) -> Self {
         Self {
             arm,
@@ -69,14 +68,12 @@ pub struct Run {
 
 impl Run {
     /// Time at which `blocks` sectors of the run have passed, so that `passed` counts them.
-    #[must_use]
     pub fn time_of(&self, blocks: u32) -> Nanos {
         let sectors = (self.end - self.begin) * u64::from(blocks);
         self.begin + sectors.div_ceil(u64::from(self.blocks))
     }
 
     /// Sectors that have passed at `time`.
-    #[must_use]
     pub fn passed(&self, time: Nanos) -> u32 {
         if time >= self.end {
             return self.blocks;
@@ -127,7 +124,6 @@ impl Mechanism {
     /// On the same track, a read after a write costs a seek to the adjacent cylinder: the read
     /// element has an offset from the write element. So does a new command on another
     /// head.
-    #[must_use]
     pub fn movement(&self, from: Arm, to: Arm, access: Access, progress: Progress) -> Nanos {
         let distance = from.cylinder.abs_diff(to.cylinder);
         let base = match (distance, progress) {
@@ -146,7 +142,6 @@ impl Mechanism {
     }
 
     /// Time from `time` until sector `sector` of `track` begins to pass.
-    #[must_use]
     pub fn rotation(&self, time: Nanos, track: &Track, sector: u32) -> Nanos {
         let target = track.angle + self.sector_time(track, sector);
         let now = time % self.period;
@@ -154,7 +149,6 @@ impl Mechanism {
     }
 
     /// Place of `block` for an access.
-    #[must_use]
     pub fn target(&self, block: u64, access: Access) -> Target {
         let track = self.geometry.track(block);
         let sector = track.first_sector + offset(block, &track);
@@ -167,7 +161,6 @@ impl Mechanism {
 
     /// Time from `time` until `target` begins to pass, for a new command; `None` if it is not
     /// below `limit`.
-    #[must_use]
     pub fn positioning_below(
         &self,
         limit: Nanos,
@@ -190,7 +183,6 @@ impl Mechanism {
     }
 
     /// First run of an access in block order: all of `range`, or its blocks on the first track.
-    #[must_use]
     pub fn run(&self, from: Start, range: (u64, u64), access: Access, progress: Progress) -> Run {
         let (block, end) = range;
         let track = self.geometry.track(block);
@@ -217,14 +209,12 @@ impl Mechanism {
     }
 
     /// Time of `sectors` sectors of `track`.
-    #[must_use]
     pub fn sector_time(&self, track: &Track, sectors: u32) -> Nanos {
         self.period * u64::from(sectors) / u64::from(track.sectors)
     }
 }
 
 /// Arm position of an access to a track.
-#[must_use]
 pub const fn arm_of(track: &Track, access: Access) -> Arm {
     Arm {
         writing: matches!(access, Access::Write),
@@ -234,7 +224,6 @@ pub const fn arm_of(track: &Track, access: Access) -> Arm {
 }
 
 /// Blocks of `track` before `block`.
-#[must_use]
 pub fn offset(block: u64, track: &Track) -> u32 {
     u32::try_from(block - track.first_block).expect("the block is on the track")
 }

@@ -1,7 +1,6 @@
 //! Disk drives: mechanics, cache and command queue.
 
 mod access;
-mod choice;
 mod dirty;
 mod geometry;
 mod mechanism;
@@ -13,6 +12,7 @@ mod shingling;
 mod weak;
 
 mod cleaning;
+mod decisions;
 mod drive;
 mod reads;
 mod writes;

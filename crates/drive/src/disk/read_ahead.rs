@@ -16,7 +16,6 @@ impl ReadAhead {
     /// Stream of the blocks of `range` from arm position `from` at `time`.
     ///
     /// `None` if there is nothing to read.
-    #[must_use]
     pub fn start(mechanism: &Mechanism, from: Arm, time: Nanos, range: (u64, u64)) -> Option<Self> {
         let limit = range.1.min(mechanism.geometry.blocks());
         let start = Start::new(from, time);
@@ -28,7 +27,6 @@ impl ReadAhead {
     }
 
     /// After the limit, also read the front of the track, up to block `known`.
-    #[must_use]
     pub fn with_wrap(mut self, mechanism: &Mechanism, known: u64) -> Self {
         let track = mechanism.geometry.track(known);
         if track.first_block <= known && mechanism.geometry.track(self.limit - 1) == track {
@@ -44,7 +42,6 @@ impl ReadAhead {
     }
 
     /// First block that the stream holds at `time`, if it has read the front of the track.
-    #[must_use]
     pub fn front(&self, time: Nanos) -> Option<u64> {
         self.wrap
             .filter(|(_, end)| *end <= time)
@@ -78,7 +75,6 @@ impl ReadAhead {
     }
 
     /// Position of the arm after `position(time)`.
-    #[must_use]
     pub const fn arm(&self) -> Arm {
         self.current.arm
     }
@@ -96,7 +92,6 @@ impl ReadAhead {
     }
 
     /// End time of the stream.
-    #[must_use]
     pub fn end(&self, mechanism: &Mechanism) -> Nanos {
         self.clone().time_of(mechanism, self.limit)
     }

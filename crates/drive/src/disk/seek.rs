@@ -18,7 +18,6 @@ impl SeekCurve {
     /// Curve through `(cylinders, time)` points in ascending order, for a drive of `cylinders`.
     ///
     /// Beyond the last point the slope of the last interval continues.
-    #[must_use]
     pub fn new(points: &[(u32, Nanos)], cylinders: u32) -> Self {
         let time = |distance| u32::try_from(interpolate(points, distance)).unwrap_or(u32::MAX);
         let times: Vec<u32> = (0..cylinders).map(time).collect();
@@ -32,13 +31,11 @@ impl SeekCurve {
     }
 
     /// Lower bound of the time of a seek over `distance` cylinders.
-    #[must_use]
     pub fn bound(&self, distance: u32) -> Nanos {
         Nanos::from(self.shortest[(distance / GROUP) as usize])
     }
 
     /// Time of a seek over `distance` cylinders, with settling for a read.
-    #[must_use]
     pub fn time(&self, distance: u32) -> Nanos {
         Nanos::from(self.times[distance as usize])
     }

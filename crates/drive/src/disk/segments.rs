@@ -20,7 +20,6 @@ pub struct Segments {
 
 impl Segments {
     /// Empty segments of `capacity` blocks each.
-    #[must_use]
     pub fn new(count: usize, capacity: u64) -> Self {
         Self {
             held: vec![Segment::default(); count],
@@ -30,13 +29,11 @@ impl Segments {
     }
 
     /// Blocks that a segment can hold.
-    #[must_use]
     pub const fn capacity(&self) -> u64 {
         self.capacity
     }
 
     /// Segment that holds `block` and most blocks after it.
-    #[must_use]
     pub fn find(&self, block: u64) -> Option<usize> {
         let holds = |segment: &Segment| segment.start <= block && block < segment.end;
         let holding = self.held.iter().enumerate().filter(|(_, each)| holds(each));
@@ -46,7 +43,6 @@ impl Segments {
     }
 
     /// Blocks of a segment.
-    #[must_use]
     pub fn get(&self, index: usize) -> Segment {
         self.held[index]
     }

@@ -30,7 +30,6 @@ pub struct ShingleMap {
 
 impl ShingleMap {
     /// Map of a medium of `blocks` blocks with an empty cache.
-    #[must_use]
     pub fn new(parameters: Shingling, blocks: u64) -> Self {
         Self {
             cache_start: blocks - parameters.cache_blocks.min(blocks),
@@ -44,13 +43,11 @@ impl ShingleMap {
     }
 
     /// Blocks of the host.
-    #[must_use]
     pub const fn blocks(&self) -> u64 {
         self.cache_start
     }
 
     /// Ranges of the medium that hold the newest version of `range`, in the order of blocks.
-    #[must_use]
     pub fn places(&self, range: Range) -> Vec<Range> {
         let (mut at, end) = range;
         let mut places = Vec::with_capacity(1);
@@ -77,7 +74,6 @@ impl ShingleMap {
     }
 
     /// Whether the persistent cache has room for `blocks` more.
-    #[must_use]
     pub const fn has_room(&self, blocks: u64) -> bool {
         self.cache_used + blocks <= self.parameters.cache_blocks
     }
@@ -106,7 +102,6 @@ impl ShingleMap {
     }
 
     /// Next band to clean, as its range; `None` if every band is clean.
-    #[must_use]
     pub fn stale_band(&self) -> Option<Range> {
         let start = self.stale_bands.first()? * self.parameters.band_blocks;
         Some((

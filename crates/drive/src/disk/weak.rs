@@ -10,7 +10,6 @@ pub struct WeakRegions {
 
 impl WeakRegions {
     /// Regions of a drive.
-    #[must_use]
     pub const fn new(regions: Vec<WeakRegion>) -> Self {
         Self { regions }
     }
@@ -19,7 +18,6 @@ impl WeakRegions {
     ///
     /// Retries depend only on the first block of the read in the region, so equal reads take equal
     /// retries.
-    #[must_use]
     pub fn retries(&self, start: u64, end: u64) -> u64 {
         let overlap = |region: &&WeakRegion| start < region.end && region.start < end;
         let weak = |region: &&WeakRegion| share_of(start.max(region.start)) < region.share;

@@ -34,7 +34,6 @@ const RESERVE: usize = 2;
 
 impl Die {
     /// An erased die of `blocks` erase blocks that holds `units` units.
-    #[must_use]
     pub fn new(blocks: u32, units_per_block: u32, units: u32) -> Self {
         Self {
             units_per_block,
@@ -49,7 +48,6 @@ impl Die {
     }
 
     /// Whether the unit has been written.
-    #[must_use]
     pub fn holds(&self, unit: u32) -> bool {
         self.places[unit as usize] != 0
     }

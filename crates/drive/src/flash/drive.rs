@@ -6,10 +6,10 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::error::SubmitError;
 use crate::flash::die::Die;
 use crate::flash::parameters::FlashParameters;
 use crate::flash::slc::SlcLevel;
+use crate::request::SubmitError;
 use crate::request::{BLOCK_BYTES, Completion, Nanos, Operation, Request};
 
 /// A flash drive.
@@ -34,7 +34,6 @@ pub struct Flash {
 
 impl Flash {
     /// An erased drive at time 0.
-    #[must_use]
     pub fn new(parameters: FlashParameters) -> Self {
         let dies = (parameters.channels * parameters.dies) as usize;
         let units = (parameters.capacity * BLOCK_BYTES).div_ceil(parameters.unit_bytes);
@@ -72,13 +71,11 @@ impl Flash {
     }
 
     /// Blocks of the drive.
-    #[must_use]
     pub const fn blocks(&self) -> u64 {
         self.parameters.capacity
     }
 
     /// Submitted commands that have not been returned as completions.
-    #[must_use]
     pub fn in_flight(&self) -> usize {
         self.completions.len()
     }
@@ -110,13 +107,11 @@ impl Flash {
     }
 
     /// Time of the next completion.
-    #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
         self.next_completion().map(|next| next.at)
     }
 
     /// The next completion.
-    #[must_use]
     pub fn next_completion(&self) -> Option<Completion> {
         self.completions.peek().map(|Reverse(next)| *next)
     }

@@ -15,7 +15,6 @@ pub struct SlcLevel {
 
 impl SlcLevel {
     /// An empty cache.
-    #[must_use]
     pub fn new(parameters: SlcCache, page_bytes: u64, move_time: Nanos) -> Self {
         Self {
             pages: parameters.bytes / page_bytes,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use iostudy_metadata::{Job, Operation, Sync};
+use iostudy_metadata::{Job, Operation, SyncPolicy};
 
 /// A small job of two threads in a folder below `path`.
 pub fn job(path: &Path, operations: &[Operation]) -> Job {
@@ -16,7 +16,7 @@ pub fn job(path: &Path, operations: &[Operation]) -> Job {
         depth: 2,
         shared: false,
         bytes_to_write: 100,
-        sync: Sync::None,
+        sync: SyncPolicy::None,
         seed: 7,
     }
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use iostudy_namespace::{Error, LogOptions, Namespace, Sync, WaitTimes};
+use iostudy_namespace::{Error, LogOptions, Namespace, SyncPolicy, WaitTimes};
 use rustix::io::ioctl_fionread;
 
 use crate::history::{PATIENCE, append, log};
@@ -27,9 +27,9 @@ pub(crate) struct Serving {
 impl Serving {
     pub(crate) fn start(log: &LogOptions, last: u64) -> Self {
         let sync = match log.sync {
-            Sync::Fdatasync => "fdatasync",
-            Sync::Dsync => "dsync",
-            Sync::None => "none",
+            SyncPolicy::Fdatasync => "fdatasync",
+            SyncPolicy::Dsync => "dsync",
+            SyncPolicy::None => "none",
         };
         let named: Vec<_> = log.directories.iter().map(|own| own.to_str()).collect();
         let named = named.into_iter().collect::<Option<Vec<_>>>().unwrap();
@@ -121,9 +121,9 @@ fn parse(request: &str) -> (LogOptions, u64) {
         panic!("invalid request of a child: {request}");
     };
     let sync = match sync {
-        "fdatasync" => Sync::Fdatasync,
-        "dsync" => Sync::Dsync,
-        _ => Sync::None,
+        "fdatasync" => SyncPolicy::Fdatasync,
+        "dsync" => SyncPolicy::Dsync,
+        _ => SyncPolicy::None,
     };
     let directories = directories.split(',').map(|own| Path::new(own).to_owned());
     let request = LogOptions {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use iostudy_namespace::{
-    Error, LogOptions, Mutation, Namespace, Sync, Tree, WaitTimes, WriteOrder,
+    Error, LogOptions, Mutation, Namespace, SyncPolicy, Tree, WaitTimes, WriteOrder,
 };
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -13,7 +13,7 @@ pub(crate) fn log(directories: Vec<PathBuf>) -> LogOptions {
     LogOptions {
         directories,
         order: WriteOrder::Parallel,
-        sync: Sync::Fdatasync,
+        sync: SyncPolicy::Fdatasync,
         preallocate: 1 << 16,
         record_bytes: 0,
         batch_records: 0,

@@ -45,6 +45,7 @@ impl LoopDisk {
     }
 
     /// Shut down: later calls on its files fail, and unsynced data are lost.
+    #[expect(unsafe_code, reason = "an ioctl that no crate has")]
     pub(crate) fn stop(&self) {
         let root = File::open(self.point()).unwrap();
         // SAFETY: the kernel reads a u32 behind the pointer that it is given.

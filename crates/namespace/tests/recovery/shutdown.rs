@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use iostudy_namespace::{LogOptions, Namespace, Sync, recover};
+use iostudy_namespace::{LogOptions, Namespace, SyncPolicy, recover};
 
 use crate::child::{MAX_IN_FLIGHT, Serving};
 use crate::history::{change, log, tree_after};
@@ -35,7 +35,7 @@ fn nothing_acknowledged_is_lost_by_file_systems_that_stop_many_times() {
 }
 
 fn stop_repeatedly(kind: &str, rounds: u32) {
-    for sync in [Sync::Fdatasync, Sync::Dsync] {
+    for sync in [SyncPolicy::Fdatasync, SyncPolicy::Dsync] {
         for preallocate in [0, 64 << 10] {
             let Some((disk, log)) = one(kind, sync) else {
                 return;
@@ -89,7 +89,7 @@ fn serve_until_it_stops(
 #[test]
 fn without_a_sync_what_was_acknowledged_is_lost() {
     for kind in KINDS {
-        let Some((disk, log)) = one(kind, Sync::None) else {
+        let Some((disk, log)) = one(kind, SyncPolicy::None) else {
             return;
         };
         let namespace = Namespace::format(log.clone()).unwrap();
@@ -108,7 +108,7 @@ fn without_a_sync_what_was_acknowledged_is_lost() {
 #[test]
 fn a_new_segment_is_durable() {
     for kind in KINDS {
-        let Some((disk, log)) = one(kind, Sync::None) else {
+        let Some((disk, log)) = one(kind, SyncPolicy::None) else {
             return;
         };
         let namespace = Namespace::format(log.clone()).unwrap();
@@ -126,7 +126,7 @@ fn a_new_segment_is_durable() {
 #[test]
 fn a_closed_log_is_durable_under_its_name() {
     for kind in KINDS {
-        for sync in [Sync::Fdatasync, Sync::None] {
+        for sync in [SyncPolicy::Fdatasync, SyncPolicy::None] {
             let Some((disk, log)) = one(kind, sync) else {
                 return;
             };
@@ -145,7 +145,7 @@ fn a_closed_log_is_durable_under_its_name() {
 }
 
 /// Disk and options for a new log on it.
-fn one(kind: &str, sync: Sync) -> Option<(LoopDisk, LogOptions)> {
+fn one(kind: &str, sync: SyncPolicy) -> Option<(LoopDisk, LogOptions)> {
     let disk = LoopDisk::new(kind)?;
     let directories = vec![disk.point().join("log")];
     let log = LogOptions {

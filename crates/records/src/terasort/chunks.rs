@@ -5,9 +5,9 @@ use iostudy_pattern::AlignedBuffer;
 use super::input::Input;
 use super::plan::Plan;
 use super::row::{ROW_BYTES, key};
-use crate::buffer::{buffer, reserve};
 use crate::error::{Fault, Halt};
 use crate::file::DataFile;
+use crate::file::{buffer, reserve};
 use crate::meter::Meter;
 use crate::phase_runner::WorkQueue;
 use crate::sort::sort;
@@ -39,9 +39,8 @@ impl Chunks<'_> {
         let mut chunk = Chunk::new(self.plan)?;
         let mut runs = Vec::new();
         while let Some(number) = self.queue.next() {
-            let first = number as u64 * self.plan.chunk_rows;
-            let rows = self.plan.chunk_rows.min(self.input.rows() - first);
-            chunk.read(self.input, first, rows, meter)?;
+            let rows = self.plan.chunk(number, self.input.rows());
+            chunk.read(self.input, rows.start, rows.end - rows.start, meter)?;
             sort(
                 &mut chunk.entries,
                 |entry| *entry,
@@ -62,7 +61,7 @@ impl Chunks<'_> {
 struct Chunk {
     rows: AlignedBuffer,
     entries: Vec<u128>,
-    call_stats: AlignedBuffer,
+    call_buffer: AlignedBuffer,
 }
 
 impl Chunk {
@@ -71,7 +70,7 @@ impl Chunk {
         Ok(Self {
             rows: buffer(rows * ROW_BYTES)?,
             entries: reserve(rows)?,
-            call_stats: buffer(plan.chunk_buffer_bytes)?,
+            call_buffer: buffer(plan.chunk_buffer_bytes)?,
         })
     }
 
@@ -82,18 +81,18 @@ impl Chunk {
         rows: u64,
         meter: &mut Meter,
     ) -> Result<(), Halt> {
-        let mut positions = self.rows.chunks_exact_mut(ROW_BYTES);
+        let mut places = self.rows.chunks_exact_mut(ROW_BYTES);
         let entries = &mut self.entries;
         entries.clear();
-        input.each_row(first, rows, &mut self.call_stats, meter, |row| {
-            let place = positions.next().expect("a chunk is as large as planned");
+        input.each_row(first, rows, &mut self.call_buffer, meter, |row| {
+            let place = places.next().expect("a chunk is as large as planned");
             place.copy_from_slice(row);
             entries.push(key(row) << NUMBER_BITS | entries.len() as u128);
         })
     }
 
     fn write(&mut self, file: &DataFile, meter: &mut Meter) -> Result<(), Halt> {
-        let mut writer = Writer::new(file, &mut self.call_stats, 0);
+        let mut writer = Writer::new(file, &mut self.call_buffer, 0);
         for entry in &self.entries {
             let at = number(*entry) * ROW_BYTES;
             writer.push(&self.rows[at..at + ROW_BYTES], meter)?;

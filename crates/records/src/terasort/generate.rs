@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::generator::Generator;
-use super::invalid_job::InvalidJob;
-use super::result::Outcome;
+use super::plan::InvalidJob;
 use super::row::Checksum;
-use crate::buffer::{MAX_CALL_BYTES, buffer};
+use super::row::Outcome;
 use crate::error::{Error, Halt};
-use crate::folder::OutputFolder;
+use crate::file::{MAX_CALL_BYTES, buffer};
+use crate::folder::{MAP_PART, OutputFolder};
 use crate::meter::Meter;
 use crate::phase_runner::{PhaseRunner, WorkQueue};
 use crate::writer::Writer;
@@ -47,7 +47,6 @@ impl GenerateJob {
     /// # Panics
     ///
     /// Never: it is at most all rows.
-    #[must_use]
     pub fn first_row(&self, part: usize) -> u64 {
         let rows = u128::from(self.rows) * part as u128;
         u64::try_from(rows.div_ceil(self.parts as u128)).expect("at most all rows")
@@ -67,7 +66,7 @@ impl GenerateJob {
 pub fn generate(job: &GenerateJob, tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
     job.validate().expect("the job must be valid");
     let started = Instant::now();
-    let output = OutputFolder::create(&job.output, "part-m-").map_err(Error::Fault)?;
+    let output = OutputFolder::create(&job.output, MAP_PART).map_err(Error::Fault)?;
     let mut phases = PhaseRunner::new(tick);
     let queue = WorkQueue::new(job.parts);
     let sums = phases.run(job.threads.min(job.parts), |meter| {
@@ -78,7 +77,7 @@ pub fn generate(job: &GenerateJob, tick: impl FnMut(u64) -> bool) -> Result<Outc
         rows: job.rows,
         checksum: Some(sums.into_iter().sum()),
         wall: started.elapsed(),
-        call_stats: phases.into_calls(),
+        call_stats: phases.into_call_stats(),
     })
 }
 

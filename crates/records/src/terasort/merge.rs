@@ -3,8 +3,8 @@
 use super::chunks::Run;
 use super::plan::Plan;
 use super::row::{Checksum, ROW, ROW_BYTES, key};
-use crate::buffer::buffer;
 use crate::error::Halt;
+use crate::file::buffer;
 use crate::folder::OutputFolder;
 use crate::loser_tree::LoserTree;
 use crate::meter::Meter;
@@ -37,12 +37,9 @@ impl Merge<'_> {
         let (outgoing, incoming) = memory.split_at_mut(each);
         let mut checksum = Checksum::default();
         while let Some(piece) = self.queue.next() {
-            // Consecutive items are in different parts, because writers of one file block each
-            // other.
-            let (part, slice) = (piece % self.reducers, piece / self.reducers);
-            let range = part * self.plan.slices + slice;
-            let file = self.output.part(part, self.direct)?;
-            let mut writer = Writer::new(&file, outgoing, self.rows_before(part, range) * ROW);
+            let (first, range) = self.plan.ranges_of(piece, self.reducers);
+            let file = self.output.part(piece % self.reducers, self.direct)?;
+            let mut writer = Writer::new(&file, outgoing, self.rows_before(first, range) * ROW);
             let readers = self.readers(range, incoming);
             checksum = checksum + merge(readers, &mut writer, meter)?;
             writer.flush(meter)?;
@@ -51,9 +48,8 @@ impl Merge<'_> {
         Ok(checksum)
     }
 
-    /// Number of rows in earlier ranges of the same part.
-    fn rows_before(&self, part: usize, range: usize) -> u64 {
-        let first = part * self.plan.slices;
+    /// Number of rows in earlier ranges of the part that begins with range `first`.
+    fn rows_before(&self, first: usize, range: usize) -> u64 {
         let rows = |run: &Run| run.starts[range] - run.starts[first];
         self.runs.iter().map(rows).sum()
     }

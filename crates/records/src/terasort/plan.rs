@@ -1,9 +1,12 @@
 //! Division of a sort's rows and memory.
 
+use std::ops::Range;
+
 use iostudy_pattern::PAGE_BYTES;
+use thiserror::Error;
 
 use super::row::ROW_BYTES;
-use crate::buffer::{MAX_CALL_BYTES, MIN_CALL_BYTES, whole_pages};
+use crate::file::{MAX_CALL_BYTES, MIN_CALL_BYTES, whole_pages};
 use crate::reader::MIN_READER_BYTES;
 
 /// Memory overhead of a thread: stack, histograms and huge page rounding.
@@ -123,6 +126,19 @@ impl SortRequest {
 }
 
 impl Plan {
+    /// Rows of chunk `number`, of all `rows`.
+    pub fn chunk(&self, number: usize, rows: u64) -> Range<u64> {
+        let first = number as u64 * self.chunk_rows;
+        first..rows.min(first + self.chunk_rows)
+    }
+
+    /// First key range of the part that merge `item` writes, and the range that it merges.
+    /// Consecutive items are in different parts, because writers of one file block each other.
+    pub fn ranges_of(&self, item: usize, reducers: usize) -> (usize, usize) {
+        let first = item % reducers * self.slices;
+        (first, first + item / reducers)
+    }
+
     /// Buffer memory of a thread in the larger phase.
     fn buffers_bytes(&self) -> usize {
         let rows = usize::try_from(self.chunk_rows).expect("chunks fit into memory");
@@ -137,7 +153,6 @@ fn call_bytes(memory: usize) -> usize {
 }
 
 /// Minimum memory limit in bytes for sorting this many rows.
-#[must_use]
 pub fn min_memory(rows: u64, threads: usize, reducers: usize) -> u64 {
     let wanted = SortRequest {
         rows,
@@ -145,6 +160,45 @@ pub fn min_memory(rows: u64, threads: usize, reducers: usize) -> u64 {
         reducers,
     };
     wanted.min_memory()
+}
+
+/// Reasons why a sort job is invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum InvalidJob {
+    /// A number is zero.
+    #[error("{name} is 0; it must be at least 1")]
+    Zero {
+        /// Name of the option.
+        name: &'static str,
+    },
+    /// No spill folder is given.
+    #[error("no spill folders given; give at least one")]
+    NoSpillFolders,
+    /// The memory is too small.
+    #[error(
+        "memory is {given} bytes; {threads} threads that sort {rows} rows need at least {least} \
+         bytes; give more memory, or fewer threads"
+    )]
+    Memory {
+        /// Requested value.
+        given: u64,
+        /// Requested value.
+        threads: usize,
+        /// Requested value.
+        rows: u64,
+        /// Minimum memory in bytes.
+        least: u64,
+    },
+}
+
+impl InvalidJob {
+    /// Return an error for the first zero.
+    pub(crate) fn any_zero(numbers: &[(&'static str, u64)]) -> Result<(), Self> {
+        match numbers.iter().find(|(_, number)| *number == 0) {
+            Some((name, _)) => Err(Self::Zero { name }),
+            None => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
-//! Row format: a key of 10 bytes, the row number, filler.
+//! Rows with their keys and checksums, and the results of jobs on them.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
+use std::time::Duration;
+
+use crate::meter::CallStats;
 
 /// Row size in bytes.
 pub const ROW_BYTES: usize = 100;
@@ -57,4 +60,32 @@ impl fmt::Display for Checksum {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         write!(to, "{:x}", self.0)
     }
+}
+
+/// Measurements of every job.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Number of rows.
+    pub rows: u64,
+    /// Checksum of all rows; none of a simulated job, which has none.
+    pub checksum: Option<Checksum>,
+    /// Time from the first file access to the last rename.
+    pub wall: Duration,
+    /// Read and write calls.
+    pub call_stats: CallStats,
+}
+
+/// Measurements of a sort.
+#[derive(Debug, Clone)]
+pub struct SortOutcome {
+    /// Measurements of every job.
+    pub outcome: Outcome,
+    /// Time of sampling and of the spill phase.
+    pub spill: Duration,
+    /// Time of the merge phase, including renames.
+    pub merge: Duration,
+    /// Bytes written to and read from each spill folder.
+    pub spilled_bytes: Vec<u64>,
+    /// The most that buffers and tables took at a time.
+    pub memory_bytes: u64,
 }

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use super::chunks::{Chunks, Run};
 use super::input::Input;
-use super::invalid_job::InvalidJob;
 use super::merge::Merge;
+use super::plan::InvalidJob;
 use super::plan::{Plan, SortRequest};
-use super::result::{Outcome, SortOutcome};
 use super::row::{Checksum, ROW};
+use super::row::{Outcome, SortOutcome};
 use super::split_points::split_points;
 use crate::error::{Error, Fault};
-use crate::folder::OutputFolder;
+use crate::folder::{OutputFolder, REDUCE_PART};
 use crate::phase_runner::{PhaseRunner, WorkQueue};
 use crate::spill_folders::SpillFolders;
 
@@ -101,7 +101,7 @@ pub fn sort(job: &SortJob, tick: impl FnMut(u64) -> bool) -> Result<SortOutcome,
     let started = Instant::now();
     let mut phases = PhaseRunner::new(tick);
     let input = open_input(job).map_err(Error::Fault)?;
-    let output = OutputFolder::create(&job.output, "part-r-").map_err(Error::Fault)?;
+    let output = OutputFolder::create(&job.output, REDUCE_PART).map_err(Error::Fault)?;
     let runs = write_runs(job, &plan, &input, &mut phases)?;
     let spill_time = started.elapsed();
     let checksum = merge_runs(job, &plan, &runs, &output, &mut phases)?;
@@ -116,7 +116,7 @@ pub fn sort(job: &SortJob, tick: impl FnMut(u64) -> bool) -> Result<SortOutcome,
             rows: job.rows,
             checksum: Some(checksum),
             wall: merged,
-            call_stats: phases.into_calls(),
+            call_stats: phases.into_call_stats(),
         },
         spill: spill_time,
         merge: merged.saturating_sub(spill_time),

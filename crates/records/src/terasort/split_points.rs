@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::input::Input;
 use super::row::key;
-use crate::buffer::{MAX_CALL_BYTES, buffer};
 use crate::error::Halt;
+use crate::file::{MAX_CALL_BYTES, buffer};
 use crate::meter::Meter;
 
 /// Sample size, as `TeraSort`'s mapreduce.terasort.partitions.sample.

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::input::Input;
-use super::invalid_job::InvalidJob;
-use super::result::Outcome;
+use super::plan::InvalidJob;
+use super::row::Outcome;
 use super::row::{Checksum, key, key_text};
-use crate::buffer::{MAX_CALL_BYTES, buffer};
 use crate::error::{Error, Fault, Halt};
+use crate::file::{MAX_CALL_BYTES, buffer};
 use crate::meter::Meter;
 use crate::phase_runner::{PhaseRunner, WorkQueue};
 
@@ -81,7 +81,7 @@ pub fn validate(job: &ValidateJob, tick: impl FnMut(u64) -> bool) -> Result<Outc
         rows: parts.iter().map(|part| part.rows).sum(),
         checksum: Some(parts.iter().map(|part| part.checksum).sum()),
         wall: started.elapsed(),
-        call_stats: phases.into_calls(),
+        call_stats: phases.into_call_stats(),
     })
 }
 

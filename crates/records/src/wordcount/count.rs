@@ -7,11 +7,11 @@ use crate::meter::Meter;
 use crate::phase_runner::WorkQueue;
 use crate::wordcount::job::CountJob;
 use crate::wordcount::run::Run;
-use crate::wordcount::spill_files::SpillFiles;
+use crate::wordcount::run::SpillFiles;
 use crate::wordcount::split::{BATCH_WORDS, Batch, Split, SplitReader};
 use crate::wordcount::table::Table;
 use crate::wordcount::word::Word;
-use crate::wordcount::word_summary::WordSummary;
+use crate::wordcount::word::WordSummary;
 
 /// Count the words of splits from the queue.
 pub(crate) fn count_splits(

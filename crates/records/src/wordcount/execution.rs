@@ -5,17 +5,17 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 use crate::error::{Error, Fault};
-use crate::folder::OutputFolder;
+use crate::folder::{OutputFolder, REDUCE_PART};
 use crate::phase_runner::{PhaseRunner, WorkQueue};
 use crate::wordcount::count::count_splits;
 use crate::wordcount::job::{CountJob, CountResult};
+use crate::wordcount::merge::merge_groups;
+use crate::wordcount::merge::write_parts;
 use crate::wordcount::merge::{fit, groups};
-use crate::wordcount::merge_pass::merge_groups;
-use crate::wordcount::reduce::write_parts;
 use crate::wordcount::run::Run;
 use crate::wordcount::split::{SPLIT_BYTES, splits};
 use crate::wordcount::verify::read_parts;
-use crate::wordcount::word_summary::WordSummary;
+use crate::wordcount::word::WordSummary;
 
 /// Count the words. `tick` is called about every 50 ms on the calling thread with the bytes read
 /// and written so far. When it returns false, the threads stop.
@@ -33,7 +33,7 @@ use crate::wordcount::word_summary::WordSummary;
 pub fn count(job: &CountJob, mut tick: impl FnMut(u64) -> bool) -> Result<CountResult, Error> {
     job.validate().expect("the job must be valid");
     let started = Instant::now();
-    let folder = OutputFolder::create(&job.output, "part-r-").map_err(Error::Fault)?;
+    let folder = OutputFolder::create(&job.output, REDUCE_PART).map_err(Error::Fault)?;
     let mut phases = PhaseRunner::new(&mut tick);
     let (text_bytes, (summary, runs)) = spill_runs(job, &mut phases)?;
     let counting = started.elapsed();
@@ -42,7 +42,7 @@ pub fn count(job: &CountJob, mut tick: impl FnMut(u64) -> bool) -> Result<CountR
         .commit(job.reducers, job.fsync)
         .map_err(Error::Fault)?;
     let wall = started.elapsed();
-    let call_stats = phases.into_calls();
+    let call_stats = phases.into_call_stats();
     let moved = call_stats.bytes();
     let distinct_words = verify(job, summary, |more| tick(moved + more))?;
     Ok(CountResult {

@@ -7,12 +7,12 @@ use thiserror::Error;
 
 use crate::error::{Error, Halt};
 use crate::file::DataFile;
-use crate::folder::OutputFolder;
+use crate::folder::{MAP_PART, OutputFolder};
 use crate::meter::Meter;
 use crate::phase_runner::PhaseRunner;
 use crate::wordcount::statistics::TextStatistics;
 use crate::wordcount::text::Writer;
-use crate::wordcount::word_summary::WordSummary;
+use crate::wordcount::word::WordSummary;
 use crate::wordcount::zipf::Zipf;
 
 /// Blocks are independent texts, so that threads need no coordination.
@@ -86,7 +86,6 @@ impl TextJob {
     }
 
     /// Size of a file; sizes differ by at most one byte.
-    #[must_use]
     pub fn file_bytes(&self, file: u64) -> u64 {
         let files = u64::from(self.files);
         self.bytes / files + u64::from(file < self.bytes % files)
@@ -126,7 +125,7 @@ struct Block {
 /// If the job is not valid; see [`TextJob::validate`].
 pub fn generate(job: &TextJob, tick: impl FnMut(u64) -> bool) -> Result<WordSummary, Error> {
     let zipf = job.zipf().expect("the job must be valid");
-    let folder = OutputFolder::create(&job.folder, "part-m-").map_err(Error::Fault)?;
+    let folder = OutputFolder::create(&job.folder, MAP_PART).map_err(Error::Fault)?;
     let files = (0..job.files as usize).map(|file| folder.part(file, false));
     let files: Vec<DataFile> = files.collect::<Result<_, _>>().map_err(Error::Fault)?;
     let blocks = Mutex::new(job.blocks());

@@ -1,16 +1,24 @@
-//! Merge of sorted runs with summed counts.
+//! Merge of sorted runs with summed counts: passes that reduce the number of runs, and the parts of
+//! the output.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::sync::atomic::AtomicUsize;
 
-use crate::buffer::MAX_CALL_BYTES;
 use crate::error::Halt;
+use crate::file::{MAX_CALL_BYTES, buffer};
+use crate::folder::OutputFolder;
 use crate::meter::Meter;
+use crate::phase_runner::WorkQueue;
 use crate::wordcount::cursor::Cursor;
-use crate::wordcount::run::{MAX_HEADER_BYTES, Run};
+use crate::wordcount::job::CountJob;
+use crate::wordcount::run::SpillFiles;
+use crate::wordcount::run::{MAX_HEADER_BYTES, Run, RunWriter, push_long};
+use crate::wordcount::table::WordEntry;
+use crate::writer::Writer;
 
 /// Minimum buffer, to limit the number of system calls.
-const MIN_BUFFER_BYTES: usize = 4096;
+pub const MIN_BUFFER_BYTES: usize = 4096;
 
 /// Whether a single merge of the runs fits into `bytes`.
 pub(crate) fn fit(runs: &[Run], bytes: usize) -> bool {
@@ -96,4 +104,76 @@ fn least_bytes(run: &Run) -> usize {
 fn longest_word(runs: &[Run]) -> usize {
     let lengths = runs.iter().map(|run| run.longest_word);
     lengths.max().unwrap_or(0)
+}
+
+/// Merge each group of runs into one run.
+pub(crate) fn merge_groups(
+    job: &CountJob,
+    groups: &[&[Run]],
+    queue: &WorkQueue,
+    next_folder: &AtomicUsize,
+    meter: &mut Meter,
+) -> Result<Vec<Run>, Halt> {
+    let mut spill_files = SpillFiles::create(job, next_folder)?;
+    while let Some(group) = queue.next() {
+        spill_files.write(meter, |run, meter| {
+            merge_group(job, groups[group], run, meter)
+        })?;
+    }
+    Ok(spill_files.into_runs())
+}
+
+fn merge_group(
+    job: &CountJob,
+    group: &[Run],
+    run: &mut RunWriter,
+    meter: &mut Meter,
+) -> Result<(), Halt> {
+    for reducer in 0..job.reducers {
+        let bytes = job.thread_memory().merge_bytes();
+        merge(group, reducer, bytes, meter, |word, count, meter| {
+            let word = WordEntry {
+                reducer,
+                head: word,
+                rest: &[],
+                count,
+            };
+            run.push(&word, meter)
+        })?;
+    }
+    Ok(())
+}
+
+/// Write parts until none is left.
+pub(crate) fn write_parts(
+    job: &CountJob,
+    runs: &[Run],
+    folder: &OutputFolder,
+    queue: &WorkQueue,
+    meter: &mut Meter,
+) -> Result<(), Halt> {
+    let memory = job.thread_memory();
+    let mut outgoing = buffer(memory.buffer_bytes())?;
+    while let Some(part) = queue.next() {
+        let file = folder.part(part, false)?;
+        let mut writer = Writer::new(&file, &mut outgoing, 0);
+        merge(
+            runs,
+            part,
+            memory.merge_bytes(),
+            meter,
+            |word, count, meter| write_line(&mut writer, word, count, meter),
+        )?;
+        writer.flush(meter)?;
+        file.finish(job.fsync)?;
+    }
+    Ok(())
+}
+
+/// Write a line as `TextOutputFormat` does: word, tab, count.
+fn write_line(writer: &mut Writer, word: &[u8], count: u64, meter: &mut Meter) -> Result<(), Halt> {
+    push_long(writer, word, meter)?;
+    writer.push(b"\t", meter)?;
+    writer.push(itoa::Buffer::new().format(count).as_bytes(), meter)?;
+    writer.push(b"\n", meter)
 }

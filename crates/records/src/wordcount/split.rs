@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Fault, Halt};
 use crate::file::DataFile;
 use crate::meter::Meter;
-use crate::wordcount::thread_memory::ThreadMemory;
+use crate::wordcount::job::ThreadMemory;
 use crate::wordcount::tokens::Words;
 
 /// Step in bytes for reading the rest of a split's last word.
@@ -80,7 +80,7 @@ struct ReadState {
     /// Offset of the next read.
     next: u64,
     /// Length of the unfinished word at the buffer's start.
-    prefix_masks: usize,
+    unfinished: usize,
     /// Whether that word began before the split.
     foreign: bool,
 }
@@ -106,7 +106,7 @@ impl SplitReader {
         // The previous byte shows whether the first word begins at the split.
         let mut state = ReadState {
             next: split.range.start.saturating_sub(1),
-            prefix_masks: 0,
+            unfinished: 0,
             foreign: split.range.start > 0,
         };
         while state.next < split.range.end {
@@ -114,17 +114,17 @@ impl SplitReader {
             self.emit_words(&mut state, usize::MAX, meter, &mut emit)?;
             self.keep(&file, &mut state)?;
         }
-        while state.prefix_masks > 0 && !state.foreign && state.next < split.file_bytes {
+        while state.unfinished > 0 && !state.foreign && state.next < split.file_bytes {
             self.read(&file, split, &mut state, meter)?;
             if self.emit_words(&mut state, 1, meter, &mut emit)? {
                 return Ok(());
             }
             self.keep(&file, &mut state)?;
         }
-        if state.prefix_masks > 0 && !state.foreign {
+        if state.unfinished > 0 && !state.foreign {
             let batch = Batch {
                 text: &self.text,
-                positions: &[(0, state.prefix_masks)],
+                positions: &[(0, state.unfinished)],
             };
             emit(&batch, meter)?;
         }
@@ -146,10 +146,10 @@ impl SplitReader {
         };
         let left = usize::try_from(end - state.next).unwrap_or(usize::MAX);
         let wanted = left.min(self.block_bytes);
-        self.text.truncate(state.prefix_masks);
+        self.text.truncate(state.unfinished);
         self.text.reserve_exact(wanted); // no more than the thread's memory
-        self.text.resize(state.prefix_masks + wanted, 0);
-        let block = &mut self.text[state.prefix_masks..];
+        self.text.resize(state.unfinished + wanted, 0);
+        let block = &mut self.text[state.unfinished..];
         let found = meter.read(|| file.read_at(block, state.next))?;
         state.next += found as u64;
         if found < wanted {
@@ -183,19 +183,19 @@ impl SplitReader {
         }
         let open = words.open();
         state.foreign &= open == Some(0);
-        state.prefix_masks = open.map_or(0, |start| self.text.len() - start);
+        state.unfinished = open.map_or(0, |start| self.text.len() - start);
         Ok(given)
     }
 
     /// Move the unfinished word to the buffer's start.
     fn keep(&mut self, file: &DataFile, state: &mut ReadState) -> Result<(), Fault> {
         if state.foreign {
-            state.prefix_masks = 1; // only its continuation matters
+            state.unfinished = 1; // only its continuation matters
         }
-        if state.prefix_masks > self.longest_word {
+        if state.unfinished > self.longest_word {
             return Err(too_long(file, state, self.longest_word));
         }
-        let start = self.text.len() - state.prefix_masks;
+        let start = self.text.len() - state.unfinished;
         self.text.copy_within(start.., 0);
         Ok(())
     }
@@ -223,7 +223,7 @@ fn cut(split: &Split, at: u64) -> Fault {
 }
 
 fn too_long(file: &DataFile, state: &ReadState, longest: usize) -> Fault {
-    let start = state.next - state.prefix_masks as u64;
+    let start = state.next - state.unfinished as u64;
     Fault::InvalidData {
         path: file.path().to_owned(),
         found: format!(

@@ -59,7 +59,6 @@ impl TextStatistics {
     }
 
     /// Bytes of a word of the text, with the blank behind it.
-    #[must_use]
     pub fn word_bytes(&self) -> f64 {
         let lengths = self.classes.iter();
         let lengths = lengths.map(|class| class.ranks * class.probability * class.length);
@@ -67,7 +66,6 @@ impl TextStatistics {
     }
 
     /// Different words among `words` words.
-    #[must_use]
     pub fn distinct(&self, words: u64) -> DistinctWords {
         let (mut number, mut letters, mut digits) = (0.0, 0.0, 0.0);
         for class in &self.classes {
@@ -85,7 +83,6 @@ impl TextStatistics {
     }
 
     /// Words after which `distinct` different ones were found; none if there are not as many.
-    #[must_use]
     pub fn words_until(&self, distinct: u64) -> Option<u64> {
         let (mut few, mut many) = (0, u64::MAX >> 12);
         if self.distinct(many).words <= distinct {

@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use iostudy_pattern::PAGE_BYTES;
 use rustix::mm::{Advice, madvise};
 
-use crate::buffer::{reserve, whole_pages};
 use crate::error::Fault;
+use crate::file::{reserve, whole_pages};
 use crate::sort::sort;
 use crate::wordcount::partition::partition;
-use crate::wordcount::range_scale::scale_to_range;
 use crate::wordcount::word::{PREFIX_BYTES, Word};
+use crate::wordcount::zipf::scale_to_range;
 
 /// Fraction of the memory for the ends of long words (1/8).
 pub(crate) const ARENA_PART: usize = 8;
@@ -86,6 +86,7 @@ impl Table {
 
     /// Prefetch the slot of a word.
     #[inline]
+    #[allow(unsafe_code, reason = "stable Rust has no other prefetch")]
     pub(crate) fn fetch(&self, word: &Word) {
         let entry = &raw const self.slots[self.first_slot(word.hash)];
         #[cfg(target_arch = "x86_64")]
@@ -216,6 +217,7 @@ pub(crate) fn most_entries(slots: usize) -> usize {
 
 /// Request huge pages for randomly accessed memory, to reduce TLB misses. The kernel may ignore the
 /// request.
+#[expect(unsafe_code, reason = "madvise takes a pointer")]
 fn in_huge_pages(slots: &mut Vec<Entry>) {
     let room = slots.spare_capacity_mut();
     let start = room.as_mut_ptr().cast::<u8>();

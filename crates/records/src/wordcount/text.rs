@@ -4,7 +4,7 @@ use iostudy_pattern::{Stream, nth};
 
 use crate::wordcount::vocabulary::SpelledWord;
 use crate::wordcount::word::Word;
-use crate::wordcount::word_summary::WordSummary;
+use crate::wordcount::word::WordSummary;
 use crate::wordcount::zipf::Zipf;
 
 /// Maximum line length, with the line feed.

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Fault, Halt};
+use crate::folder::{REDUCE_PART, part_name};
 use crate::meter::Meter;
 use crate::phase_runner::WorkQueue;
 use crate::wordcount::job::CountJob;
 use crate::wordcount::partition::partition;
 use crate::wordcount::split::{SplitReader, splits};
 use crate::wordcount::word::Word;
-use crate::wordcount::word_summary::WordSummary;
+use crate::wordcount::word::WordSummary;
 
 /// Words of one output part.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +28,7 @@ pub(crate) fn read_parts(
     let mut reader = SplitReader::new(job.thread_memory());
     let mut found = PartResult::default();
     while let Some(part) = queue.next() {
-        let path = job.output.join(format!("part-r-{part:05}"));
+        let path = job.output.join(part_name(REDUCE_PART, part));
         let lines = read_part(&path, &mut reader, meter, |word| {
             partition(word, job.reducers) == part
         })?;

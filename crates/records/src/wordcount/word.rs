@@ -1,4 +1,8 @@
-//! Word of a text with its hash and prefix.
+//! Words of a text with hash and prefix, and the summary of many.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::Add;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -92,14 +96,59 @@ fn padded(letters: &[u8]) -> [u8; PREFIX_BYTES] {
 
 #[allow(clippy::cast_possible_truncation)] // splits into halves
 const fn prefix_masks() -> [[u64; 2]; PREFIX_BYTES + 1] {
-    let mut prefix_masks = [[u64::MAX; 2]; PREFIX_BYTES + 1];
+    let mut masks = [[u64::MAX; 2]; PREFIX_BYTES + 1];
     let mut len = 0;
     while len < PREFIX_BYTES {
         let bits = !(u128::MAX >> (8 * len));
-        prefix_masks[len] = [(bits >> 64) as u64, bits as u64];
+        masks[len] = [(bits >> 64) as u64, bits as u64];
         len += 1;
     }
-    prefix_masks
+    masks
+}
+
+/// Two texts with equal summaries have the same words, except with probability 2^-64.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WordSummary {
+    /// Number of words.
+    pub words: u64,
+    /// Sum of the hashes of all words modulo 2^64.
+    pub checksum: u64,
+}
+
+impl WordSummary {
+    /// Add `times` occurrences of a word with this hash.
+    #[inline]
+    pub(crate) fn count(&mut self, hash: u64, times: u64) {
+        self.words += times;
+        self.checksum = self.checksum.wrapping_add(hash.wrapping_mul(times));
+    }
+}
+
+impl fmt::Display for WordSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} words with checksum {:016x}",
+            self.words, self.checksum
+        )
+    }
+}
+
+impl Add for WordSummary {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            words: self.words + other.words,
+            checksum: self.checksum.wrapping_add(other.checksum),
+        }
+    }
+}
+
+impl Sum for WordSummary {
+    fn sum<I: Iterator<Item = Self>>(summaries: I) -> Self {
+        summaries.fold(Self::default(), |sum, summary| sum + summary)
+    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@ use rand_core::Rng;
 use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution, StandardUniform};
 
-use crate::wordcount::range_scale::scale_to_range;
-
 /// Ranks up to this one have single-rank classes. Later classes are 1/64 as wide as their first
 /// rank, so their ranks are nearly equally likely. The classes of a million ranks fit the L1 cache.
 const SINGLE: u64 = 64;
@@ -91,6 +89,14 @@ pub(crate) fn ratio(early: u64, late: u64, exponent: f64) -> f64 {
     (early as f64 / late as f64).powf(exponent)
 }
 
+/// Map a uniform 64-bit number to a uniform number below `end`. Source: D. Lemire, "Fast random
+/// integer generation in an interval", 2019.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // it is below `end`
+pub(crate) fn scale_to_range(end: u64, number: u64) -> u64 {
+    ((u128::from(number) * u128::from(end)) >> 64) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,10 +124,10 @@ mod tests {
             ranks: 101,
             least: 0.25,
         };
-        let prefix_masks = |rank, case| class.keeps(rank, case, 2.0);
-        assert!(prefix_masks(100, 0.99));
-        assert!(prefix_masks(125, 0.63) && !prefix_masks(125, 0.65)); // 0.64
-        assert!(prefix_masks(200, 0.24) && !prefix_masks(200, 0.26)); // 0.25
+        let keeps = |rank, case| class.keeps(rank, case, 2.0);
+        assert!(keeps(100, 0.99));
+        assert!(keeps(125, 0.63) && !keeps(125, 0.65)); // 0.64
+        assert!(keeps(200, 0.24) && !keeps(200, 0.26)); // 0.25
     }
 
     #[test]
@@ -137,10 +143,10 @@ mod tests {
             let weights: Vec<f64> = (0..=1000).map(|r| f64::from(r).powf(-exponent)).collect();
             let all: f64 = weights[1..].iter().sum();
             for range in [1..=1, 2..=9, 10..=63, 64..=199, 200..=499, 500..=1000] {
-                let memory = weights[range.clone()].iter().sum::<f64>() / all;
-                let expected = memory * f64::from(DRAWS);
+                let share = weights[range.clone()].iter().sum::<f64>() / all;
+                let expected = share * f64::from(DRAWS);
                 let drawn = f64::from(found[range.clone()].iter().sum::<u32>());
-                let off = (drawn - expected) / (expected * (1.0 - memory)).sqrt();
+                let off = (drawn - expected) / (expected * (1.0 - share)).sqrt();
                 assert!(off.abs() < 4.0, "{drawn} of {range:?} for {expected}");
             }
         }
@@ -151,5 +157,21 @@ mod tests {
         for exponent in [-1.0, f64::NAN, f64::INFINITY] {
             assert!(Zipf::new(10, exponent).is_none());
         }
+    }
+}
+
+#[cfg(test)]
+mod range_scale_tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_divided_evenly() {
+        let half = 1 << 63;
+        let numbers = [0, half - 1, half, u64::MAX];
+        assert_eq!(
+            numbers.map(|number| scale_to_range(10, number)),
+            [0, 4, 5, 9]
+        );
+        assert_eq!(numbers.map(|number| scale_to_range(1, number)), [0; 4]);
     }
 }

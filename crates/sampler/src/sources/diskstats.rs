@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
 use crate::line_cache::LineCache;
 use crate::proc_file::{ProcFile, fields, number};
-use crate::sampling_scope::SamplingScope;
-use crate::source::Source;
+use crate::reader::SamplingScope;
 
 /// The counters of a device in the order of the kernel's documentation.
 const COUNTERS: [&str; 17] = [

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::numbered_entries::{number_in, numbered_entries};
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
-use crate::source::Source;
 
 const PROCESSORS: &str = "devices/system/cpu";
 const CURRENT: &str = "cpufreq/scaling_cur_freq";

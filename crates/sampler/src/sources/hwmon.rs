@@ -41,11 +41,8 @@ fn chip_sensors(chip: &Path) -> Vec<Sensor> {
             let is_cpu = CPU_DRIVERS.contains(&driver.trim_end());
             let inputs = if is_cpu { inputs(&folder) } else { Vec::new() };
             let number = number.to_string_lossy();
-            let named_values = |input: Input| (format!("{number}.{}", input.name), input.file);
-            return select_inputs(inputs)
-                .into_iter()
-                .map(named_values)
-                .collect();
+            let with_name = |input: Input| (format!("{number}.{}", input.name), input.file);
+            return select_inputs(inputs).into_iter().map(with_name).collect();
         }
     }
     Vec::new()

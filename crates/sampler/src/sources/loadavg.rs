@@ -1,8 +1,8 @@
 //! /proc/loadavg: number of runnable and blocked tasks; see proc(5).
 
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
 use crate::proc_file::{ProcFile, fields, number};
-use crate::source::Source;
 
 /// One-minute load in hundredths, running tasks, and all tasks.
 const COUNTERS: [&str; 3] = ["one_hundredths", "running", "tasks"];

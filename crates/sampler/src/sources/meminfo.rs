@@ -1,9 +1,9 @@
 //! /proc/meminfo: memory size and use; see proc(5).
 
 use crate::columns::Columns;
+use crate::columns::Source;
 use crate::named_values::NamedValues;
 use crate::proc_file::ProcFile;
-use crate::source::Source;
 
 /// Column names and kernel names; `MemAvailable` came with 3.14.
 const SIZES: [&str; 4] = ["total_kb", "available_kb", "cached_kb", "swap_free_kb"];

@@ -8,7 +8,6 @@ mod loadavg;
 mod meminfo;
 mod mountstats;
 mod net_dev;
-mod net_speed;
 mod numbered_entries;
 mod pressure;
 mod processes;
@@ -21,8 +20,8 @@ use std::path::Path;
 
 pub(crate) use self::processes::Processes;
 use crate::columns::Columns;
-use crate::sampling_scope::SamplingScope;
-use crate::source::Source;
+use crate::columns::Source;
+use crate::reader::SamplingScope;
 
 /// Sources of every sample: device and CPU counters.
 pub(crate) fn unthrottled(scope: &SamplingScope, columns: &mut Columns) -> Vec<Box<dyn Source>> {

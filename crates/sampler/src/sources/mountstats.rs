@@ -1,10 +1,10 @@
 //! /proc/self/mountstats: RPC counters of NFS mounts; see `nfs_show_stats()` in the kernel's
 //! fs/nfs/super.c, `rpc_clnt_show_stats()` in net/sunrpc/stats.c and nfsiostat(8).
 
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
 use crate::mount_path::unescape;
 use crate::proc_file::ProcFile;
-use crate::source::Source;
 
 /// Operations with their own counters; all others are summed as the last one, `other`.
 const OPERATIONS: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("COMMIT", "commit")];
@@ -50,16 +50,16 @@ impl Mountstats {
     }
 
     fn columns(&mut self, point: &str, columns: &mut Columns) -> [[Column; COUNTERS.len()]; KINDS] {
-        if let Some((_, named_values)) = self.known.iter().find(|(known, _)| known == point) {
-            return *named_values;
+        if let Some((_, own)) = self.known.iter().find(|(known, _)| known == point) {
+            return *own;
         }
-        let named_values = std::array::from_fn(|kind| {
+        let own = std::array::from_fn(|kind| {
             let operation = OPERATIONS.get(kind).map_or("other", |(_, name)| *name);
             COUNTERS
                 .map(|counter| columns.get_or_add(&format!("nfs.{point}.{operation}_{counter}")))
         });
-        self.known.push((point.to_owned(), named_values));
-        named_values
+        self.known.push((point.to_owned(), own));
+        own
     }
 }
 
@@ -67,12 +67,8 @@ impl Source for Mountstats {
     fn sample(&mut self, columns: &mut Columns) {
         let Ok(text) = self.file.read() else { return };
         for mounted in parse(&String::from_utf8_lossy(text)) {
-            let named_values = self.columns(&mounted.point, columns);
-            for (column, value) in named_values
-                .iter()
-                .flatten()
-                .zip(mounted.kinds.iter().flatten())
-            {
+            let own = self.columns(&mounted.point, columns);
+            for (column, value) in own.iter().flatten().zip(mounted.kinds.iter().flatten()) {
                 if let Some(value) = value {
                     columns.put(*column, *value);
                 }

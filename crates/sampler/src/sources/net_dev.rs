@@ -1,12 +1,11 @@
 //! /proc/net/dev: a line per network interface; see proc(5) and net/core/net-procfs.c.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use super::net_speed::speed_mbit;
-use crate::columns::{Column, Columns};
+use crate::columns::{Column, Columns, Source};
 use crate::line_cache::LineCache;
 use crate::proc_file::{ProcFile, fields, number};
-use crate::source::Source;
 
 /// Counters of an interface, with their positions among the kernel's 16.
 const COUNTERS: [&str; 8] = [
@@ -85,6 +84,19 @@ fn parse(line: &[u8]) -> Option<(&str, Counters)> {
         _ => all[SENT + index - PER_DIRECTION],
     });
     Some((name, counters))
+}
+
+/// Link speed of an interface in 10**6 bits per second; `folder` contains one folder per interface.
+///
+/// `None` for virtual interfaces and for those without a link.
+pub(super) fn speed_mbit(folder: &Path, interface: &str) -> Option<u64> {
+    parse_speed(&fs::read_to_string(folder.join(interface).join("speed")).ok()?)
+}
+
+/// `None` if unknown: 0, -1, or the largest 32-bit number on old kernels.
+fn parse_speed(text: &str) -> Option<u64> {
+    let mbit: u64 = text.trim_end().parse().ok()?;
+    (mbit > 0 && mbit < u64::from(u32::MAX)).then_some(mbit)
 }
 
 #[cfg(test)]
@@ -176,6 +188,19 @@ mod tests {
         #[test]
         fn nothing_makes_it_panic(line in proptest::collection::vec(any::<u8>(), 0..100)) {
             let _ = parse(&line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod net_speed_tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_speed_is_none() {
+        assert_eq!(parse_speed("10000\n"), Some(10_000));
+        for unknown in ["-1\n", "0\n", "4294967295\n", "", "fast\n"] {
+            assert_eq!(parse_speed(unknown), None, "{unknown}");
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
 use crate::proc_file::{ProcFile, number};
-use crate::source::Source;
 
 /// Resources; `irq` came with 6.1, the others with 4.20.
 const RESOURCES: [&str; 4] = ["cpu", "io", "memory", "irq"];

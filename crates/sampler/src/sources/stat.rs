@@ -1,9 +1,9 @@
 //! /proc/stat: CPU time per state, of each CPU and in total; see proc(5).
 
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
 use crate::line_cache::LineCache;
 use crate::proc_file::{ProcFile, fields, number};
-use crate::source::Source;
 
 /// CPU states in the kernel's order.
 const STATES: [&str; 8] = [
@@ -61,8 +61,8 @@ impl Source for Stat {
                 Line::Blocked(tasks) => columns.put(self.tasks[1], tasks),
                 Line::One(name, ticks) => {
                     let new = || columns.group(&format!("cpu.{name}"), &SHARES);
-                    let named_values = self.each.at(index, name.as_bytes(), new);
-                    columns.put_all(named_values, &shares(&ticks));
+                    let shares_of_one = self.each.at(index, name.as_bytes(), new);
+                    columns.put_all(shares_of_one, &shares(&ticks));
                     index += 1;
                 }
             }

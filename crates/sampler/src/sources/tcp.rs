@@ -1,9 +1,9 @@
 //! /proc/net/snmp and /proc/net/netstat: TCP retransmissions; see RFC 4022 and
 //! `Documentation/networking/snmp_counter.rst`.
 
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
 use crate::proc_file::{ProcFile, fields, number};
-use crate::source::Source;
 
 /// Table specification: file, line prefix, and columns by kernel name.
 struct TableSpec {
@@ -115,8 +115,8 @@ mod tests {
             table.sample(&mut columns);
         }
         let row = columns.row().iter().copied();
-        let named_values = columns.names().iter().cloned().zip(row);
-        named_values
+        let values = columns.names().iter().cloned().zip(row);
+        values
             .filter_map(|(name, value)| Some((name, value?)))
             .collect()
     }

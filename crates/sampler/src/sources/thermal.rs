@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::hwmon::{self, Sensor};
 use super::numbered_entries::{number_in, numbered_entries};
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
-use crate::source::Source;
 
 const ZONES: &str = "class/thermal";
 const PROCESSORS: &str = "devices/system/cpu";

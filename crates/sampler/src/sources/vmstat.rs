@@ -2,10 +2,10 @@
 
 use rustix::param::page_size;
 
+use crate::columns::Source;
 use crate::columns::{Column, Columns};
 use crate::named_values::NamedValues;
 use crate::proc_file::ProcFile;
-use crate::source::Source;
 
 /// The first six are current page counts, the others counters since boot.
 const COUNTERS: [&str; 17] = [

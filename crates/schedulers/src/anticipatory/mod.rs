@@ -67,7 +67,6 @@ pub struct Anticipatory {
 
 impl Anticipatory {
     /// The scheduler for an empty queue.
-    #[must_use]
     pub fn build(state: &QueueState) -> Box<dyn Scheduler> {
         let values = Values::new(state.settings.hz);
         let now = state.jiffy();

@@ -58,7 +58,6 @@ pub struct Bfq {
 
 impl Bfq {
     /// The scheduler for an empty queue.
-    #[must_use]
     pub fn build(state: &QueueState) -> Box<dyn Scheduler> {
         let settings = &state.settings;
         Box::new(Self {

@@ -86,13 +86,11 @@ pub fn signed(time: Nanos) -> i64 {
 
 impl Cfq {
     /// The scheduler of Linux 4.14 and later for an empty queue.
-    #[must_use]
     pub fn build(state: &QueueState) -> Box<dyn Scheduler> {
         Box::new(Self::new(Release::V4_14, state))
     }
 
     /// The scheduler of Linux 2.6.32 for an empty queue.
-    #[must_use]
     pub fn build_2_6_32(state: &QueueState) -> Box<dyn Scheduler> {
         Box::new(Self::new(Release::V2_6_32, state))
     }

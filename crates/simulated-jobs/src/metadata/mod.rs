@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use iostudy_latency::{empty_latencies, merge};
 use iostudy_metadata as engine;
-use iostudy_metadata::{Layout, Operation as Change, Sync};
+use iostudy_metadata::{Layout, Operation as Change, SyncPolicy};
 use iostudy_pattern::{Record, nth};
 use iostudy_schedulers::Nanos;
 use iostudy_simulator::{
@@ -35,7 +35,7 @@ use iostudy_simulator::{
 use self::shape::Shape;
 use crate::costs::{CREATE, DELETE, LIST_ENTRY, MKDIR, OPEN_READ, RENAME, RMDIR, STAT};
 use crate::file_table::{FileTable, start};
-use crate::terasort::{index, once};
+use crate::terasort::{index, repeated};
 
 /// Fewest blocks of the journal: those of ext4 on 2 to 16 GiB, by mke2fs(8).
 const JOURNAL_BLOCKS: u64 = 16_384;
@@ -104,7 +104,7 @@ pub fn simulate(job: &engine::Job, files: &mut FileTable, seed: u64) -> Result<J
         });
         workers(job.threads, phases(&trees), |thread| start(seed, thread))
     };
-    Ok(once(threads, vec![metadata, journal, data]))
+    Ok(repeated(threads, vec![metadata, journal, data]))
 }
 
 /// For each operation its phase and one that syncs; the latter is empty without changes.
@@ -156,7 +156,9 @@ impl Trees {
     fn fsync(&self, change: Change, entry: &Entry) -> Vec<Operation> {
         let shape = Shape::of(&self.job);
         let mut operations = Vec::new();
-        if matches!(self.job.sync, Sync::File | Sync::Directory) && change == Change::CreateWrite {
+        if matches!(self.job.sync, SyncPolicy::File | SyncPolicy::Directory)
+            && change == Change::CreateWrite
+        {
             operations.extend(self.data(change, entry.number).map(|written| Operation {
                 kind: Kind::Sync,
                 costs_calls: false,
@@ -164,7 +166,7 @@ impl Trees {
             }));
             operations.push(self.commit(Shape::inode(entry.number)));
         }
-        if self.job.sync == Sync::Directory && change.changes() {
+        if self.job.sync == SyncPolicy::Directory && change.changes() {
             operations.push(self.commit(shape.directory(entry.directory)));
         }
         operations
@@ -286,7 +288,7 @@ impl Trees {
 
     /// Carry everything to the medium: data, journal, blocks at their places.
     fn sync(&self, change: Change) -> Vec<Operation> {
-        if self.job.sync != Sync::Phase || !change.changes() {
+        if self.job.sync != SyncPolicy::Phase || !change.changes() {
             return Vec::new();
         }
         let data = (self.job.bytes_to_write > 0).then(|| Operation::new(Kind::Sync, self.data));
@@ -304,7 +306,6 @@ pub(crate) fn pages(blocks: Range<u64>) -> Record {
 }
 
 /// Measurements of each phase, as the engine gives them: with the sync at its end.
-#[must_use]
 pub fn result(job: &engine::Job, round: &Round) -> Vec<engine::Phase> {
     let phase = |(number, operation): (usize, &Change)| engine::Phase {
         operation: *operation,

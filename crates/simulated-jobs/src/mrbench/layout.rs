@@ -1,10 +1,26 @@
-//! Places of the files and folders of simulated jobs of `MRBench`.
+//! Jobs of `MRBench`, and places of their files and folders on a simulated disk.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use iostudy_simulator::PAGE_BYTES;
 
-use super::MrBench;
+/// Jobs one after another.
+#[derive(Clone, Debug)]
+pub struct MrBench {
+    /// Folder of all files.
+    pub directory: PathBuf,
+    /// Number of jobs.
+    pub jobs: u64,
+    /// Map tasks of a job.
+    pub maps: u64,
+    /// Reduce tasks of a job.
+    pub reduces: u64,
+    /// Whether files and renames are durable before the next step.
+    pub fsync: bool,
+    /// Bytes of the input.
+    pub input_bytes: u64,
+}
 
 /// Pages of the files of one job, in the order of their creation.
 #[derive(Clone, Copy)]

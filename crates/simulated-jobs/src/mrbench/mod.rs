@@ -11,7 +11,6 @@ mod layout;
 mod times;
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use iostudy_pattern::{Record, nth};
@@ -23,30 +22,14 @@ use crate::costs::{
 };
 use crate::file_table::{FileTable, start};
 use crate::metadata::{create_metadata, pages};
-use crate::terasort::once;
+use crate::terasort::repeated;
 use layout::{
     Blocks, FOLDERS, Folder, GROUP, INTERMEDIATES, OUTPUTS, Pages, SHARED_BLOCKS, STAGINGS,
 };
 use times::JobStep;
 
+pub use layout::MrBench;
 pub use times::{JobTimes, result};
-
-/// Jobs one after another.
-#[derive(Clone, Debug)]
-pub struct MrBench {
-    /// Folder of all files.
-    pub directory: PathBuf,
-    /// Number of jobs.
-    pub jobs: u64,
-    /// Map tasks of a job.
-    pub maps: u64,
-    /// Reduce tasks of a job.
-    pub reduces: u64,
-    /// Whether files and renames are durable before the next step.
-    pub fsync: bool,
-    /// Bytes of the input.
-    pub input_bytes: u64,
-}
 
 /// The jobs on their disk.
 struct Bench {
@@ -95,7 +78,7 @@ pub fn simulate(bench: &MrBench, files: &mut FileTable, seed: u64) -> Result<Job
         };
         (0..count).map(thread).collect()
     };
-    Ok(once(threads, all.to_vec()))
+    Ok(repeated(threads, all.to_vec()))
 }
 
 /// Steps of a thread.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use iostudy_simulator::{Round, TimedStep};
 
-use super::MrBench;
+use super::layout::MrBench;
 use crate::terasort::index;
 
 /// Kind of a step. Those of the job itself are no part of a task.
@@ -66,7 +66,6 @@ pub struct JobTimes {
 }
 
 /// Times of the jobs of a round.
-#[must_use]
 pub fn result(bench: &MrBench, round: &Round) -> Vec<JobTimes> {
     let steps = round.threads.iter().map(|thread| &thread.timed_steps);
     let mut by_job = vec![Vec::new(); index(bench.jobs)];

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::group::{Group, Version};
 use crate::columns::Columns;
+use crate::columns::Source;
 use crate::named_values::NamedValues;
 use crate::proc_file::ProcFile;
-use crate::source::Source;
 
 const COUNTERS: [&str; 5] = [
     "periods",

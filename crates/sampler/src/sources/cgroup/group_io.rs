@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::group::{Group, Version};
 use crate::columns::Columns;
-use crate::source::Source;
+use crate::columns::Source;
 
 /// Version 2 has a line per device: `8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0`.
 const V2: &str = "io.stat";

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::group::{Group, Version};
 use super::group_io::{self, Counters};
 use crate::columns::Columns;
-use crate::source::Source;
+use crate::columns::Source;
 
 /// Limits with the counters that they apply to.
 type Kind = (&'static str, &'static str);

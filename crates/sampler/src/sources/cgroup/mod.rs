@@ -11,8 +11,8 @@ mod reclaim;
 use self::group::Group;
 use super::pressure::Pressure;
 use crate::columns::Columns;
-use crate::sampling_scope::SamplingScope;
-use crate::source::Source;
+use crate::columns::Source;
+use crate::reader::SamplingScope;
 
 /// Open a source for each controller of the group of the workload's first process.
 pub(super) fn open(scope: &SamplingScope, columns: &mut Columns) -> Vec<Box<dyn Source>> {

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use super::group::{Group, Version};
 use crate::columns::Columns;
+use crate::columns::Source;
 use crate::named_values::NamedValues;
 use crate::proc_file::{ProcFile, number};
-use crate::source::Source;
 
 const COUNTERS: [&str; 2] = ["memory_high", "memory_max_hits"];
 /// Version 1 prints a very large number for no limit.

@@ -34,13 +34,13 @@ impl AllowedCpus {
             elsewhere += ticks;
             elsewhere * OUTSIDE_DIVISOR >= total
         })?;
-        let mut counters = union(sets[first..].iter().map(|(_, set)| *set));
+        let mut counted = union(sets[first..].iter().map(|(_, set)| *set));
         for (_, set) in &sets[..first] {
-            if !contains(set, &counters) {
-                counters = union([&counters, *set]);
+            if !contains(set, &counted) {
+                counted = union([&counted, *set]);
             }
         }
-        let count = counters.count();
+        let count = counted.count();
         (count > 0).then_some(u64::from(count))
     }
 }

@@ -5,10 +5,8 @@
 
 mod allowed_cpus;
 mod pid_io;
-mod pid_list;
 mod pid_stat;
 mod process_accounting;
-mod process_activity;
 #[cfg(test)]
 mod simulated_kernel;
 mod small_file;
@@ -19,15 +17,15 @@ use std::path::Path;
 
 use rustix::param::clock_ticks_per_second;
 
-use self::pid_list::list_pids;
 use self::process_accounting::ProcessAccounting;
-use self::process_activity::ProcessActivity;
 use self::small_file::SmallFile;
+use self::small_file::list_pids;
 use self::threads::Threads;
+use self::usage::ProcessActivity;
 use self::usage::Usage;
 use crate::columns::{Column, Columns};
 use crate::process::Process;
-use crate::sampling_scope::SamplingScope;
+use crate::reader::SamplingScope;
 
 const MICROSECONDS: u64 = 1_000_000;
 

@@ -14,9 +14,9 @@ use std::iter;
 
 use super::pid_io::PidIo;
 use super::pid_stat::PidStat;
-use super::process_activity::{ProcessActivity, keep_busiest};
 use super::threads::WorkloadProcess;
 use super::usage::Usage;
+use super::usage::{ProcessActivity, keep_busiest};
 
 /// Maximum number of exited processes kept for the list; beyond it only the busiest are kept.
 const MAX_EXITED: usize = 256;

@@ -1,4 +1,4 @@
-//! Reader of small /proc files with one buffer.
+//! Reader of small /proc files with one buffer, and lists of processes.
 
 use std::fmt::{Arguments, Write};
 use std::fs::File;
@@ -30,4 +30,10 @@ impl SmallFile {
         let len = File::open(&self.path).ok()?.read(&mut self.text).ok()?;
         Some(&self.text[..len])
     }
+}
+
+/// The numbers in the folder; none if it is gone.
+pub(super) fn list_pids(folder: &str) -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

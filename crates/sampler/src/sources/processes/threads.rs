@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use rustix::thread::gettid;
 
 use super::allowed_cpus::AllowedCpus;
-use super::pid_list::list_pids;
 use super::pid_stat::{self, PidStat};
 use super::small_file::SmallFile;
+use super::small_file::list_pids;
 use crate::proc_file::number;
 
 /// Name prefix of the kernel's polling threads of an `io_uring` (`io_uring/sqpoll.c`, since Linux

@@ -1,12 +1,12 @@
-//! Choice of what the head does next: a command, or write-back.
+//! Decisions of a disk drive: what the head does next.
 
 use crate::disk::drive::{Disk, Waiting};
 use crate::disk::mechanism::{Access, Target};
 use crate::request::{Nanos, Operation};
 
 /// What the head does next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+#[derive(Clone, Copy)]
+enum Choice {
     /// The waiting command at this index.
     Command(usize),
     /// Write dirty blocks to the medium.
@@ -14,12 +14,33 @@ pub(super) enum Choice {
 }
 
 impl Disk {
+    /// Do what is due at `time`.
+    pub(super) fn decide(&mut self, time: Nanos) {
+        self.finish_write_back(time);
+        self.finish_flushes(time);
+        self.fill_from_read_ahead(time);
+        match self.choose(time) {
+            Some(Choice::Command(index)) => {
+                let command = self.waiting.swap_remove(index);
+                match command.request.operation {
+                    Operation::Read => self.read_media(time, &command.request),
+                    Operation::Write | Operation::Flush => self.write_media(time, &command.request),
+                }
+            }
+            Some(Choice::WriteBack) => self.start_write_back(time),
+            None if self.is_idle() && self.cleaning_at().is_some_and(|at| at <= time) => {
+                self.clean_band(time);
+            }
+            None => {}
+        }
+    }
+
     /// What the head does at `time`; `None` for nothing.
     ///
     /// In this order: the oldest command beyond the age limit; write-back for a flush; the next
     /// read of the read-ahead in progress; the shortest positioning time; write-back. A flush, and
     /// a write that waits for room, need write-back.
-    pub(super) fn choose(&self, time: Nanos) -> Option<Choice> {
+    fn choose(&self, time: Nanos) -> Option<Choice> {
         let write_back = self.can_write_back(time).then_some(Choice::WriteBack);
         self.overdue(time)
             .or_else(|| write_back.filter(|_| !self.flushes.is_empty()))
