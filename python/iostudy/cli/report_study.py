@@ -52,11 +52,11 @@ def report_study(
     yes: Yes = False,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
-    """Repeat a published field report by its studies; print its figures with your own.
+    """Repeat a published field report by its studies.
 
-    An item without what it needs on this host takes the next study, such as a simulation, and the
-    plan says so. Each study has a folder of its own. With the --out of an earlier run, finished
-    studies are kept, and others resumed.
+    The output ends with its figures and your own. An item without what it needs on this host takes
+    the next study, such as a simulation, and the plan says so. Each study has a folder of its own.
+    With the --out of an earlier run, finished studies are kept, and others resumed.
     """
     from iostudy.cli.consent import Consent
     from iostudy.cli.report_output import print_document
