@@ -15,6 +15,7 @@ from iostudy.study.reference import Publication, PublishedFigure
 
 _FOLDER = Path(__file__).resolve().parents[2] / "docs/field-reports"
 _BEGIN, _END = "<!-- published figures: written by make docs -->\n", "<!-- end -->\n"
+_ITEMS = "<!-- items: written by make docs -->\n"
 RESULTS = "<!-- results: written by make field-reports -->\n"
 _SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 """What a kernel of today offers."""
@@ -27,8 +28,9 @@ _PAGES = {
 
 
 def write_index() -> str:
-    """Return the index of field reports with its table of studies."""
-    return _replace("index", _format_studies())
+    """Return the index of field reports with its tables of studies and items."""
+    text = _replace_in(_read("index"), _format_studies(), _BEGIN)
+    return _replace_in(text, _format_items(), _ITEMS)
 
 
 def write_pages() -> dict[str, partial[str]]:
@@ -116,7 +118,27 @@ def replace_table(page: str, table: TextTable, begin: str) -> str:
     return _replace(page, _table(table.heads, rows), begin)
 
 
+def _format_items() -> str:
+    rows = [
+        (
+            name,
+            item.item.replace("|", "\\|"),
+            ", ".join(f"`{own}`" for own in item.studies) or "none",
+        )
+        for name in reference.names()
+        for item in reference.get(name).items
+    ]
+    return _table(("report", "item", "studies, the best first"), rows)
+
+
 def _replace(page: str, table: str, begin: str = _BEGIN) -> str:
-    text = (_FOLDER / f"{page}.md").read_text("utf-8")
+    return _replace_in(_read(page), table, begin)
+
+
+def _read(page: str) -> str:
+    return (_FOLDER / f"{page}.md").read_text("utf-8")
+
+
+def _replace_in(text: str, table: str, begin: str) -> str:
     before, _, rest = text.partition(begin)
     return before + begin + table + _END + rest.partition(_END)[2]
