@@ -18,10 +18,10 @@ from iostudy.drives.flash import Flash
 from iostudy.drives.measure.drive_text import Origin, format_drive_file
 from iostudy.drives.measure.measure_drive import measure_drive
 from iostudy.drives.measure.modelled import ModelProber
-from iostudy.drives.measure.prober import Prober, Request
 from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation
 from iostudy.drives.measure.session import Session
+from iostudy.prober import Prober, Request
 
 _LIMIT_NS = 3600 * 10**9
 _READS = 5000

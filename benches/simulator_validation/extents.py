@@ -6,7 +6,7 @@ import fcntl
 import struct
 from pathlib import Path
 
-from iostudy.drives.quantities import BLOCK_BYTES
+from iostudy.prober import BLOCK_BYTES
 
 _FIEMAP, _EXTENTS = 0xC020660B, 64
 _HEADER, _EXTENT = struct.Struct("=QQIIII"), struct.Struct("=QQQQQIIII")

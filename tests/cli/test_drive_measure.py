@@ -11,10 +11,10 @@ import pytest
 from iostudy.cli.drive_measure import measure
 from iostudy.drives import drive_file
 from iostudy.drives.measure import rotation
-from iostudy.drives.measure.prober import Request
 from iostudy.errors import TargetError, TrialError, UsageError
 from iostudy.host.devices import read_device
 from iostudy.node.block_device_prober import open_prober
+from iostudy.prober import Request
 from tests.fixtures_loop import loop_disk
 
 CONTENT = b"keep" * 1024

@@ -22,15 +22,14 @@ from iostudy.drives import presets
 from iostudy.drives.measure.drive_text import Origin, format_drive_file
 from iostudy.drives.measure.measure_drive import measure_drive
 from iostudy.drives.measure.modelled import ModelProber
-from iostudy.drives.measure.prober import Prober
 from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.session import Session
-from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.errors import TargetError
 from iostudy.folders import make_output_folder
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
 from iostudy.node.block_device_prober import open_prober
+from iostudy.prober import BLOCK_BYTES, Prober
 from iostudy.report.documents.drive import build_drive_document, list_parameters
 from iostudy.report.render.html import render_page
 from iostudy.settings.scratch import signatures, steps

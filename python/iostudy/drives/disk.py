@@ -9,7 +9,6 @@ from pydantic import Field, model_validator
 from iostudy.drives import seek as seek_times
 from iostudy.drives import zones as zone_list
 from iostudy.drives.quantities import (
-    BLOCK_BYTES,
     Blocks,
     BlockTime,
     Nanoseconds,
@@ -19,6 +18,7 @@ from iostudy.drives.quantities import (
     SignedNanoseconds,
 )
 from iostudy.drives.section import DriveSection
+from iostudy.prober import BLOCK_BYTES
 
 
 class Overhead(DriveSection):

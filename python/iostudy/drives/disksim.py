@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.drives.disksim_syntax import Value, parse
-from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.errors import UsageError
+from iostudy.prober import BLOCK_BYTES
 
 DEFAULT_BLOCK_MS = 0.106
 """Transfer time of a block if the files give none: the median of the drives that give one."""

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from iostudy.drives.quantities import (
-    BLOCK_BYTES,
     Blocks,
     BlockTime,
     Bytes,
@@ -17,6 +16,7 @@ from iostudy.drives.quantities import (
     Share,
 )
 from iostudy.drives.section import DriveSection
+from iostudy.prober import BLOCK_BYTES
 
 
 class SlcCache(DriveSection):

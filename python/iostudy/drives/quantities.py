@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from iostudy import units
+from iostudy.prober import BLOCK_BYTES
 
-BLOCK_BYTES = 512
 _NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _TIME = re.compile(rf"(-?\d+(?:\.\d+)?)\s*({'|'.join(_NANOSECONDS)})")
 _RATE = re.compile(r"(\d+(?:\.\d+)?)\s*(kB|MB|GB)/s")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from iostudy.drives import seek
 from iostudy.drives.disk import Disk, Shingling, WeakRegion
 from iostudy.drives.flash import Flash
-from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.drives.zones import Spares, Zone
 from iostudy.errors import UsageError
+from iostudy.prober import BLOCK_BYTES
 from iostudy.units import format_size
 
 

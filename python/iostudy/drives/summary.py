@@ -5,8 +5,8 @@ from __future__ import annotations
 from iostudy.drives import seek
 from iostudy.drives.disk import Disk
 from iostudy.drives.flash import Flash
-from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.drives.zones import Zone
+from iostudy.prober import BLOCK_BYTES
 from iostudy.units import format_percent, format_rounded_size, format_significant
 
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from iostudy.drives.quantities import BLOCK_BYTES, Nanoseconds, NonNegative, Positive, Rate
+from iostudy.drives.quantities import Nanoseconds, NonNegative, Positive, Rate
 from iostudy.drives.section import DriveSection
+from iostudy.prober import BLOCK_BYTES
 
 
 class Spares(DriveSection):

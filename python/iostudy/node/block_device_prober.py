@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from iostudy.drives.measure.prober import Request, Timing
-from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.errors import TrialError
 from iostudy.host.devices import BlockDevice, class_folder
+from iostudy.prober import BLOCK_BYTES, Request, Timing
 
 _MOST_DEPTH = 32
 _MOST_BYTES = 1 << 20

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
-from iostudy.drives.measure.prober import Operation, Prober, Request
-from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.node.block_device_prober import open_prober
+from iostudy.prober import BLOCK_BYTES, Operation, Prober, Request
 from iostudy.settings.scratch import signatures, steps
 from iostudy.settings.scratch.disk import ScratchDisk
 from iostudy.units import KIB, MIB

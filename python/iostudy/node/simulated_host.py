@@ -15,13 +15,13 @@ from iostudy.drives import drive_file, scaling
 from iostudy.drives.disk import Disk
 from iostudy.drives.flash import Flash
 from iostudy.drives.presets import load_drive
-from iostudy.drives.quantities import BLOCK_BYTES
 from iostudy.errors import TargetError
 from iostudy.job import SimulationSetup
 from iostudy.node.simulated_disk import SimulatedFiles, SimulatedMachine
 from iostudy.node.simulated_setup import build_setup
 from iostudy.settings.definitions.volume import PLACEMENTS
 from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.prober import BLOCK_BYTES
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.tick import Tick
 from iostudy.workloads.workload import Place, Workload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from iostudy.drives.measure.modelled import ModelProber
-from iostudy.drives.measure.prober import Request, Timing
+from iostudy.prober import Request, Timing
 
 _USUAL_NS = 15e3
 _RARE_NS = 3e6

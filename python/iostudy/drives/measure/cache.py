@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from iostudy.drives.measure.layout import DiskLayout, MeasuredZone
-from iostudy.drives.measure.prober import Request
 from iostudy.drives.measure.session import Probe, Session
+from iostudy.prober import Request
 
 _MOST_SEGMENTS = 1024
 _REPEATS = 7

@@ -11,7 +11,7 @@ from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation
 from iostudy.drives.measure.seeks import SeekCurve, SeekPoint
 from iostudy.drives.measure.writes import Writes
-from iostudy.drives.quantities import BLOCK_BYTES
+from iostudy.prober import BLOCK_BYTES
 
 _MOST_SEGMENTS = 256
 _HEAD_SWITCH_SHARE = 0.9

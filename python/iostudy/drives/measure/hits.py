@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iostudy.drives.measure.prober import Request
 from iostudy.drives.measure.session import Session
-from iostudy.drives.quantities import BLOCK_BYTES
+from iostudy.prober import BLOCK_BYTES, Request
 
 _REPEATS = 15
 _SIZES = (1, 8, 16, 32, 64)

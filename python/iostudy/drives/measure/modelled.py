@@ -8,7 +8,7 @@ from iostudy._native import DriveModel
 from iostudy.drives import drive_file
 from iostudy.drives.disk import Disk
 from iostudy.drives.flash import Flash
-from iostudy.drives.measure.prober import Request, Timing
+from iostudy.prober import Request, Timing
 
 _MOST_BLOCKS = 4096
 _MOST_DEPTH = 256

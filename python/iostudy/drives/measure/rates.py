@@ -5,9 +5,8 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from iostudy.drives.measure.prober import Request
 from iostudy.drives.measure.session import Session
-from iostudy.drives.quantities import BLOCK_BYTES
+from iostudy.prober import BLOCK_BYTES, Request
 
 _POSITIONS = 24
 _REPEATS = 3

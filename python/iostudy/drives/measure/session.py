@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from iostudy.drives.measure.prober import Prober, Request, Timing
+from iostudy.prober import Prober, Request, Timing
 
 Result = TypeVar("Result")
 Probe = Generator[list[Request], list[Timing], Result]

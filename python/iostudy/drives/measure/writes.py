@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from iostudy.drives.measure.layout import DiskLayout
-from iostudy.drives.measure.prober import Request, Timing
 from iostudy.drives.measure.session import Session
 from iostudy.drives.measure.tracks import Angles
+from iostudy.prober import Request, Timing
 
 _WRITES = 60
 _PAUSE_NS = 50_000_000

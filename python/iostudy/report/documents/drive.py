@@ -9,7 +9,7 @@ import numpy as np
 
 from iostudy.drives.measure.result import DriveMeasurement
 from iostudy.drives.measure.rotation import Rotation
-from iostudy.drives.quantities import BLOCK_BYTES
+from iostudy.prober import BLOCK_BYTES
 from iostudy.report.drawing import BLUE, alt, make_chart
 from iostudy.report.section import Chart, Document, Section, TextTable, make_table
 from iostudy.units import format_rounded_size, format_significant

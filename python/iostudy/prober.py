@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
 Operation = Literal["read", "write", "fua", "flush"]
+BLOCK_BYTES = 512
+"""Size of a block: requests count in blocks, as the kernel does."""
 
 
 class Request(NamedTuple):
