@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.plugins import Command, Plugin, installed
+from iostudy.plugins import Command, Plugin, Ref, installed, load
 
 
 def _command(name: str, summary: str, attribute: str = "") -> Command:
@@ -60,6 +60,28 @@ _COMMANDS = (
 CORE = Plugin("core", _COMMANDS)
 
 
+_BUILT_IN = ("iostudy.drives.plugin:PLUGIN", "iostudy.hadoop.plugin:PLUGIN")
+"""Plugins that the distribution of the core still holds."""
+
+
 def registered() -> tuple[Plugin, ...]:
-    """Return the core and the installed plugins, in the order of the help."""
-    return (CORE, *installed())
+    """Return the core and its plugins, in the order of the help."""
+    return (CORE, *built_in(), *installed())
+
+
+def built_in() -> tuple[Plugin, ...]:
+    """Return the plugins that come with the core."""
+    return tuple(map(load, _BUILT_IN))
+
+
+def find_undo(kind: str) -> tuple[Ref, Ref]:
+    """Return the references of a kind of change and of an owner of attributes; "" for neither.
+
+    A plugin of others is only read if the kind is not the core's: it must not keep the core from
+    restoring what it changed.
+    """
+    for find in (built_in, installed):
+        for plugin in find():
+            if kind in plugin.changes or kind in plugin.owners:
+                return plugin.changes.get(kind, ""), plugin.owners.get(kind, "")
+    return "", ""

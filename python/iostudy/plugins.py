@@ -100,6 +100,12 @@ class Plugin:
     """What a distribution adds; ``iostudy-NAME`` and the extra NAME of iostudy install it.
 
     - ``workloads``: references of each `WorkloadDefinition` by its name
+    - ``settings``: references of each `SettingFamily` (``iostudy.settings.family``) by its name
+    - ``kinds``: references of the `SettingKind` of each family
+    - ``changes``: references of classes that undo a change, by their kind in a journal
+    - ``owners``: references of classes that own attributes, by their kind in a journal
+    - ``disks``: references of functions that prepare disks, by the word that a target has for them
+    - ``checks``: references of functions that note what does not go together in a study
     - ``sections``: references of each `DesignKey` (``iostudy.study.study_file``) by its key in
       study files
     - ``topics``: references of each `Topic` (``iostudy.report.plugin_topics``) by its key in
@@ -109,6 +115,12 @@ class Plugin:
     name: str
     commands: tuple[Command, ...] = ()
     workloads: Mapping[str, Ref] = field(default_factory=dict)
+    settings: Mapping[str, Ref] = field(default_factory=dict)
+    kinds: Mapping[str, Ref] = field(default_factory=dict)
+    changes: Mapping[str, Ref] = field(default_factory=dict)
+    owners: Mapping[str, Ref] = field(default_factory=dict)
+    disks: Mapping[str, Ref] = field(default_factory=dict)
+    checks: tuple[Ref, ...] = ()
     sections: Mapping[str, Ref] = field(default_factory=dict)
     topics: Mapping[str, Ref] = field(default_factory=dict)
     api: int = API
@@ -165,6 +177,9 @@ def _require_distinct(plugins: Iterable[Plugin]) -> None:
         names = {
             "the command": [command.name for command in plugin.commands],
             "the workload": plugin.workloads,
+            "the family of settings": plugin.settings,
+            "the kind of change": (*plugin.changes, *plugin.owners),
+            "the disk": plugin.disks,
             "the section": plugin.sections,
             "the topic": plugin.topics,
         }

@@ -66,7 +66,7 @@ def test_every_kind_there_is_gets_killed() -> None:
         HdfsMountDefinition,
     }
     not_on_every_host = {BdiDefinition}  # of the same make as sysctls
-    for kind in kinds.SETTINGS:
+    for kind in kinds.all_kinds():
         definitions = {
             definition for definition in tried if issubclass(definition, kind.definition)
         }

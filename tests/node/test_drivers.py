@@ -12,8 +12,6 @@ from iostudy.node.permission import Permission
 from iostudy.node.targets import disk_makers
 from iostudy.node.targets.disk_makers import prepare_disks
 from iostudy.node.targets.drivers import find_driver
-from iostudy.settings.scratch.disk import LoopbackDisk
-from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.study.targets import section
 from iostudy.study.targets.directory import DirectoryTarget
 from iostudy.study.targets.disk import DiskRequest
@@ -72,8 +70,13 @@ def test_a_device_is_no_directory() -> None:
 
 def test_disks_are_made_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     requests: list[tuple[object, ...]] = []
-    for maker in (LoopbackDisk, ModelledDrive):
-        monkeypatch.setattr(maker, "prepare_several", lambda *given: requests.append(given) or [])
-    for word in disk_makers._MAKERS:
+    makers = (
+        "iostudy.settings.scratch.disk.LoopbackDisk.prepare_several",
+        "iostudy.settings.scratch.drive.prepare_drives",
+    )
+    for maker in makers:
+        monkeypatch.setattr(maker, lambda *given: requests.append(given) or [])
+    disk_makers._makers.cache_clear()
+    for word in disk_makers._makers():
         prepare_disks(tmp_path, DiskRequest(word, 1 << 24, ("a", "b")))
     assert requests == [(tmp_path, 1 << 24, 2), (tmp_path, ("a", "b"), 1 << 24)]

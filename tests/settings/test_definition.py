@@ -33,7 +33,7 @@ def test_any_attribute_of_a_queue_and_any_file_of_the_kernel_is_a_setting() -> N
 @pytest.mark.parametrize("name", catalog.names())
 def test_every_setting_is_acted_on_by_one_kind(name: str) -> None:
     definition = catalog.get(name)
-    assert sum(isinstance(definition, kind.definition) for kind in kinds.SETTINGS) == 1
+    assert sum(isinstance(definition, kind.definition) for kind in kinds.all_kinds()) == 1
 
 
 @pytest.mark.parametrize("name", catalog.names())

@@ -18,7 +18,7 @@ from pathlib import Path
 import yaml
 
 import iostudy
-from iostudy.settings.scratch.drive import ModelledDrive
+from iostudy.settings.scratch.drive import ModelledDrive, prepare_drives
 from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.units import parse_seconds, parse_size
@@ -53,7 +53,7 @@ def modelled_drives(model: str, size: str, count: int) -> Iterator[list[Modelled
     """Modelled drives as block devices, which end with this context."""
     with tempfile.TemporaryDirectory(prefix="iostudy-drives-") as folder:
         models, size_bytes = [model] * count, parse_size(size)
-        drives = ModelledDrive.prepare_several(Path(folder), models, size_bytes)
+        drives = prepare_drives(Path(folder), models, size_bytes)
         with Transaction() as transaction:
             for drive in drives:
                 transaction.apply(drive)

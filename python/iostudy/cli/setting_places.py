@@ -9,10 +9,8 @@ from typing import Annotated
 import typer
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.settings import catalog
 from iostudy.settings.definition import Reach, SettingDefinition
-from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.study.declared_settings import HOW_TO_DECLARE, declare_files
 from iostudy.study.names import require_known
 
@@ -36,7 +34,7 @@ def find_definition(name: str) -> SettingDefinition:
     try:
         return catalog.get(name)
     except KeyError:
-        reason = explain_reserved(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else ""
+        reason = catalog.explain_unknown(name)
         if reason:
             raise usage_error(
                 "a setting of a Hadoop cluster", f"{name}: {reason}", _SETTINGS_HINT

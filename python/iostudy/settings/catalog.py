@@ -8,16 +8,14 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from iostudy import plugins
+from iostudy.core import registered
 from iostudy.settings.definition import SettingDefinition
 from iostudy.settings.definitions import (
     bdi,
     cgroup,
     filesystem,
-    hadoop,
-    hdfs,
-    hdfs_mount,
     limit,
-    mapreduce,
     mount,
     queue,
     schedulers,
@@ -25,10 +23,11 @@ from iostudy.settings.definitions import (
     volume,
 )
 from iostudy.settings.definitions.declared import AttributeDefinition
+from iostudy.settings.family import SettingFamily
 from iostudy.settings.sysctl_keys import FOLDERS, path_key
 
 # One line for each kind, in the order they are shown.
-_ALL: dict[str, SettingDefinition] = {
+_CORE: dict[str, SettingDefinition] = {
     definition.name: definition
     for definition in (
         *queue.DEFINITIONS,
@@ -36,14 +35,10 @@ _ALL: dict[str, SettingDefinition] = {
         *bdi.DEFINITIONS,
         *sysctl.DEFINITIONS,
         *mount.DEFINITIONS,
-        *hdfs_mount.DEFINITIONS,
         *limit.DEFINITIONS,
         *cgroup.DEFINITIONS,
         *filesystem.DEFINITIONS,
         *volume.DEFINITIONS,
-        *hadoop.DEFINITIONS,
-        *hdfs.DEFINITIONS,
-        *mapreduce.DEFINITIONS,
     )
 }
 
@@ -52,6 +47,18 @@ _PROC_SYS = "/proc/sys/"
 
 _declared: dict[str, SettingDefinition] = {}
 """Definitions that the study, the user or the host has declared; of one name the last one."""
+
+
+@cache
+def _families() -> tuple[SettingFamily, ...]:
+    """Return the settings of plugins."""
+    return tuple(plugins.load(ref) for own in registered() for ref in own.settings.values())
+
+
+@cache
+def _documented() -> Mapping[str, SettingDefinition]:
+    """Return the settings of the core and of plugins by name."""
+    return _CORE | {each.name: each for family in _families() for each in family.definitions}
 
 
 @cache
@@ -67,13 +74,13 @@ def names() -> tuple[str, ...]:
 
     Any other sysctl, attribute of a queue, Hadoop property or file of the kernel is a setting too.
     """
-    return tuple(dict.fromkeys((*_ALL, *_shipped(), *_declared)))
+    return tuple(dict.fromkeys((*_documented(), *_shipped(), *_declared)))
 
 
 def is_reserved(name: str) -> bool:
     """Return whether no declaration may give the name another meaning."""
     kind = name.partition(".")[0]
-    return kind in FOLDERS or kind in {each.partition(".")[0] for each in _ALL}
+    return kind in FOLDERS or kind in {each.partition(".")[0] for each in _documented()}
 
 
 def declare(definitions: Mapping[str, SettingDefinition]) -> None:
@@ -114,13 +121,24 @@ def get(name: str) -> SettingDefinition:
     A sysctl's key alone is a name of it.
     """
     name = full_name(name)
-    known = _ALL.get(name) or _declared.get(name)
+    known = _CORE.get(name) or _declared.get(name)
     if known:
         return known
     for prefix, define in _ON_DEMAND.items():
         if name.startswith(prefix):
             return define(name)
+    if name in _documented():
+        return _documented()[name]
+    for family in _families():
+        if family.define is not None and name.startswith(family.prefix):
+            return family.define(name)
     return _shipped()[name]
+
+
+def explain_unknown(name: str) -> str:
+    """Return why a name of a plugin's family is no setting; empty if nothing is known of it."""
+    families = (own for own in _families() if own.prefix and name.startswith(own.prefix))
+    return next((family.explain(name) for family in families), "")
 
 
 def find(name: str) -> SettingDefinition | None:
@@ -141,7 +159,6 @@ def _define_path(name: str) -> SettingDefinition:
 
 
 _ON_DEMAND = {
-    hadoop.PREFIX: hadoop.define_property,
     sysctl.PREFIX: sysctl.define_key,
     queue.PREFIX: queue.define_attribute,
     "/": _define_path,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from iostudy import plugins
+from iostudy.core import registered
 from iostudy.settings.definitions import mount, volume
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import DIRECTORY_FACTOR, FactorKind, count_combinations
-from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import find_duplicates
 from iostudy.study.load_section import KEY_PATH as LOAD_PATH
 from iostudy.study.load_section import NODES
@@ -21,7 +22,6 @@ from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.sections import Decision, DecisionMode
 from iostudy.study.several_nodes import list_joint_obstacles
-from iostudy.study.simulated import VOLUME_SETTINGS, check_simulated
 from iostudy.study.source import read
 from iostudy.units import format_seconds, parse_seconds
 
@@ -38,7 +38,6 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
 
     What depends on levels that the host has yet to offer waits for `resolve_offered_levels`.
     """
-    check_section(collector, study)
     _check_limit(collector, study)
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.design), study)
@@ -109,8 +108,8 @@ def _check(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     _check_hard_to_change(collector, path, study)
     _check_mount_options(collector, path, study)
     _check_directories(collector, path, study)
-    check_simulated(collector, path, study)
-    check_factors(collector, path, study)
+    for check in (ref for plugin in registered() for ref in plugin.checks):
+        plugins.load(check)(collector, path, study)
     if study.design is not None and not study.design.check(collector, path, study):
         return
     count = len(study.chosen) or count_combinations(study.known().factors)
@@ -193,7 +192,7 @@ def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Stu
         elif further:
             message = "file systems cannot vary where the target has further disks"
             collector.add(here, f"{message}; leave one of them out", found=", ".join(further))
-        elif factor.name in VOLUME_SETTINGS and volume.KIND.name not in made:
+        elif factor.name in volume.NAMES and volume.KIND.name not in made:
             message = "volumes are only made by the study; write target: {volume: {kind: ..."
             collector.add(here, message, found=study.target.describe())
         elif (

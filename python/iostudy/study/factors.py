@@ -7,10 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
-from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import DIRECTORY_FACTOR, Factor, FactorKind, Level
 from iostudy.study.labels import find_duplicates, parse_label, scalar_text
@@ -50,7 +48,7 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
     try:
         definition = settings.get(name)
     except KeyError:
-        reason = explain_reserved(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else ""
+        reason = settings.explain_unknown(name)
         unknown = UnknownNameError("factor", name, factor_names())
         raise (ValueError(reason) if reason else unknown) from None
     return _setting(definition, levels, on)

@@ -36,7 +36,14 @@ _ELSEWHERE = (
 )
 
 
-def check_section(collector: ProblemCollector, study: Study) -> None:
+def check_hadoop(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
+    """Note what of a form of the study its cluster cannot have; ``path`` leads to its factors."""
+    if path[0] != "without_root":
+        _check_section(collector, study)
+    _check_factors(collector, path, study)
+
+
+def _check_section(collector: ProblemCollector, study: Study) -> None:
     """Note where the section `hadoop`, the target and the workloads do not go together."""
     if "hadoop" in collector.source.values:
         _check_spec(collector, study)
@@ -45,7 +52,7 @@ def check_section(collector: ProblemCollector, study: Study) -> None:
         _refuse_native(collector, study)
 
 
-def check_factors(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
+def _check_factors(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """Note the factors that the study's cluster cannot have, or that would not concern it."""
     for factor in study.factors:
         if factor.kind is not FactorKind.SETTING:

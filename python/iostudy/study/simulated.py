@@ -24,7 +24,6 @@ QUEUE_SETTINGS = (
     "block.nomerges",
 )
 HOST_SETTINGS = ("sysctl.vm.dirty_ratio", "sysctl.vm.dirty_background_ratio")
-VOLUME_SETTINGS = frozenset(definition.name for definition in volume.DEFINITIONS)
 _OF_PAGE_CACHE = ("block.read_ahead_kb", *HOST_SETTINGS)
 _SIMULATED_VALUES: Mapping[str, Any] = MappingProxyType(
     {"rate": None, "slow_down": 0.0, "directories": (), "spill": (), "input": ()}
@@ -80,7 +79,7 @@ def _refuse(factor: Factor, study: Study) -> str:
     names = [each.name for each in study.workloads if catalog.get(each.name).only_simulated]
     if names and factor.name in _OF_PAGE_CACHE:
         return f"{names[0]} begins below the page cache; leave this out"
-    if factor.name in VOLUME_SETTINGS:
+    if factor.name in volume.NAMES:
         return "" if study.target.layout else "a simulated drive is no volume; leave this out"
     if factor.on:
         return "a simulated target is one drive; leave on out"

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from iostudy import plugins
+from iostudy.core import registered
 from iostudy.workloads import mix
 from iostudy.workloads.definition import WorkloadDefinition
 from iostudy.workloads.external import command, fio
-from iostudy.workloads.hadoop import dfsio as hadoop_dfsio
-from iostudy.workloads.hadoop import mrbench as hadoop_mrbench
-from iostudy.workloads.hadoop import nnbench as hadoop_nnbench
-from iostudy.workloads.hadoop import nnthroughput as hadoop_nnthroughput
-from iostudy.workloads.hadoop import terasort as hadoop_terasort
-from iostudy.workloads.hadoop import wordcount as hadoop_wordcount
 from iostudy.workloads.native import (
     dfsio,
     events,
@@ -42,13 +37,7 @@ _ALONE: Mapping[str, WorkloadDefinition] = {
         fio.FIO,
         mrbench.MRBENCH,
         events.EVENTS,
-        *hadoop_dfsio.DEFINITIONS,
-        *hadoop_terasort.DEFINITIONS,
-        hadoop_wordcount.WORDCOUNT,
-        hadoop_nnbench.HADOOP_NNBENCH,
-        hadoop_nnthroughput.HADOOP_NNTHROUGHPUT,
-        hadoop_mrbench.HADOOP_MRBENCH,
-        *(plugins.load(ref) for plugin in plugins.installed() for ref in plugin.workloads.values()),
+        *(plugins.load(ref) for plugin in registered() for ref in plugin.workloads.values()),
     )
 }
 # A mix is one folder on one target, and the jobs of Hadoop share a cluster anyway.

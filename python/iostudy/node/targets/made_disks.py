@@ -14,14 +14,13 @@ from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import require_tools
 from iostudy.study.combinations import Factor
 from iostudy.study.model import Study
-from iostudy.study.targets.drive import DriveTarget
-from iostudy.study.targets.loopback import LoopbackTarget
+from iostudy.study.targets.disk import MadeDisksTarget
 
 ANY_LOOP_DEVICE = Path("/dev/loop0")
 """It shows the levels of a disk that is not yet made."""
 
 
-class MadeDisksDriver(TargetDriver[LoopbackTarget | DriveTarget]):
+class MadeDisksDriver(TargetDriver[MadeDisksTarget]):
     """Makes the disks in the output folder, the first one for the trials."""
 
     def probe_paths(self) -> tuple[Path, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy.settings.definition import Reach, SettingDefinition, Switching
+from iostudy.settings.family import SettingFamily
 from iostudy.settings.values import Fraction, Size
 
 _GIB = 1 << 30
@@ -57,3 +58,4 @@ ENTRY_TIMEOUT = HdfsMountDefinition(
     values=Fraction(0, _DAY_SECONDS),
 )
 DEFINITIONS = (READ_BUFFER, ATTRIBUTE_TIMEOUT, ENTRY_TIMEOUT)
+FAMILY = SettingFamily(DEFINITIONS)

@@ -93,3 +93,4 @@ LAYOUT = VolumeSettingDefinition(
     values=Choice(PLACEMENTS),
 )
 DEFINITIONS = (KIND, STRIPES, STRIPE_SIZE, LAYOUT)
+NAMES = frozenset(definition.name for definition in DEFINITIONS)

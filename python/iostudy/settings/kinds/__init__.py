@@ -1,32 +1,30 @@
 """Registry of everything that acts on the host: setting kinds and journaled changes.
 
 A new kind of setting is a file in `definitions` with a line in `iostudy.settings.catalog`, and a
-file here with a line in SETTINGS and one for what a journal may hold: in `_OWNERS` if it is made of
-attributes, else in `_CHANGES`.
+file here with a line in `_CORE` and one for what a journal may hold: in `_OWNERS` if it is made of
+attributes, else in `_CHANGES`. A plugin registers the same.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from iostudy.errors import RestoreError, SettingError
+from iostudy import plugins
+from iostudy.core import find_undo, registered
+from iostudy.errors import RestoreError, SettingError, UsageError
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
-from iostudy.settings.clusters.hdfs_folder import HdfsFolder
-from iostudy.settings.clusters.hdfs_mount import HdfsMount
-from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.settings.kinds import (
     attribute_file,
     bdi,
     cgroup,
     command,
     filesystem,
-    hadoop,
-    hdfs_mount,
     limit,
     mount,
     queue,
@@ -37,8 +35,6 @@ from iostudy.settings.kinds import (
 from iostudy.settings.kinds.declared import DeclaredChange
 from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
-from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_queue import DriveQueue
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.switching import SwitchedAttributes
@@ -46,18 +42,16 @@ from iostudy.settings.temporary_mount import TemporaryMount
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.work_folder import WorkFolder
 
-SETTINGS: tuple[SettingKind[Any, Any], ...] = (
+_CORE: tuple[SettingKind[Any, Any], ...] = (
     queue.KIND,
     bdi.KIND,
     attribute_file.KIND,  # before sysctl.KIND: huge pages move vm.min_free_kbytes
     sysctl.KIND,
     mount.KIND,
-    hdfs_mount.KIND,
     limit.KIND,
     cgroup.KIND,
     filesystem.KIND,
     volume.KIND,
-    hadoop.KIND,
     command.KIND,
     text_file.KIND,
 )
@@ -68,7 +62,6 @@ _OWNERS: dict[str, Callable[[Record], Attributes]] = {
     sysctl.Sysctls.kind: sysctl.Sysctls.from_record,
     MountFlags.kind: MountFlags.from_record,
     FileSystemOptions.kind: FileSystemOptions.from_record,
-    hdfs_mount.HdfsMountSettings.kind: hdfs_mount.HdfsMountSettings.from_record,
     limit.Limits.kind: limit.Limits.from_record,
 }
 
@@ -79,19 +72,21 @@ _DECLARED = {
 
 _CHANGES: dict[str, Callable[[Record], Change]] = {
     LoopbackDisk.kind: LoopbackDisk.from_record,
-    ModelledDrive.kind: ModelledDrive.from_record,
-    DriveQueue.kind: DriveQueue.from_record,
     ScratchDevice.kind: ScratchDevice.from_record,
     Volume.kind: Volume.from_record,
     NewFilesystem.kind: NewFilesystem.from_record,
     cgroup.TrialGroup.kind: cgroup.TrialGroup.from_record,
     TraceInstance.kind: TraceInstance.from_record,
     WorkFolder.kind: WorkFolder.from_record,
-    StartedCluster.kind: StartedCluster.from_record,
-    HdfsFolder.kind: HdfsFolder.from_record,
-    HdfsMount.kind: HdfsMount.from_record,
     TemporaryMount.kind: TemporaryMount.from_record,
 }
+
+
+@cache
+def all_kinds() -> tuple[SettingKind[Any, Any], ...]:
+    """Return the kinds of settings of the core and of plugins."""
+    found = (plugins.load(ref) for own in registered() for ref in own.kinds.values())
+    return (*_CORE, *found)
 
 
 def bind(name: str, place: str | Path) -> tuple[Setting, ...]:
@@ -101,7 +96,7 @@ def bind(name: str, place: str | Path) -> tuple[Setting, ...]:
     KeyError for an unknown name, TargetError if there is no such place or setting.
     """
     definition = catalog.get(name)
-    (kind,) = (kind for kind in SETTINGS if isinstance(definition, kind.definition))
+    (kind,) = (kind for kind in all_kinds() if isinstance(definition, kind.definition))
     return kind.bind(definition, os.fspath(place))
 
 
@@ -112,7 +107,7 @@ def prepare_changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
     """
     return tuple(
         change
-        for kind in SETTINGS
+        for kind in all_kinds()
         for change in kind.changes(
             {s: value for s, value in wanted.items() if isinstance(s.definition, kind.definition)}
         )
@@ -153,11 +148,16 @@ def rebuild_change(kind: str, record: Record) -> Change:
     try:
         if kind in _DECLARED:
             return DeclaredChange.from_record(_DECLARED[kind], record)
-        if kind in _OWNERS:
-            change = SwitchedAttributes if "levels" in record else AttributeChange
-            return change.from_record(_OWNERS[kind], record)
-        return _CHANGES[kind](record)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if kind in _CHANGES:
+            return _CHANGES[kind](record)
+        own, owner = ("", "") if kind in _OWNERS else find_undo(kind)
+        if own:
+            change: Change = plugins.load(own).from_record(record)
+            return change
+        build = plugins.load(owner).from_record if owner else _OWNERS[kind]
+        attributes = SwitchedAttributes if "levels" in record else AttributeChange
+        return attributes.from_record(build, record)
+    except (KeyError, TypeError, ValueError, AttributeError, ImportError, UsageError) as error:
         raise RestoreError(
             f"to undo a change of the kind {kind}",
             found="a kind or a record that this version of iostudy does not know",

@@ -82,14 +82,6 @@ class ModelledDrive:
         return cls(folder, model, size, drive, _memory_limit(), place, nbd)
 
     @classmethod
-    def prepare_several(
-        cls, parent: Path, models: Sequence[str], size_bytes: int
-    ) -> list[ModelledDrive]:
-        """Prepare one of each model; TargetError without memory for the data of all."""
-        _require_memory(len(models) * size_bytes)
-        return [cls.prepare(parent, model, size_bytes) for model in models]
-
-    @classmethod
     def from_record(cls, record: Record) -> ModelledDrive:
         """Rebuild from the journal."""
         return cls(
@@ -219,6 +211,12 @@ class ModelledDrive:
                 where=str(self.served),
                 remedy="its server has ended; `iostudy restore` removes the rest",
             ) from error
+
+
+def prepare_drives(parent: Path, models: Sequence[str], size_bytes: int) -> list[ModelledDrive]:
+    """Prepare a drive of each model; TargetError without memory for the data of all."""
+    _require_memory(len(models) * size_bytes)
+    return [ModelledDrive.prepare(parent, model, size_bytes) for model in models]
 
 
 def _require_memory(size_bytes: int) -> None:

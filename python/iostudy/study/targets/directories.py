@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import PlainValidator, TypeAdapter
 
+from iostudy.plugins import Ref
 from iostudy.study.labels import find_duplicates
 from iostudy.study.targets.fields import short_path
 from iostudy.study.targets.mount_request import MountRequest
@@ -26,6 +27,7 @@ class DirectoriesTarget(Target):
     ``mounts``, by the same names, at its begin; the others are mounted already.
     """
 
+    driver: ClassVar[Ref] = "iostudy.node.targets.directories:DirectoriesDriver"
     may_be_foreign: ClassVar[bool] = True
     why_untraced: ClassVar[str] = (
         "the directories may lack a device with requests to trace; leave it out"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from iostudy.plugins import Ref
 from iostudy.study.targets.target import Target
 from iostudy.workloads.option_text import format_flow
 from iostudy.workloads.workload import TargetPaths
@@ -19,6 +20,7 @@ class DirectoryTarget(Target):
     Without a path it is the output folder.
     """
 
+    driver: ClassVar[Ref] = "iostudy.node.targets.directory:DirectoryDriver"
     may_be_foreign: ClassVar[bool] = True
 
     path: Path | None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from iostudy.plugins import Ref
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.targets.directory import DirectoryTarget
 from iostudy.study.targets.target import Target
@@ -62,3 +63,14 @@ class DiskTarget(Target):
     def without_root(self) -> Target:
         """Return the output folder: disks cannot be made or formatted without root."""
         return DirectoryTarget(None)
+
+
+class MadeDisksTarget(DiskTarget):
+    """Disks that the study makes, the first one for the trials."""
+
+    driver: ClassVar[Ref] = "iostudy.node.targets.made_disks:MadeDisksDriver"
+
+    @property
+    @abstractmethod
+    def made(self) -> DiskRequest:
+        """The disks."""

@@ -10,11 +10,12 @@ from pydantic import AfterValidator, Field
 
 from iostudy import units
 from iostudy.drives import presets
+from iostudy.plugins import Ref
 from iostudy.settings.definitions.volume import KIND
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.fields import STRICT_KEYS, StudySection
 from iostudy.study.problems import KeyPath
-from iostudy.study.targets.disk import DiskRequest, DiskTarget
+from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget
 from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
 from iostudy.study.targets.target import Target
 
@@ -35,7 +36,7 @@ DriveModel = Annotated[str, AfterValidator(_drive_model)]
 
 
 @dataclass(frozen=True)
-class DriveTarget(DiskTarget):
+class DriveTarget(MadeDisksTarget):
     """Modelled drives in memory, attached as disks; each is formatted and mounted."""
 
     __pydantic_config__ = STRICT_KEYS
@@ -129,6 +130,7 @@ class SimulatedTarget(Target):
     With a layout it is a volume over ``count`` such drives.
     """
 
+    driver: ClassVar[Ref] = "iostudy.node.targets.simulated:SimulatedDriver"
     predicts: ClassVar[bool] = True
     command: ClassVar[str] = "simulate"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from iostudy.plugins import Ref
 from iostudy.study.targets.hdfs_uri import parse_hdfs_uri
 from iostudy.study.targets.target import Target
 
@@ -17,6 +18,7 @@ class HdfsTarget(Target):
     site files in ``HADOOP_CONF_DIR`` call the default.
     """
 
+    driver: ClassVar[Ref] = "iostudy.node.targets.hdfs:HdfsDriver"
     why_untraced: ClassVar[str] = (
         "the target is no disk of this machine, and has no request to trace; leave it out"
     )

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from iostudy import units
 from iostudy.study.fields import STRICT_KEYS, StudySection
-from iostudy.study.targets.disk import DiskRequest, DiskTarget
+from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget
 from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
 from iostudy.workloads.option_text import format_flow
 
@@ -19,7 +19,7 @@ _MODEL = "loop-back disk"
 
 
 @dataclass(frozen=True)
-class LoopbackTarget(DiskTarget):
+class LoopbackTarget(MadeDisksTarget):
     """A file in the output folder, attached as a disk with direct I/O, formatted and mounted."""
 
     __pydantic_config__ = STRICT_KEYS

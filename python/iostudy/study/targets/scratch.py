@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
+from iostudy.plugins import Ref
 from iostudy.study.fields import STRICT_KEYS
 from iostudy.study.targets.disk import DiskTarget
 from iostudy.study.targets.fields import DevicePath, FilesystemType
@@ -20,6 +22,7 @@ class ScratchTarget(DiskTarget):
     """A whole device whose content the study may destroy; formatted and mounted."""
 
     __pydantic_config__ = STRICT_KEYS
+    driver: ClassVar[Ref] = "iostudy.node.targets.scratch:ScratchDriver"
 
     device: DevicePath
     """device whose data are destroyed, such as /dev/nvme1n1"""

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from iostudy.plugins import Ref
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.problems import KeyPath
 from iostudy.study.targets.mount_request import MountRequest
@@ -22,6 +23,8 @@ class Target(ABC):
     A kind overrides what differs from a directory that exists already.
     """
 
+    driver: ClassVar[Ref]
+    """The driver that works on it, a `TargetDriver` of `iostudy.node.targets.driver`."""
     predicts: ClassVar[bool] = False
     """The figures of the study are predictions of a simulation."""
     command: ClassVar[str] = "run"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, PlainValidator
 
+from iostudy.plugins import Ref
 from iostudy.settings.definitions.volume import KIND, PLACEMENTS, STRIPE_SIZE
 from iostudy.settings.scratch.volume.layout import DEFAULT_STRIPE_BYTES, KINDS, VolumeLayout
 from iostudy.study.fields import STRICT_KEYS, StudySection, one_of
@@ -70,6 +71,7 @@ class VolumeTarget(DiskTarget):
     """
 
     __pydantic_config__ = STRICT_KEYS
+    driver: ClassVar[Ref] = "iostudy.node.targets.volume:VolumeDriver"
 
     kind: Annotated[str, one_of("kind of volume", KINDS)]
     """kind of volume, such as lvm-raid10 or md-raid5"""
