@@ -11,5 +11,6 @@ PLUGIN = Plugin(
         "drive-queue": "iostudy.settings.scratch.drive_queue:DriveQueue",
     },
     disks={"drive": "iostudy.settings.scratch.drive:prepare_drives"},
+    topics={"prediction": "iostudy.report.topics.prediction:TOPIC"},
     checks=("iostudy.study.simulated:check_simulated",),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from pydantic import JsonValue
@@ -11,7 +12,7 @@ from pydantic import JsonValue
 from iostudy.report.base import GivenUpWorkloadReport, State, Step
 from iostudy.report.formatting import describe_bounds, describe_given_up, describe_stop
 from iostudy.report.names import find_baseline_label, find_single_factor, find_study_noun
-from iostudy.report.plugin_topics import list_topics
+from iostudy.report.plugin_topics import TopicValue, list_topics
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics import (
     block_latency,
@@ -25,7 +26,6 @@ from iostudy.report.topics import (
     method,
     next_steps,
     noise,
-    prediction,
     ranking,
     reference,
     remedies,
@@ -70,7 +70,7 @@ def build_report(recorded: RecordedStudy) -> Report:
     diagnoses = bottlenecks.diagnose_trials(study, circumstances, rows)
     limits = bottlenecks.build_bottlenecks(study, rows, diagnoses, samples)
     workloads, shares = build_workloads(recorded, compared, limits)
-    errors = prediction.build_prediction(study)
+    computed = {name: topic.compute(study, rows) for name, topic in list_topics().items()}
     runs = trials.build_trials(study, rows, diagnoses)
     report = report_type()(
         name=study.name,
@@ -85,8 +85,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         configurations=configurations.build_configurations(study, rows, recorded.switchback.runs),
         ranking=ranking.build_ranking(study, order),
         curves=tuple(scaling.build_scaling(study, recorded.measured, order)),
-        workloads=prediction.add_errors(workloads, errors),
-        prediction=errors,
+        workloads=tuple(_add_errors(own, computed.values()) for own in workloads),
         switchback=tuple(
             switchback.build_switchback(
                 study, recorded.switchback, compared, rows, circumstances, samples
@@ -114,14 +113,13 @@ def build_report(recorded: RecordedStudy) -> Report:
         started_at=row.started_at,
         iostudy_version=row.iostudy_version,
     )
-    computed = {name: topic.compute(study, rows) for name, topic in list_topics().items()}
     report = report.model_copy(update=computed)
     verdict = _verdict_headline(recorded, report, compared, workloads)
     contradictions = list(switchback.describe_disagreements(report.switchback, report.factor))
     first = next(iter(contradictions), verdict)
     return report.model_copy(
         update={
-            "headline": f"{prediction.PREDICTED}: {first}" if errors else first,
+            "headline": reduce(lambda text, own: own.qualify_headline(text), report.topics, first),
             "next_steps": tuple(_next_steps(recorded, report, compared)),
             "answer": tuple(_answer(recorded, report, verdict, contradictions)),
         }
@@ -174,6 +172,20 @@ def build_workloads(
     return tuple(caveats.add_imbalance(own, reports) for own in explained), reports
 
 
+def _add_errors(workload: WorkloadReport, topics: Iterable[TopicValue | None]) -> WorkloadReport:
+    """Return the workload with the error of each predicted figure."""
+    known = [topic for topic in topics if topic is not None]
+    if not known:
+        return workload
+    results = tuple(
+        own.model_copy(
+            update={"simulator_error": "".join(t.describe_error(own.configuration) for t in known)}
+        )
+        for own in workload.results
+    )
+    return workload.model_copy(update={"results": results})
+
+
 def _verdict_headline(
     recorded: RecordedStudy,
     report: Report,
@@ -207,8 +219,7 @@ def _next_steps(
 def _answer(
     recorded: RecordedStudy, report: Report, verdict: str, contradictions: Sequence[str]
 ) -> Iterator[str]:
-    if report.prediction:
-        yield prediction.EXPLANATION
+    yield from filter(None, (topic.explain() for topic in report.topics))
     if contradictions:
         yield from contradictions[1:]
         yield verdict

@@ -21,6 +21,18 @@ class TopicValue(Value):
         """Return the answer of the study in one sentence; empty if the verdicts give it."""
         return ""
 
+    def qualify_headline(self, text: str) -> str:
+        """Return the first sentence with what the reader has to know first."""
+        return text
+
+    def explain(self) -> str:
+        """Return what the reader has to know of all figures; empty for measured ones."""
+        return ""
+
+    def describe_error(self, configuration: str) -> str:
+        """Return how far a predicted figure may be wrong; empty for a measured one."""
+        return ""
+
     def list_effects(self) -> tuple[EffectReport, ...]:
         """Return the verdicts on levels of factors."""
         return ()

@@ -17,7 +17,6 @@ from iostudy.report.topics.covariates import CovariateReport
 from iostudy.report.topics.directories import DirectoryReport
 from iostudy.report.topics.measurements import LatencyReport, OtherFigure, PartsReport
 from iostudy.report.topics.noise import NoiseDecompositionReport, PowerEstimateReport
-from iostudy.report.topics.prediction import PredictionReport
 from iostudy.report.topics.ranking import RankingReport
 from iostudy.report.topics.reference import ReferenceReport
 from iostudy.report.topics.scaling import ScalingReport
@@ -107,8 +106,6 @@ class Report(Value):
     """Scaling curves of the workloads with several loads."""
     workloads: tuple[WorkloadReport, ...]
     """Results by workload."""
-    prediction: PredictionReport | None = None
-    """Errors of the simulator, if the study is simulated; null for a measured study."""
     switchback: tuple[SwitchbackReport, ...] = ()
     """Windows by workload, if windows decide; ``trials`` are then those of the confirmation."""
     trials: tuple[TrialReport, ...]

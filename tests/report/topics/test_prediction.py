@@ -11,7 +11,6 @@ from iostudy.report.topics.prediction import (
     EXPLANATION,
     NOT_VALIDATED,
     build_prediction,
-    build_prediction_section,
 )
 from iostudy.study.simulator_validation import Validation, ValidationRow, load_validation
 from iostudy.study.targets.drive import SimulatedTarget
@@ -80,7 +79,8 @@ def test_every_figure_has_its_error(validation: Validation) -> None:
 def test_a_simulated_host_has_no_bottleneck(validation: Validation) -> None:
     report = build_report(STUDY, study_row(STUDY), rows(STUDY))
     assert not report.limits
-    assert build_prediction_section(report) is not None
+    (prediction,) = report.topics
+    assert prediction.build_section(risk=0.05, several=False).name == "prediction"
 
 
 def test_a_measured_study_has_none() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from iostudy.plugins import installed
 from iostudy.report.base import Value
-from iostudy.report.plugin_topics import list_topics
 from iostudy.report.values import report_type
 
 
@@ -31,7 +31,8 @@ def build_schema(of: type[Value] | None = None) -> dict[str, Any]:
     """
     schema = (of or report_type()).model_json_schema(mode="serialization")
     if of is None:
-        schema["required"] = [name for name in schema["required"] if name not in list_topics()]
+        optional = {name for plugin in installed() for name in plugin.topics}
+        schema["required"] = [name for name in schema["required"] if name not in optional]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat
 
-from iostudy.report.base import UnderConfiguration, Value
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import UnderConfiguration
+from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Section, make_table
 from iostudy.settings.definitions.queue import SCHEDULER
 from iostudy.settings.values import AS_FOUND
@@ -16,9 +17,6 @@ from iostudy.study.simulated import DEFAULT_SCHEDULER
 from iostudy.study.simulator_validation import load_validation
 from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.units import format_percent
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report, WorkloadReport
 
 PREDICTED = "Predicted"
 EXPLANATION = (
@@ -47,7 +45,7 @@ class PredictionErrorReport(UnderConfiguration):
     """Smallest agreement of the order of requests, as a fraction."""
 
 
-class PredictionReport(Value):
+class PredictionReport(TopicValue):
     """Errors of the simulator, measured against a kernel."""
 
     drive: str
@@ -67,6 +65,23 @@ class PredictionReport(Value):
     errors: tuple[PredictionErrorReport, ...]
     """Errors by configuration."""
 
+    def qualify_headline(self, text: str) -> str:
+        """Return the first sentence as a prediction."""
+        return f"{PREDICTED}: {text}"
+
+    def explain(self) -> str:
+        """Explain what was simulated."""
+        return EXPLANATION
+
+    def describe_error(self, configuration: str) -> str:
+        """Return the largest error of the simulator under the configuration's scheduler."""
+        rates = {own.configuration: own.rate for own in self.errors}
+        return format_error(rates[configuration]) if configuration in rates else ""
+
+    def build_section(self, *, risk: float, several: bool) -> Section:
+        """Return the errors by configuration, and where they come from."""
+        return _build_section(self)
+
 
 NOT_VALIDATED = "not validated"
 
@@ -76,7 +91,7 @@ def format_error(error: float | None) -> str:
     return NOT_VALIDATED if error is None else f"error up to {format_percent(round(error, 3))}"
 
 
-def build_prediction(study: Study) -> PredictionReport | None:
+def build_prediction(study: Study, _: Sequence[TrialRow] = ()) -> PredictionReport | None:
     """Return the errors of this version's simulator; None for a measured study."""
     if not isinstance(study.target, SimulatedTarget):
         return None
@@ -98,31 +113,7 @@ def build_prediction(study: Study) -> PredictionReport | None:
     return PredictionReport.copy_from(found, drive=drive, errors=errors)
 
 
-def add_errors(
-    workloads: Sequence[WorkloadReport], prediction: PredictionReport | None
-) -> tuple[WorkloadReport, ...]:
-    """Return the workloads with the simulator's error at each figure, if they are predicted."""
-    if prediction is None:
-        return tuple(workloads)
-    texts = {own.configuration: format_error(own.rate) for own in prediction.errors}
-    return tuple(
-        workload.model_copy(
-            update={
-                "results": tuple(
-                    own.model_copy(update={"simulator_error": texts.get(own.configuration, "")})
-                    for own in workload.results
-                )
-            }
-        )
-        for workload in workloads
-    )
-
-
-def build_prediction_section(report: Report) -> Section | None:
-    """None for a measured study."""
-    found = report.prediction
-    if found is None:
-        return None
+def _build_section(found: PredictionReport) -> Section:
     notes = [
         (
             f"Largest differences from Linux {found.kernel} over the workloads of "
@@ -154,3 +145,10 @@ def build_prediction_section(report: Report) -> Section | None:
         names=2,
     )
     return Section("prediction", "Errors of the simulator", tuple(notes), tables=(table,))
+
+
+TOPIC = Topic(
+    PredictionReport,
+    "Errors of the simulator, if the study is simulated; null for a measured study.",
+    build_prediction,
+)

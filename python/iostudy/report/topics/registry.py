@@ -12,7 +12,6 @@ from iostudy.report.topics.covariates import build_covariates_section
 from iostudy.report.topics.directories import build_directories_section
 from iostudy.report.topics.measurements import build_measurement_sections
 from iostudy.report.topics.noise import build_noise_section
-from iostudy.report.topics.prediction import build_prediction_section
 from iostudy.report.topics.ranking import build_ranking_section
 from iostudy.report.topics.scaling import build_scaling_sections
 from iostudy.report.topics.switchback import build_switchback_section
@@ -25,7 +24,6 @@ from iostudy.report.values import Report, WorkloadReport
 def build_summary_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections between the answer and the workloads that the study has."""
     found = (
-        build_prediction_section(report),
         *_build_plugin_sections(report),
         *build_scaling_sections(report),
         build_ranking_section(report),
