@@ -19,9 +19,9 @@ from iostudy.errors import TargetError
 from iostudy.job import SimulationSetup
 from iostudy.node.simulated_disk import SimulatedFiles, SimulatedMachine
 from iostudy.node.simulated_setup import build_setup
+from iostudy.prober import BLOCK_BYTES
 from iostudy.settings.definitions.volume import PLACEMENTS
 from iostudy.settings.scratch.volume.layout import VolumeLayout
-from iostudy.prober import BLOCK_BYTES
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.tick import Tick
 from iostudy.workloads.workload import Place, Workload

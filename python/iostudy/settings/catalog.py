@@ -57,8 +57,14 @@ def _families() -> tuple[SettingFamily, ...]:
 
 @cache
 def _documented() -> Mapping[str, SettingDefinition]:
-    """Return the settings of the core and of plugins by name."""
-    return _CORE | {each.name: each for family in _families() for each in family.definitions}
+    """Return the settings of the core and of plugins by name, those of one kind together."""
+    found = _CORE | {each.name: each for family in _families() for each in family.definitions}
+    kinds = list(dict.fromkeys(map(_kind, found)))
+    return {name: found[name] for name in sorted(found, key=lambda name: kinds.index(_kind(name)))}
+
+
+def _kind(name: str) -> str:
+    return name.partition(".")[0]
 
 
 @cache
@@ -79,8 +85,7 @@ def names() -> tuple[str, ...]:
 
 def is_reserved(name: str) -> bool:
     """Return whether no declaration may give the name another meaning."""
-    kind = name.partition(".")[0]
-    return kind in FOLDERS or kind in {each.partition(".")[0] for each in _documented()}
+    return _kind(name) in {*FOLDERS, *map(_kind, _documented())}
 
 
 def declare(definitions: Mapping[str, SettingDefinition]) -> None:
