@@ -55,7 +55,7 @@ _COMMANDS = (
     _command("drive", "Use modelled drives as block devices; measure drives.", "app"),
     _command("schema", "Print the JSON Schema of study files, for editors."),
     _command("hadoop", "Manage a Hadoop cluster on this machine.", "app"),
-    _command("mount", "Mount HDFS as a file system, read-only unless it is writable."),
+    _command("mount", "Mount HDFS as a file system, read-only by default."),
 )
 CORE = Plugin("core", _COMMANDS)
 

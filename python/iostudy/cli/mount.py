@@ -62,7 +62,7 @@ def mount(
     ] = None,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
-    """Mount HDFS as a file system, read-only unless it is writable.
+    """Mount HDFS as a file system, read-only by default.
 
     It is mounted, as root, until the command ends: by a signal, or after `umount DIRECTORY`.
     """
