@@ -17,6 +17,8 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any, NoReturn
 
+from iostudy.hadoop import namespace
+
 _IMPORTED = (
     "altair",
     "iostudy.cli.main",
@@ -25,6 +27,8 @@ _IMPORTED = (
 )
 _MOST_FILES = 1 << 20
 Prepare = Callable[[], object]
+_inherited: list[object] = []
+"""Objects of the tests that a forked program never uses, and must not finalize."""
 
 
 def start_interpreter(
@@ -72,6 +76,9 @@ def become_program(
     try:
         # One of them is Popen's own pipe: the process has begun when it is closed.
         os.closerange(3, _MOST_FILES)
+        # Connections to a cluster serve one process; these are closed, and kept from finalizers.
+        _inherited.extend(namespace._connectors.values())
+        namespace._connectors.clear()
         gc.freeze()  # no finalizer of the tests' objects runs here
         gc.enable()
         os.environ.clear()
@@ -82,7 +89,9 @@ def become_program(
         sys.stdin, sys.stdout, sys.stderr = _open(0, "r"), _open(1, "w"), _open(2, "w")
         import_module("iostudy.cli.main").main()
     except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else 0
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if isinstance(ended.code, str):
+            sys.stderr.write(f"{ended.code}\n")
     except BaseException:  # noqa: BLE001 - printed as an interpreter does
         traceback.print_exc()
     finally:

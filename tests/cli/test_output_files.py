@@ -26,7 +26,7 @@ OTHER_PATHS = {
         "persist.out",
         "selftest.target", "selftest.out", "drive.measure.out", "fleet.run.work",
         "hadoop.up.data_dir", "hadoop.up.name_dir", "bench.target", "mount.directory",
-        "clean.folder", "try.on", "try.out",
+        "clean.folder", "try.on", "try.out", "report-study.out",
     },
 }  # fmt: skip
 """Parameters with a path that is no file to write. A new one belongs here, or is an OutputFile."""

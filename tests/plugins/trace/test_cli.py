@@ -38,8 +38,10 @@ def wait_until_records(tracing: Path, running: subprocess.Popen[str]) -> None:
 
 
 def _records(instance: Path) -> bool:
+    """Whether it is set up: a new instance is on, and is switched off before its events are on."""
+    event = instance / "events/block/block_bio_queue/enable"
     try:
-        return (instance / "tracing_on").read_text() == "1\n"
+        return event.read_text() == "1\n" and (instance / "tracing_on").read_text() == "1\n"
     except OSError:
         return False
 
