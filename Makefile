@@ -171,7 +171,7 @@ package: $(VENV)/.package ## wheels for x86-64 and aarch64, sdist and a Debian p
 	cp dist/*.deb dist/iostudy.deb
 	@[ "$$(id -u)" != 0 ] || tools/try-package dist/iostudy.deb target/chroot
 
-field-reports: $(VENV)/.built ## repeat the five field reports (as root), and write their results: half an hour each
+field-reports: $(VENV)/.built ## repeat the five field reports (as root), and write their results: up to an hour each
 	$(BIN)/python -m tools.field_reports
 
 docs-site: $(VENV)/.site ## the documentation as a site in target/site, readable offline; dead links end it

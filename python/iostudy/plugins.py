@@ -127,9 +127,13 @@ class Plugin:
 
 
 def load(ref: Ref) -> Any:
-    """Import the module of a reference and return the object that it names."""
+    """Import the module of a reference and return the object; UsageError if that is impossible."""
     module, _, name = ref.partition(":")
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        package = module.partition(".")[0].removeprefix("iostudy_")
+        raise _unusable(package, f"{ref}: {error}") from error
 
 
 @cache

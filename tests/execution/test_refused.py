@@ -57,21 +57,71 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 8]}
 KYBER = FakeNode(refuses={"block.scheduler=kyber": failed(SettingError)})
 
 
-def test_a_configuration_keeps_the_levels_that_are_accepted(tmp_path):
-    for _ in range(2):
-        final = conduct(tmp_path, KYBER, text=NAMED + "refused: leave-out\n", resume=_ > 0)
-        # Without kyber, `after` is `nomerges alone`, and the latter is left out.
-        assert {standing.configuration for standing in final} == {"after"}
-    ledger = Ledger.open(tmp_path, read_only=True)
+def read(folder):
+    ledger = Ledger.open(folder, read_only=True)
     study = recorded_study(ledger.study())
     ledger.close()
+    return study
+
+
+def test_a_configuration_keeps_the_levels_that_are_accepted(tmp_path):
+    text = NAMED.replace("  nomerges alone: {block.nomerges: 2}\n", "") + "refused: leave-out\n"
+    for resume in (False, True):
+        final = conduct(tmp_path, KYBER, text=text, resume=resume)
+        assert {standing.configuration for standing in final} == {"after"}
+    study = read(tmp_path)
     assert study.configurations()[1].settings == {"block.scheduler": "none", "block.nomerges": "2"}
+    assert study.reduced == {"after": "block.scheduler=kyber: to write: no space left"}
     assert study.notes == (
         "after lacks block.scheduler=kyber: to write: no space left",
-        "kyber alone lacks block.scheduler=kyber: to write: no space left",
-        "kyber alone is left out: without them it is before",
-        "nomerges alone is left out: without them it is after",
+        (
+            "kyber alone is left out: without block.scheduler=kyber: to write: no space left, it "
+            "is before"
+        ),
     )
+
+
+def test_a_configuration_that_becomes_another_one_is_left_out_itself(tmp_path):
+    final = conduct(tmp_path, KYBER, text=NAMED + "refused: leave-out\n")
+    assert {standing.configuration for standing in final} == {"nomerges alone"}
+    assert set(read(tmp_path).left_out) == {"after", "kyber alone"}
+    later = NAMED.replace("  before: {}\n", "").replace(
+        "workloads:", "  before: {}\nbaseline: before\nworkloads:"
+    )
+    (tmp_path / "later").mkdir()
+    final = conduct(tmp_path / "later", KYBER, text=later + "refused: leave-out\n")
+    assert {(own.baseline, own.configuration) for own in final} == {("before", "nomerges alone")}
+
+
+def test_the_baselines_own_level_stands_for_a_refused_one(tmp_path):
+    text = NAMED.replace("[none, kyber]", "[mq-deadline, none, kyber]").replace(
+        "before: {}", "before: {block.scheduler: none}"
+    )
+    text = text.replace("  nomerges alone: {block.nomerges: 2}\n", "")
+    conduct(tmp_path, KYBER, text=text + "refused: leave-out\n")
+    after = next(own for own in read(tmp_path).configurations() if own.label == "after")
+    assert after.settings == {"block.scheduler": "none", "block.nomerges": "2"}
+
+
+CROSSED = """\
+question: Which?
+target: .
+factors:
+  block.scheduler: [none, kyber]
+  block.nomerges: [0, 2]
+baseline: scheduler=none, nomerges=2
+workloads: [dfsio-write]
+decide: {margin: 3%, risk: 5%, blocks: [5, 8]}
+refused: leave-out
+"""
+
+
+def test_crossed_factors_keep_their_labels_and_their_baseline(tmp_path):
+    final = conduct(tmp_path, KYBER, text=CROSSED)
+    assert {(own.baseline, own.configuration) for own in final} == {
+        ("scheduler=none, nomerges=2", "scheduler=none, nomerges=0")
+    }
+    assert read(tmp_path).reduced == {}
 
 
 def test_a_strict_study_leaves_out_whole_configurations(tmp_path):

@@ -184,7 +184,7 @@ def processes() -> Iterator[ProcessPoolExecutor]:
 
 def task(study: Study, workload: int) -> HostTask:
     request = study.workloads[workload]
-    host = SimulatedHost(HOSTS.model, HOSTS.size_bytes)
+    host = SimulatedHost(HOSTS)
     options = request.options.model_dump_json()
     return HostTask(host, request.name, options, {"block.scheduler": "cfq"}, "cfq", 7)
 
@@ -243,7 +243,7 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):
 
 @pytest.mark.child
 def test_an_error_of_a_host_is_that_of_the_trial(study: Study, processes: ProcessPoolExecutor):
-    own = replace(task(study, 0), host=SimulatedHost("ultrastar-7k8", 32 << 20))
+    own = replace(task(study, 0), host=SimulatedHost(replace(HOSTS, size_bytes=32 << 20)))
     with pytest.raises(TargetError, match="larger size of the drive"):
         run_on_hosts(own, 3, processes, continue_run)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.errors import SettingError, StudyError
+from iostudy.errors import SettingError, StudyError, TargetError
 from iostudy.node.protocol import TrialResult
 from iostudy.node.simulated import DEVICE, SimulatedNode, drive_names
 from iostudy.study.parser import parse
@@ -101,3 +101,23 @@ def test_only_volumes_have_layouts_and_drives_are_equal() -> None:
     ):
         with pytest.raises(StudyError, match=words):
             parse(TEXT.replace(old, new), where="study.yaml", name="study")
+
+
+def test_files_have_the_room_of_the_volume() -> None:
+    striped = TEXT.replace("[lvm-mirror, lvm-raid10, lvm-striped, lvm-one-disk]", "[lvm-striped]")
+    large = striped.replace("jobs: 8, size: 4MiB", "jobs: 8, size: 300MiB")
+    study = parse(large, where="study.yaml", name="study")
+    assert isinstance(study.target, SimulatedTarget)
+    node = SimulatedNode(study.target, continue_run)
+    assert node.preflight(study.workloads, study.configurations()) == {}
+    mirror = parse(
+        large.replace("lvm-striped", "lvm-mirror"), where="study.yaml", name="study"
+    ).configurations()
+    with pytest.raises(TargetError, match="GiB are free"):
+        node.preflight(study.workloads, mirror)
+
+
+def test_what_a_file_system_has_is_refused_with_a_message() -> None:
+    text = TEXT.replace("factors: {", "factors: {filesystem.journal: ['on', 'off'], ")
+    with pytest.raises(StudyError, match="simulation knows"):
+        parse(text, where="study.yaml", name="study")

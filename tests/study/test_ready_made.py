@@ -86,3 +86,13 @@ def test_the_page_of_r3_has_the_configurations_of_its_study() -> None:
     assert [first or second for first, second in table] == [
         each.label for each in study.configurations()
     ]
+
+
+def test_a_ready_made_study_is_found_beside_a_folder_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "merging-smoke").mkdir()
+    (tmp_path / "read-ahead").write_text("question: Whose?")
+    monkeypatch.chdir(tmp_path)
+    assert library.load_ready_made("merging-smoke").name == "merging-smoke"
+    assert library.load_ready_made("read-ahead").question != "Whose?"

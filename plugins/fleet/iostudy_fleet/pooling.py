@@ -296,7 +296,7 @@ def _collect_samples(nodes: Sequence[NodeStudy]) -> Iterator[_Sample]:
 
 
 def _node_effects(node: NodeStudy) -> Iterator[tuple[tuple[str, str], NodeEffect]]:
-    """Yield the effects by title and configuration."""
+    """Yield the effects by title and configuration, of those that are as the file has them."""
     study = node.study
     runs = collect_runs(study, node.rows)
     for workload in study.workloads:
@@ -310,7 +310,7 @@ def _node_effects(node: NodeStudy) -> Iterator[tuple[tuple[str, str], NodeEffect
                 yield (_entitle(workload, figure), study.baseline.label), effect
     for result in compare_configurations(study, node.rows):
         found = result.comparison
-        if math.isfinite(found.estimate):
+        if math.isfinite(found.estimate) and result.configuration not in study.reduced:
             effect = NodeEffect(node.node, found.estimate, found.sd, found.blocks)
             yield (result.title, result.configuration), effect
 

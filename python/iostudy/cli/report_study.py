@@ -18,7 +18,7 @@ from iostudy.cli.console import say
 from iostudy.cli.output_folder import find_output_folder
 from iostudy.cli.report import require_reference
 from iostudy.cli.signals import EndedBySignal
-from iostudy.errors import TRIAL_FAILED, IostudyError, RestoreError
+from iostudy.errors import TRIAL_FAILED, IostudyError, LedgerError, RecordError, RestoreError
 
 if TYPE_CHECKING:
     from iostudy.cli.consent import Consent
@@ -43,7 +43,7 @@ class Size(StrEnum):
 def report_study(
     name: Annotated[str, typer.Argument(metavar="REPORT", help="A field report: R1 to R5.")],
     size: Annotated[
-        Size, typer.Option(help="smoke: 2 minutes; small: half an hour; full: as published.")
+        Size, typer.Option(help="smoke: minutes; small: up to an hour; full: as published.")
     ] = Size.SMALL,
     out: StudyOut = None,
     plan: Annotated[
@@ -163,7 +163,7 @@ def _require_study(name: str, folder: Path) -> Study:
     from iostudy.study.privileges import adapt_to_user
 
     root = os.geteuid() == 0
-    study = replace(library.load_study(name), fallback=None)
+    study = replace(library.load_ready_made(name), fallback=None)
     planned = with_expected_levels(adapt_to_user(study, root=root))
     check_host(planned, folder, root=root, unsafe_folders=True)
     return study
@@ -199,9 +199,13 @@ def _run_study(
     own, failure = folder / study.name, ""
     try:
         run_and_write_report(study, own, consent, resume=(own / FILE_NAME).exists(), seed=None)
-    except RestoreError:
+    except (RestoreError, RecordError):
         raise
     except IostudyError as error:
         say(str(error))
         failure = f"{error.wanted}: {error.found}"
-    return (read_report(own, name) if (own / FILE_NAME).exists() else None), failure
+    try:
+        return (read_report(own, name) if (own / FILE_NAME).exists() else None), failure
+    except LedgerError as error:
+        say(str(error))
+        return None, failure or f"{error.wanted}: {error.found}"

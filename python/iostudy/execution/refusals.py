@@ -6,7 +6,12 @@ from collections.abc import Mapping
 
 from iostudy.errors import IostudyError, SettingError
 from iostudy.node.protocol import Node
-from iostudy.study.combinations import NamedConfiguration, active_levels, build_configuration
+from iostudy.study.combinations import (
+    FactorKind,
+    NamedConfiguration,
+    active_levels,
+    build_configuration,
+)
 from iostudy.study.mode import has_comparison
 from iostudy.study.model import Study
 from iostudy.study.sections import Refusal
@@ -23,9 +28,10 @@ def without_refused(study: Study, node: Node, *, resumed: bool) -> Study:
     first = next(iter(refused.values()))
     if resumed or study.refusal is Refusal.STOP or study.baseline.label in refused:
         raise first
-    if study.refusal is Refusal.LEAVE_OUT:
-        study = study.without_levels(_find_refused_levels(study, node, refused))
-        if study.refused_levels and has_comparison(study):
+    if study.refusal is Refusal.LEAVE_OUT and (study.chosen or study.design is not None):
+        reduced = study.without_levels(_find_refused_levels(study, node, refused))
+        if reduced.refused_levels and has_comparison(reduced):
+            study = reduced
             refused = node.preflight(study.workloads, study.configurations())
     kept = study.without({label: _format_reason(error) for label, error in refused.items()})
     if has_comparison(kept):
@@ -41,24 +47,26 @@ def without_refused(study: Study, node: Node, *, resumed: bool) -> Study:
 def _find_refused_levels(
     study: Study, node: Node, refused: Mapping[str, IostudyError]
 ) -> dict[str, dict[str, str]]:
-    """Try each level that no accepted configuration has, alone among first levels."""
+    """Try each level of the host that no accepted configuration has, alone in the baseline."""
     chosen = study.combinations()
+    of_host = {own.name for own in study.factors if own.kind is not FactorKind.WORKLOAD_OPTION}
     accepted = {
-        (name, level)
+        (name, level.label)
         for label in chosen.keys() - refused.keys()
         for name, level in chosen[label].items()
     }
     suspects = {
-        (name, level) for label in refused for name, level in chosen[label].items()
+        (name, level.label)
+        for label in refused
+        for name, level in chosen[label].items()
+        if name in of_host
     } - accepted
-    alone = {
-        f"{name}={level.label}": (name, level)
-        for name, level in sorted(suspects, key=lambda own: (own[0], own[1].label))
-    }
+    baseline = {name: level.label for name, level in chosen[study.baseline.label].items()}
+    alone = {f"{name}={level}": (name, level) for name, level in sorted(suspects)}
     tried = [
         build_configuration(
             label,
-            active_levels(NamedConfiguration(label, {name: level.label}), study.factors),
+            active_levels(NamedConfiguration(label, {**baseline, name: level}), study.factors),
             study.factors,
         )
         for label, (name, level) in alone.items()
@@ -66,7 +74,7 @@ def _find_refused_levels(
     found: dict[str, dict[str, str]] = {}
     for label, error in node.preflight(study.workloads, tried).items():
         name, level = alone[label]
-        found.setdefault(name, {})[level.label] = _format_reason(error)
+        found.setdefault(name, {})[level] = _format_reason(error)
     return found
 
 

@@ -33,7 +33,8 @@ from iostudy.workloads.tick import Tick
 DEVICE = "simulated"
 NOTE = "predicted: host, scheduler and drive ran on a virtual clock; no host was measured"
 
-_SEQUENTIAL = {"size": "32MiB", "record_size": "1MiB", "direct": True}
+_MEMBER_BYTES = 32 * MIB
+_SEQUENTIAL = {"record_size": "1MiB", "direct": True}
 _RANDOM = {
     **_SEQUENTIAL,
     "record_size": "4KiB",
@@ -66,8 +67,7 @@ class SimulatedNode:
     _processes: Executor | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        target = self.target
-        self.host = SimulatedHost(target.model, target.size_bytes, target.volume, target.count)
+        self.host = SimulatedHost(self.target)
 
     def __enter__(self) -> Self:
         """Start processes for several hosts."""
@@ -89,7 +89,8 @@ class SimulatedNode:
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
         """Check the space, and try the scheduler and the tunables of every configuration."""
-        room = FreeSpace(self.target.describe(), self.target.size_bytes)
+        least = min(self.target.capacity_bytes(own.settings) for own in configurations)
+        room = FreeSpace(self.target.describe(), least)
         require_space(requests, configurations, room, None)
         refused: dict[str, IostudyError] = {}
         for configuration in configurations:
@@ -123,7 +124,8 @@ class SimulatedNode:
         host, definition = self.host.alone(), workloads.get("io")
         rates: dict[str, float] = {}
         for name, (options, figure, unit) in _MEMBER_RATES.items():
-            workload = definition.make(definition.options.model_validate(options))
+            size = min(_MEMBER_BYTES, self.target.size_bytes // 2)
+            workload = definition.make(definition.options.model_validate({**options, "size": size}))
             figures = host.run(workload, {}, seed=0, label=name, tick=self.tick).measured.figures
             rates[name] = figures[figure] * unit
         return [{"device": name, **rates} for name in drive_names(self.target.count)]
@@ -183,7 +185,12 @@ class _SimulatedBlock:
 def _telemetry(counters: Mapping[str, float], drives: Sequence[Mapping[str, float]]) -> Telemetry:
     """Return the figures of the device; of a volume also those of its drives below."""
     seconds = counters["seconds"]
-    devices = {DEVICE: _device_figures(counters)}
+    # A volume has no seeks and no queue of its own; its drives have.
+    devices = {
+        DEVICE: _device_figures(counters)
+        if len(drives) < 2
+        else compute_iostat_figures(defaultdict(float, counters), seconds)
+    }
     names = drive_names(len(drives)) if len(drives) > 1 else ()
     devices |= {name: _device_figures(own) for name, own in zip(names, drives, strict=False)}
     summary = TelemetrySummary(

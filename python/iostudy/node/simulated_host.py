@@ -22,6 +22,7 @@ from iostudy.node.simulated_setup import build_setup
 from iostudy.prober import BLOCK_BYTES
 from iostudy.settings.definitions.volume import PLACEMENTS
 from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.tick import Tick
 from iostudy.workloads.workload import Place, Workload
@@ -51,17 +52,14 @@ class HostRun:
 
 @dataclass(frozen=True)
 class SimulatedHost:
-    """A host with a drive of this model and size, or with a volume over several of them."""
+    """A host with the drive of a target, or with a volume over several of them."""
 
-    model: str
-    size_bytes: int
-    volume: VolumeLayout | None = None
-    count: int = 1
+    target: SimulatedTarget
     drive: Disk | Flash = field(init=False)
 
     def __post_init__(self) -> None:
-        loaded = load_drive(self.model)
-        object.__setattr__(self, "drive", scaling.scale(loaded, self.size_bytes))
+        loaded = load_drive(self.target.model)
+        object.__setattr__(self, "drive", scaling.scale(loaded, self.target.size_bytes))
 
     def run(
         self, workload: Workload, settings: Mapping[str, str], *, seed: int, label: str, tick: Tick
@@ -86,14 +84,14 @@ class SimulatedHost:
     def disk(self, first_block: int, settings: Mapping[str, str]) -> SimulatedDisk:
         """Return an empty disk with files from that block on; ValueError for other volumes."""
         model = DriveModel(drive_file.parameters(self.drive))
-        if self.volume is None:
+        if self.target.volume is None:
             return SimulatedDisk(model, first_block)
-        layout = self.volume.with_settings(settings)
-        return SimulatedDisk(model, first_block, simulate_layout(layout, self.count))
+        layout = self.target.volume.with_settings(settings)
+        return SimulatedDisk(model, first_block, simulate_layout(layout, self.target.count))
 
     def alone(self) -> SimulatedHost:
         """Return the same host with a single drive."""
-        return replace(self, volume=None, count=1)
+        return replace(self, target=replace(self.target, volume=None, count=1))
 
     def setup(self, settings: Mapping[str, str], seed: int) -> SimulationSetup:
         """Return host and queue under these settings."""
@@ -102,18 +100,13 @@ class SimulatedHost:
 
     def _first_block(self, needed_bytes: int, settings: Mapping[str, str], seed: int) -> int:
         """Return a position at which that much fits on the drive; TargetError if none does."""
-        size_bytes = self.size_bytes
-        if self.volume is not None:
-            layout = self.volume.with_settings(settings)
-            size_bytes = layout.capacity_bytes(self.count, size_bytes)
-            # Chunks that the end of a drive cuts off are not used.
-            size_bytes -= layout.stripes_on(self.count) * layout.stripe_size_bytes
+        size_bytes = self.target.capacity_bytes(settings)
         free = (size_bytes - needed_bytes) // BLOCK_BYTES
         if free < 0:
             raise TargetError(
                 f"room for {needed_bytes} bytes of files",
                 found=f"{size_bytes} bytes",
-                where=f"a simulated drive {self.model}",
+                where=f"a simulated drive {self.target.model}",
                 remedy="give a larger size of the drive, or smaller files",
             )
         return random.Random(seed).randrange(free // _ALIGNMENT + 1) * _ALIGNMENT

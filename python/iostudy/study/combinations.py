@@ -78,10 +78,20 @@ class NamedConfiguration:
     label: str
     levels: Mapping[str, str]
 
-    def without(self, refused: Mapping[str, Container[str]]) -> NamedConfiguration:
-        """Return the configuration without these levels, given by factor."""
-        kept = {f: own for f, own in self.levels.items() if own not in refused.get(f, ())}
-        return replace(self, levels=kept)
+    def replace(
+        self,
+        refused: Mapping[str, Container[str]],
+        baseline: Combination,
+        factors: Sequence[Factor],
+    ) -> NamedConfiguration:
+        """Return it with the levels of the baseline in the place of these, given by factor."""
+        instead = {
+            factor.name: baseline[factor.name].label
+            for factor in factors
+            if factor.name in baseline
+            and self.levels.get(factor.name, factor.levels[0].label) in refused.get(factor.name, ())
+        }
+        return replace(self, levels={**self.levels, **instead})
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def _check_hard_to_change(collector: ProblemCollector, path: KeyPath, study: Stu
         elif (
             condition
             and condition.name not in varied
-            and not condition.holds(level := made[condition.name])
+            and not condition.holds(level := made.get(condition.name, "none"))
         ):
             message = f"it is only there while {condition}; leave it out, or choose that"
             collector.add(here, message, found=level)

@@ -51,10 +51,17 @@ def load_study(given: str) -> Study:
 
     StudyError with all its problems, UsageError if there is none or it cannot be read.
     """
-    text = None if Path(given).exists() else _sized_text(given)
+    if not Path(given).exists() and _sized_text(given) is not None:
+        return load_ready_made(given)
+    return load(find_study(given))
+
+
+def load_ready_made(name: str) -> Study:
+    """The ready-made study of that name, whatever files the current folder has."""
+    text = _sized_text(name)
     if text is None:
-        return load(find_study(given))
-    return parse(text, where=f"the ready-made study {given}", name=given)
+        return load(FOLDER / f"{name}.yaml")
+    return parse(text, where=f"the ready-made study {name}", name=name)
 
 
 def command_argument(name: str, text: str) -> str:

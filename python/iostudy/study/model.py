@@ -172,6 +172,8 @@ class Study:
     - ``refusal``: what becomes of levels and configurations that the host refuses before the first
       trial
     - ``refused_levels``: the refused levels by factor and label, with the reason
+    - ``reduced``: the labels of configurations without a level that they should have, with what
+      they lack and why
     - ``left_out``: the labels of configurations that are left out, with the reason
     - ``reference``: published figures of the question (`iostudy.study.reference`)
     - ``hadoop``: the cluster that it starts if a workload needs one and the target is none
@@ -202,6 +204,7 @@ class Study:
     fallback: RootlessFallback | None = None
     refusal: Refusal = Refusal.STOP
     refused_levels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    reduced: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     reference: str | None = None
     hadoop: ClusterSpec = field(default_factory=ClusterSpec)
@@ -344,32 +347,44 @@ class Study:
         return replace(self, factors=factors)
 
     def without_levels(self, refused: Mapping[str, Mapping[str, str]]) -> Study:
-        """The study without levels that a host refuses, by factor and label, with the reason.
+        """Return the study without levels that a host refuses, by factor and label with the reason.
 
-        A named configuration has the first level in their place, and is left out where it is then
-        another one. A design is one of the other levels.
+        A named configuration has the baseline's level in the place of a refused one, and is left
+        out where that makes it another one. A design is one of the other levels. Combinations of
+        factors stay: each is left out as a whole.
         """
-        if not refused:
-            return self
-        if not self.chosen:
+        if self.design is not None:
             factors = tuple(factor.without(refused.get(factor.name, ())) for factor in self.factors)
             notes = tuple(f"{level} is left out: {why}" for level, why in _list_refused(refused))
             return replace(self, factors=factors, refused_levels=refused, notes=self.notes + notes)
-        chosen = tuple(own.without(refused) for own in self.chosen)
-        notes = tuple(
-            f"{own.label} lacks {level}: {why}"
-            for own in self.chosen
-            for level, why in _list_refused(refused, own.levels)
-        )
-        first: dict[frozenset[tuple[str, Level]], str] = {}
+        if not refused or not self.chosen:
+            return self
+        before, baseline = self.combinations(), self.combinations()[self.baseline.label]
+        chosen = tuple(own.replace(refused, baseline, self.factors) for own in self.chosen)
+        after = {own.label: active_levels(own, self.factors) for own in chosen}
+        reduced = {
+            label: "; ".join(
+                f"{level}: {why}"
+                for level, why in _list_refused(
+                    refused, {name: level.label for name, level in levels.items()}
+                )
+            )
+            for label, levels in before.items()
+            if levels != after[label]
+        }
+        first = {
+            frozenset(after[own].items()): own for own in reversed(after) if own not in reduced
+        }
         twins: dict[str, str] = {}
-        for own in chosen:
-            levels = frozenset(active_levels(own, self.factors).items())
-            if levels in first:
-                twins[own.label] = f"without them it is {first[levels]}"
-            first.setdefault(levels, own.label)
-        kept = replace(self, chosen=chosen, refused_levels=refused, notes=self.notes + notes)
-        return kept.without(twins)
+        for label, lacking in reduced.items():
+            same = first.setdefault(frozenset(after[label].items()), label)
+            if same != label:
+                twins[label] = f"without {lacking}, it is {same}"
+        kept = {label: why for label, why in reduced.items() if label not in twins}
+        notes = (*self.notes, *(f"{label} lacks {lacking}" for label, lacking in kept.items()))
+        return replace(
+            self, chosen=chosen, refused_levels=refused, reduced=kept, notes=notes
+        ).without(twins)
 
     def without(self, refused: Mapping[str, str]) -> Study:
         """The study without these configurations; the reasons are noted."""

@@ -51,8 +51,16 @@ def check_simulated(collector: ProblemCollector, path: KeyPath, study: Study) ->
     for index, request in enumerate(study.workloads):
         for message in _unknown(request.name, request.options):
             collector.add(("workloads", min(index, len(study.workloads) - 1)), message)
-    for key, message in _useless(study):
+    for key, message in (*_useless(study), *_beyond_one_drive(study)):
         collector.add(key, message)
+
+
+def _beyond_one_drive(study: Study) -> Iterator[tuple[KeyPath, str]]:
+    """Workloads that go to one drive, on a volume of several."""
+    for index, request in enumerate(study.workloads):
+        if study.target.layout is not None and catalog.get(request.name).only_simulated:
+            message = f"{request.name} goes to one drive; simulate a drive, and no volume"
+            yield ("workloads", index), message
 
 
 def _useless(study: Study) -> Iterator[tuple[KeyPath, str]]:

@@ -203,7 +203,7 @@ def test_the_sentence_names_what_disturbed_the_undecided() -> None:
     open_ = [workload("write", compared("kyber", OPEN, needed=4000))]
     assert build_headline(open_, TOPIC, [], disturbance="other processes used 91 % of the CPU") == (
         "The comparison with “none” is inconclusive after 20 blocks: other processes used 91 % of "
-        "the CPU."
+        "the CPU, and more blocks alone are unlikely to decide."
     )
 
 

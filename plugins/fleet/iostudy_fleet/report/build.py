@@ -100,11 +100,16 @@ def _node(node: NodeStudy, side: RecordedStudy, effects: Sequence[FleetEffect]) 
         workloads=tuple(
             NodeResult(
                 workload=entitle(own.workload, own.figure.name, is_guard=own.is_guard),
-                results=tuple(own.results),
+                results=tuple(
+                    each for each in own.results if each.configuration not in side.study.reduced
+                ),
             )
             for own in list_verdicts(workloads)
         ),
-        left_out=dict(side.study.left_out),
+        left_out={
+            **side.study.left_out,
+            **{label: f"it lacks {what}" for label, what in side.study.reduced.items()},
+        },
     )
 
 

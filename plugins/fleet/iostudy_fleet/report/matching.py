@@ -27,6 +27,7 @@ _COMPARED = (
     "telemetry",
     "prepare",
     "limit",
+    "refusal",
 )
 """The parts of a study that must be equal; seeds may differ, and so may places of targets."""
 

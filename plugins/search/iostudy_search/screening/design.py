@@ -127,8 +127,18 @@ class ScreeningDesign(Design):
         )
 
     def has_comparison(self, study: Study) -> bool:
-        """Return whether enough factors vary; it needs all of its runs."""
-        return not study.left_out and len(varied(study.factors)) >= self.kind.fewest_factors
+        """Return whether the runs separate the effects; it needs all of its runs."""
+        from iostudy_search.screening.designs import main_effects
+
+        if study.left_out or len(varied(study.factors)) < self.kind.fewest_factors:
+            return False
+        try:
+            main_effects(
+                self.runs(study.factors), [len(own.levels) for own in varied(study.factors)]
+            )
+        except ValueError:
+            return False
+        return True
 
     def check(self, collector: ProblemCollector, path: KeyPath, study: Study) -> bool:
         """Note why the factors do not make such a design; return whether they do."""

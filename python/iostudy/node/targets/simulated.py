@@ -26,7 +26,9 @@ class SimulatedDriver(TargetDriver[SimulatedTarget]):
         return (Path(),)
 
     def free_space(self, study: Study, folder: Path) -> FreeSpace:
-        return FreeSpace(study.describe_target(), self.target.size_bytes)
+        settings = (own.settings for own in study.known().configurations())
+        least = min(map(self.target.capacity_bytes, settings))
+        return FreeSpace(study.describe_target(), least)
 
     def paths(self, folder: Path, storage: ScratchStorage | None) -> tuple[Path, ...]:
         return ()

@@ -44,7 +44,7 @@ class RepeatedItem:
     def answer(self) -> str:
         """The answer of the study with its interval; without one the reason."""
         if self.report is None:
-            return f"not on this machine, because {self.note}"
+            return f"{'failed' if self.failed else 'not on this machine, because'} {self.note}"
         intervals = () if "[" in self.report.headline else self._changes()
         return " ".join((self.report.headline, *intervals, *self._figures()))
 
@@ -127,7 +127,11 @@ def _compare_figures(name: str, reports: Iterable[Report]) -> Section:
                 ),
                 "own": _append(
                     format_own_value(figure),
-                    format_own_change(figure) if figure.own and figure.own.change else "",
+                    (
+                        format_own_change(figure)
+                        if figure.own and figure.own.change is not None
+                        else ""
+                    ),
                 ),
                 "study": study,
             }
@@ -136,7 +140,7 @@ def _compare_figures(name: str, reports: Iterable[Report]) -> Section:
         names=2,
         words=3,
     )
-    measured = {(figure.configuration, figure.figure, figure.load) for _, figure in own}
+    measured = {(f.workload, f.configuration, f.figure, f.load) for _, f in own}
     others = len(build_publication(name).figures) - len(measured)
     note = (
         f"{format_count(others, 'published figure')} without an own one at this size: "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -64,14 +64,17 @@ def match_studies(
             where=f"{first.place} and {second.place}",
             remedy="run one of them again with the workload of the other",
         )
-    labels = _labels(first.study), _labels(second.study)
+    reduced = {**first.study.reduced, **second.study.reduced}
+    unequal = first.study.reduced.keys() ^ second.study.reduced.keys()
+    labels = _labels(first.study, unequal), _labels(second.study, unequal)
     pairs = [_requested_pair(each, labels, (first, second)) for each in requested]
     if not requested:
         same = ((label, label) for label in labels[0] if label in labels[1])
         pairs = [(labels[0][0], labels[1][0]), *same]
     alone = () if requested else tuple(_configuration_reasons(labels, pairs))
+    lacking = (f"{label} lacks {reduced[label]} in one study" for label in unequal)
     return ComparableParts(
-        tuple(workloads), tuple(dict.fromkeys(pairs)), (*reasons.values(), *alone)
+        tuple(workloads), tuple(dict.fromkeys(pairs)), (*reasons.values(), *alone, *lacking)
     )
 
 
@@ -95,8 +98,9 @@ def _refuse_mixed_tracing(first: RecordedStudy, second: RecordedStudy) -> None:
         )
 
 
-def _labels(study: Study) -> tuple[str, ...]:
-    return tuple(configuration.label for configuration in study.configurations())
+def _labels(study: Study, excluded: Container[str]) -> tuple[str, ...]:
+    labels = (configuration.label for configuration in study.configurations())
+    return tuple(label for label in labels if label not in excluded)
 
 
 def _requested_pair(

@@ -149,7 +149,7 @@ def _whole(
         by_figure={each.name: each.choices for each in verdicts},
         by_configuration=by_configuration,
         explanation=f": {explanation}" if explanation else "",
-        disturbance=f": {disturbance}" if disturbance else "",
+        disturbance=disturbance,
         candidates=candidates,
     )
 
@@ -293,17 +293,15 @@ def _still_open(whole: _Whole) -> str:
 
 
 def _takes(whole: _Whole) -> str:
-    """Return what disturbed, or ``: about 55 blocks are needed``; empty unless one is known."""
-    if whole.disturbance:
-        return whole.disturbance
+    """Return what disturbed, and ``about 55 blocks are needed``; empty unless one is known."""
+    parts = [whole.disturbance] if whole.disturbance else []
     needed = [result.blocks_needed for result in whole.undecided]
     known = [number for number in needed if number is not None]
-    if len(known) < len(needed):
-        return ""
-    most = max(known)
-    if not is_feasible_extension(most, whole.topic.max_blocks):
-        return ": more blocks alone are unlikely to decide"
-    return f": about {most} blocks are needed"
+    if len(known) == len(needed):
+        is_feasible = is_feasible_extension(max(known), whole.topic.max_blocks)
+        blocks = f"about {max(known)} blocks are needed"
+        parts.append(blocks if is_feasible else "more blocks alone are unlikely to decide")
+    return f": {', and '.join(parts)}" if parts else ""
 
 
 def _fragile(whole: _Whole) -> str:

@@ -152,6 +152,15 @@ class SimulatedTarget(Target):
     def made_levels(self) -> Mapping[str, str]:
         return {KIND.name: self.layout.kind} if self.layout else {}
 
+    def capacity_bytes(self, settings: Mapping[str, str]) -> int:
+        """Return the room for files on the drive, or on its volume under these settings."""
+        if self.volume is None:
+            return self.size_bytes
+        layout = self.volume.with_settings(settings)
+        # Chunks that the end of a drive cuts off are not used.
+        unused = layout.stripes_on(self.count) * layout.stripe_size_bytes
+        return layout.capacity_bytes(self.count, self.size_bytes) - unused
+
     def find_conflict(self, settings: Mapping[str, str]) -> tuple[KeyPath, str, str] | None:
         return self.layout.find_conflict(settings, self.count) if self.layout else None
 
