@@ -9,6 +9,7 @@ from iostudy.study import reference
 from tests.cli.program import Program
 
 
+@pytest.mark.child  # tries mkfs
 @pytest.mark.parametrize("name", reference.names())
 @pytest.mark.parametrize("size", Size)
 def test_every_item_has_a_study_or_a_reason(name, size, tmp_path):
@@ -18,6 +19,7 @@ def test_every_item_has_a_study_or_a_reason(name, size, tmp_path):
             assert own.command == f"iostudy {own.study.target.command} {own.study.name}"
 
 
+@pytest.mark.child
 def test_the_plan_runs_nothing(program: Program):
     done = program("report-study", "R3", "--size", "smoke", "--plan")
     assert done.returncode == 0

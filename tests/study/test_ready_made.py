@@ -88,7 +88,7 @@ def test_the_page_of_r3_has_the_configurations_of_its_study() -> None:
     ]
 
 
-def test_a_ready_made_study_is_found_beside_a_folder_of_its_name(
+def test_a_folder_or_file_of_its_name_hides_no_ready_made_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "merging-smoke").mkdir()

@@ -12,7 +12,7 @@ from iostudy.study.combinations import (
     active_levels,
     build_configuration,
 )
-from iostudy.study.mode import has_comparison
+from iostudy.study.mode import find_mode, has_comparison
 from iostudy.study.model import Study
 from iostudy.study.sections import Refusal
 
@@ -28,7 +28,9 @@ def without_refused(study: Study, node: Node, *, resumed: bool) -> Study:
     first = next(iter(refused.values()))
     if resumed or study.refusal is Refusal.STOP or study.baseline.label in refused:
         raise first
-    if study.refusal is Refusal.LEAVE_OUT and (study.chosen or study.design is not None):
+    # Combinations of factors are left out as a whole: without a level they are other ones.
+    are_reducible = study.chosen or not find_mode(study).compares_configurations
+    if study.refusal is Refusal.LEAVE_OUT and are_reducible:
         reduced = study.without_levels(_find_refused_levels(study, node, refused))
         if reduced.refused_levels and has_comparison(reduced):
             study = reduced

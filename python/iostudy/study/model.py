@@ -350,15 +350,14 @@ class Study:
         """Return the study without levels that a host refuses, by factor and label with the reason.
 
         A named configuration has the baseline's level in the place of a refused one, and is left
-        out where that makes it another one. A design is one of the other levels. Combinations of
-        factors stay: each is left out as a whole.
+        out where that makes it another one. A design is one of the other levels.
         """
-        if self.design is not None:
+        if not refused:
+            return self
+        if not self.chosen:
             factors = tuple(factor.without(refused.get(factor.name, ())) for factor in self.factors)
             notes = tuple(f"{level} is left out: {why}" for level, why in _list_refused(refused))
             return replace(self, factors=factors, refused_levels=refused, notes=self.notes + notes)
-        if not refused or not self.chosen:
-            return self
         before, baseline = self.combinations(), self.combinations()[self.baseline.label]
         chosen = tuple(own.replace(refused, baseline, self.factors) for own in self.chosen)
         after = {own.label: active_levels(own, self.factors) for own in chosen}
