@@ -99,7 +99,8 @@ def test_without_heartbeats_the_node_stops_restores_and_says_so(node: Program):
     assert "no heartbeat of the controller here for 4 s: the study study was stopped" in said
     assert "its settings are restored" in said
     trials = len(folder_rows(folder))
-    begin(folder, order(SETTING), resumed=False)
+    wait(folder, has_ended)  # until then it counts as running, and nothing begins
+    assert begin(folder, order(SETTING), resumed=False) == ""
     wait(folder, lambda _: len(folder_rows(folder)) > trials)
     contact(folder, Request.STOP)
     status = wait(folder, has_ended)
