@@ -160,6 +160,7 @@ refused: leave-out
 """
 
 
+@pytest.mark.all_plugins
 def test_a_design_screens_the_other_factors(tmp_path):
     conduct(tmp_path, KYBER, text=DESIGN)
     ledger = Ledger.open(tmp_path, read_only=True)

@@ -38,6 +38,7 @@ def described(request):
         *((name, False) for name in ("quickstart", "hep-events", "read-ahead")),
     ],
 )
+@pytest.mark.all_plugins
 def test_every_ready_made_study_has_one(name, root):
     study = ready_made(name, root=root)
     found = made(study)

@@ -59,6 +59,7 @@ def test_true_is_no_number_of_datanodes(monkeypatch):
 
 
 @pytest.mark.parametrize("budget", ["9G trials", "1000000h"])
+@pytest.mark.all_plugins
 def test_a_search_has_a_bounded_budget(budget):
     search = "search:\n  parameters: {block.nr_requests: [64, 128]}\n  budget: " + budget
     (problem,) = problems(GOOD.replace("factors:\n  block.scheduler: [none, bfq]", search))

@@ -28,6 +28,7 @@ EXAMPLES = examples(PAGE)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.all_plugins
 def test_an_example_makes_a_study_of_a_whole_one(example):
     given = read_yaml(example, "example").values
     rest = re.split(r"^(?=\w)", GOOD, flags=re.MULTILINE)

@@ -202,6 +202,7 @@ def test_settings_are_refused_in_the_section_for_those_without_root():
     assert "needs root" in problem.message
 
 
+@pytest.mark.all_plugins
 def test_every_ready_made_study_is_valid():
     assert library.names()
     for name in library.names():

@@ -35,6 +35,7 @@ def test_a_comment_counts_the_comparisons(name: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "number"), counted("runs of a Plackett-Burman design and their"))
+@pytest.mark.all_plugins
 def test_a_comment_counts_the_runs_of_a_design_without_mirror_images(
     name: str, number: int
 ) -> None:
@@ -50,6 +51,7 @@ def test_a_study_that_promises_published_figures_next_to_its_own_has_some(name: 
 
 
 @pytest.mark.parametrize("name", library.sized_names())
+@pytest.mark.all_plugins
 def test_every_size_is_a_study_of_its_own(name: str) -> None:
     study = library.load_study(name)
     assert study.name == name
@@ -66,6 +68,7 @@ def test_every_item_of_a_publication_names_studies_or_says_why_not(name: str) ->
         assert set(item.studies) <= set(library.names())
 
 
+@pytest.mark.all_plugins
 def test_the_table_of_studies_names_the_report_of_each() -> None:
     rows = re.findall(r"^\| `([^`]+)`.*? \| (R\d)? ?\| ", (DOCS / "studies.md").read_text(), re.M)
     assert {name for name, _ in rows} <= set(library.names())
@@ -88,6 +91,7 @@ def test_the_page_of_r3_has_the_configurations_of_its_study() -> None:
     ]
 
 
+@pytest.mark.all_plugins
 def test_a_folder_or_file_of_its_name_hides_no_ready_made_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

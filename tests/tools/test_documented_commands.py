@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from tools.docs.command_line import list_commands
-from tools.docs.documents import ROOT
 
 from iostudy.cli.commands import all_commands, load
 from iostudy.study.source import read as read_yaml
@@ -17,7 +16,7 @@ from tests.cli.program import Program
 from tests.study.files import read
 
 pytestmark = pytest.mark.all_plugins
-
+ROOT = Path(__file__).parents[2]
 PAGES = [
     page
     for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
