@@ -1,4 +1,4 @@
-"""What remains of a study on a host that refuses some of its levels."""
+"""Leave out of a study the levels and configurations that a host refuses."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,7 @@ from iostudy.report.section import Section
 from iostudy.study.model import Study
 
 
-class TopicValue(Value):
+class TopicValue(Value, ABC):
     """What a topic has on a study."""
 
     def find_headline(self) -> str:
@@ -37,9 +38,9 @@ class TopicValue(Value):
         """Return the verdicts on levels of factors."""
         return ()
 
+    @abstractmethod
     def build_section(self, *, risk: float, several: bool) -> Section:
         """Return the section; ``several``: the study has several workloads."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
