@@ -171,8 +171,8 @@ package: $(VENV)/.package ## wheels for x86-64 and aarch64, sdist and a Debian p
 	cp dist/*.deb dist/iostudy.deb
 	@[ "$$(id -u)" != 0 ] || tools/try-package dist/iostudy.deb target/chroot
 
-field-reports: $(VENV)/.built ## repeat the five field reports (as root), and write their results: up to an hour each
-	$(BIN)/python -m tools.field_reports
+field-reports: $(VENV)/.built ## repeat the five field reports (as root), and write their results: SIZE=smoke, small or full
+	$(BIN)/python -m tools.field_reports $(SIZE)
 
 docs-site: $(VENV)/.site ## the documentation as a site in target/site, readable offline; dead links end it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --config-file packaging/site/mkdocs.yml

@@ -58,3 +58,12 @@ def test_columns_of_words_stay() -> None:
 
 def test_one_column_of_numbers_stays_whatever_the_width() -> None:
     assert "0.25" in printed(table_of(3), 36).replace("\n", "")
+
+
+def test_no_cell_loses_characters_where_names_and_words_are_wide() -> None:
+    cells = tuple(f"a-name-that-does-not-end-for-{n}-characters" for n in range(5))
+    table = TextTable("", ("a", "b", "c", "d", "e"), [cells], names=2, words=3)
+    lines = printed(table, 60).splitlines()
+    assert max(map(cell_len, lines)) <= 60
+    shown = "".join(sorted("".join(lines[3:]).replace(" ", "").replace("─", "")))
+    assert shown == "".join(sorted("".join(cells)))

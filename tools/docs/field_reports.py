@@ -16,7 +16,7 @@ from iostudy.study.reference import Publication, PublishedFigure
 _FOLDER = Path(__file__).resolve().parents[2] / "docs/field-reports"
 _BEGIN, _END = "<!-- published figures: written by make docs -->\n", "<!-- end -->\n"
 _ITEMS = "<!-- items: written by make docs -->\n"
-RESULTS = "<!-- results: written by make field-reports -->\n"
+_RESULTS = "<!-- results: written by make field-reports -->\n"
 _SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 """What a kernel of today offers."""
 _PAGES = {
@@ -112,10 +112,10 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join((lines[0], "|" + "---|" * len(heads), *lines[1:])) + "\n"
 
 
-def replace_table(page: str, table: TextTable, begin: str) -> str:
-    """Return a page with another table after the line ``begin``."""
+def replace_results(page: str, circumstances: str, table: TextTable) -> str:
+    """Return a page with other results: a sentence on their circumstances, and a table."""
     rows = [[cell.replace("|", "\\|") for cell in row] for row in table.rows]
-    return _replace(page, _table(table.heads, rows), begin)
+    return _replace(page, f"{circumstances}\n\n{_table(table.heads, rows)}", _RESULTS)
 
 
 def _format_items() -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +18,7 @@ import typer
 from iostudy.cli.arguments import StudyOut, UnsafeFolders, Yes
 from iostudy.cli.console import say
 from iostudy.cli.output_folder import find_output_folder
+from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.report import require_reference
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import TRIAL_FAILED, IostudyError, LedgerError, RecordError, RestoreError
@@ -39,12 +42,21 @@ class Size(StrEnum):
     SMALL = "small"
     FULL = "full"
 
+    @property
+    def seconds(self) -> float:
+        """The time of a report's studies in this size."""
+        return {Size.SMOKE: 100.0, Size.SMALL: 1700.0, Size.FULL: math.inf}[self]
+
 
 def report_study(
     name: Annotated[str, typer.Argument(metavar="REPORT", help="A field report: R1 to R5.")],
     size: Annotated[
-        Size, typer.Option(help="smoke: minutes; small: up to an hour; full: as published.")
+        Size, typer.Option(help="smoke: 2 minutes; small: half an hour; full: as published.")
     ] = Size.SMALL,
+    max_time: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Time of all studies together, such as 10min."),
+    ] = None,
     out: StudyOut = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Print what would run on this host, and end.")
@@ -55,8 +67,9 @@ def report_study(
     """Repeat a published field report by its studies.
 
     The output ends with its figures and your own. An item without what it needs on this host takes
-    the next study, such as a simulation, and the plan says so. Each study has a folder of its own.
-    With the --out of an earlier run, finished studies are kept, and others resumed.
+    the next study, such as a simulation, and the plan says so. Each study has a folder of its own,
+    and an equal part of the time that the studies before it have left. With the --out of an earlier
+    run, finished studies are kept, and others resumed.
     """
     from iostudy.cli.consent import Consent
     from iostudy.cli.report_output import print_document
@@ -66,6 +79,7 @@ def report_study(
     from iostudy.report.render import markdown
 
     name = require_reference(name, "the command line")
+    seconds = _find_seconds(size, max_time)
     folder = find_output_folder(f"{name}-{size}", out, resume=False)
     planned = plan_items(name, size, folder)
     for line in describe_items(planned):
@@ -76,13 +90,20 @@ def report_study(
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     again = ["iostudy", "report-study", name, "--size", size, "--out", str(folder)]
     with _print_resume_hint([*again, *consent.resume_options()]):
-        items = list(run_items(planned, name, folder, consent))
+        items = list(run_items(planned, name, folder, consent, seconds))
     document = build_field_report(name, items)
     write_whole(folder / PAGE, markdown.render_document(document).encode())
     print_document(document)
     say(f"the same: {folder / PAGE}; all figures: {folder}/*/report.html")
     if any(own.failed for own in items):
         raise typer.Exit(TRIAL_FAILED)
+
+
+def _find_seconds(size: Size, max_time: str | None) -> float:
+    """Return the time of all studies: the one given, or that of the size."""
+    if max_time is None:
+        return size.seconds
+    return parse_positive_time_option("--max-time", max_time, "10min")
 
 
 @contextmanager
@@ -170,35 +191,47 @@ def _require_study(name: str, folder: Path) -> Study:
 
 
 def run_items(
-    planned: Sequence[PlannedItem], name: str, folder: Path, consent: Consent
+    planned: Sequence[PlannedItem], name: str, folder: Path, consent: Consent, seconds: float
 ) -> Iterator[RepeatedItem]:
-    """Run every study once; an item whose study fails does not end the others."""
+    """Run every study once within the time; an item whose study fails does not end the others."""
     from iostudy.report.documents.field_report import RepeatedItem
 
     reports: dict[str, tuple[Report | None, str]] = {}
+    left = len({own.study.name for own in planned if own.study})
+    deadline = time.monotonic() + seconds
     for number, own in enumerate(planned, 1):
         if own.study is None:
             yield RepeatedItem(own.item, own.command, own.note)
             continue
         if own.study.name not in reports:
             say(f"{number} of {len(planned)}: {own.item.item}")
-            reports[own.study.name] = _run_study(own.study, name, folder, consent)
+            share = max(0.0, deadline - time.monotonic()) / left
+            reports[own.study.name] = _run_study(own.study, name, folder, consent, share)
+            left -= 1
         report, failure = reports[own.study.name]
         note = "; ".join(filter(None, (failure, own.note)))
         yield RepeatedItem(own.item, own.command, note, report, failed=bool(failure))
 
 
 def _run_study(
-    study: Study, name: str, folder: Path, consent: Consent
+    study: Study, name: str, folder: Path, consent: Consent, seconds: float
 ) -> tuple[Report | None, str]:
     """Run or resume a study; return its report with the published figures, and its failure."""
     from iostudy.cli.report_output import read_report
     from iostudy.cli.study_runner import run_and_write_report
+    from iostudy.execution.time_limit import TimeLimit
     from iostudy.ledger.store import FILE_NAME
 
     own, failure = folder / study.name, ""
     try:
-        run_and_write_report(study, own, consent, resume=(own / FILE_NAME).exists(), seed=None)
+        run_and_write_report(
+            study,
+            own,
+            consent,
+            resume=(own / FILE_NAME).exists(),
+            seed=None,
+            limit=TimeLimit.start(seconds),
+        )
     except (RestoreError, RecordError):
         raise
     except IostudyError as error:

@@ -68,7 +68,13 @@ def run_study(
 
 
 def run_and_write_report(
-    study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
+    study: Study,
+    folder: Path,
+    consent: Consent,
+    *,
+    resume: bool,
+    seed: int | None,
+    limit: TimeLimit = NO_LIMIT,
 ) -> tuple[ComparisonResult, ...]:
     """Run the remaining trials, write the report without printing it, and return the results.
 
@@ -82,7 +88,7 @@ def run_and_write_report(
     final = assignment.final_comparisons()
     if final is None:
         with prepare_output(assignment.study, folder, consent) as permission:
-            final = run_remaining(assignment, permission, root=root, seed=seed)
+            final = run_remaining(assignment, permission, root=root, seed=seed, limit=limit)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
     for own in read_given_up_workloads(folder):

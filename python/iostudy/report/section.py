@@ -123,7 +123,11 @@ def _text_table(title: str, shown: TextTable, places: Sequence[int]) -> Table:
         if is_number:
             head = textwrap.fill(head, max(1, least), break_long_words=False)
         table.add_column(
-            Text(head), justify=justify, min_width=least, no_wrap=is_number, overflow="fold"
+            Text(head),
+            justify=justify,
+            min_width=least if is_number else None,
+            no_wrap=is_number,
+            overflow="fold",
         )
     for row in shown.rows:
         table.add_row(*(Text(row[place]) for place in places))

@@ -77,19 +77,6 @@ def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:
     """Build the document: items, published figures with own ones, and all own verdicts."""
     published = build_publication(name)
     reports = {own.report.name: own.report for own in items if own.report is not None}
-    answers = make_table(
-        (
-            {
-                "item": own.item.item,
-                "command": own.command,
-                "answer on this machine": own.answer,
-                "limited by": own.limited_by,
-            }
-            for own in items
-        ),
-        names=2,
-        words=2,
-    )
     verdicts = tuple(_list_verdicts(report) for report in reports.values())
     return Document(
         title=f"{name}: {published.title}",
@@ -100,11 +87,22 @@ def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:
             *(f"{own.command}: {own.note}" for own in items if own.report and own.note),
         ),
         sections=(
-            Section("items", "Items", tables=(answers,)),
+            Section("items", "Items", notes=tuple(_describe_items(items))),
             _compare_figures(name, reports.values()),
             Section("verdicts", "Verdicts", tables=verdicts),
         ),
     )
+
+
+def _describe_items(items: Sequence[RepeatedItem]) -> Iterator[str]:
+    """Describe the answer of each study after the items that it repeats, in a paragraph."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for own in items:
+        groups.setdefault((own.command, own.answer, own.limited_by), []).append(own.item.item)
+    for (command, answer, limited_by), names in groups.items():
+        limit = f" Limited by: {limited_by}." if limited_by else ""
+        run = f" - {command}:" if command else ":"
+        yield f"{'; '.join(names)}{run} {answer}{limit}"
 
 
 def _compare_figures(name: str, reports: Iterable[Report]) -> Section:
