@@ -77,6 +77,7 @@ def report_study(
     from iostudy.folders import make_output_folder
     from iostudy.report.documents.field_report import build_field_report
     from iostudy.report.render import markdown
+    from iostudy.units import format_seconds
 
     name = require_reference(name, "the command line")
     seconds = _find_seconds(size, max_time)
@@ -84,6 +85,8 @@ def report_study(
     planned = plan_items(name, size, folder)
     for line in describe_items(planned):
         say(line)
+    if seconds < math.inf:
+        say(f"all studies together take at most about {format_seconds(seconds)}")
     if plan:
         return
     make_output_folder(folder, insist=unsafe_folders)
