@@ -26,6 +26,7 @@ _APPENDICES = (
     "decisions/", "method/", "telemetry/", "simulator/", "schedulers-specification", "fleet/",
     "drives/", "security/", "settings/", "workloads/",
 )  # fmt: skip
+_GENERATED_PART = re.compile(r"<!-- [^>]*: written by .*?<!-- end -->", re.DOTALL)
 _GENERATED = ("settings.md", "workloads.md", "doctor.md")
 TARGETS = ("study/targets/", "node/targets/")
 """The folders in which the kind of a target is known."""
@@ -69,7 +70,7 @@ def measure(separable: Mapping[str, Sequence[str]]) -> dict[str, int]:
         "sites_by_mode": len(list(_mode_sites())),
         "widest_constructor": max(_constructor_widths()),
         "readme_lines": _count_lines(ROOT / "README.md"),
-        "documentation_words": sum(len(page.read_text("utf-8").split()) for page in _list_guides()),
+        "documentation_words": sum(map(_count_words, _list_guides())),
     }
 
 
@@ -79,6 +80,11 @@ def _list_guides() -> Iterator[Path]:
         name = str(page.relative_to(ROOT / "docs"))
         if not name.startswith(_APPENDICES) and name not in _GENERATED:
             yield page
+
+
+def _count_words(page: Path) -> int:
+    """Return the words of a page outside what is generated in it."""
+    return len(_GENERATED_PART.sub("", page.read_text("utf-8")).split())
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -19,12 +19,15 @@ _ITEMS = "<!-- items: written by make docs -->\n"
 _RESULTS = "<!-- results: written by make field-reports -->\n"
 _SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 """What a kernel of today offers."""
+INDEX = "index"
 _PAGES = {
     "hadoop-disk-tuning": "R1",
     "shared-home": "R3",
     "io-schedulers": "R4",
     "hep-storage": "R5",
 }
+RESULT_PAGES = {**{report: page for page, report in _PAGES.items()}, "R2": "../edit-log"}
+"""The page with the results of each report."""
 
 
 def write_index() -> str:
@@ -112,10 +115,13 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join((lines[0], "|" + "---|" * len(heads), *lines[1:])) + "\n"
 
 
-def replace_results(page: str, circumstances: str, table: TextTable) -> str:
-    """Return a page with other results: a sentence on their circumstances, and a table."""
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in table.rows]
-    return _replace(page, f"{circumstances}\n\n{_table(table.heads, rows)}", _RESULTS)
+def write_results(page: str, circumstances: str, tables: Iterable[TextTable]) -> None:
+    """Write the results on a page: a sentence on their circumstances, and tables with titles."""
+    parts = [f"{circumstances}\n"]
+    for table in tables:
+        rows = [[cell.replace("|", "\\|") for cell in row] for row in table.rows]
+        parts += [f"**{table.title}**\n"] * bool(table.title) + [_table(table.heads, rows)]
+    (_FOLDER / f"{page}.md").write_text(_replace(page, "\n".join(parts), _RESULTS), "utf-8")
 
 
 def _format_items() -> str:
