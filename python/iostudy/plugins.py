@@ -105,6 +105,7 @@ class Plugin:
     - ``changes``: references of classes that undo a change, by their kind in a journal
     - ``owners``: references of classes that own attributes, by their kind in a journal
     - ``disks``: references of functions that prepare disks, by the word that a target has for them
+    - ``services``: references of each `ServiceDefinition` (``iostudy.node.service``) by its name
     - ``checks``: references of functions that note what does not go together in a study
     - ``sections``: references of each `DesignKey` (``iostudy.study.study_file``) by its key in
       study files
@@ -120,6 +121,7 @@ class Plugin:
     changes: Mapping[str, Ref] = field(default_factory=dict)
     owners: Mapping[str, Ref] = field(default_factory=dict)
     disks: Mapping[str, Ref] = field(default_factory=dict)
+    services: Mapping[str, Ref] = field(default_factory=dict)
     checks: tuple[Ref, ...] = ()
     sections: Mapping[str, Ref] = field(default_factory=dict)
     topics: Mapping[str, Ref] = field(default_factory=dict)
@@ -184,6 +186,7 @@ def _require_distinct(plugins: Iterable[Plugin]) -> None:
             "the family of settings": plugin.settings,
             "the kind of change": (*plugin.changes, *plugin.owners),
             "the disk": plugin.disks,
+            "the service": plugin.services,
             "the section": plugin.sections,
             "the topic": plugin.topics,
         }

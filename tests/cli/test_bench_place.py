@@ -12,10 +12,11 @@ from iostudy.cli.bench import place
 from iostudy.cli.bench.place import find_place
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
+from iostudy.node.service import ServiceDefinition
 from iostudy.study.targets.section import DirectoryTarget, HdfsTarget
 from iostudy.workloads.native import dfsio
 
-ON_HADOOP = replace(dfsio.READ, name="hadoop.it", needs_hadoop=True)
+ON_HADOOP = replace(dfsio.READ, name="hadoop.it", service="hadoop")
 ONE = ClusterSpec()
 
 
@@ -27,7 +28,8 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     def ordered(*arguments: object, **_: object) -> None:
         requests.append(arguments)
 
-    monkeypatch.setattr(place, "build_cluster_request", ordered)
+    service = ServiceDefinition(ordered, lambda *_: False)  # type: ignore[arg-type]
+    monkeypatch.setattr(place, "find_service", lambda _: service)
     return requests
 
 

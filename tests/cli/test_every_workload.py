@@ -31,7 +31,7 @@ workloads:
 """
 
 
-ON_HADOOP = [name for name in catalog.names() if catalog.get(name).needs_hadoop]
+ON_HADOOP = [name for name in catalog.names() if catalog.get(name).service]
 ALWAYS = ("hadoop.dfsio-read",)
 """What of Hadoop is run in every test run; the others have tests of their own there."""
 BY_JAVA = ["hadoop.nnthroughput"]

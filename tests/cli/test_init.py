@@ -14,7 +14,7 @@ from iostudy.workloads import catalog
 NATIVE = [
     name
     for name in catalog.names()
-    if not catalog.get(name).needs_hadoop and not catalog.get(name).only_simulated
+    if not catalog.get(name).service and not catalog.get(name).only_simulated
 ]
 BY_JAVA = ["hadoop.nnthroughput"]
 

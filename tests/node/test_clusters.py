@@ -16,7 +16,7 @@ from iostudy.hadoop.fake import FakeCluster
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.line_handler import LineHandler
 from iostudy.node import caches, local, local_block
-from iostudy.node.clusters import ClusterRequest
+from iostudy.node.clusters import ClusterRequest, needs_restarts
 from iostudy.node.conditions import Conditions
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.local import LocalNode
@@ -83,7 +83,7 @@ class ClusterWorkload(Workload):
         self.note("clean", place)
 
     def note(self, step: str, place: Place) -> None:
-        assert place.hadoop is not None
+        assert place.service is not None
         self.log.append(step)
 
 
@@ -115,16 +115,18 @@ class Bench:
     def log(self) -> list[str]:
         return self.cluster.log
 
-    def order(self, spec: ClusterSpec) -> ClusterRequest:
+    def order(self, spec: ClusterSpec, *, restarts: bool) -> ClusterRequest:
         def make(work: Path, on_progress: LineHandler) -> FolderOfCluster:
             on_progress("starting")
             return FolderOfCluster(WorkFolder.prepare(work).path, cluster=self.cluster)
 
-        return ClusterRequest(spec, make, self.said.append)
+        return ClusterRequest(spec, make, self.said.append, restarts)
 
     def node(self, *factors: Factor, target: Target | None = None, **spec: object) -> LocalNode:
-        order = self.order(ClusterSpec(**spec))  # type: ignore[arg-type]
-        return LocalNode(Conditions(target or DirectoryTarget(None), factors, order), self.folder)
+        own = target or DirectoryTarget(None)
+        restarts = needs_restarts(own, factors)
+        order = self.order(ClusterSpec(**spec), restarts=restarts)  # type: ignore[arg-type]
+        return LocalNode(Conditions(own, factors, order), self.folder)
 
     def steps(self, step: str) -> list[str]:
         return [line for line in self.log if line.startswith(step)]
@@ -136,7 +138,7 @@ def bench(tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> I
     folder.mkdir()
     cluster = FakeCluster(tmp_path)
     workload = ClusterWorkload(cluster.log)
-    definition = replace(dfsio.READ, make=lambda _: workload, needs_hadoop=True)
+    definition = replace(dfsio.READ, make=lambda _: workload, service="hadoop")
     monkeypatch.setitem(catalog._ALL, "dfsio-read", definition)
     monkeypatch.setattr(local_block.caches, "write_dirty_pages", lambda: cluster.log.append("sync"))
     monkeypatch.setattr(Client, "program_files", lambda _: ())
@@ -305,7 +307,7 @@ def test_workload_on_files_does_not_use_the_cluster(bench: Bench) -> None:
     options = catalog.get("dfsio-write").options.model_validate({"files": 1, "size": "1MiB"})
     with bench.node(*varying(HANDLERS)) as node:
         with node.block(request_of("dfsio-write", options), seed=1) as session:
-            assert session.place.hadoop is None
+            assert session.place.service is None
             result = session.trial(handlers("20"))
         assert bench.log == ["start", "sync"]
     assert result.settings == {}
@@ -384,7 +386,7 @@ def test_first_start_is_reported_once(bench: Bench) -> None:
         assert bench.said[0] == "starting"
         assert bench.said[1].startswith("the cluster is ready after ")
         node._site.begin_plot(AS_IT_IS)
-        node._site.start_cluster()
+        node._site.start_service()
     assert len(bench.said) == 2
 
 

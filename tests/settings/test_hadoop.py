@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.hadoop.conf.reserved import explain_reserved
+from iostudy.hadoop.spec import PREFIX
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.hadoop import (
-    PREFIX,
     HadoopDefinition,
     Scope,
     TaskRunner,

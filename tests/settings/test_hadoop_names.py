@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from iostudy.hadoop.spec import PREFIX
 from iostudy.settings import catalog
-from iostudy.settings.definitions.hadoop import PREFIX
 
 DEFAULTS = ("core-default.xml", "hdfs-default.xml", "mapred-default.xml", "yarn-default.xml")
 

@@ -37,7 +37,7 @@ ON_HADOOP = textwrap.dedent(f"""\
 
 def add_job(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put JOB among the workloads: it runs on Hadoop, and else is as dfsio-write."""
-    job = replace(catalog.get("dfsio-write"), name=JOB, needs_hadoop=True)
+    job = replace(catalog.get("dfsio-write"), name=JOB, service="hadoop")
     monkeypatch.setitem(catalog._ALL, JOB, job)
 
 

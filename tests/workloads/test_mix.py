@@ -301,6 +301,6 @@ def test_invalid_label_has_a_plain_message():
 def test_the_catalogue_has_a_mix_of_all_the_others_on_files():
     found = catalog.get("mix").options.model_json_schema()["$defs"]["MixMember"]["properties"]
     definitions = map(catalog.get, catalog.names())
-    alone = [own for own in definitions if not (own.needs_hadoop or own.only_simulated)]
+    alone = [own for own in definitions if not (own.service or own.only_simulated)]
     on_files = {own.name for own in alone}
     assert set(found) == on_files - {"mix"}

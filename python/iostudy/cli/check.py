@@ -169,7 +169,7 @@ def _describe_telemetry(hz: float) -> list[tuple[str, str]]:
 
 def _describe_cluster(study: Study) -> list[tuple[str, str]]:
     """Describe the cluster that the study starts; empty if it starts none."""
-    if not study.starts_hadoop:
+    if not study.starts_service:
         return []
     spec = study.hadoop
     places = {"data": spec.data_dirs, "the NameNode's journal": spec.name_dirs}

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from iostudy import plugins
 from iostudy.analysis.switchback.window_plan import FEWEST_BLOCKS, count_blocks
 from iostudy.cli.expected_time import format_expected_time, format_range
-from iostudy.node.clusters import needs_restarts
 from iostudy.node.data_volume import estimate_volume
+from iostudy.node.service import study_restarts_service
 from iostudy.report.formatting import format_count
 from iostudy.study.combinations import Factor
 from iostudy.study.mode import find_mode
@@ -136,8 +136,8 @@ def _describe_formats(study: Study) -> Lines:
 
 def _describe_restarts(study: Study) -> Lines:
     """Count the restarts of the cluster's daemons; empty if no trial needs one."""
-    jobs = [each for each in study.workloads if workload_catalog.get(each.name).needs_hadoop]
-    if not jobs or not needs_restarts(study.target, study.factors):
+    jobs = [each for each in study.workloads if workload_catalog.get(each.name).service]
+    if not study_restarts_service(study):
         return []
     each = len(jobs) * len(study.configurations())
     times = format_range(

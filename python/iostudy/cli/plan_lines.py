@@ -107,7 +107,7 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
     switched = find_mode(study) is WINDOWS
     changes = [_describe_change(factor, switched=switched) for factor in settings]
     changes += study.target.describe_changes()
-    if study.starts_hadoop:
+    if study.starts_service:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
     return [
         *(("changes", change) for change in changes or [_nothing(study)]),

@@ -18,7 +18,7 @@ from iostudy.execution.listeners import Listener
 from iostudy.execution.progress import Progress, WindowProgress
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.rows import PlanRow, RunRow, TrialRow
-from iostudy.node.clusters import needs_restarts
+from iostudy.node.service import study_restarts_service
 from iostudy.report.formatting import format_count, join_words
 from iostudy.report.topics.switchback import describe_plan
 from iostudy.results.comparisons import ComparisonResult
@@ -235,8 +235,9 @@ def _format_confirmation(labels: Mapping[str, Sequence[str]], blocks: int, recor
 
 def _format_checking(study: Study) -> str:
     count = format_count(len(study.configurations()), "configuration")
-    restarts = study.needs_hadoop and needs_restarts(study.target, study.factors)
-    cost = ", with a restart of the cluster's daemons for each" if restarts else ""
+    cost = ""
+    if study_restarts_service(study):
+        cost = ", with a restart of the cluster's daemons for each"
     return f"checking that the host takes {count}{cost}"
 
 

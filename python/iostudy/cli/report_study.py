@@ -77,21 +77,19 @@ def report_study(
     from iostudy.folders import make_output_folder
     from iostudy.report.documents.field_report import build_field_report
     from iostudy.report.render import markdown
-    from iostudy.units import format_seconds
 
     name = require_reference(name, "the command line")
     seconds = _find_seconds(size, max_time)
     folder = find_output_folder(f"{name}-{size}", out, resume=False)
     planned = plan_items(name, size, folder)
-    for line in describe_items(planned):
+    for line in describe_items(planned, seconds):
         say(line)
-    if seconds < math.inf:
-        say(f"all studies together take at most about {format_seconds(seconds)}")
     if plan:
         return
     make_output_folder(folder, insist=unsafe_folders)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
-    again = ["iostudy", "report-study", name, "--size", size, "--out", str(folder)]
+    limit = ["--max-time", max_time] if max_time else []
+    again = ["iostudy", "report-study", name, "--size", size, *limit, "--out", str(folder)]
     with _print_resume_hint([*again, *consent.resume_options()]):
         items = list(run_items(planned, name, folder, consent, seconds))
     document = build_field_report(name, items)
@@ -147,13 +145,17 @@ class PlannedItem:
         return f"{self.command} on {known.describe_target()}: {time}{note}"
 
 
-def describe_items(planned: Sequence[PlannedItem]) -> Iterator[str]:
-    """Describe each item in a line; a study that repeats several runs once."""
+def describe_items(planned: Sequence[PlannedItem], seconds: float) -> Iterator[str]:
+    """Describe each item in a line, then the time; a study that repeats several runs once."""
+    from iostudy.units import format_seconds
+
     first: dict[str, int] = {}
     for number, own in enumerate(planned, 1):
         text = own.describe()
         same = first.setdefault(text, number)
         yield f"{number:2}. {own.item.item}: {text if same == number else f'as {same}'}"
+    if seconds < math.inf:
+        yield f"all studies together take at most about {format_seconds(seconds)}"
 
 
 def plan_items(name: str, size: Size, folder: Path) -> list[PlannedItem]:

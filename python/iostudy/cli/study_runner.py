@@ -25,12 +25,11 @@ from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import CONFIRMATION, read_given_up_workloads
-from iostudy.node.cluster_request import build_cluster_request
-from iostudy.node.clusters import ClusterRequest
 from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.node.protocol import StartLine, start_at_once
+from iostudy.node.service import ServiceRequest, find_service
 from iostudy.node.targets.drivers import find_driver
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
@@ -38,9 +37,6 @@ from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import list_directories
 from iostudy.study.several_nodes import require_one_host
-
-LOGS = "hadoop"
-"""Folder below the output folder for the logs of the study's own cluster."""
 
 
 def run_study(
@@ -182,7 +178,7 @@ def build_local_node(
     conditions = Conditions(
         study.target,
         study.factors,
-        _cluster_request(study, folder),
+        _request_service(study, folder),
         directories=list_directories(study.workloads, study.known().configurations()),
         limit=study.limit,
         block_latency=study.telemetry.block_latency,
@@ -218,11 +214,13 @@ def _confirm(
     return final
 
 
-def _cluster_request(study: Study, folder: Path) -> ClusterRequest | None:
-    """Return the cluster that the study needs, with its logs in the output folder."""
-    if not study.needs_hadoop:
+def _request_service(study: Study, folder: Path) -> ServiceRequest | None:
+    """Return the service that the study needs, with its logs in the output folder."""
+    if not study.service:
         return None
-    return build_cluster_request(study.target, study.hadoop, logs=folder / LOGS, on_progress=say)
+    build = find_service(study.service).build_request
+    logs = folder / study.service
+    return build(study.target, study.hadoop, study.factors, logs=logs, on_progress=say)
 
 
 def print_existing_report(

@@ -6,7 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
+from iostudy.units import parse_size
+
+PREFIX: Final = "hadoop."
+"""Before the names of Hadoop's properties, in those of settings."""
 DEFAULT_VERSION = "3.4.2"
 MAX_DATANODES = 64
 
@@ -17,8 +22,12 @@ Properties = Mapping[str, str]
 VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){2}([.-][\w.-]{1,40})?", re.ASCII)
 """Versions of releases and of vendors: ``3.4.2``, ``3.1.1.7.1-551``."""
 
+_REPLICATION: Final = "dfs.replication"
 _MOST_REPLICAS = 3
-"""Hadoop's own default of dfs.replication."""
+"""Hadoop's own default of it."""
+_BLOCK_SIZE: Final = "dfs.blocksize"
+_DEFAULT_BLOCK: Final = "128MiB"
+"""The default of dfs.blocksize: hdfs-default.xml (Apache Hadoop 3.4.2)."""
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -61,6 +70,27 @@ class ClusterSpec:
     def replication(self) -> int:
         """Default replicas of a file: at most one per DataNode, so that no block lacks replicas."""
         return min(_MOST_REPLICAS, self.datanodes)
+
+    @property
+    def reserved(self) -> str:
+        """What DataNodes reserve during a write, in words."""
+        return "a full HDFS block for each replica"
+
+    def copies(self, levels: Mapping[str, str]) -> int:
+        """Return the number of DataNodes with a replica of each block of a trial."""
+        return int(self._property(_REPLICATION, levels) or self.replication)
+
+    def reserved_bytes(self, levels: Mapping[str, str]) -> int:
+        """Return the bytes that DataNodes reserve: a full block for each file during its write.
+
+        At least one file counts; the number of concurrent files depends on the workload.
+        """
+        block = self._property(_BLOCK_SIZE, levels) or _DEFAULT_BLOCK
+        return parse_size(block) * self.copies(levels)
+
+    def _property(self, name: str, levels: Mapping[str, str]) -> str | None:
+        """Return a trial's property: its level, or the cluster's; None for Hadoop's default."""
+        return levels.get(PREFIX + name, self.properties.get(name))
 
     def dirs_of(self, datanode: int) -> tuple[Path, ...]:
         """Return the data directories of a DataNode, counted from 0; none: on the target."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from iostudy.hadoop.existing import cluster as existing
@@ -10,9 +13,11 @@ from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.line_handler import LineHandler, ignore_line
-from iostudy.node.clusters import ClusterChange, ClusterRequest
+from iostudy.node.clusters import ClusterChange, ClusterRequest, needs_restarts
+from iostudy.node.service import ServiceDefinition
 from iostudy.settings.clusters.hdfs_folder import HdfsFolder
 from iostudy.settings.clusters.started_cluster import StartedCluster
+from iostudy.study.combinations import Factor
 from iostudy.study.targets.target import Target
 
 _CLUSTER_FOLDER = "cluster"
@@ -21,6 +26,7 @@ _CLUSTER_FOLDER = "cluster"
 def build_cluster_request(
     target: Target,
     spec: ClusterSpec,
+    factors: Sequence[Factor] = (),
     *,
     logs: Path | None = None,
     on_progress: LineHandler = ignore_line,
@@ -31,9 +37,9 @@ def build_cluster_request(
     Downloads and starts are reported through the callback. UsageError if Java or Hadoop is missing,
     ClusterError if an existing cluster does not answer.
     """
-    if target.cluster_uri:
-        return _existing(target.cluster_uri, spec, logs, on_progress)
-    return _started(spec, logs, on_progress)
+    build = partial(_existing, target.cluster_uri) if target.cluster_uri else _started
+    request = build(spec, logs, on_progress)
+    return replace(request, restarts=needs_restarts(target, factors))
 
 
 def _started(spec: ClusterSpec, logs: Path | None, on_progress: LineHandler) -> ClusterRequest:
@@ -62,4 +68,7 @@ def _existing(
         cluster = ExistingCluster(access, logs or work / _CLUSTER_FOLDER, spec.properties)
         return HdfsFolder.prepare(cluster)
 
-    return ClusterRequest(spec, make, on_progress)
+    return ClusterRequest(spec, make, on_progress, is_own=False)
+
+
+SERVICE = ServiceDefinition(build_cluster_request, needs_restarts)

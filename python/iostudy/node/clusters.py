@@ -1,11 +1,11 @@
-"""Hadoop cluster of a study, and the levels of its properties in a trial."""
+"""Hadoop cluster as the service of a study, and the levels of its properties in a trial."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from iostudy.errors import SettingError
 from iostudy.hadoop import native_library
@@ -38,23 +38,44 @@ class ClusterChange(Change, Protocol):
 class ClusterRequest:
     """The cluster of a study; ``make`` creates it for the study's working folder.
 
-    ``on_progress`` receives messages during the first start.
+    ``on_progress`` receives messages during the first start. ``restarts``: the daemons restart
+    before every trial; see `needs_restarts`. ``is_own``: the study starts it.
     """
 
     spec: ClusterSpec
     make: Callable[[Path, LineHandler], ClusterChange]
     on_progress: LineHandler = ignore_line
+    restarts: bool = False
+    is_own: bool = True
+
+    @property
+    def name(self) -> str:
+        """Its name in the circumstances of a study."""
+        return "hadoop"
+
+    def find_service(self, change: ClusterChange) -> RunningCluster:
+        """Return the cluster that a change of `make` has started."""
+        return RunningCluster(change.cluster, self.restarts, self.is_own)
 
 
 @dataclass(frozen=True)
-class ClusterLevels:
-    """A running cluster with the levels of a configuration.
-
-    ``restarts``: the daemons restart before every trial; see `needs_restarts`.
-    """
+class RunningCluster:
+    """A running cluster that takes the levels of configurations, as a `Service`."""
 
     cluster: Cluster
     restarts: bool
+    is_own: bool
+
+    def try_levels(self, configuration: Configuration) -> None:
+        """Configure it and read it back; SettingError for a level that it does not take."""
+        client = self.configured(configuration)
+        self.read_back(configuration)
+        if self.is_own:
+            _require_native_library(client, configuration)
+
+    def stored_levels(self, configuration: Configuration) -> Properties:
+        """Return the properties of a configuration that are stored with the data."""
+        return _properties(configuration, lambda definition: definition.shapes_data)
 
     def client_for_data(self, stored: Properties) -> Client:
         """Return a client for data preparation, with the properties that are stored with data."""
@@ -77,6 +98,26 @@ class ClusterLevels:
             for definition, wanted in varied.items()
         }
 
+    def settle(self) -> None:
+        """Wait until data deleted in HDFS are also deleted on the disks of the DataNodes."""
+        self.cluster.settle()
+
+    def verify(self) -> None:
+        """Raise ClusterError if a daemon has ended since `configured`."""
+        self.cluster.verify()
+
+    def data_dirs(self) -> tuple[Path, ...]:
+        """Return the directories of its data on this machine; none if unknown."""
+        return self.cluster.data_dirs()
+
+    def pids(self) -> tuple[int, ...]:
+        """Return its processes on this machine, if known."""
+        return self.cluster.pids()
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return versions, daemons, directories and properties as JSON values."""
+        return self.cluster.facts()
+
 
 def needs_restarts(target: Target, factors: Sequence[Factor]) -> bool:
     """Return whether a varied setting is read or inherited only at the start of daemons.
@@ -95,12 +136,7 @@ def needs_restarts(target: Target, factors: Sequence[Factor]) -> bool:
     )
 
 
-def data_properties(configuration: Configuration) -> Properties:
-    """Return the properties of a configuration that are stored with the data."""
-    return _properties(configuration, lambda definition: definition.shapes_data)
-
-
-def require_native_library(client: Client, configuration: Configuration) -> None:
+def _require_native_library(client: Client, configuration: Configuration) -> None:
     """Raise SettingError if a level needs Hadoop's native library and the cluster lacks it."""
     wanted = [
         each.name

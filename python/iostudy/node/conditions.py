@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.line_handler import LineHandler, ignore_line
-from iostudy.node.clusters import ClusterRequest, needs_restarts
 from iostudy.node.protocol import StartLine, start_at_once
+from iostudy.node.service import ServiceRequest
 from iostudy.study.combinations import Factor
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import describe_target
@@ -24,7 +24,7 @@ class Conditions:
     """What all trials of a node have in common.
 
     - ``factors``: what varies on the target or elsewhere
-    - ``cluster_request``: the cluster of the workloads, if any
+    - ``service``: the service of the workloads, if any
     - ``directories``: other directories of the workloads
     - ``limit``: a bound of the load of every trial
     - ``block_latency``: every trial records the block requests of the devices below the target
@@ -34,17 +34,12 @@ class Conditions:
 
     target: Target
     factors: Sequence[Factor] = ()
-    cluster_request: ClusterRequest | None = None
+    service: ServiceRequest | None = None
     directories: Sequence[Path] = ()
     limit: LoadLimit = NO_LIMIT
     block_latency: bool = False
     warm_memory: bool = False
     hz: float = DEFAULT_HZ
-
-    @property
-    def restarts(self) -> bool:
-        """Whether the daemons of a cluster restart before every trial."""
-        return needs_restarts(self.target, self.factors)
 
     def describe_target(self) -> str:
         """Describe the target, with every type of file system that is made on it."""

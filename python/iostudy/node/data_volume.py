@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.hadoop.spec import ClusterSpec
-from iostudy.node.free_space import replication, required_bytes
+from iostudy.node.free_space import count_copies, required_bytes
+from iostudy.node.service import ServiceSpec
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
@@ -27,8 +27,8 @@ class DataVolume:
 
 
 def estimate_volume(study: Study) -> DataVolume:
-    """Estimate the volume of a study whose levels are all known, with all replicas in HDFS."""
-    spec = study.hadoop if study.starts_hadoop else None
+    """Estimate the volume of a study whose levels are all known, with all copies in a service."""
+    spec = study.hadoop if study.starts_service else None
     configurations = study.configurations()
     trials = [(request, c) for request in study.workloads for c in configurations]
     written = {(r.label, c.label): _written_bytes(r, c, spec) for r, c in trials}
@@ -42,28 +42,21 @@ def estimate_volume(study: Study) -> DataVolume:
 
 
 def _written_bytes(
-    request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
+    request: WorkloadRequest, configuration: Configuration, spec: ServiceSpec | None
 ) -> int | None:
     made = catalog.get(request.name).make(apply_configuration(request, configuration))
     own = made.written_bytes()
-    return None if own is None else own * _copies(request, configuration, spec)
+    return None if own is None else own * count_copies(request, configuration, spec)
 
 
-def _prepared_bytes(study: Study, request: WorkloadRequest, spec: ClusterSpec | None) -> int:
+def _prepared_bytes(study: Study, request: WorkloadRequest, spec: ServiceSpec | None) -> int:
     """The bytes that a block prepares: once for each file system and each kind of data."""
     total = 0
     for plot in whole_plots(study.configurations()):
         kinds: dict[str, int] = {}
         for configuration in plot:
             made = catalog.get(request.name).make(apply_configuration(request, configuration))
-            copies = _copies(request, configuration, spec)
+            copies = count_copies(request, configuration, spec)
             kinds[made.preparation()] = made.prepared_bytes() * copies
         total += sum(kinds.values())
     return total
-
-
-def _copies(
-    request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
-) -> int:
-    in_hdfs = spec is not None and catalog.get(request.name).needs_hadoop
-    return replication(spec, configuration) if spec is not None and in_hdfs else 1

@@ -57,7 +57,7 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> tuple[s
         for filesystem in _filesystems(study, study.configurations()):
             require_tools(filesystem.type)
             check_mkfs(filesystem, space.free_bytes)
-    spec = study.hadoop if study.needs_hadoop else None
+    spec = study.hadoop if study.needs_service else None
     cluster_dirs = spec.dirs if spec else ()
     for directory in cluster_dirs:
         WorkFolder.prepare(directory)
@@ -66,7 +66,7 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> tuple[s
     account = require_safe_target(
         (*driver.probe_paths(), *others),
         insist=unsafe_folders,
-        may_be_foreign=study.target.may_be_foreign and not study.needs_hadoop,
+        may_be_foreign=study.target.may_be_foreign and not study.needs_service,
     )
     for factor in study.factors:
         if factor.kind is FactorKind.SETTING and study.refusal is Refusal.STOP:

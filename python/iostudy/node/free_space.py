@@ -7,24 +7,18 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from iostudy.errors import TargetError
-from iostudy.hadoop.spec import ClusterSpec
-from iostudy.settings.definitions.hadoop import PREFIX
+from iostudy.node.service import ServiceSpec
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import space_bytes
-from iostudy.units import format_rounded_size, parse_size
+from iostudy.units import format_rounded_size
 from iostudy.workloads import catalog
 
 # Overhead of a file system: inodes, extents, its journal.
 _FILE_SYSTEM_OVERHEAD = 1.02
-_REPLICATION: Final = "dfs.replication"
-_BLOCK_SIZE: Final = "dfs.blocksize"
-_DEFAULT_BLOCK: Final = "128MiB"
-"""The default of dfs.blocksize: hdfs-default.xml (Apache Hadoop 3.4.2)."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +50,14 @@ def require_space(
     requests: Sequence[WorkloadRequest],
     configurations: Sequence[Configuration],
     target: FreeSpace,
-    spec: ClusterSpec | None,
+    spec: ServiceSpec | None,
 ) -> None:
     """Raise TargetError if the files of a trial do not fit, including file system overhead.
 
-    Files are on the target, except in a cluster ``spec`` with its own data directories. Unknown
-    space counts as sufficient.
+    Files are on the target, except in a service with its own data directories. Unknown space
+    counts as sufficient.
     """
-    in_data_dirs = [own for own in requests if spec and spec.data_dirs and _uses_hdfs(own)]
+    in_data_dirs = [own for own in requests if spec and spec.data_dirs and _is_served(own)]
     on_target = [own for own in requests if own not in in_data_dirs]
     _require(on_target, configurations, target, spec)
     if in_data_dirs and spec is not None:
@@ -71,35 +65,36 @@ def require_space(
         _require(in_data_dirs, configurations, measure_free_space(where, *spec.data_dirs), spec)
 
 
-def replication(spec: ClusterSpec, configuration: Configuration) -> int:
-    """Return the number of DataNodes with a replica of each block of a trial."""
-    replicas = _property(_REPLICATION, spec, configuration)
-    return int(replicas or spec.replication)
+def count_copies(
+    request: WorkloadRequest, configuration: Configuration, spec: ServiceSpec | None
+) -> int:
+    """Return how often the data of a trial are stored."""
+    return spec.copies(_levels(configuration)) if spec and _is_served(request) else 1
 
 
 def required_bytes(
-    request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
+    request: WorkloadRequest, configuration: Configuration, spec: ServiceSpec | None
 ) -> int:
     """Return the bytes of a trial's files with all replicas; 0 if unknown."""
     (own_bytes,) = space_bytes([request], [configuration])
-    return own_bytes * (replication(spec, configuration) if spec and _uses_hdfs(request) else 1)
+    return own_bytes * count_copies(request, configuration, spec)
 
 
 def _require(
     requests: Sequence[WorkloadRequest],
     configurations: Sequence[Configuration],
     space: FreeSpace,
-    spec: ClusterSpec | None,
+    spec: ServiceSpec | None,
 ) -> None:
     sizes = [
         required_bytes(request, c, spec) * _FILE_SYSTEM_OVERHEAD
-        + _block_reserve_bytes(request, c, spec)
+        + (spec.reserved_bytes(_levels(c)) if spec and _is_served(request) else 0)
         for request in requests
         for c in configurations
     ]
     most_bytes = math.ceil(max(sizes, default=0))
     if space.free_bytes is not None and space.free_bytes < most_bytes:
-        reserve = ", with a full HDFS block for each replica" if spec else ""
+        reserve = f", with {spec.reserved}" if spec else ""
         raise TargetError(
             f"{format_rounded_size(most_bytes)} for the files of the largest workload{reserve}",
             found=f"{format_rounded_size(space.free_bytes)} are free",
@@ -108,24 +103,10 @@ def _require(
         )
 
 
-def _block_reserve_bytes(
-    request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
-) -> int:
-    """Return the bytes that DataNodes reserve: a full block for each file during its write.
-
-    At least one file counts; the number of concurrent files depends on the workload.
-    """
-    if spec is None or not _uses_hdfs(request):
-        return 0
-    block = _property(_BLOCK_SIZE, spec, configuration) or _DEFAULT_BLOCK
-    return parse_size(block) * replication(spec, configuration)
+def _levels(configuration: Configuration) -> dict[str, str]:
+    """Return the levels of settings that are not as found."""
+    return {name: level for name, level in configuration.settings.items() if level != AS_FOUND}
 
 
-def _property(name: str, spec: ClusterSpec, configuration: Configuration) -> str | None:
-    """Return a trial's property: its level, or the cluster's; None for Hadoop's default."""
-    level = configuration.settings.get(PREFIX + name, AS_FOUND)
-    return spec.properties.get(name) if level == AS_FOUND else level
-
-
-def _uses_hdfs(request: WorkloadRequest) -> bool:
-    return catalog.get(request.name).needs_hadoop
+def _is_served(request: WorkloadRequest) -> bool:
+    return bool(catalog.get(request.name).service)

@@ -18,17 +18,13 @@ from iostudy.host.devices import BlockDevice
 from iostudy.host.inventory import collect_inventory
 from iostudy.host.mounts import find_mount
 from iostudy.node import target_devices
-from iostudy.node.clusters import (
-    ClusterLevels,
-    ClusterRequest,
-    require_native_library,
-)
 from iostudy.node.conditions import NO_CALLBACKS, Callbacks, Conditions
 from iostudy.node.free_space import FreeSpace, require_space, smallest_free_space
 from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
 from iostudy.node.permission import Permission, describe_account
+from iostudy.node.service import ServiceRequest
 from iostudy.node.site import Site
 from iostudy.node.targets.drivers import find_driver
 from iostudy.node.targets.storage import ScratchStorage
@@ -54,7 +50,7 @@ _NO_PERMISSION = Permission()
 class LocalNode:
     """The local machine with one target, for as long as the context is open.
 
-    Entering locks output folder and devices, and makes the scratch disk and the cluster; leaving
+    Entering locks output folder and devices, and makes the scratch disk and the service; leaving
     restores everything, also after an error. ``folder`` is the output folder; it must exist.
     ``permission`` covers a device to format and folders that other users can redirect.
     """
@@ -107,8 +103,8 @@ class LocalNode:
             )
             resources.callback(self._site.close)
             self._start_tracing()
-            if self._conditions.cluster_request is not None:
-                self._start_cluster(self._conditions.cluster_request)
+            if self._conditions.service is not None:
+                self._start_service(self._conditions.service)
             self._resources = resources.pop_all()
         return self
 
@@ -129,23 +125,23 @@ class LocalNode:
     def _prepare_storage(self) -> ScratchStorage | None:
         """Prepare the scratch disks of the target, and check all directories of the study."""
         scratch = self._driver.prepare(self._folder, self._permission)
-        for directory in self._cluster_dirs():
+        for directory in self._service_dirs():
             WorkFolder.prepare(directory)
         insist = self._permission.unsafe_folders
         own = self._driver.paths(self._folder, scratch)
         others = () if self._folder in own else (self._folder,)
-        require_safe_directories((*others, *self._cluster_dirs()), insist=insist)
+        require_safe_directories((*others, *self._service_dirs()), insist=insist)
         self._account = account = require_safe_target(
             (*own, *self._conditions.directories),
             insist=insist,
-            may_be_foreign=self._target.may_be_foreign and self._conditions.cluster_request is None,
+            may_be_foreign=self._target.may_be_foreign and self._conditions.service is None,
         )
         self._notes = describe_account(account)
         return scratch
 
-    def _start_cluster(self, request: ClusterRequest) -> None:
+    def _start_service(self, request: ServiceRequest) -> None:
         began = time.monotonic()
-        self._site.start_cluster(request.on_progress)
+        self._site.start_service(request.on_progress)
         request.on_progress(
             f"the cluster is ready after {format_seconds(time.monotonic() - began)}"
         )
@@ -173,8 +169,8 @@ class LocalNode:
                 continue
             target = self._conditions.describe_target()
             where = ", ".join(filter(None, (target, plot[0].whole_plot)))
-            cluster = self._conditions.cluster_request
-            spec = cluster.spec if cluster else None
+            service = self._conditions.service
+            spec = service.spec if service else None
             require_space(requests, plot, self._room(where), spec)
             refused |= self._refused(plot)
         return refused
@@ -182,8 +178,8 @@ class LocalNode:
     def _begin(self, configuration: Configuration) -> None:
         if configuration.whole_plot:
             self._begin_plot(configuration)
-        if self._site.lacks_cluster:
-            self._site.start_cluster()
+        if self._site.lacks_service:
+            self._site.start_service()
 
     def _begin_plot(self, configuration: Configuration) -> None:
         self._site.begin_plot(configuration)
@@ -207,18 +203,11 @@ class LocalNode:
         for configuration in plot:
             try:
                 with self._site.levels.applied(configuration):
-                    self._try_on_cluster(configuration)
+                    if self._site.service is not None:
+                        self._site.service.try_levels(configuration)
             except (SettingError, TargetError, ClusterError) as error:
                 refused[configuration.label] = error
         return refused
-
-    def _try_on_cluster(self, configuration: Configuration) -> None:
-        if self._site.cluster is not None:
-            levels = ClusterLevels(self._site.cluster, self._conditions.restarts)
-            client = levels.configured(configuration)
-            levels.read_back(configuration)
-            if not self._target.cluster_uri:
-                require_native_library(client, configuration)
 
     def circumstances(self) -> Mapping[str, Any]:
         """Return host, versions, and the target with the devices below it."""
@@ -236,8 +225,12 @@ class LocalNode:
                 **({"members": self._members} if self._members else {}),
                 **({"disks": dict(names)} if (names := self._disk_names()) else {}),
             },
-            **({"hadoop": dict(self._site.cluster.facts())} if self._site.cluster else {}),
+            **self._service_facts(),
         }
+
+    def _service_facts(self) -> Mapping[str, Any]:
+        request, service = self._conditions.service, self._site.service
+        return {request.name: dict(service.facts())} if request and service else {}
 
     @contextmanager
     def block(
@@ -259,9 +252,9 @@ class LocalNode:
             yield session
 
     def _recorder(self) -> Recorder:
-        """Return a recorder for a trial; the workload is this process and those of the cluster."""
-        cluster = self._site.cluster
-        workload = (os.getpid(), *(cluster.pids() if cluster else ()))
+        """Return a recorder for a trial; the workload is this process and those of the service."""
+        service = self._site.service
+        workload = (os.getpid(), *(service.pids() if service else ()))
         recorder = ProcRecorder(
             self._devices(), workload, self._conditions.hz, self._site.private_devices
         )
@@ -313,11 +306,11 @@ class LocalNode:
     def _used_paths(self) -> tuple[Path, ...]:
         """Paths whose disks the study uses; data of modelled drives are in memory."""
         own = () if self._scratch and self._scratch.in_memory else self._target_paths()
-        return (*own, *self._cluster_dirs())
+        return (*own, *self._service_dirs())
 
-    def _cluster_dirs(self) -> tuple[Path, ...]:
-        """The directories of a local cluster outside the target."""
-        request = self._conditions.cluster_request
+    def _service_dirs(self) -> tuple[Path, ...]:
+        """The directories outside the target of a service that the study starts."""
+        request = self._conditions.service
         return request.spec.dirs if request else ()
 
     def _other_places(self) -> tuple[str, ...]:
@@ -325,7 +318,7 @@ class LocalNode:
         varied = places.resolve_places(
             place for factor in self._conditions.factors for place in factor.on
         )
-        own = (*self._cluster_dirs(), *self._conditions.directories)
+        own = (*self._service_dirs(), *self._conditions.directories)
         return tuple(dict.fromkeys((*varied, *map(str, own))))
 
     def _mount_directories(self) -> list[Path]:
@@ -343,13 +336,13 @@ class LocalNode:
         """The devices below the files of the study, from the top."""
         if self._is_remote:
             return ()
-        return target_devices.device_names(*self._device_paths(), *self._cluster_dirs())
+        return target_devices.device_names(*self._device_paths(), *self._service_dirs())
 
     def _devices_under_test(self, request: WorkloadRequest) -> tuple[str, ...]:
         """The devices below the files of the workload, none of them stacked on another."""
         if self._is_remote:
             return ()
-        cluster = self._conditions.cluster_request
-        in_hdfs = cluster is not None and catalog.get(request.name).needs_hadoop
-        data_dirs = cluster.spec.data_dirs if cluster and in_hdfs else ()
+        service = self._conditions.service
+        is_served = service is not None and catalog.get(request.name).service
+        data_dirs = service.spec.data_dirs if service and is_served else ()
         return target_devices.top_device_names(*(data_dirs or self._device_paths()))

@@ -14,9 +14,7 @@ from pydantic import BaseModel
 
 from iostudy.account import act_as
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
-from iostudy.node.clusters import ClusterLevels, data_properties
 from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.disk_watch import DiskWatch
 from iostudy.node.levels import read_back
@@ -24,6 +22,7 @@ from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.memory import describe_warm_memory, touch_free_memory
 from iostudy.node.protocol import Span, TrialResult
 from iostudy.node.resync_watch import ResyncWatch
+from iostudy.node.service import Service, ServiceClient
 from iostudy.node.site import Site
 from iostudy.node.slow_step import report_slow_step
 from iostudy.node.stopwatch import Stopwatch
@@ -74,7 +73,7 @@ class LocalBlock:
     target: TargetPaths = NO_TARGET
     _prepared: dict[DataKey, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
-    _client: Client | None = None
+    _client: ServiceClient | None = None
 
     @property
     def place(self) -> Place:
@@ -100,8 +99,8 @@ class LocalBlock:
         traceback: TracebackType | None,
     ) -> None:
         ended = kind is not None and not issubclass(kind, Exception)
-        # HDFS is removed with its cluster, so an interrupted study need not delete its files.
-        if not ended or self._cluster is None:
+        # Data are removed with their service, so an interrupted study need not delete its files.
+        if not ended or self._service is None:
             self.clean()
 
     def trial(self, configuration: Configuration) -> TrialResult:
@@ -129,7 +128,7 @@ class LocalBlock:
             settings = {
                 **self.site.read_back(),
                 **read_back(wanted),
-                **(self._cluster.read_back(configuration) if self._cluster else {}),
+                **(self._service.read_back(configuration) if self._service else {}),
             }
         return TrialResult(
             figures=measured.figures,
@@ -167,20 +166,17 @@ class LocalBlock:
                 yield run
 
     def clean(self) -> None:
-        """Remove the files of the trials, after a repair of the cluster."""
-        if self._prepared and self._cluster is not None:
-            self._client = self._cluster.default_client()
+        """Remove the files of the trials, after a repair of the service."""
+        if self._prepared and self._service is not None:
+            self._client = self._service.default_client()
         for workload in self._prepared.values():
             with act_as(self.site.account):
                 workload.clean(self.place)
 
     @property
-    def _cluster(self) -> ClusterLevels | None:
-        """The cluster of the workload, if it needs one."""
-        running = self.site.cluster
-        if running is None or not catalog.get(self.request.name).needs_hadoop:
-            return None
-        return ClusterLevels(running, self.conditions.restarts)
+    def _service(self) -> Service | None:
+        """The service of the workload, if it needs one."""
+        return self.site.service if catalog.get(self.request.name).service else None
 
     def _begin(self, configuration: Configuration, watch: Stopwatch) -> None:
         """Begin a new whole plot; the first trial of a block always needs one, if it has any."""
@@ -189,40 +185,41 @@ class LocalBlock:
             self._prepared, self._client = {}, None
             self.begin_plot(configuration)
             self._whole_plot = configuration.whole_plot
-        if self.site.lacks_cluster:
+        if self.site.lacks_service:
             watch.begin("start")
-            self.site.start_cluster()
+            self.site.start_service()
 
     def _prepare(self, workload: Workload, configuration: Configuration, watch: Stopwatch) -> None:
         """Prepare the data, unless an earlier trial of the block has prepared the same."""
         made = workload.preparation()
-        stored = data_properties(configuration) if made and self._cluster is not None else {}
+        stored = self._service.stored_levels(configuration) if made and self._service else {}
         key = (made, frozenset(stored.items()))
         if key not in self._prepared:
             watch.begin("prepare")
             self.clean()
             # Noted first, so that half-made data are cleaned as well.
             self._prepared = {key: workload}
-            if self._cluster is not None:
+            if self._service is not None:
                 self._client = (
-                    self._cluster.client_for_data(stored)
+                    self._service.client_for_data(stored)
                     if made
-                    else self._cluster.default_client()
+                    else self._service.default_client()
                 )
             with act_as(self.site.account):
                 workload.prepare(self.place)
 
     def _devices_of(self, workload: Workload) -> tuple[str, ...]:
         """Return the devices of this trial's files, a subset of those under test."""
-        if self._cluster is not None:
+        if self._service is not None:
             return self.devices
         return target_devices.top_device_names(*workload.places(self.place))
 
     def _configure(self, configuration: Configuration, watch: Stopwatch) -> None:
-        """Configure the cluster after the host, so that daemons start under the host's levels."""
-        if self._cluster is not None:
-            watch.begin("restart" if self.conditions.restarts else "configure")
-            self._client = self._cluster.configured(configuration)
+        """Configure the service after the host, so that it starts under the host's levels."""
+        if self._service is not None:
+            request = self.conditions.service
+            watch.begin("restart" if request and request.restarts else "configure")
+            self._client = self._service.configured(configuration)
 
     def _reset_state(
         self, workload: Workload, options: BaseModel, devices: Sequence[str], watch: Stopwatch
@@ -231,14 +228,14 @@ class LocalBlock:
         watch.begin("reset")
         with act_as(self.site.account):
             workload.reset(self.place)
-        if self._cluster is not None:
+        if self._service is not None:
             watch.begin("settle")
-            self._cluster.cluster.settle()
+            self._service.settle()
         watch.begin("sync")
         with report_slow_step(self.site.on_progress, "writing out dirty pages"):
             caches.write_dirty_pages()
         notes = [_DIRTY_PAGES_NOTE] if devices else [_DIRTY_PAGES_NOTE, _NO_DEVICE_NOTE]
-        if self._cluster is not None and not self._cluster.cluster.data_dirs():
+        if self._service is not None and not self._service.data_dirs():
             notes.append(_REMOTE_CACHES_NOTE)
         if self.site.storage is not None and not self.site.storage.drops_caches:
             notes.append(_SERVER_CACHES_NOTE)
@@ -253,7 +250,7 @@ class LocalBlock:
 
     def _drop(self) -> list[str]:
         """Drop caches, then preload the program files that read the data."""
-        data = self._cluster.cluster.data_dirs() if self._cluster else ()
+        data = self._service.data_dirs() if self._service else ()
         place = self.place
         directories = [place.directory, *place.disks.values(), *data]
         notes = [caches.drop_caches(directories, place.account)]
@@ -301,8 +298,8 @@ class LocalBlock:
             ) from error
 
     def _verify(self) -> None:
-        if self._cluster is not None:
-            self._cluster.cluster.verify()
+        if self._service is not None:
+            self._service.verify()
 
 
 def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]]) -> Telemetry:

@@ -1,6 +1,6 @@
-"""Work folder of trials on the target, with an optional new file system and Hadoop cluster.
+"""Work folder of trials on the target, with an optional new file system and service.
 
-The data of a local cluster are on this file system and are removed with it.
+The data of a service that the study starts are on this file system and are removed with it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from iostudy.account import Account
-from iostudy.hadoop.protocol import Cluster
 from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.fault_watch import FindFaults, watch_nothing
 from iostudy.node.levels import Levels
+from iostudy.node.service import Service
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings.change import Change
@@ -33,7 +33,7 @@ class Site:
     """A work folder and its settings; ``scratch`` is None in the user's own directory.
 
     ``disks`` are the mount points of the additional disks by name. ``account`` is the user as whom
-    root works in the directory. `start_cluster` starts the cluster of the conditions. All changes
+    root works in the directory. `start_service` starts the service of the conditions. All changes
     go through the transaction, which undoes them at its end at the latest.
     """
 
@@ -49,7 +49,7 @@ class Site:
         self._transaction = transaction
         self._parent = parent
         self._scratch = scratch
-        self._cluster_request = conditions.cluster_request
+        self._service_request = conditions.service
         self.tick = callbacks.tick
         self.on_progress = callbacks.on_progress
         self._constant = conditions.limit.settings
@@ -58,7 +58,7 @@ class Site:
         self._mounts = {path: ExpectedMount.find(path) for path in self._directories.values()}
         self._filesystem: NewFilesystem | None = None
         self.volume: Volume | None = None
-        self.cluster: Cluster | None = None
+        self.service: Service | None = None
         self.directory: Path
         self._varied = False
         self._resources = ExitStack()
@@ -68,7 +68,7 @@ class Site:
     def begin_plot(self, configuration: Configuration) -> None:
         """Begin a whole plot: on a new file system, or in the configuration's directory.
 
-        The folder is removed, and so is the cluster, until `start_cluster`. SettingError if the
+        The folder is removed, and so is the service, until `start_service`. SettingError if the
         file system cannot be made as requested.
         """
         self._resources.close()
@@ -93,16 +93,16 @@ class Site:
         return self._scratch.disks if self._scratch is not None else ()
 
     @property
-    def lacks_cluster(self) -> bool:
-        """Whether the study needs a cluster that is not running."""
-        return self._cluster_request is not None and self.cluster is None
+    def lacks_service(self) -> bool:
+        """Whether the study needs a service that is not running."""
+        return self._service_request is not None and self.service is None
 
-    def start_cluster(self, on_progress: LineHandler = ignore_line) -> None:
-        """Start the cluster that the study needs; ClusterError if that fails."""
-        assert self._cluster_request is not None, "no cluster is needed"
-        change = self._cluster_request.make(self.directory, on_progress)
+    def start_service(self, on_progress: LineHandler = ignore_line) -> None:
+        """Start the service that the study needs; ClusterError if that fails."""
+        assert self._service_request is not None, "no service is needed"
+        change = self._service_request.make(self.directory, on_progress)
         self.apply_to_plot(change)
-        self.cluster = change.cluster
+        self.service = self._service_request.find_service(change)
 
     def apply_to_plot(self, change: Change) -> None:
         """Apply a change until the end of the whole plot."""
@@ -131,7 +131,7 @@ class Site:
         self._resources.close()
 
     def _begin(self, settings: Mapping[str, str], parent: Path) -> None:
-        self.cluster = None
+        self.service = None
         self._mount = self._mounts.get(parent)
         # An owner of the directory could lead it elsewhere.
         self._expected_mount = self._mount

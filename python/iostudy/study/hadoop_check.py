@@ -74,7 +74,7 @@ def _check_spec(collector: ProblemCollector, study: Study) -> None:
             "property that all trials have in common is a factor with one level"
         )
         collector.add(KEY_PATH, message, found=study.target.cluster_uri)
-    elif not study.needs_hadoop:
+    elif not study.needs_service:
         collector.add(KEY_PATH, _IDLE)
     replicas = study.hadoop.properties.get(_REPLICATION, "1")
     if int(replicas) > study.hadoop.datanodes:
@@ -83,7 +83,7 @@ def _check_spec(collector: ProblemCollector, study: Study) -> None:
 
 def _refuse_native(collector: ProblemCollector, study: Study) -> None:
     for index, request in enumerate(study.workloads):
-        if not workloads.get(request.name).needs_hadoop:
+        if not workloads.get(request.name).service:
             message = (
                 "it would not work in HDFS, where the target is, but in the output folder; give it "
                 "a study of its own, whose target is a directory or a disk"
@@ -95,7 +95,7 @@ def _against(
     study: Study, factor: Factor, definition: HadoopDefinition
 ) -> Iterator[tuple[str, str]]:
     """What is wrong with a property as a factor, and its place in the file."""
-    jobs = [each for each in map(workloads.get, _names(study)) if each.needs_hadoop]
+    jobs = [each for each in map(workloads.get, _names(study)) if each.service]
     if not jobs:
         yield _IDLE, ""
     elif all(definition.key in each.decides for each in jobs):
@@ -141,7 +141,7 @@ def _misplaced(study: Study, reach: Reach) -> str:
     A file system on a target in HDFS is refused already, whatever it is for.
     """
     there = bool(study.target.cluster_uri)
-    moved = study.needs_hadoop and bool(study.hadoop.data_dirs)
+    moved = study.needs_service and bool(study.hadoop.data_dirs)
     if there and reach is Reach.WORKLOAD:
         return _NOT_OF_DAEMONS
     if reach.needs_place and (there or moved):

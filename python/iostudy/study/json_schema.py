@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
+from iostudy.hadoop.spec import PREFIX as HADOOP
 from iostudy.settings import catalog as settings
 from iostudy.settings.declarations import NAME
 from iostudy.settings.definition import Cost, SettingDefinition
-from iostudy.settings.definitions.hadoop import PREFIX as HADOOP
 from iostudy.settings.definitions.queue import OTHERS
 from iostudy.settings.definitions.queue import PREFIX as QUEUE
 from iostudy.settings.definitions.sysctl import PREFIX as SYSCTL

@@ -252,9 +252,14 @@ class Study:
         return label_combinations(combinations(self.factors), self.factors)
 
     @property
-    def needs_hadoop(self) -> bool:
-        """Whether a workload of it runs on a Hadoop cluster."""
-        return any(catalog.get(request.name).needs_hadoop for request in self.workloads)
+    def needs_service(self) -> bool:
+        """Whether a workload of it needs a service, such as a Hadoop cluster."""
+        return bool(self.service)
+
+    @property
+    def service(self) -> str:
+        """The service that its workloads need; "" for none."""
+        return next(filter(None, (catalog.get(own.name).service for own in self.workloads)), "")
 
     @property
     def most_nodes(self) -> int | None:
@@ -262,9 +267,9 @@ class Study:
         return max((w.node_count for w in self.workloads if w.node_count is not None), default=None)
 
     @property
-    def starts_hadoop(self) -> bool:
-        """Whether that cluster is one that the study starts, and not one that is there."""
-        return self.needs_hadoop and not self.target.cluster_uri
+    def starts_service(self) -> bool:
+        """Whether that service is one that the study starts, and not one that is there."""
+        return self.needs_service and not self.target.cluster_uri
 
     @property
     def baseline(self) -> Configuration:

@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Wit
 
 from iostudy import units
 from iostudy.hadoop.conf.reserved import explain_reserved
-from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, VERSION, ClusterSpec
+from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, PREFIX, VERSION, ClusterSpec
 from iostudy.settings import catalog
-from iostudy.settings.definitions.hadoop import PREFIX, HadoopDefinition
+from iostudy.settings.definitions.hadoop import HadoopDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.fields import (
     NOT_TRUE,

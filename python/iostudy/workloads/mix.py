@@ -121,7 +121,7 @@ class MixMember:
         digest = hashlib.blake2b(f"{place.seed} {self.label}".encode(), digest_size=_SEED_BYTES)
         seed = int.from_bytes(digest.digest()) >> 1  # 63 bits, as that of a study
         return replace(
-            place, directory=place.directory / self.label, seed=seed, tick=tick, hadoop=None
+            place, directory=place.directory / self.label, seed=seed, tick=tick, service=None
         )
 
     def prepare(self, place: Place) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from iostudy.account import Account
 from iostudy.errors import WorkloadError
-from iostudy.hadoop.client import Client
 from iostudy.workloads.concurrent_runs import ConcurrentRun, run_concurrently
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.tick import Tick, continue_run
@@ -97,16 +96,16 @@ class Place:
     """The study's folder of a trial, and the conditions of its run.
 
     ``seed`` is the same for preparation and trial within a block, so that written data can be
-    verified. ``tick`` is the caller's callback during the run. ``hadoop`` exists for workloads
-    that require a cluster. ``disks`` maps the names of the study's further disks to their root
-    folders. ``target`` has the paths that the user knows. ``machine`` runs the jobs. ``account``
-    is the user to whom the directory belongs if root works there as that user.
+    verified. ``tick`` is the caller's callback during the run. ``service`` is the client of the
+    service that the workload needs. ``disks`` maps the names of the study's further disks to their
+    root folders. ``target`` has the paths that the user knows. ``machine`` runs the jobs.
+    ``account`` is the user to whom the directory belongs if root works there as that user.
     """
 
     directory: Path
     seed: int
     tick: Tick = continue_run
-    hadoop: Client | None = None
+    service: object = None
     disks: Mapping[str, Path] = field(default_factory=dict)
     target: TargetPaths = NO_TARGET
     machine: Machine = field(default_factory=ThisMachine)

@@ -45,7 +45,7 @@ def make(tmp_path):
             replication=1,
             require_alive=alive,
         )
-        return Place(tmp_path, seed=1, hadoop=client, **given)
+        return Place(tmp_path, seed=1, service=client, **given)
 
     return make
 
@@ -58,7 +58,7 @@ def calls(tmp_path):
 @pytest.fixture
 def on_cluster(hadoop_cluster, tmp_path):
     """A place on a cluster of real daemons, all of which run."""
-    return Place(tmp_path, seed=7, hadoop=hadoop_cluster.configured({}, restart=False))
+    return Place(tmp_path, seed=7, service=hadoop_cluster.configured({}, restart=False))
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_missing_files_are_reported(on_cluster):
 def test_a_datanode_that_is_killed_ends_the_run_in_seconds(new_cluster, tmp_path):
     cluster = new_cluster(datanodes=1)
     cluster.start()
-    place = Place(tmp_path, seed=7, hadoop=cluster.configured({}, restart=False))
+    place = Place(tmp_path, seed=7, service=cluster.configured({}, restart=False))
     pid = cluster.facts()["daemons"]["datanode0"]["pid"]
     data = cluster.data_dirs()[0]
 
@@ -81,7 +81,7 @@ def test_a_datanode_that_is_killed_ends_the_run_in_seconds(new_cluster, tmp_path
             os.kill(pid, signal.SIGKILL)
         return True
 
-    place = Place(tmp_path, seed=7, hadoop=place.hadoop, tick=tick)
+    place = Place(tmp_path, seed=7, service=place.service, tick=tick)
     with pytest.raises(ClusterError, match="datanode0"):
         dfsio("write", files=1, size="100GiB").run(place)
 

@@ -12,7 +12,7 @@ from iostudy.workloads.workload import Place
 @pytest.fixture
 def place(hadoop_cluster, tmp_path):
     client = hadoop_cluster.configured({}, restart=False)
-    return Place(tmp_path, seed=1, hadoop=client)
+    return Place(tmp_path, seed=1, service=client)
 
 
 def test_jobs_run_one_after_another_and_nothing_is_left(place):
@@ -26,6 +26,6 @@ def test_jobs_run_one_after_another_and_nothing_is_left(place):
     assert sum(count for _, count in measured.latencies["job"]) == 2
     assert (figures["map_tasks"], figures["reduce_tasks"]) == (2, 2)
     assert "1 map tasks instead of the requested 2" in measured.notes[0]
-    assert any((place.hadoop.scratch.parent / "staging").iterdir()), "it is in /tmp/hadoop"
-    Shell.for_client(place.hadoop).make_folder(f"{place.hadoop.folder}/mrbench")
+    assert any((place.service.scratch.parent / "staging").iterdir()), "it is in /tmp/hadoop"
+    Shell.for_client(place.service).make_folder(f"{place.service.folder}/mrbench")
     workload.clean(place)

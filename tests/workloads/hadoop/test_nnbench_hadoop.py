@@ -21,7 +21,7 @@ ENDLESS = {**ALONE, "files": 1_000_000}
 @pytest.fixture
 def place(hadoop_cluster, tmp_path):
     client = hadoop_cluster.configured({}, restart=False)
-    return Place(tmp_path, seed=1, hadoop=client)
+    return Place(tmp_path, seed=1, service=client)
 
 
 @pytest.fixture
@@ -86,13 +86,13 @@ def later(seconds, does):
 @pytest.mark.slow
 def test_a_name_node_that_goes_into_safe_mode_is_an_error(place, workload):
     working = workload(**ENDLESS)
-    entering = later(15, lambda: safe_mode(place.hadoop, "enter"))
+    entering = later(15, lambda: safe_mode(place.service, "enter"))
     try:
         with pytest.raises(WorkloadError, match="Name node is in safe mode"):
             working.run(place)
     finally:
         entering.join()
-        safe_mode(place.hadoop, "leave")
+        safe_mode(place.service, "leave")
 
 
 def safe_mode(client, state):
@@ -113,5 +113,5 @@ def test_a_killed_name_node_ends_the_run(new_cluster, tmp_path):
     working = definition.make(definition.options.model_validate(ENDLESS))
     killing = later(10, kill)
     with pytest.raises(ClusterError, match="namenode"):
-        working.run(Place(tmp_path, seed=1, hadoop=client))
+        working.run(Place(tmp_path, seed=1, service=client))
     killing.join()

@@ -49,7 +49,7 @@ def test_name_node_configuration_has_log_directories_and_sync_mode():
 
 
 def test_the_benchmark_needs_no_cluster_and_has_the_options_of_the_native_model():
-    assert not HADOOP_NNTHROUGHPUT.needs_hadoop
+    assert not HADOOP_NNTHROUGHPUT.service
     options = make(logs=["log", "/disk2/journal"], operations="create").options
     assert format_options(options)["logs"] == "log, /disk2/journal"
 

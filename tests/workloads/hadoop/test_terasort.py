@@ -80,7 +80,7 @@ def test_a_stopped_job_is_killed_in_yarn(new_cluster, tmp_path):
         return not running
 
     with pytest.raises(WorkloadStoppedError):
-        tera("gen", rows="2G").run(Place(tmp_path, seed=7, hadoop=client, tick=tick))
+        tera("gen", rows="2G").run(Place(tmp_path, seed=7, service=client, tick=tick))
     assert Shell.for_client(client).kill_jobs(client.tag) == ()
     assert _applications(cluster, "KILLED") == running[:1]
 

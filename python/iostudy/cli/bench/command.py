@@ -107,7 +107,7 @@ def _run_trial(
     alone = Configuration("as it is", {}, {})
     conditions = Conditions(
         place.target,
-        cluster_request=place.order,
+        service=place.order,
         directories=list_directories([trial_request], [alone]),
         block_latency=block_latency,
     )

@@ -9,8 +9,7 @@ from pathlib import Path
 from iostudy.cli.console import say
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
-from iostudy.node.cluster_request import build_cluster_request
-from iostudy.node.clusters import ClusterRequest
+from iostudy.node.service import ServiceRequest, find_service
 from iostudy.study.targets.directory import DirectoryTarget
 from iostudy.study.targets.hdfs import HdfsTarget
 from iostudy.study.targets.target import Target
@@ -21,11 +20,11 @@ _DEFAULT = ClusterSpec()
 
 @dataclass(frozen=True)
 class BenchPlace:
-    """A target, a directory of this machine to work in, and the cluster that is needed, if any."""
+    """A target, a directory of this machine to work in, and the service that is needed, if any."""
 
     target: Target
     folder: Path
-    order: ClusterRequest | None
+    order: ServiceRequest | None
 
 
 def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -> BenchPlace:
@@ -34,17 +33,14 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
     ``spec`` is the cluster that is started where one is needed and the target is none.
     """
     in_hdfs = "://" in target
-    if spec != _DEFAULT and (in_hdfs or not definition.needs_hadoop):
+    if spec != _DEFAULT and (in_hdfs or not definition.service):
         found = "the target is one already" if in_hdfs else f"{definition.name} runs on none"
         raise _usage_error("a cluster to start", found, "leave --datanodes and --yarn out")
     if not in_hdfs:
         folder = Path(target)
         own = DirectoryTarget(folder)
-        order = (
-            build_cluster_request(own, spec, on_progress=say) if definition.needs_hadoop else None
-        )
-        return BenchPlace(own, folder, order)
-    if not definition.needs_hadoop:
+        return BenchPlace(own, folder, _request_service(definition, own, spec))
+    if not definition.service:
         remedy = (
             "name a directory, or one of Hadoop's own workloads; `iostudy workloads` lists them"
         )
@@ -52,9 +48,15 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
             f"{definition.name} on {target}", "it works on files of this host", remedy
         )
     far = _parse_hdfs(target)
-    return BenchPlace(
-        far, Path(tempfile.gettempdir()), build_cluster_request(far, spec, on_progress=say)
-    )
+    return BenchPlace(far, Path(tempfile.gettempdir()), _request_service(definition, far, spec))
+
+
+def _request_service(
+    definition: WorkloadDefinition, target: Target, spec: ClusterSpec
+) -> ServiceRequest | None:
+    if not definition.service:
+        return None
+    return find_service(definition.service).build_request(target, spec, on_progress=say)
 
 
 def _parse_hdfs(text: str) -> Target:

@@ -8,10 +8,10 @@ from enum import StrEnum
 
 from iostudy.hadoop.conf.configuration import SIZE, size_bytes
 from iostudy.hadoop.conf.reserved import explain_reserved
+from iostudy.hadoop.spec import PREFIX
 from iostudy.settings.definition import Cost, Reach, SettingDefinition, Switching
 from iostudy.settings.values import Choice, Size, TextLine, Values
 
-PREFIX = "hadoop."
 SWITCH = Choice(("true", "false"))
 LARGEST_INT = (1 << 31) - 1
 _RELEASE = "Apache Hadoop 3.4.2"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from iostudy.hadoop.conf.reserved import explain_reserved
+from iostudy.hadoop.spec import PREFIX
 from iostudy.settings.definitions import hadoop, hdfs, mapreduce
 from iostudy.settings.family import SettingFamily
 
 FAMILY = SettingFamily(
     (*hadoop.DEFINITIONS, *hdfs.DEFINITIONS, *mapreduce.DEFINITIONS),
-    prefix=hadoop.PREFIX,
+    prefix=PREFIX,
     define=hadoop.define_property,
-    explain=lambda name: explain_reserved(name.removeprefix(hadoop.PREFIX)),
+    explain=lambda name: explain_reserved(name.removeprefix(PREFIX)),
 )

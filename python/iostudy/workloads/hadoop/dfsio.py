@@ -242,7 +242,7 @@ def _definition(
         figures=fixed_figures(*_figures(of)),
         example={"files": 2, "size": "16MiB"},
         make=make,
-        needs_hadoop=True,
+        service="hadoop",
     )
 
 

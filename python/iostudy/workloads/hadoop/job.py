@@ -94,14 +94,14 @@ class HadoopRun:
 
 def require_client(place: Place) -> Client:
     """Return the client of a place; UsageError without a cluster."""
-    if place.hadoop is None:
+    if not isinstance(place.service, Client):
         raise UsageError(
             "a Hadoop cluster",
             found="none: neither the study nor the command line names one",
             where=str(place.directory),
             remedy="write a `hadoop` section into the study file",
         )
-    return place.hadoop
+    return place.service
 
 
 def run_program(

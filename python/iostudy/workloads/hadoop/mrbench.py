@@ -130,5 +130,5 @@ HADOOP_MRBENCH = WorkloadDefinition(
     ),
     example={"jobs": 2},
     make=HadoopMRBench,
-    needs_hadoop=True,
+    service="hadoop",
 )

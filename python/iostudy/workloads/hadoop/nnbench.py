@@ -348,6 +348,6 @@ HADOOP_NNBENCH = WorkloadDefinition(
     figures=_figures,
     make=HadoopNNBench,
     example={"files": 300},
-    needs_hadoop=True,
+    service="hadoop",
     decides=frozenset({"dfs.blocksize", "dfs.replication"}),
 )

@@ -264,7 +264,7 @@ def _definition(
         figures=_FIGURES,
         example={"rows": "100k"},
         make=make,
-        needs_hadoop=True,
+        service="hadoop",
     )
 
 

@@ -161,5 +161,5 @@ WORDCOUNT = WorkloadDefinition(
     ),
     example={"size": "8MiB", "files": 2, "vocabulary": "10k"},
     make=HadoopWordcount,
-    needs_hadoop=True,
+    service="hadoop",
 )
