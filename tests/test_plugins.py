@@ -21,7 +21,7 @@ from iostudy.plugins import API, Command, Mode, Plugin, installed
 from iostudy.report.plugin_topics import Topic
 from iostudy.study.mode import TRIALS, WINDOWS
 from iostudy.study.parser import parse
-from iostudy.study.study_file import DesignKey
+from iostudy.study.study_file import DesignKey, ServiceKey
 from iostudy.workloads.definition import WorkloadDefinition
 
 ROOT = Path(__file__).parents[1]
@@ -51,7 +51,7 @@ def test_every_reference_is_what_it_says():
             assert isinstance(definition, WorkloadDefinition)
             assert definition.name == name
         for ref in plugin.sections.values():
-            assert isinstance(plugins.load(ref), DesignKey)
+            assert isinstance(plugins.load(ref), DesignKey | ServiceKey)
         for ref in plugin.topics.values():
             assert isinstance(plugins.load(ref), Topic)
 

@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _list_tables(name: str, items: Sequence[RepeatedItem]) -> Iterator[TextTable]:
-    """Yield the figures of a report beside those published, and the verdicts of each study."""
+    """Yield the figures of a report with those published, and the verdicts of each study."""
     for section in build_field_report(name, items).sections:
         for table in section.tables:
             yield replace(table, title=table.title or section.title)

@@ -107,8 +107,8 @@ class Plugin:
     - ``disks``: references of functions that prepare disks, by the word that a target has for them
     - ``services``: references of each `ServiceDefinition` (``iostudy.node.service``) by its name
     - ``checks``: references of functions that note what does not go together in a study
-    - ``sections``: references of each `DesignKey` (``iostudy.study.study_file``) by its key in
-      study files
+    - ``sections``: references of each `DesignKey` or `ServiceKey` (``iostudy.study.study_file``)
+      by its key in study files
     - ``topics``: references of each `Topic` (``iostudy.report.plugin_topics``) by its key in
       report.json
     """

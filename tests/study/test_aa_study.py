@@ -49,7 +49,7 @@ def test_every_ready_made_study_has_one(name, root):
         assert each.options == study.baseline.options
         assert each.places == study.baseline.places
     assert list(map(described, found.workloads)) == list(map(described, study.workloads))
-    assert (found.hadoop, found.validity) == (study.hadoop, study.validity)
+    assert (found.services, found.validity) == (study.services, study.validity)
     assert (found.decide.margin, found.decide.risk) == (study.decide.margin, study.decide.risk)
     assert (found.decide.min_blocks, found.decide.max_blocks) == (10, 10)
 

@@ -34,7 +34,7 @@ def only(text: str) -> tuple[int, str]:
 
 def test_a_study_without_the_section_starts_a_cluster_as_it_is_by_default():
     study = read(STUDY)
-    assert study.hadoop == ClusterSpec()
+    assert study.services["hadoop"] == ClusterSpec()
     assert study.needs_service
     assert [c.settings for c in study.configurations()] == [
         {"hadoop.dfs.blocksize": str(128 << 20)},
@@ -59,7 +59,7 @@ hadoop:
     dfs.image.compress: false
 """
     )
-    assert study.hadoop == ClusterSpec(
+    assert study.services["hadoop"] == ClusterSpec(
         datanodes=3,
         data_dirs=(Path("/disk1/hdfs"), Path("/disk2/hdfs")),
         name_dirs=(Path("/disk3"),),
@@ -72,11 +72,11 @@ hadoop:
             "dfs.image.compress": "false",
         },
     )
-    assert read(study.text).hadoop == study.hadoop
+    assert read(study.text).services == study.services
 
 
 def test_a_section_that_is_empty():
-    assert read(STUDY + "hadoop: {}\n").hadoop == ClusterSpec()
+    assert read(STUDY + "hadoop: {}\n").services["hadoop"] == ClusterSpec()
 
 
 def test_every_error_of_the_section_is_reported_at_its_line():

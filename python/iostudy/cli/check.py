@@ -169,19 +169,9 @@ def _describe_telemetry(hz: float) -> list[tuple[str, str]]:
 
 def _describe_cluster(study: Study) -> list[tuple[str, str]]:
     """Describe the cluster that the study starts; empty if it starts none."""
-    if not study.starts_service:
-        return []
-    spec = study.hadoop
-    places = {"data": spec.data_dirs, "the NameNode's journal": spec.name_dirs}
-    if not spec.dirs:
-        places = {"all of it": ()}
-    parts = [f"{what} in {_format_directories(dirs)}" for what, dirs in places.items()]
-    properties = [("", f"with {format_pairs(spec.properties)}")] if spec.properties else []
-    return [("cluster", spec.describe()), ("", "; ".join(parts)), *properties]
-
-
-def _format_directories(directories: Sequence[Path]) -> str:
-    return ", ".join(map(str, directories)) or "the work folder on the target"
+    spec = study.service_spec if study.starts_service else None
+    parts = spec.describe() if spec else ()
+    return [("" if place else "cluster", part) for place, part in enumerate(parts)]
 
 
 def _describe_workload(

@@ -220,7 +220,7 @@ def _request_service(study: Study, folder: Path) -> ServiceRequest | None:
         return None
     build = find_service(study.service).build_request
     logs = folder / study.service
-    return build(study.target, study.hadoop, study.factors, logs=logs, on_progress=say)
+    return build(study.target, study.service_spec, study.factors, logs=logs, on_progress=say)
 
 
 def print_existing_report(

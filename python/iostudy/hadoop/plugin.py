@@ -37,6 +37,7 @@ PLUGIN = Plugin(
         "hdfs-mount": f"{_CLUSTERS}.hdfs_mount:HdfsMount",
     },
     owners={"hdfs-mount-settings": f"{_MOUNT_SETTINGS}:HdfsMountSettings"},
+    sections={"hadoop": "iostudy.study.hadoop_section:KEY"},
     services={"hadoop": "iostudy.node.cluster_request:SERVICE"},
     checks=("iostudy.study.hadoop_check:check_hadoop",),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -55,11 +55,19 @@ class ClusterSpec:
     version: str | None = None
     properties: Properties = field(default_factory=dict)
 
-    def describe(self) -> str:
-        """Describe it: ``Hadoop 3.3.6, 3 DataNodes, local runner``."""
+    def describe(self) -> tuple[str, ...]:
+        """Describe it: ``Hadoop 3.3.6, 3 DataNodes, local runner``, directories, properties."""
         version = self.version or f"{DEFAULT_VERSION} or that of HADOOP_HOME"
         nodes = f"{self.datanodes} DataNode" + ("s" if self.datanodes != 1 else "")
-        return f"Hadoop {version}, {nodes}, {'YARN' if self.yarn else 'local runner'}"
+        places = {"data": self.data_dirs, "the NameNode's journal": self.name_dirs}
+        if not self.dirs:
+            places = {"all of it": ()}
+        pairs = ", ".join(f"{name}={value}" for name, value in self.properties.items())
+        return (
+            f"Hadoop {version}, {nodes}, {'YARN' if self.yarn else 'local runner'}",
+            "; ".join(f"{what} in {_format_directories(dirs)}" for what, dirs in places.items()),
+            *([f"with {pairs}"] if pairs else []),
+        )
 
     @property
     def dirs(self) -> tuple[Path, ...]:
@@ -98,3 +106,7 @@ class ClusterSpec:
             return ()
         own = self.data_dirs[datanode :: self.datanodes]
         return own or (self.data_dirs[datanode % len(self.data_dirs)],)
+
+
+def _format_directories(directories: Sequence[Path]) -> str:
+    return ", ".join(map(str, directories)) or "the work folder on the target"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy.node.free_space import count_copies, required_bytes
-from iostudy.node.service import ServiceSpec
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import apply_configuration
+from iostudy.study.service_spec import ServiceSpec
 from iostudy.workloads import catalog
 
 
@@ -28,7 +28,7 @@ class DataVolume:
 
 def estimate_volume(study: Study) -> DataVolume:
     """Estimate the volume of a study whose levels are all known, with all copies in a service."""
-    spec = study.hadoop if study.starts_service else None
+    spec = study.service_spec if study.starts_service else None
     configurations = study.configurations()
     trials = [(request, c) for request in study.workloads for c in configurations]
     written = {(r.label, c.label): _written_bytes(r, c, spec) for r, c in trials}

@@ -57,7 +57,7 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> tuple[s
         for filesystem in _filesystems(study, study.configurations()):
             require_tools(filesystem.type)
             check_mkfs(filesystem, space.free_bytes)
-    spec = study.hadoop if study.needs_service else None
+    spec = study.service_spec
     cluster_dirs = spec.dirs if spec else ()
     for directory in cluster_dirs:
         WorkFolder.prepare(directory)

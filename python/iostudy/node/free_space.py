@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import TargetError
-from iostudy.node.service import ServiceSpec
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import space_bytes
+from iostudy.study.service_spec import ServiceSpec
 from iostudy.units import format_rounded_size
 from iostudy.workloads import catalog
 

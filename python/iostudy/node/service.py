@@ -1,4 +1,4 @@
-"""A service that workloads need beside their files, such as a Hadoop cluster.
+"""A service that workloads need, such as a Hadoop cluster.
 
 A plugin defines it, by the name that its workloads have as ``service``.
 """
@@ -16,6 +16,7 @@ from iostudy.line_handler import LineHandler
 from iostudy.settings.change import Change
 from iostudy.study.combinations import Configuration, Factor
 from iostudy.study.model import Study
+from iostudy.study.service_spec import ServiceSpec
 from iostudy.study.targets.target import Target
 
 
@@ -24,28 +25,6 @@ class ServiceClient(Protocol):
 
     def program_files(self) -> Iterator[Path]:
         """Return the files that its programs read."""
-
-
-class ServiceSpec(Protocol):
-    """The service that a study asks for; ``levels`` are those of settings that are not as found."""
-
-    @property
-    def dirs(self) -> tuple[Path, ...]:
-        """The directories outside the target that it writes to."""
-
-    @property
-    def data_dirs(self) -> tuple[Path, ...]:
-        """Those of the workloads' data; none: they are on the target."""
-
-    @property
-    def reserved(self) -> str:
-        """What it reserves beside the data, in words."""
-
-    def copies(self, levels: Mapping[str, str]) -> int:
-        """Return how often it stores the data of a trial."""
-
-    def reserved_bytes(self, levels: Mapping[str, str]) -> int:
-        """Return the bytes that it reserves beside the data of a trial."""
 
 
 class Service(Protocol):
@@ -94,7 +73,7 @@ class ServiceRequest(Protocol):
 
     @property
     def spec(self) -> ServiceSpec:
-        """What is asked for."""
+        """What the study needs of it."""
 
     @property
     def restarts(self) -> bool:

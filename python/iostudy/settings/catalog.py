@@ -75,6 +75,12 @@ def _shipped() -> Mapping[str, SettingDefinition]:
     return read_shipped(_SHIPPED)
 
 
+def open_prefixes() -> tuple[str, ...]:
+    """Return the beginnings of names that are settings also without a description."""
+    open_families = (own.prefix for own in _families() if own.define is not None)
+    return (sysctl.PREFIX, *filter(None, open_families))
+
+
 def names() -> tuple[str, ...]:
     """Return all documented names, in display order.
 

@@ -13,10 +13,11 @@ from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.plan import whole_plots
 from iostudy.study.source import plain, read, write
+from iostudy.study.study_file import service_keys
 from iostudy.units import format_exact_percent
 
 BASELINE, AGAIN = "baseline", "the same again"
-_KEPT = ("workloads", "load", "hadoop", "validity", "telemetry", "prepare")
+_KEPT = ("workloads", "load", "validity", "telemetry", "prepare")
 
 
 def build_aa_study(study: Study, folder: str, blocks: int) -> str:
@@ -31,7 +32,7 @@ def build_aa_study(study: Study, folder: str, blocks: int) -> str:
         {
             "question": f"How far apart are two runs of the baseline of {study.name}?",
             "target": study.target.rewritten(written["target"], folder),
-            **{key: written[key] for key in _KEPT if key in written},
+            **{key: written[key] for key in (*_KEPT, *service_keys()) if key in written},
             "factors": _factors(study),
             "decide": {
                 "margin": format_exact_percent(decide.margin),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.hadoop import HadoopDefinition, TaskRunner
@@ -34,6 +35,12 @@ _ELSEWHERE = (
     "the data are not below the target, where this would be changed; name the place, as "
     "{levels: [...], on: [...]} with the devices or directories that hold them"
 )
+
+
+def _cluster(study: Study) -> ClusterSpec:
+    spec = study.services["hadoop"]
+    assert isinstance(spec, ClusterSpec)
+    return spec
 
 
 def check_hadoop(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
@@ -76,8 +83,8 @@ def _check_spec(collector: ProblemCollector, study: Study) -> None:
         collector.add(KEY_PATH, message, found=study.target.cluster_uri)
     elif not study.needs_service:
         collector.add(KEY_PATH, _IDLE)
-    replicas = study.hadoop.properties.get(_REPLICATION, "1")
-    if int(replicas) > study.hadoop.datanodes:
+    replicas = _cluster(study).properties.get(_REPLICATION, "1")
+    if int(replicas) > _cluster(study).datanodes:
         collector.add((*KEY_PATH, "properties", _REPLICATION), _too_many(study), found=replicas)
 
 
@@ -110,17 +117,17 @@ def _against_own(
     study: Study, factor: Factor, definition: HadoopDefinition
 ) -> Iterator[tuple[str, str]]:
     """What a cluster that the study starts has against it."""
-    given = study.hadoop.properties
+    given = _cluster(study).properties
     if definition.key in given:
         yield _TWICE, given[definition.key]
-    runner = TaskRunner.YARN if study.hadoop.yarn else TaskRunner.LOCAL
+    runner = TaskRunner.YARN if _cluster(study).yarn else TaskRunner.LOCAL
     if definition.runner not in (None, runner):
         wanted = "true" if definition.runner is TaskRunner.YARN else "false"
         yield f"only {definition.runner} heeds it; write hadoop: {{yarn: {wanted}}}", str(runner)
     varied = {level.value for level in factor.levels} - {AS_FOUND}
     if definition.key == _SHORT_CIRCUIT and "true" in varied and _SOCKET not in given:
         yield f"no client starts with it unless {_SOCKET} is given among the properties", ""
-    if definition.key == _REPLICATION and any(int(v) > study.hadoop.datanodes for v in varied):
+    if definition.key == _REPLICATION and any(int(v) > _cluster(study).datanodes for v in varied):
         yield _too_many(study), ", ".join(level.label for level in factor.levels)
 
 
@@ -130,7 +137,7 @@ def _names(study: Study) -> tuple[str, ...]:
 
 def _too_many(study: Study) -> str:
     return (
-        f"more replicas than DataNodes ({study.hadoop.datanodes}); "
+        f"more replicas than DataNodes ({_cluster(study).datanodes}); "
         "write hadoop: {datanodes: ...} with as many"
     )
 
@@ -141,7 +148,7 @@ def _misplaced(study: Study, reach: Reach) -> str:
     A file system on a target in HDFS is refused already, whatever it is for.
     """
     there = bool(study.target.cluster_uri)
-    moved = study.needs_service and bool(study.hadoop.data_dirs)
+    moved = study.needs_service and bool(_cluster(study).data_dirs)
     if there and reach is Reach.WORKLOAD:
         return _NOT_OF_DAEMONS
     if reach.needs_place and (there or moved):
@@ -150,4 +157,6 @@ def _misplaced(study: Study, reach: Reach) -> str:
 
 
 def _describe_storage(study: Study) -> str:
-    return study.target.cluster_uri or f"data_dirs: {', '.join(map(str, study.hadoop.data_dirs))}"
+    return (
+        study.target.cluster_uri or f"data_dirs: {', '.join(map(str, _cluster(study).data_dirs))}"
+    )

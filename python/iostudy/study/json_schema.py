@@ -12,19 +12,17 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from iostudy.hadoop.spec import PREFIX as HADOOP
 from iostudy.settings import catalog as settings
 from iostudy.settings.declarations import NAME
 from iostudy.settings.definition import Cost, SettingDefinition
 from iostudy.settings.definitions.queue import OTHERS
 from iostudy.settings.definitions.queue import PREFIX as QUEUE
-from iostudy.settings.definitions.sysctl import PREFIX as SYSCTL
 from iostudy.settings.values import AS_FOUND, Integer
 from iostudy.study.combinations import DIRECTORY_FACTOR
 from iostudy.study.declared_settings import RESERVED
 from iostudy.study.factors import MAX_LEVELS, OFFERED, OPTION_PREFIX
 from iostudy.study.fields import CATALOG, SCALAR
-from iostudy.study.study_file import design_keys, study_file_type
+from iostudy.study.study_file import plugin_keys, study_file_type
 from iostudy.workloads import catalog as workloads
 from iostudy.workloads.option_text import list_options
 
@@ -39,7 +37,7 @@ _PLACES: Schema = {
     "anyOf": [SCALAR, {"type": "array", "minItems": 1, "items": SCALAR}],
 }
 _QUEUE = f"{QUEUE}({'|'.join(sorted(OTHERS))})$"
-_ANY_SETTING = f"^({SYSCTL}|{HADOOP}|{_QUEUE}|/sys/|/proc/)".replace(".", r"\.")
+_ANY_SETTING = f"^({'|'.join(settings.open_prefixes())}|{_QUEUE}|/sys/|/proc/)".replace(".", r"\.")
 """Names that are settings also without a description of ours."""
 _NOT_DOCUMENTATION = ("title", "default", "gt", "ge", "lt", "le", "format", CATALOG)
 """Keys of pydantic that JSON Schema lacks, or that an editor would show wrongly."""
@@ -58,9 +56,8 @@ def build_schema() -> Schema:
     definitions |= dict(_factors(levels))
     definitions |= {"factor": _factor(_levels_of(SCALAR)), "places": _PLACES}
     definitions["factors"] = build_by_name(levels, lambda factor: factor)
-    for key in design_keys().values():
+    for key in plugin_keys().values():
         definitions |= {} if key.define is None else key.define(levels)
-    definitions["properties"] = _properties(levels)
     definitions["workload"] = _workload()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -223,16 +220,6 @@ def _own_setting() -> str:
     known = {name.partition(".")[0] for name in settings.names() if settings.is_reserved(name)}
     others = "|".join(sorted({*known, *RESERVED}))
     return rf"^(?!({others})\.){NAME.pattern}$"
-
-
-def _properties(levels: Mapping[str, Schema]) -> Schema:
-    """Hadoop's properties by their own names."""
-    named = {
-        name.removeprefix(HADOOP): build_reference(f"level.{name}")
-        for name in levels
-        if name.startswith(HADOOP)
-    }
-    return {"type": "object", "properties": named, "additionalProperties": SCALAR}
 
 
 def _workload() -> Schema:

@@ -14,7 +14,6 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from iostudy.analysis.spending import CONTINUABLE, SPENT, AnalysisMethod, Continuation
-from iostudy.hadoop.spec import ClusterSpec
 from iostudy.plugins import Mode
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.combinations import (
@@ -39,6 +38,7 @@ from iostudy.study.sections import (
     TelemetrySection,
     Validity,
 )
+from iostudy.study.service_spec import ServiceSpec
 from iostudy.study.targets.target import Target
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
@@ -176,7 +176,8 @@ class Study:
       they lack and why
     - ``left_out``: the labels of configurations that are left out, with the reason
     - ``reference``: published figures of the question (`iostudy.study.reference`)
-    - ``hadoop``: the cluster that it starts if a workload needs one and the target is none
+    - ``services``: the service that it starts if a workload needs one and the target is none, by
+      its name
     - ``nodes``: where `iostudy fleet` finds the nodes; one host runs the same study without them
     - ``method``: the method of the verdicts, as the ledger records it
     - ``continuation``: the risk that is kept for blocks after the planned ones, as the ledger
@@ -207,7 +208,7 @@ class Study:
     reduced: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     reference: str | None = None
-    hadoop: ClusterSpec = field(default_factory=ClusterSpec)
+    services: Mapping[str, ServiceSpec] = field(default_factory=dict)
     telemetry: TelemetrySection = field(default_factory=TelemetrySection)
     prepare: PrepareSection = field(default_factory=PrepareSection)
     limit: LoadLimit = field(default_factory=LoadLimit)
@@ -260,6 +261,11 @@ class Study:
     def service(self) -> str:
         """The service that its workloads need; "" for none."""
         return next(filter(None, (catalog.get(own.name).service for own in self.workloads)), "")
+
+    @property
+    def service_spec(self) -> ServiceSpec | None:
+        """What the study asks of that service; None if it needs none."""
+        return self.services[self.service] if self.service else None
 
     @property
     def most_nodes(self) -> int | None:

@@ -29,6 +29,7 @@ from iostudy.study.study_file import (
     StudyFile,
     WithoutRootSection,
     design_keys,
+    service_keys,
     study_file_type,
 )
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
@@ -93,7 +94,7 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
         fallback=fallback,
         refusal=file.refused,
         reference=file.reference,
-        hadoop=file.hadoop,
+        services={name: getattr(file, name) for name in service_keys()},
         telemetry=file.telemetry,
         prepare=file.prepare,
         limit=file.limit,

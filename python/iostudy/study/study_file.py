@@ -18,7 +18,6 @@ from pydantic import (
 
 from iostudy import plugins
 from iostudy.core import registered
-from iostudy.hadoop.spec import ClusterSpec
 from iostudy.study import reference
 from iostudy.study.combinations import Factor
 from iostudy.study.declared_settings import Declarations
@@ -36,13 +35,13 @@ from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import Design, WorkloadRequest
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import (
-    ClusterValue,
     Decision,
     PrepareSection,
     Refusal,
     TelemetrySection,
     Validity,
 )
+from iostudy.study.service_spec import ServiceSpec
 from iostudy.study.targets.section import TargetValue
 
 SectionT = TypeVar("SectionT", bound=OpenSection)
@@ -125,8 +124,6 @@ class StudyFile(OpenSection):
     )
     """An option of the workloads, with levels that make a curve, as {workload.jobs: [20, 40]}; or
     numbers of nodes that run each trial together, {fleet.nodes: [1, 2, 4]}."""
-    hadoop: ClusterValue = ClusterSpec()
-    """The cluster that Hadoop workloads run on; one of a DataNode by default."""
     decide: Decision = Decision()
     """What decides; fixed before the first trial."""
     validity: Validity = Validity()
@@ -183,21 +180,50 @@ class DesignKey:
     define: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
+@dataclass(frozen=True)
+class ServiceKey:
+    """A key of study files with a service that workloads need.
+
+    - ``annotation``: the type of its value, a `ServiceSpec`
+    - ``default``: makes the service of a file without the key
+    - ``define``: JSON Schemas of what the type refers to, from the schemas of all levels
+    """
+
+    annotation: Any
+    documentation: str
+    default: Callable[[], ServiceSpec]
+    define: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+
+
 @cache
-def design_keys() -> Mapping[str, DesignKey]:
-    """Return the keys of study files that choose a design."""
+def plugin_keys() -> Mapping[str, DesignKey | ServiceKey]:
+    """Return the keys of study files that plugins have."""
     found = (plugin.sections.items() for plugin in registered())
     return {name: plugins.load(ref) for sections in found for name, ref in sections}
+
+
+def design_keys() -> Mapping[str, DesignKey]:
+    """Return the keys of study files that choose a design."""
+    return {name: key for name, key in plugin_keys().items() if isinstance(key, DesignKey)}
+
+
+def service_keys() -> Mapping[str, ServiceKey]:
+    """Return the keys of study files with a service."""
+    return {name: key for name, key in plugin_keys().items() if isinstance(key, ServiceKey)}
 
 
 @cache
 def study_file_type() -> type[StudyFile]:
     """Return the model with the keys of plugins, too."""
     keys = design_keys()
+    services: dict[str, Any] = {
+        name: (key.annotation, Field(key.default(), description=key.documentation))
+        for name, key in service_keys().items()
+    }
     inner = _extend(WithoutRootSection, {n: key for n, key in keys.items() if key.factors_path})
     text = StudyFile.model_fields["without_root"].description
     without_root = (inner | None, Field(None, description=text))
-    return _extend(StudyFile, keys, without_root=without_root)
+    return _extend(StudyFile, keys, without_root=without_root, **services)
 
 
 def _extend(model: type[SectionT], keys: Mapping[str, DesignKey], **fields: Any) -> type[SectionT]:

@@ -49,8 +49,8 @@ class WorkloadDefinition:
     first sentence of ``models`` stands alone in the list of workloads.
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
     Workload. ``ticks_bytes`` says that the tick of a run gets the bytes moved since its start:
-    they are known of a run that was stopped, too. ``service``: what its place has beside files, by
-    the name that a plugin gives it.
+    they are known of a run that was stopped, too. ``service``: what its place needs in addition to
+    files, by the name that a plugin gives it.
     The product of ``concurrency_options`` is the largest number of requests in flight; where no
     product gives that, ``count_requests`` does. ``serial_resources`` are what its operations wait
     for within it, by which a diagnosis distinguishes a lock or a log from its devices.
