@@ -105,6 +105,10 @@ class Plugin:
     - ``changes``: references of classes that undo a change, by their kind in a journal
     - ``owners``: references of classes that own attributes, by their kind in a journal
     - ``disks``: references of functions that prepare disks, by the word that a target has for them
+    - ``targets``: references of each `TargetKey` (``iostudy.study.targets.section``) by its key or
+      the beginning of its text
+    - ``mounts``: references of each `MountKind` (``iostudy.study.targets.mount_request``) by the
+      beginning of what is mounted
     - ``services``: references of each `ServiceDefinition` (``iostudy.node.service``) by its name
     - ``checks``: references of functions that note what does not go together in a study
     - ``sections``: references of each `DesignKey` or `ServiceKey` (``iostudy.study.study_file``)
@@ -121,6 +125,8 @@ class Plugin:
     changes: Mapping[str, Ref] = field(default_factory=dict)
     owners: Mapping[str, Ref] = field(default_factory=dict)
     disks: Mapping[str, Ref] = field(default_factory=dict)
+    targets: Mapping[str, Ref] = field(default_factory=dict)
+    mounts: Mapping[str, Ref] = field(default_factory=dict)
     services: Mapping[str, Ref] = field(default_factory=dict)
     checks: tuple[Ref, ...] = ()
     sections: Mapping[str, Ref] = field(default_factory=dict)
@@ -186,6 +192,8 @@ def _require_distinct(plugins: Iterable[Plugin]) -> None:
             "the family of settings": plugin.settings,
             "the kind of change": (*plugin.changes, *plugin.owners),
             "the disk": plugin.disks,
+            "the target": plugin.targets,
+            "the mount": plugin.mounts,
             "the service": plugin.services,
             "the section": plugin.sections,
             "the topic": plugin.topics,

@@ -13,7 +13,8 @@ from iostudy.cli.bench.place import find_place
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.service import ServiceDefinition
-from iostudy.study.targets.section import DirectoryTarget, HdfsTarget
+from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.hdfs import HdfsTarget
 from iostudy.workloads.native import dfsio
 
 ON_HADOOP = replace(dfsio.READ, name="hadoop.it", service="hadoop")
@@ -62,7 +63,7 @@ def test_hdfs_target_works_in_the_temporary_folder(
         (dfsio.READ, ".", ClusterSpec(datanodes=2), "dfsio-read runs on none"),
         (ON_HADOOP, "hdfs:///bench", ClusterSpec(yarn=True), "the target is one already"),
         (ON_HADOOP, "hdfs://namenode", ONE, "name a folder in which the study may work"),
-        (ON_HADOOP, "s3://bucket/bench", ONE, "write hdfs://HOST:PORT/FOLDER"),
+        (ON_HADOOP, "s3://bucket/bench", ONE, "folders in HDFS"),
     ],
 )
 def test_conflicting_options_are_refused(definition, target, spec, message) -> None:

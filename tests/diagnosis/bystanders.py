@@ -31,7 +31,8 @@ from iostudy.node.local import LocalNode
 from iostudy.study.combinations import Configuration
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request
-from iostudy.study.targets.section import DriveTarget, LoopbackTarget
+from iostudy.study.targets.drive import DriveTarget
+from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.units import KIB, MIB
 from iostudy.workloads import catalog

@@ -13,7 +13,9 @@ from iostudy.node import cluster_request
 from iostudy.node.cluster_request import build_cluster_request
 from iostudy.settings.clusters.hdfs_folder import HdfsFolder
 from iostudy.settings.clusters.started_cluster import StartedCluster
-from iostudy.study.targets.section import DirectoryTarget, HdfsTarget, LoopbackTarget
+from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.hdfs import HdfsTarget
+from iostudy.study.targets.loopback import LoopbackTarget
 
 SPEC = ClusterSpec(datanodes=2, version="3.4.2", properties={"dfs.replication": "2"})
 

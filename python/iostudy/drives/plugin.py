@@ -11,6 +11,7 @@ PLUGIN = Plugin(
         "drive-queue": "iostudy.settings.scratch.drive_queue:DriveQueue",
     },
     disks={"drive": "iostudy.settings.scratch.drive:prepare_drives"},
+    targets={"drive": "iostudy.study.targets.drive:KEY"},
     topics={"prediction": "iostudy.report.topics.prediction:TOPIC"},
     checks=("iostudy.study.simulated:check_simulated",),
 )

@@ -38,6 +38,8 @@ PLUGIN = Plugin(
     },
     owners={"hdfs-mount-settings": f"{_MOUNT_SETTINGS}:HdfsMountSettings"},
     sections={"hadoop": "iostudy.study.hadoop_section:KEY"},
+    targets={"hdfs:": "iostudy.study.targets.hdfs:KEY"},
+    mounts={"hdfs://": "iostudy.study.targets.hdfs_mount:KIND"},
     services={"hadoop": "iostudy.node.cluster_request:SERVICE"},
     checks=("iostudy.study.hadoop_check:check_hadoop",),
 )

@@ -52,7 +52,6 @@ from iostudy.results.continuation import estimate_continuation
 from iostudy.results.rate_limit import find_limited
 from iostudy.results.recommendation import list_candidates
 from iostudy.study.mode import WINDOWS, find_mode
-from iostudy.telemetry.modelled_drives import describe_lateness
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import format_options
 
@@ -243,9 +242,8 @@ def _notes(recorded: RecordedStudy) -> Iterator[str]:
     yield from describe_bounds(recorded.study.bounds)
     yield from recorded.study.notes
     yield from dict.fromkeys(note for row in recorded.runs for note in row.notes)
-    counted = (row.summary for row in recorded.trials if row.counts and row.summary)
-    if lateness := describe_lateness(counted):
-        yield lateness
+    counted = [row.summary for row in recorded.trials if row.counts and row.summary]
+    yield from filter(None, (topic.describe(counted) for topic in list_topics().values()))
 
 
 def _state(recorded: RecordedStudy, workloads: Sequence[WorkloadReport]) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,6 +13,7 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import EffectReport, Value
 from iostudy.report.section import Section
 from iostudy.study.model import Study
+from iostudy.telemetry.summary import TelemetrySummary
 
 
 class TopicValue(Value, ABC):
@@ -47,12 +48,14 @@ class TopicValue(Value, ABC):
 class Topic:
     """The type of a topic's value, what report.json says of it, and its computation.
 
-    ``compute`` returns None for a study without the topic.
+    ``compute`` returns None for a study without the topic. ``describe`` returns a note on the
+    telemetry of all counted trials; empty for none.
     """
 
     value: type[TopicValue]
     documentation: str
     compute: Callable[[Study, Sequence[TrialRow]], TopicValue | None]
+    describe: Callable[[Iterable[TelemetrySummary]], str] = lambda _: ""
 
 
 @cache

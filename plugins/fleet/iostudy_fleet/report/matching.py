@@ -23,7 +23,7 @@ _COMPARED = (
     "baseline_label",
     "chosen",
     "bounds",
-    "hadoop",
+    "services",
     "telemetry",
     "prepare",
     "limit",

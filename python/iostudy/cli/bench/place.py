@@ -11,7 +11,7 @@ from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.service import ServiceRequest, find_service
 from iostudy.study.targets.directory import DirectoryTarget
-from iostudy.study.targets.hdfs import HdfsTarget
+from iostudy.study.targets.section import parse_target
 from iostudy.study.targets.target import Target
 from iostudy.workloads.definition import WorkloadDefinition
 
@@ -61,7 +61,7 @@ def _request_service(
 
 def _parse_hdfs(text: str) -> Target:
     try:
-        return HdfsTarget.parse(text)
+        return parse_target(text)
     except ValueError as error:
         raise _usage_error("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
 

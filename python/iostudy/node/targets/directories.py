@@ -6,13 +6,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from iostudy.hadoop.existing.mountable import find_directory
+from iostudy import plugins
 from iostudy.node.free_space import FreeSpace, smallest_free_space
 from iostudy.node.targets.driver import OfferedLevels, TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.safe_path import ROOT_UID
-from iostudy.settings.clusters.hdfs_mount import HdfsMount, find_program, require_fuse
-from iostudy.settings.clusters.hdfs_mount_options import parse_writable
+from iostudy.settings.change import Change
 from iostudy.settings.definition import Reach
 from iostudy.settings.temporary_mount import TemporaryMount
 from iostudy.settings.work_folder import WorkFolder
@@ -41,7 +40,7 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
     def paths(self, folder: Path, storage: ScratchStorage | None) -> tuple[Path, ...]:
         return tuple(self.target.directories.values())
 
-    def prepare_mounts(self) -> tuple[HdfsMount | TemporaryMount, ...]:
+    def prepare_mounts(self) -> tuple[Change, ...]:
         """Prepare the mounts in the order of the study file.
 
         TargetError for a directory that is not empty or a missing program; ClusterError for a
@@ -59,12 +58,9 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
         return None if self.target.mounts else super().offered_levels(factors)
 
 
-def _prepare_mount(request: MountRequest) -> HdfsMount | TemporaryMount:
-    if not request.is_hdfs:
-        return TemporaryMount.prepare(
-            request.point, request.source, request.type or "", request.options or ""
-        )
-    require_fuse()
-    find_program()
-    directory = find_directory(request.source)
-    return HdfsMount.prepare(request.point, directory, parse_writable(request.options or ""))
+def _prepare_mount(request: MountRequest) -> Change:
+    options = request.options or ""
+    if request.kind is None:
+        return TemporaryMount.prepare(request.point, request.source, request.type or "", options)
+    prepared: Change = plugins.load(request.kind.prepare)(request.point, request.source, options)
+    return prepared

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from iostudy.hadoop.existing.mountable import find_directory
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.targets.driver import TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
+from iostudy.settings.clusters.hdfs_mount import HdfsMount, find_program, require_fuse
+from iostudy.settings.clusters.hdfs_mount_options import parse_writable
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import Study
 from iostudy.study.targets.hdfs import HdfsTarget
@@ -24,3 +27,10 @@ class HdfsDriver(TargetDriver[HdfsTarget]):
 
     def paths(self, folder: Path, storage: ScratchStorage | None) -> tuple[Path, ...]:
         return (folder,)
+
+
+def prepare_mount(point: Path, source: str, options: str) -> HdfsMount:
+    """Prepare a mount of HDFS; ClusterError for a NameNode that does not answer."""
+    require_fuse()
+    find_program()
+    return HdfsMount.prepare(point, find_directory(source), parse_writable(options))

@@ -16,6 +16,7 @@ from iostudy.study.model import Study
 from iostudy.study.simulated import DEFAULT_SCHEDULER
 from iostudy.study.simulator_validation import load_validation
 from iostudy.study.targets.drive import SimulatedTarget
+from iostudy.telemetry.modelled_drives import describe_lateness
 from iostudy.units import format_percent
 
 PREDICTED = "Predicted"
@@ -151,4 +152,5 @@ TOPIC = Topic(
     PredictionReport,
     "Errors of the simulator, if the study is simulated; null for a measured study.",
     build_prediction,
+    describe_lateness,
 )

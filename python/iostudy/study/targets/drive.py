@@ -17,7 +17,7 @@ from iostudy.study.fields import STRICT_KEYS, StudySection
 from iostudy.study.problems import KeyPath
 from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget
 from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
-from iostudy.study.targets.target import Target
+from iostudy.study.targets.target import Target, TargetKey
 
 DRIVE = "drive"
 MAX_HOSTS = 10_000
@@ -87,6 +87,12 @@ class DriveTarget(MadeDisksTarget):
         others = ", ".join(f"{name} ({model})" for name, model in self.other_models.items())
         own = f"{equal} {self.model} of {size} with {filesystem}"
         return f"{own}, with further drives {others}" if others else own
+
+    def chosen(self) -> Target:
+        """Return the drives, or one on a virtual clock."""
+        if not self.simulated:
+            return self
+        return SimulatedTarget(self.model, self.size_bytes, self.hosts)
 
     def describe_changes(self) -> tuple[str, ...]:
         count = len(self.models)
@@ -174,3 +180,6 @@ class SimulatedTarget(Target):
     @property
     def is_made(self) -> bool:
         return True
+
+
+KEY = TargetKey("a modelled drive, made for the study", DriveTarget)

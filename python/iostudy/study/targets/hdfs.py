@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from iostudy.plugins import Ref
 from iostudy.study.targets.hdfs_uri import parse_hdfs_uri
-from iostudy.study.targets.target import Target
+from iostudy.study.targets.target import Target, TargetKey
 
 
 @dataclass(frozen=True)
@@ -52,3 +52,6 @@ class HdfsTarget(Target):
     def rewritten(self, original: Any, folder: str) -> Any:
         del original, folder
         return self.uri
+
+
+KEY = TargetKey(parse=HdfsTarget.parse)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from iostudy.settings.clusters import hdfs_mount_options
+from iostudy import plugins
+from iostudy.core import registered
+from iostudy.plugins import Ref
 from iostudy.settings.mount_options import find_unprotected
 from iostudy.study.fields import STRICT_KEYS
 from iostudy.study.targets.fields import DirectoryPath
-from iostudy.study.targets.hdfs_uri import parse_hdfs_uri
 
-HDFS = "hdfs://"
 _WORD = re.compile(r"[^\s\0]+")
 _NOT_OWN = frozenset({"bg", "move", "rbind", "remount"})
 """Options of mount(8) that mount later, move or repeat mounts of the user, or change one."""
@@ -43,8 +44,21 @@ def _absolute(path: Path) -> Path:
 
 
 @dataclass(frozen=True)
+class MountKind:
+    """Mounts of a plugin, which are of a source that begins with what the plugin registers.
+
+    - ``check``: a function of source and options; ValueError says what is wrong with them
+    - ``prepare``: reference of a function of mount point, source and options that returns the
+      change to apply
+    """
+
+    check: Callable[[str, str], None]
+    prepare: Ref
+
+
+@dataclass(frozen=True)
 class MountRequest:
-    """A file system to mount for the study: by mount(8), or HDFS by `iostudy mount`."""
+    """A file system to mount for the study: by mount(8), or by a plugin."""
 
     __pydantic_config__ = STRICT_KEYS
 
@@ -59,7 +73,7 @@ class MountRequest:
     rdbuffer=64KiB,replication=2"""
 
     def __post_init__(self) -> None:
-        if not self.is_hdfs:
+        if self.kind is None:
             for option in _NOT_OWN.intersection((self.options or "").split(",")):
                 raise ValueError(f"the option {option} does not make a mount of the study")
             if unprotected := find_unprotected(self.options or ""):
@@ -69,15 +83,15 @@ class MountRequest:
                 )
             return
         if self.type is not None:
-            raise ValueError("a mount of HDFS has no type; leave it out")
-        hdfs_mount_options.parse_writable(self.options or "")
-        if parse_hdfs_uri(self.source) != self.source:
-            raise ValueError(f"write the URI as {parse_hdfs_uri(self.source)}")
+            raise ValueError(f"a mount of {self.source} has no type; leave it out")
+        self.kind.check(self.source, self.options or "")
 
     @property
-    def is_hdfs(self) -> bool:
-        """Whether iostudy serves the mount itself."""
-        return self.source.startswith(HDFS)
+    def kind(self) -> MountKind | None:
+        """The kind of a plugin; None for mount(8)."""
+        refs = (own for plugin in registered() for own in plugin.mounts.items())
+        found = (ref for beginning, ref in refs if self.source.startswith(beginning))
+        return next(map(plugins.load, found), None)
 
     def describe(self) -> str:
         """Describe source and options for a person."""

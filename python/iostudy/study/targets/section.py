@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator
+from pydantic import Field, PlainValidator, create_model
 
+from iostudy import plugins
+from iostudy.core import registered
 from iostudy.study.fields import StudySection
 from iostudy.study.targets.directories import MAX_DIRECTORIES, ComparedPlace, DirectoriesTarget
 from iostudy.study.targets.directory import DirectoryTarget
-from iostudy.study.targets.drive import DriveTarget, SimulatedTarget
 from iostudy.study.targets.fields import Name, short_path
-from iostudy.study.targets.hdfs import HdfsTarget
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.scratch import ScratchTarget
-from iostudy.study.targets.target import Target
+from iostudy.study.targets.target import Target, TargetKey
 from iostudy.study.targets.volume import VolumeTarget
 
 
@@ -27,8 +28,6 @@ class TargetSection(StudySection):
     """a disk made for the study from a file in the output folder"""
     scratch: ScratchTarget | None = None
     """a device of which the study destroys all data"""
-    drive: DriveTarget | None = None
-    """a modelled drive, made for the study"""
     volume: VolumeTarget | None = None
     """a volume of LVM or md over several disks, made for the study"""
     directories: (
@@ -43,16 +42,12 @@ class TargetSection(StudySection):
 
     def target(self) -> Target:
         """The target; ValueError unless exactly one is given."""
-        places = self.directories
-        directories = DirectoriesTarget.from_places(places) if places else None
-        given = (self.loopback, self.scratch, self.drive, self.volume, directories)
+        given = (getattr(self, name) for name in type(self).model_fields)
         match [each for each in given if each is not None]:
-            case [DriveTarget(simulated=True) as drive]:
-                return SimulatedTarget(drive.model, drive.size_bytes, drive.hosts)
-            case [VolumeTarget(simulated=True) as volume]:
-                return volume.simulate()
-            case [target]:
-                return target
+            case [Target() as target]:
+                return target.chosen()
+            case [places]:
+                return DirectoriesTarget.from_places(places)
             case _:
                 raise ValueError(
                     "give one of loopback: {size: 2GiB}, scratch: {device: /dev/...}, "
@@ -62,23 +57,40 @@ class TargetSection(StudySection):
                 )
 
 
+@cache
+def _plugin_targets() -> Mapping[str, TargetKey]:
+    found = (plugin.targets.items() for plugin in registered())
+    return {name: plugins.load(ref) for targets in found for name, ref in targets}
+
+
+def _make_section_type() -> type[TargetSection]:
+    """Return the section with the keys of plugins, too."""
+    fields: dict[str, Any] = {
+        name: (key.annotation | None, Field(None, description=key.documentation))
+        for name, key in _plugin_targets().items()
+        if key.annotation is not None
+    }
+    name, doc = TargetSection.__name__, TargetSection.__doc__
+    return create_model(name, __base__=TargetSection, __doc__=doc, **fields)
+
+
 def parse_target(value: Any) -> Target:
     """A target as a study file has it; ValueError says what is wrong with it."""
     if isinstance(value, Mapping):
-        return TargetSection.model_validate(value).target()
+        return _SECTION.model_validate(value).target()
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError(
             "a target is wanted: a directory, {loopback: ...}, {scratch: ...}, {drive: ...}, "
             "{volume: ...}, {directories: ...} or hdfs://..."
         )
-    if value.strip().startswith("hdfs:"):
-        return HdfsTarget.parse(value)
+    for beginning, key in _plugin_targets().items():
+        if key.parse is not None and value.strip().startswith(beginning):
+            return key.parse(value)
     if "://" in value:
         raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
     return DirectoryTarget(short_path(Path(value)))
 
 
-TargetValue = Annotated[
-    Target, PlainValidator(parse_target, json_schema_input_type=str | TargetSection)
-]
+_SECTION = _make_section_type()
+TargetValue = Annotated[Target, PlainValidator(parse_target, json_schema_input_type=str | _SECTION)]
 """A target in a study file: a text, or a section."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -44,6 +45,10 @@ class Target(ABC):
         """Describe the target for a person, with a text for the file system that is made on it."""
         del filesystem
         return self.describe()
+
+    def chosen(self) -> Target:
+        """Return the target that runs: this one, or its simulation."""
+        return self
 
     def describe_changes(self) -> tuple[str, ...]:
         """Describe what a study makes, formats or mounts on this host, for a person."""
@@ -132,3 +137,16 @@ class Target(ABC):
         """
         del folder
         return original
+
+
+@dataclass(frozen=True)
+class TargetKey:
+    """A target of a plugin: a key of the section ``target``, or the beginning of its text.
+
+    - ``annotation``, ``documentation``: the type of the key's value, a `Target`
+    - ``parse``: makes the target of a text; ValueError says what is wrong with it
+    """
+
+    documentation: str = ""
+    annotation: Any = None
+    parse: Callable[[str], Target] | None = None

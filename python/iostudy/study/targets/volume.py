@@ -104,10 +104,11 @@ class VolumeTarget(DiskTarget):
         if self.simulated and isinstance(self.members, DriveMembers) and self.members.last:
             raise ValueError("drives of a simulated volume are equal; leave last out")
 
-    def simulate(self) -> SimulatedTarget:
-        """Return the same volume on a virtual clock."""
-        assert isinstance(self.members, DriveMembers)
+    def chosen(self) -> Target:
+        """Return the volume, or the same one on a virtual clock."""
         drives = self.members
+        if not self.simulated or not isinstance(drives, DriveMembers):
+            return self
         return SimulatedTarget(drives.model, drives.size, volume=self.layout, count=drives.count)
 
     @property
