@@ -192,7 +192,7 @@ def test_one_folder_under_two_lock_folders(program, tmp_path):
     process.terminate()
     _, stderr = process.communicate()
     assert second.returncode == 2, second.stderr
-    assert "is at work on it" in second.stderr
+    assert "is at work on out" in second.stderr
     assert f"process {process.pid} " in second.stderr
     assert reading.returncode == 0, reading.stderr
     assert "Traceback" not in stderr

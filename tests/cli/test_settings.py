@@ -136,6 +136,8 @@ def test_settings_are_listed_by_name_or_by_what_names_begin_with(capsys):
         ("thp", ["thp.enabled", "thp.defrag", "thp.shmem_enabled"]),
         ("hdparm", ["ata.write_cache"]),
         ("y_bytes", ["sysctl.vm.dirty_bytes"]),
+        ("Dirty bytes", ["sysctl.vm.dirty_bytes"]),
+        ("dirtybytes", ["sysctl.vm.dirty_bytes"]),
         ("vm.dirty_by", ["sysctl.vm.dirty_bytes"]),
         ("sysctl.kernel.pid_max", ["sysctl.kernel.pid_max"]),
     ],

@@ -79,7 +79,12 @@ def test_further_disks_have_names_and_file_systems(disks, words):
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("block.scheduler", "block.sheduler", 4, ["unknown factor", "mean block.scheduler"]),
+        (
+            "block.scheduler",
+            "block.sheduler",
+            4,
+            ["unknown factor", "mean block.scheduler", "--read"],
+        ),
         ("bfq]", "bqf]", 4, ["unknown level", "found bqf", "mq-deadline", "mean bfq"]),
         ("bfq]", "none]", 4, ["none occurs twice", "{first: none, second: none}"]),
         ("[none, bfq]", "[]", 4, ["empty"]),

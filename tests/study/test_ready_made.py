@@ -8,12 +8,23 @@ from pathlib import Path
 import pytest
 from tools.docs.field_reports import list_own_figures
 
+from iostudy.errors import StudyError, UsageError
 from iostudy.study import library, reference
 from iostudy.study.parser import load
 from iostudy.study.source import read
 
 DOCS = Path(__file__).parents[2] / "docs"
 VALUES = {"four": 4, "six": 6, "seven": 7, "eight": 8, "nine": 9, "twelve": 12, "fifteen": 15}
+
+
+def sized_names() -> list[str]:
+    """The names of the other sizes of ready-made studies."""
+    texts = {name: library.find_study(name).read_text() for name in library.names()}
+    return [
+        f"{name}-{size}"
+        for name in texts
+        for size in read(texts[name], name).values.get("sizes", ())
+    ]
 
 
 def comments(name: str) -> str:
@@ -50,13 +61,45 @@ def test_a_study_that_promises_published_figures_next_to_its_own_has_some(name: 
         assert list_own_figures(load(library.find_study(name)))
 
 
-@pytest.mark.parametrize("name", library.sized_names())
+@pytest.mark.parametrize("name", sized_names())
 @pytest.mark.all_plugins
 def test_every_size_is_a_study_of_its_own(name: str) -> None:
     study = library.load_study(name)
     assert study.name == name
     assert "sizes" not in read(study.text, name).values
     assert library.command_argument(name, study.text) == name
+
+
+OWN = """\
+question: Which record size?
+target: .
+factors: {workload.record_size: [1MiB, 64KiB]}
+workloads: [dfsio-read]
+decide: {blocks: [5, 20]}
+sizes: {smoke: {decide: {blocks: [3, 4]}}}
+"""
+
+
+def test_a_file_of_anyone_has_its_sizes(tmp_path: Path) -> None:
+    (tmp_path / "my own.yaml").write_text(OWN)
+    study = library.load_study(str(tmp_path / "my own-smoke.yaml"))
+    assert (study.name, study.decide.max_blocks) == ("my-own-smoke", 4)
+    assert library.load_study(str(tmp_path / "my own.yaml")).decide.max_blocks == 20
+    assert library.load_study(str(library.FOLDER / "merging-smoke.yaml")).name == "merging-smoke"
+
+
+@pytest.mark.parametrize("name", ["my-large.yaml", "my-.yaml", "-smoke.yaml", "other-smoke.yaml"])
+def test_a_size_that_no_file_has_does_not_exist(tmp_path: Path, name: str) -> None:
+    (tmp_path / "my.yaml").write_text(OWN)
+    (tmp_path / "other.yaml").write_text(OWN.replace("{smoke: {decide: {blocks: [3, 4]}}}", "[1]"))
+    with pytest.raises(UsageError, match="it does not exist"):
+        library.load_study(str(tmp_path / name))
+
+
+def test_a_mistake_in_a_size_names_the_size(tmp_path: Path) -> None:
+    (tmp_path / "my.yaml").write_text(OWN.replace("[3, 4]", "never"))
+    with pytest.raises(StudyError, match=r"my-smoke\.yaml"):
+        library.load_study(str(tmp_path / "my-smoke.yaml"))
 
 
 @pytest.mark.parametrize("name", reference.names())
@@ -79,7 +122,7 @@ def test_the_table_of_studies_names_the_report_of_each() -> None:
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
 def test_a_page_runs_studies_that_exist(page: Path) -> None:
     commands = re.findall(r"^    iostudy (?:run|simulate) ([\w-]+)(?= |$)", page.read_text(), re.M)
-    assert set(commands) <= {*library.names(), *library.sized_names()}
+    assert set(commands) <= {*library.names(), *sized_names()}
 
 
 def test_the_page_of_r3_has_the_configurations_of_its_study() -> None:

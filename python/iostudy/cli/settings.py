@@ -51,17 +51,22 @@ def settings(
 def _match_names(word: str) -> tuple[str, ...]:
     """Return the name that equals the word, else names that start with it, else contain it.
 
-    Else those whose documentation contains it. Otherwise return the word: a setting without
-    documentation, or a name to be refused.
+    Blanks, hyphens and underscores do not count there. Else return those whose documentation
+    contains it. Otherwise return the word: a setting without documentation, or a name to be
+    refused.
     """
     names, begin = catalog.names(), f"{word.removesuffix('.')}."
     found = (
         tuple(name for name in names if name == word)
         or tuple(name for name in names if name.startswith(begin))
-        or tuple(name for name in names if word in name)
+        or tuple(name for name in names if _letters(word) in _letters(name))
         or tuple(name for name in names if _documents(catalog.get(name), word))
     )
     return found or (word,)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[ _-]", "", text).lower()
 
 
 def _documents(definition: SettingDefinition, word: str) -> bool:

@@ -29,8 +29,8 @@ from iostudy.study.source import MAX_BYTES, Source
 HOST_FOLDER = Path("/etc/iostudy/settings.d")
 KEY = "settings"
 HOW_TO_DECLARE = (
-    "or declare it under `settings:` as {read: COMMAND, write: COMMAND with {}}, "
-    "{file: PATH, key: KEY} or {attribute: PATH}"
+    "or declare it under `settings:` as {read: COMMAND, write: COMMAND with {}} (`iostudy try`: "
+    "--read COMMAND --write COMMAND), {file: PATH, key: KEY} or {attribute: PATH}"
 )
 
 RESERVED = ("workload", "fleet", "directory")

@@ -11,6 +11,7 @@ from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import DIRECTORY_FACTOR, Factor, FactorKind, Level
+from iostudy.study.declared_settings import HOW_TO_DECLARE
 from iostudy.study.labels import find_duplicates, parse_label, scalar_text
 from iostudy.study.names import UnknownNameError
 from iostudy.study.problems import format_reason
@@ -50,6 +51,7 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
     except KeyError:
         reason = settings.explain_unknown(name)
         unknown = UnknownNameError("factor", name, factor_names())
+        unknown.allowed += f", {HOW_TO_DECLARE}"
         raise (ValueError(reason) if reason else unknown) from None
     return _setting(definition, levels, on)
 

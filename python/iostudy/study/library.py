@@ -1,7 +1,7 @@
-"""The ready-made studies that ship with the package, found by name or path.
+"""Studies found by path, and the ready-made studies of the package, found by name.
 
 A file may have other ``sizes`` of its study: sections that replace those of the file. ``NAME-SIZE``
-is a ready-made study of its own, whose text is whole and names no size.
+is a study of its own, whose text is whole and names no size.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from iostudy.errors import TargetError
 from iostudy.study.model import Study
 from iostudy.study.names import require_known
-from iostudy.study.parser import load, parse
+from iostudy.study.parser import load, name_study, parse, read_file
 from iostudy.study.source import read, write
 
 FOLDER = Path(__file__).parent.parent / "studies"
@@ -30,18 +30,13 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 
 
-def sized_names() -> tuple[str, ...]:
-    """The names of the other sizes of ready-made studies."""
-    return tuple(f"{name}-{size}" for name in names() for size in _read_sizes(name))
-
-
 def find_size(name: str, size: str) -> str | None:
     """The name of a ready-made study in a size; None if it has none of that size.
 
     A file without a full size is that size.
     """
     sized = f"{name}-{size}"
-    if size in _read_sizes(name) or sized in names():
+    if size in _read_sizes(_ready_file(name)) or sized in names():
         return sized
     return name if size == FULL else None
 
@@ -51,22 +46,22 @@ def load_study(given: str) -> Study:
 
     StudyError with all its problems, UsageError if there is none or it cannot be read.
     """
-    if not Path(given).exists() and _sized_text(given) is not None:
-        return load_ready_made(given)
-    return load(find_study(given))
+    path = Path(given)
+    if path.exists():
+        return load(find_study(given))
+    return _load_sized(path if path.suffix else _ready_file(given)) or load(find_study(given))
 
 
 def load_ready_made(name: str) -> Study:
     """The ready-made study of that name, whatever files the current folder has."""
-    text = _sized_text(name)
-    if text is None:
-        return load(FOLDER / f"{name}.yaml")
-    return parse(text, where=f"the ready-made study {name}", name=name)
+    path = _ready_file(name)
+    return _load_sized(path) or load(path)
 
 
 def command_argument(name: str, text: str) -> str:
     """The argument of a command that means a study of this name and text: no file if ready-made."""
-    ready = (FOLDER / f"{name}.yaml").read_text("utf-8") if name in names() else _sized_text(name)
+    path = _ready_file(name)
+    ready = path.read_text("utf-8") if name in names() else _sized_text(path)
     return name if ready == text else f"{name}.yaml"
 
 
@@ -79,32 +74,43 @@ def find_study(study: str) -> Path:
     if path.exists() and not path.is_dir():
         return path
     ready = names()
-    see = f"give the path of a study file, or one of the ready-made: {', '.join(ready)}"
+    see = "give the path of a study file, or the name of a ready-made one"
     if path.suffix or len(path.parts) != 1 or path.is_dir():
         raise TargetError(
             "a study file",
             found="a directory" if path.is_dir() else "it does not exist",
             where=study,
-            remedy=see,
+            remedy=f"{see}, such as {path.stem if path.stem in ready else 'quickstart'}",
         )
-    return (
-        FOLDER / f"{require_known('study', study, ready, where='the command line', see=see)}.yaml"
-    )
+    see += f": {', '.join(ready)}"
+    return _ready_file(require_known("study", study, ready, where="the command line", see=see))
+
+
+def _ready_file(name: str) -> Path:
+    return FOLDER / f"{name}.yaml"
 
 
 @cache
-def _read_sizes(name: str) -> tuple[str, ...]:
-    text = (FOLDER / f"{name}.yaml").read_text("utf-8")
-    return tuple(read(text, name).values.get(SIZES, ())) if SIZES in text else ()
+def _read_sizes(path: Path) -> tuple[str, ...]:
+    text = read_file(path)
+    sizes = read(text, str(path)).values.get(SIZES) if SIZES in text else None
+    return tuple(sizes) if isinstance(sizes, Mapping) else ()
+
+
+def _load_sized(path: Path) -> Study | None:
+    """Return the study of the path ``NAME-SIZE.yaml``, if NAME.yaml has that size."""
+    text = _sized_text(path)
+    return None if text is None else parse(text, where=str(path), name=name_study(path.stem))
 
 
 @cache
-def _sized_text(given: str) -> str | None:
-    """Return the text of another size of a ready-made study; None if it is none."""
-    name, _, size = given.rpartition("-")
-    if name not in names() or size not in _read_sizes(name):
+def _sized_text(path: Path) -> str | None:
+    """Return the text of another size of a study; None if it is none."""
+    name, _, size = path.stem.rpartition("-")
+    file = path.with_stem(name) if name else path
+    if not file.is_file() or size not in _read_sizes(file):
         return None
-    values: Any = read((FOLDER / f"{name}.yaml").read_text("utf-8"), name).values
+    values: Any = read(read_file(file), str(file)).values
     _replace(values, values.pop(SIZES)[size])
     return write(values)
 

@@ -34,9 +34,18 @@ from iostudy.study.study_file import (
 )
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 
+_NAMELESS = "study"
+
 
 def load(path: Path) -> Study:
     """Read a study file; StudyError with all its problems, UsageError if it cannot be read."""
+    # The name of a pipe says nothing.
+    name = name_study(path.stem) if path.is_file() else _NAMELESS
+    return parse(read_file(path), where=str(path), name=name)
+
+
+def read_file(path: Path) -> str:
+    """Return the text of a study file; StudyError or UsageError if it cannot be read."""
     try:
         content = read_named(path, MAX_BYTES + 1)
     except OSError as error:
@@ -46,7 +55,7 @@ def load(path: Path) -> Study:
             where=str(path),
             remedy="give the path of a study file, or the name of a ready-made study",
         ) from error
-    return parse(decode(content, str(path)), where=str(path), name=_name_of(path))
+    return decode(content, str(path))
 
 
 def parse(text: str, *, where: str, name: str) -> Study:
@@ -167,11 +176,6 @@ def _fallback(
     return RootlessFallback(factors, section.target, section.question, design)
 
 
-def _name_of(path: Path) -> str:
-    """The file's name made fit for a folder's: ``My study!.yaml`` -> ``My-study``.
-
-    That of a pipe says nothing.
-    """
-    if not path.is_file():
-        return "study"
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "study"
+def name_study(stem: str) -> str:
+    """Return a file's name made fit for a folder's: ``My study!`` -> ``My-study``."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.") or _NAMELESS

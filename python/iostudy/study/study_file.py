@@ -144,8 +144,8 @@ class StudyFile(OpenSection):
     sizes: dict[str, dict[str, Any]] = Field(
         {}, examples=[{"smoke": {"decide": {"blocks": [3, 3]}}}]
     )
-    """Other sizes of a ready-made study by name: values that replace those above. NAME-SIZE is the
-    study of that size."""
+    """Other sizes of the study by name: values that replace those above. NAME-SIZE.yaml, a file
+    that does not exist, is the study of NAME.yaml in that size."""
     seed: Annotated[int, whole(0, MAX_SEED)] | None = None
     """A whole number that fixes the order of trials and the data; drawn by default."""
     reference: Published | None = None

@@ -43,7 +43,7 @@ def test_a_holder_that_has_not_written_its_name_yet_is_another_iostudy(
         file.write_text("")
         with pytest.raises(BusyError) as caught, lock_directory(tmp_path):
             pytest.fail("locked twice")
-    assert caught.value.found == "another iostudy is at work on it"
+    assert caught.value.found == f"another iostudy is at work on {tmp_path}"
 
 
 def test_an_end_without_the_lock_file_of_an_output_folder_is_no_error(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_settings_of_the_whole_host_wait_for_whoever_varies_them(
     with lock_host():
         recovery = restore_all()
     assert recovery.undo_result == UndoResult()
-    assert "is at work on it" in recovery.skip_reasons[0]
+    assert "is at work on the settings of the whole host" in recovery.skip_reasons[0]
     assert restore_all().undo_result.restored_values == ("note: new -> original",)
 
 

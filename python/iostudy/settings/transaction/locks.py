@@ -193,7 +193,7 @@ def _refuse_where_root_holds(path: Path, name: str) -> None:
 def _busy(name: str, holder: str, path: Path) -> BusyError:
     return BusyError(
         f"{name} for this command alone",
-        found=f"{holder} is at work on it",
+        found=f"{holder} is at work on {name}",
         where=str(path),
         remedy="wait until it has ended, as `iostudy run STUDY --wait 10min` does, or use others",
     )
