@@ -368,7 +368,7 @@ factors: {{my.knob: [a, b], my.key: [c, d]}}
 workloads: [command: {{run: ['true']}}]
 """)
     short = program("check", "study.yaml").stdout
-    assert "not restored  what the program of command changes by itself" in short
+    assert "not restored  what the commands of the study change by themselves" in short
     assert "and 2 more; --full lists them" in short
     done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr

@@ -143,6 +143,36 @@ def test_a_command_that_fails_leaves_no_folder(program: Program, command: str) -
     assert not (program.folder / "results").exists()
 
 
+@pytest.mark.parametrize(
+    ("sides", "seconds", "state"),
+    [
+        (["true", "./once"], "60s", "complete"),
+        (["./once", "true"], "60s", "complete"),
+        (["sleep 0.7", "./once"], "3s", "stopped"),  # no time is left to rehearse the second
+    ],
+)
+def test_a_side_that_fails_in_every_run_ends_with_3_and_says_so(
+    program: Program, sides: list[str], seconds: str, state: str
+) -> None:
+    ran = program.folder / "ran"
+    script(program, "once", f"test ! -e {ran} || exit 1; touch {ran}")
+    if state == "stopped":
+        ran.touch()
+    done = program("try", *sides, "--max-time", seconds, "--out", "out", "--json")
+    assert done.returncode == 3, done.stderr
+    assert "every run of ./once on time failed" in done.stderr
+    document = json.loads(done.stdout)
+    assert document["exit_code"] == 3
+    assert document["state"] == state
+    assert document["answer"] == "Every run of ./once on time failed: nothing is left to compare."
+    assert not any(step["command"] for step in document["next_steps"])
+
+
+def test_a_time_that_no_verdict_fits_is_said_before_it_is_spent(program: Program) -> None:
+    done = program("try", "sleep 0.3", "sleep 0.31", "--max-time", "2s", "--out", "out")
+    assert "5 blocks, the fewest for a verdict, need --max-time" in " ".join(done.stderr.split())
+
+
 @pytest.mark.root
 def test_commands_run_as_another_user() -> None:
     with TemporaryDirectory(prefix="iostudy-try-") as name:  # pytest's is closed to other users

@@ -13,7 +13,6 @@ import typer
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import Json, StudyName, StudyOut, UnsafeFolders
 from iostudy.cli.check_json import build_document
-from iostudy.cli.check_mounts import describe_mounts
 from iostudy.cli.console import print_json, print_line, print_table
 from iostudy.cli.mode_text import find_mode_text, format_pairs
 from iostudy.cli.output_folder import find_output_folder
@@ -25,7 +24,7 @@ from iostudy.cli.plan_lines import (
 )
 from iostudy.cli.study_argument import load_study
 from iostudy.folders import require_safe_folder
-from iostudy.host.mounts import read_mounts
+from iostudy.host.mounts import Mount, find_mount, read_mounts
 from iostudy.node.expected import (
     check_block_latency,
     check_target,
@@ -34,11 +33,13 @@ from iostudy.node.expected import (
     with_expected_levels,
 )
 from iostudy.node.targets.drivers import find_driver
+from iostudy.storage_kind import find_storage_kind
 from iostudy.study.mode import describe_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.requests import find_unsynced_latencies
 from iostudy.study.sections import DecisionMode, Validity
+from iostudy.study.targets.target import Target
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import format_percent
 from iostudy.workloads.option_text import format_options
@@ -115,7 +116,7 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
     ]
     return [
         ("target", study.describe_target()),
-        *describe_mounts(study.target),
+        *_describe_mounts(study.target),
         *_describe_cluster(study),
         *text.describe_varied(study),
         *workloads,
@@ -129,6 +130,27 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         *([("limit", limit)] if (limit := study.limit.describe()) else []),
         *([("nodes", f"{study.nodes.describe()}, for `iostudy fleet`")] if study.nodes else []),
     ]
+
+
+def _describe_mounts(target: Target) -> list[tuple[str, str]]:
+    """Return a line for each compared directory with its mount; not for a missing directory."""
+    requests = target.mount_requests
+    return [
+        (
+            f"on {name}",
+            f"{requests[name].describe()}, which the study mounts at {requests[name].point}"
+            if name in requests
+            else _describe_mount(find_mount(path)),
+        )
+        for name, path in target.compared.items()
+        if path.is_dir()
+    ]
+
+
+def _describe_mount(mount: Mount) -> str:
+    kind = find_storage_kind(mount.filesystem, mount.source)
+    options = ",".join(dict.fromkeys((*mount.options, *mount.super_options)))
+    return f"{mount.filesystem} of {mount.source} at {mount.point} ({kind}): {options}"
 
 
 def _describe_goal(study: Study) -> list[tuple[str, str]]:

@@ -29,6 +29,7 @@ _LONGEST = 2
 """Most lines of an entry, and most entries of one kind."""
 _PROGRAM = "command"
 """Name of the workload that runs any program."""
+_OF_COMMANDS = "what the commands of the study change by themselves"
 
 
 def describe_plan(study: Study) -> list[tuple[str, str]]:
@@ -111,18 +112,18 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
     return [
         *(("changes", change) for change in changes or [_nothing(study)]),
-        *(("not restored", f"what {own} changes by itself") for own in _programs(study)),
+        *([("not restored", _OF_COMMANDS)] if _has_commands(study) else []),
         *_describe_commands(settings),
     ]
 
 
-def _programs(study: Study) -> list[str]:
-    """Return the programs that may change anything on the host."""
-    return [f"the program of {own.label}" for own in study.workloads if own.name == _PROGRAM]
+def _has_commands(study: Study) -> bool:
+    """Whether programs run that may change anything on the host."""
+    return any(own.name == _PROGRAM for own in study.workloads)
 
 
 def _nothing(study: Study) -> str:
-    return "nothing by iostudy itself" if _programs(study) else "nothing but files of its own"
+    return "nothing by iostudy itself" if _has_commands(study) else "nothing but files of its own"
 
 
 def _describe_commands(factors: Sequence[Factor]) -> list[tuple[str, str]]:

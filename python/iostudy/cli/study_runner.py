@@ -31,7 +31,7 @@ from iostudy.node.permission import Permission
 from iostudy.node.protocol import StartLine, start_at_once
 from iostudy.node.service import ServiceRequest, find_service
 from iostudy.node.targets.drivers import find_driver
-from iostudy.results.comparisons import ComparisonResult, exclude_bounds
+from iostudy.results.comparisons import ComparisonResult, describe_failed_side, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed
@@ -50,7 +50,8 @@ def run_study(
 ) -> set[str]:
     """Run the study, print its answer, and return its verdicts.
 
-    If a trial fails permanently, the answer is printed before TrialError is raised.
+    The answer is printed before a TrialError, of a trial that fails permanently, or of runs that
+    leave nothing to compare.
     """
     folder = assignment.folder
     try:
@@ -245,6 +246,13 @@ def _print_verdicts(
     final: Sequence[ComparisonResult], folder: Path, *, form: AnswerForm
 ) -> set[str]:
     print_report(folder, form=form)
+    if failed := describe_failed_side(final):
+        raise TrialError(
+            "runs to compare",
+            found=failed,
+            where=str(folder),
+            remedy="run it by hand, and see what it lacks; then run the study again",
+        )
     return {result.comparison.verdict.value for result in exclude_bounds(final)}
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+from contextlib import suppress
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -22,7 +24,8 @@ from iostudy.cli.output_folder import (
     wait_for_locks,
 )
 from iostudy.cli.quantities import parse_positive_time_option, parse_time_option
-from iostudy.units import format_seconds
+from iostudy.errors import IostudyError, TrialError
+from iostudy.units import format_exact_seconds, format_seconds
 
 if TYPE_CHECKING:
     from iostudy.node.permission import Permission
@@ -176,16 +179,17 @@ def try_study(
         )
         loaded = parse(build_study_text(line, (BLOCKS[0], most)), where=where, name=name)
         verdicts = _run(loaded, folder, permission, seed=seed, seconds=seconds, form=form)
-    _end(folder, VERDICT_EXIT if verdicts & frozenset(fail_on or ()) else 0, form)
+    code = VERDICT_EXIT if verdicts & frozenset(fail_on or ()) else 0
+    _print_json(folder, code, form)
+    if code:
+        raise typer.Exit(code)
 
 
-def _end(folder: Path, code: int, form: AnswerForm) -> None:
+def _print_json(folder: Path, code: int, form: AnswerForm) -> None:
     if form is AnswerForm.JSON:
         from iostudy.cli.run_json import print_run
 
         print_run(folder, code)
-    if code:
-        raise typer.Exit(code)
 
 
 def _choose_blocks(study: Study, folder: Path, permission: Permission, seconds: float) -> int:
@@ -198,14 +202,19 @@ def _choose_blocks(study: Study, folder: Path, permission: Permission, seconds: 
     from iostudy.cli.study_runner import rehearse
     from iostudy.study.requests import find_unsynced_latencies
 
-    say("each configuration runs once, unrecorded, to see how long that takes")
+    share = format_seconds(_REHEARSAL_SHARE * seconds)
+    say(f"each configuration runs once, unrecorded, for its time; none after {share}")
     configurations = len(study.configurations())
     block = rehearse(study, folder, permission, _REHEARSAL_SHARE * seconds)
     most = min(_MOST, max(_FEWEST_AT_MOST, int(_USABLE_SHARE * seconds / block)))
     ends = (format_seconds(min(seconds, number * block)) for number in (BLOCKS[0], most))
     time = f"{format_range(ends)}: {BLOCKS[0]} to {most} blocks of {configurations} runs"
     plan = [(head, time if head == TIME else text) for head, text in describe_plan(study)]
-    for line in wrap_plan(plan, [f"warning: {text}" for text in find_unsynced_latencies(study)]):
+    warnings = [*find_unsynced_latencies(study)]
+    if (fewest := BLOCKS[0] * block / _USABLE_SHARE) > seconds:
+        needed = format_exact_seconds(math.ceil(fewest))
+        warnings += [f"{BLOCKS[0]} blocks, the fewest for a verdict, need --max-time {needed}"]
+    for line in wrap_plan(plan, [f"warning: {text}" for text in warnings]):
         say(line)
     return most
 
@@ -226,6 +235,11 @@ def _run(
     root = os.geteuid() == 0
     session = prepare_session(study, folder, root=root, resume=False)
     with print_resume_hint_on_signal(["iostudy", "run", str(folder)], folder):
-        return run_study(
-            session, permission, root=root, seed=seed, limit=TimeLimit.start(seconds), form=form
-        )
+        try:
+            return run_study(
+                session, permission, root=root, seed=seed, limit=TimeLimit.start(seconds), form=form
+            )
+        except TrialError as error:
+            with suppress(IostudyError):  # the error that ended the study takes precedence
+                _print_json(folder, error.exit_code, form)
+            raise

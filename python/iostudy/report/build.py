@@ -45,6 +45,7 @@ from iostudy.results.comparisons import (
     ComparisonResult,
     collect_runs,
     compare_configurations,
+    describe_failed_side,
     exclude_guards,
     rank_configurations,
 )
@@ -194,6 +195,8 @@ def _verdict_headline(
     for topic in report.topics:
         if found := topic.find_headline():
             return found
+    if failed := describe_failed_side(compared):
+        return f"{failed[0].upper()}{failed[1:]}: nothing is left to compare."
     why = remedies.explain_all_workloads(workloads, report.limits)
     candidates = list_candidates(recorded.study, compared)
     context = sentences.build_context(recorded.study)

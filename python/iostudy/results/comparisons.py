@@ -96,6 +96,23 @@ def exclude_guards(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
     return tuple(result for result in results if not result.is_guard)
 
 
+def describe_failed_side(results: Iterable[ComparisonResult]) -> str:
+    """Return what leaves a workload nothing to compare: ``every run of false on time failed``.
+
+    Empty if on each workload runs of the baseline and of another configuration succeeded.
+    """
+    begun = [own for own in exclude_guards(results) if own.comparison.blocks]
+    for workload in dict.fromkeys(own.workload for own in begun):
+        own = [result for result in begun if result.workload == workload]
+        failed = {result.configuration: None for result in own if math.isnan(result.mean)}
+        if all(math.isnan(result.baseline_mean) for result in own):
+            failed = {own[0].baseline: None}
+        elif len(failed) < len(own):
+            continue
+        return f"every run of {' and '.join(failed)} on {workload} failed"
+    return ""
+
+
 def decision_rule(study: Study) -> Rule:
     """Return the decision rule with the risk shared among all comparisons of the study.
 

@@ -18,6 +18,7 @@ from tests.report.factory import report, result, span
 
 TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
 RATE = FigureDescription(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
+TIME = FigureDescription(name="exec_time", unit="s", documentation="", higher_is_better=False)
 BETTER, WORSE = Verdict.BETTER, Verdict.WORSE
 SAME, OPEN = Verdict.EQUIVALENT, Verdict.INCONCLUSIVE
 HARMLESS = Verdict.NOT_WORSE
@@ -283,3 +284,18 @@ def test_answer_sentences_are_unique(mix: list[WorkloadReport]) -> None:
 @pytest.mark.parametrize(("blocks", "noise"), [(0, 0.01), (3, 0.05), (8, 0.01), (20, 0.05)])
 def test_every_report_has_one(blocks: int, noise: float) -> None:
     assert re.fullmatch(r"[^.\n]*(\.\d[^.\n]*)*\.", report(blocks=blocks, noise=noise).headline)
+
+
+@pytest.mark.parametrize("verdict", [BETTER, WORSE])
+@pytest.mark.parametrize(("change", "interval"), [(None, None), (-0.5, None)])
+@pytest.mark.parametrize("figure", [RATE, TIME])
+def test_a_verdict_that_failed_runs_left_without_a_size_is_told(
+    verdict: Verdict, change: float | None, interval: None, figure: FigureDescription
+) -> None:
+    own = result("kyber", verdict, change=change, interval=interval, blocks=20, value=None)
+    reported = workload("write", own).model_copy(update={"figure": figure})
+    candidates = ["kyber"] if verdict is BETTER else []
+    said = build_headline([reported], TOPIC, candidates)
+    assert said == f"kyber is {verdict} than “none”: runs failed."
+    (sentence,) = summarize_workloads([reported], TOPIC)
+    assert f"kyber is {verdict}: runs failed" in sentence

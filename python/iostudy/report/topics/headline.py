@@ -160,10 +160,10 @@ def _elapsed_time(whole: _Whole, verdicts: Sequence[FigureVerdicts]) -> str:
         return ""
     (result,) = whole.comparisons
     differs = result.verdict in (Verdict.BETTER, Verdict.WORSE)
-    if not differs or result.change is None or is_ratio(result.change):
+    if not differs or not _has_difference(result):
         return ""
     size, _, interval = format_change_size(result).partition(" [")
-    less = "less" if result.change < 0 else "more"
+    less = "less" if result.verdict is Verdict.BETTER else "more"
     name = whole.topic.name(result.configuration)
     return f"{name} takes {size} {less} time than {whole.baseline} [{interval}"
 
@@ -196,8 +196,11 @@ def _describe_gains(results: dict[str, Result], better: Sequence[str], whole: _W
 def _size(result: Result) -> str:
     """A difference is one by percent; a ratio to the baseline is not a difference."""
     size = format_change_size(result)
-    is_difference = result.change is not None and not is_ratio(result.change)
-    return f"by {size}" if is_difference else size
+    return f"by {size}" if _has_difference(result) else size
+
+
+def _has_difference(result: Result) -> bool:
+    return None not in (result.change, result.interval) and not is_ratio(result.change or 0.0)
 
 
 def _no_worse(results: dict[str, Result], rest: Sequence[str], whole: _Whole) -> str:

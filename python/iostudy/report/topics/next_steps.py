@@ -13,7 +13,11 @@ from iostudy.ledger.studies import NODES
 from iostudy.report.base import Step
 from iostudy.report.formatting import format_blocks_needed, format_count, is_feasible_extension
 from iostudy.report.names import SELF_NAMED, find_single_factor, name_configuration
-from iostudy.results.comparisons import ComparisonResult, exclude_bounds
+from iostudy.results.comparisons import (
+    ComparisonResult,
+    describe_failed_side,
+    exclude_bounds,
+)
 from iostudy.results.continuation import ContinuationEstimate
 from iostudy.results.recommendation import is_undecided, recommend
 from iostudy.settings import catalog
@@ -53,6 +57,8 @@ def suggest_next_steps(
                 " has nothing to compare with."
             ),
         )
+    if failed := describe_failed_side(compared):
+        return (Step(text=f"See why {failed}: run it by hand, or read its trials in the report."),)
     file = library.command_argument(study.name, row.text)
     of_nodes = NODES in row.circumstances
     if any(is_undecided(study, result) for result in exclude_bounds(compared)):

@@ -148,7 +148,9 @@ def _clauses(
 
 def _effect(result: Result, figure: FigureDescription, topic: AnswerContext) -> str:
     change = format_change_size(result)
-    if result.change is not None and is_ratio(result.change):
+    if result.change is None or result.interval is None:
+        effect = f"is {result.verdict}: {change}"
+    elif is_ratio(result.change):
         effect = f"has {change} the value"
     elif result.verdict is Verdict.WORSE:
         effect = f"costs {change}"

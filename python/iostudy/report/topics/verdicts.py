@@ -226,10 +226,10 @@ def format_slow_runs(result: Result) -> str:
 def format_change_size(result: Result) -> str:
     """Return a change without its direction, which the verb expresses: ``12.0 % [9.0, 15.0]``.
 
-    Above 100 % it is the ratio to the baseline: ``30.0 x [25.1, 36.2]``.
+    Above 100 % it is the ratio to the baseline: ``30.0 x [25.1, 36.2]``. Failed runs leave no size.
     """
-    assert result.change is not None
-    assert result.interval is not None
+    if result.change is None or result.interval is None:
+        return "runs failed"
     if is_ratio(result.change):
         return format_change(result)
     sign = 1 if result.change >= 0 else -1
