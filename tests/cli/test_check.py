@@ -375,5 +375,5 @@ workloads: [command: {{run: ['true']}}]
     output = "".join(done.stdout.split())
     for text in (f"touch{mark}'{{}}'", f"touch{mark}n", f"touch{mark}after", "/etc/hosts"):
         assert text in output
-    assert "notrestoredwhattheprogramofcommandchangesbyitself" in output
+    assert "notrestoredwhatthecommandsofthestudychangebythemselves" in output
     assert not mark.exists()

@@ -55,7 +55,7 @@ def compare(program, *more):
 def test_runs_of_fio_have_verdicts_and_say_what_these_leave_out(program, plain):
     write_runs(program, "before")
     write_runs(program, "after", 0.8, plain=plain, bs="8k")
-    done = compare(program, "--figure", "iops", "--figure", "read_latency_p99")
+    done = compare(program, "--figure", "iops,read_latency_p99")
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert text.count("worse by ≥ margin") == 2

@@ -28,6 +28,15 @@ def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:
     assert sorted(path.name for path in results.iterdir()) == ["good", "other"]
 
 
+def test_a_killed_study_with_finished_trials_is_listed_as_such(program: Program) -> None:
+    command = ("try", "true", "sleep 0.05", "--max-time", "1s", "--out", "results/killed")
+    assert program(*command).returncode == 0
+    (program.folder / "results/killed/report.json").unlink()  # it is written at the end
+    listed = program("list").stdout
+    assert "no answer yet: it runs, or was killed" in listed
+    assert "results/killed (not complete)" in listed
+
+
 def test_an_empty_folder_without_a_study_next_to_it_stays(program: Program) -> None:
     (program.folder / "media" / "disk").mkdir(parents=True)
     assert program("clean", "media", "--yes").returncode == 0

@@ -15,8 +15,8 @@ from rich.console import Console
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli import console, progress
 from iostudy.cli.comparison_lines import ComparisonTable
-from iostudy.cli.host_condition import HostCondition
 from iostudy.cli.live_view import LiveView
+from iostudy.cli.progress import HostCondition
 from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
 from iostudy.execution.switchback.confirmation import BLOCKS as CONFIRMED

@@ -169,7 +169,9 @@ def test_a_side_that_fails_in_every_run_ends_with_3_and_says_so(
 
 
 def test_a_time_that_no_verdict_fits_is_said_before_it_is_spent(program: Program) -> None:
-    done = program("try", "sleep 0.3", "sleep 0.31", "--max-time", "2s", "--out", "out")
+    line = ("try", "sleep 0.3", "sleep 0.31", "--cold", "--max-time", "2s", "--out", "out")
+    done = program(*line)
+    assert "; nothing" not in done.stderr
     assert "5 blocks, the fewest for a verdict, need --max-time" in " ".join(done.stderr.split())
 
 

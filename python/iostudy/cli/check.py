@@ -109,6 +109,7 @@ def check_host(
 
 def _describe_study(study: Study) -> list[tuple[str, str]]:
     text = find_mode_text(study)
+    hz = study.telemetry.hz
     curves = groupby(study.workloads, key=lambda request: request.listed_as)
     varied_options = {factor.option for factor in study.factors}
     workloads = [
@@ -124,9 +125,13 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         ("risk", f"{format_percent(study.decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in study.decide.weights.items()),
         *_describe_goal(study),
-        *_describe_mode(study),
+        *(
+            [("compares", describe_mode(study))]
+            if study.decide.mode is not DecisionMode.TRIALS
+            else []
+        ),
         *_describe_validity(study.validity),
-        *_describe_telemetry(study.telemetry.hz),
+        *([("telemetry", f"{hz:g} samples a second")] if hz != DEFAULT_HZ else []),
         *([("limit", limit)] if (limit := study.limit.describe()) else []),
         *([("nodes", f"{study.nodes.describe()}, for `iostudy fleet`")] if study.nodes else []),
     ]
@@ -167,13 +172,6 @@ def _describe_goal(study: Study) -> list[tuple[str, str]]:
     return lines
 
 
-def _describe_mode(study: Study) -> list[tuple[str, str]]:
-    """Describe what is compared, if the study file asks for windows."""
-    if study.decide.mode is DecisionMode.TRIALS:
-        return []
-    return [("compares", describe_mode(study))]
-
-
 def _describe_validity(validity: Validity) -> list[tuple[str, str]]:
     """List the disturbances that exclude a trial, and those that are only reported."""
     limits = ", ".join(f"{name} {format_percent(own)}" for name, own in validity.limits.items())
@@ -182,11 +180,6 @@ def _describe_validity(validity: Validity) -> list[tuple[str, str]]:
         *([("limits", f"{limits}: a trial beyond one does not count")] if limits else []),
         *([("covariates", f"{covariates}: reported, no trial is excluded")] if covariates else []),
     ]
-
-
-def _describe_telemetry(hz: float) -> list[tuple[str, str]]:
-    """Sampling rate, if the study sets it."""
-    return [] if hz == DEFAULT_HZ else [("telemetry", f"{hz:g} samples a second")]
 
 
 def _describe_cluster(study: Study) -> list[tuple[str, str]]:

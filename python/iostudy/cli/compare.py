@@ -65,6 +65,7 @@ def compare(
     figure: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="NAME[,NAME...]",
             help="With --fio or --csv: a figure that gets a verdict; repeatable.",
             show_default="bandwidth; all common names of a CSV",
         ),
@@ -93,7 +94,8 @@ def compare(
     if fio and table:
         raise _unusable("--fio or --csv", "both")
     if fio or table:
-        rule = _RunsRule(fio, tuple(figure or ()), lower_is_better, margin or "3%", risk or "5%")
+        names = (name for text in figure or () for name in (text.split(",") if fio else [text]))
+        rule = _RunsRule(fio, tuple(names), lower_is_better, margin or "3%", risk or "5%")
         if configuration or (fio and lower_is_better):
             raise _unusable("options of runs", "--configuration, or --lower-is-better with --fio")
         _compare_runs((str(first), str(second)), rule, form, ci)

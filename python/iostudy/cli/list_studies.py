@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +20,11 @@ from iostudy.folders import OUTPUT_LOCK
 from iostudy.safe_path import read_regular
 from iostudy.units import MIB
 
+if TYPE_CHECKING:
+    from iostudy.ledger.store import Ledger
+
 _REPORT = "report.json"
+_NOTHING = "no finished trial"
 _LARGEST_REPORT = 64 * MIB
 _QUESTION, _INDENT = 66, " " * 13
 _LEDGER = "ledger."
@@ -32,7 +36,7 @@ Folder = Annotated[Path, typer.Argument(metavar="[FOLDER]", help="A folder with 
 
 @dataclass(frozen=True)
 class _ListedStudy:
-    """A study in its output folder; ``answer`` is empty without a finished trial."""
+    """A study in its output folder."""
 
     folder: Path
     started_at: float
@@ -47,11 +51,10 @@ def list_studies(folder: Folder = RESULTS) -> None:
     for own in found:
         when = time.strftime("%d %b %H:%M", time.localtime(own.started_at))
         print_line(f"{when} {textwrap.shorten(own.question, _QUESTION, placeholder=' ...')}")
-        state = "" if own.complete else " (not complete)"
-        answer = own.answer or "no finished trial"
-        for line in textwrap.wrap(answer + state, _QUESTION, max_lines=2, placeholder=" ..."):
+        for line in textwrap.wrap(own.answer, _QUESTION, max_lines=2, placeholder=" ..."):
             print_line(_INDENT + line)
-        print_line(_INDENT + str(own.folder))
+        state = "" if own.complete else " (not complete)"
+        print_line(f"{_INDENT}{own.folder}{state}")
     if not found:
         say(f"there is no study in {folder}")
 
@@ -127,15 +130,16 @@ def _read_ledger(path: Path) -> _ListedStudy:
 
     with open_ledger(path) as ledger:
         row = ledger.study()
-        return _ListedStudy(path, row.started_at, recorded_study(row).question, "", complete=False)
+        answer = "no answer yet: it runs, or was killed" if _has_results(ledger) else _NOTHING
+        return _ListedStudy(
+            path, row.started_at, recorded_study(row).question, answer, complete=False
+        )
 
 
 def _is_disposable(path: Path) -> bool:
     """Whether a folder is empty, or has a ledger of iostudy without a finished trial."""
-    from iostudy.ledger.rows import TrialStatus
     from iostudy.ledger.store import FILE_NAME
     from iostudy.ledger.studies import open_ledger
-    from iostudy.ledger.windows import WindowRecord
 
     names = {own.name for own in path.iterdir()}
     if not names:
@@ -144,11 +148,18 @@ def _is_disposable(path: Path) -> bool:
         return False
     try:
         with open_ledger(path) as ledger:
-            finished = any(row.status is TrialStatus.FINISHED for row in ledger.rows())
-            return not finished and not WindowRecord(ledger).rows().windows
+            return not _has_results(ledger)
     except IostudyError as error:
         say(f"{path} stays: {error.found}")
         return False
+
+
+def _has_results(ledger: Ledger) -> bool:
+    from iostudy.ledger.rows import TrialStatus
+    from iostudy.ledger.windows import WindowRecord
+
+    finished = any(row.status is TrialStatus.FINISHED for row in ledger.rows())
+    return finished or bool(WindowRecord(ledger).rows().windows)
 
 
 def _is_own(name: str) -> bool:

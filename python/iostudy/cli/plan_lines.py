@@ -41,7 +41,12 @@ def describe_plan(study: Study) -> list[tuple[str, str]]:
         *_shorten(changes, _LONGEST),
         *describe_cautions(study)[:1],
         ("will write", _describe_writes(study)),
-        (TIME, _describe_time(study)),
+        (
+            TIME,
+            "known once the host reports the levels that it offers"
+            if study.awaiting_offer()
+            else find_mode_text(study).describe_time(study),
+        ),
         ("decides", _describe_decision(study)),
         *_shorten(others, 2 * _LONGEST),
     ]
@@ -77,16 +82,11 @@ def _describe_writes(study: Study) -> str:
         return f"files on {study.describe_target()}, removed at the end"
     blocks = study.decide.min_blocks, study.decide.max_blocks
     (_, space), (_, written) = describe_volume(study, blocks)
-    if not estimate_volume(study).peak_bytes:
+    volume = estimate_volume(study)
+    if not volume.peak_bytes:
         space = "files of its own"
-    known = "" if estimate_volume(study).unknown else f"; {written}"
+    known = f"; {written}" if volume.block_bytes and not volume.unknown else ""
     return f"{study.describe_target()}: {space}, removed at the end{known}"
-
-
-def _describe_time(study: Study) -> str:
-    if study.awaiting_offer():
-        return "known once the host reports the levels that it offers"
-    return find_mode_text(study).describe_time(study)
 
 
 def _describe_decision(study: Study) -> str:

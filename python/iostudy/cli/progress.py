@@ -11,7 +11,6 @@ from rich.live import Live
 
 from iostudy.cli.comparison_lines import ComparisonTable
 from iostudy.cli.console import err, say
-from iostudy.cli.host_condition import HostCondition
 from iostudy.cli.live_view import LiveView, is_decided
 from iostudy.cli.mode_text import find_mode_text
 from iostudy.execution.listeners import Listener
@@ -25,8 +24,9 @@ from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
+from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.telemetry.summary import TelemetrySummary
-from iostudy.units import format_seconds
+from iostudy.units import format_percent, format_seconds
 
 _PREPARING = "preparing the target"
 
@@ -40,6 +40,39 @@ def show_progress() -> Iterator[Listener]:
     # Drawn when something happens and by no thread, which would take CPU time from a trial.
     with Live(LiveView(_PREPARING), console=err, auto_refresh=False, transient=True) as live:
         yield LiveProgress(live)
+
+
+class HostCondition:
+    """Means of the covariates over the telemetry so far, weighted by time."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[Covariate, float] = {}
+        self._sums: dict[Covariate, float] = {}
+
+    def add(self, summary: TelemetrySummary) -> None:
+        """Add the telemetry of an ended trial or run."""
+        for covariate, share in compute_covariates(summary).items():
+            self._seconds[covariate] = self._seconds.get(covariate, 0.0) + summary.seconds
+            self._sums[covariate] = self._sums.get(covariate, 0.0) + share * summary.seconds
+
+    def describe(self, margin: float) -> str:
+        """``host disturbed: steal 7.1 %``: every share above the margin; empty without telemetry.
+
+        A disturbance that takes less than the margin hardly moves a figure by more than that.
+        """
+        shares = {
+            covariate: self._sums[covariate] / seconds
+            for covariate, seconds in self._seconds.items()
+            if seconds > 0
+        }
+        if not shares:
+            return ""
+        largest = sorted(shares, key=lambda own: shares[own], reverse=True)
+        above = [own for own in largest if shares[own] > margin]
+        named = ", ".join(
+            f"{own} {format_percent(round(shares[own], 3))}" for own in above or largest[:1]
+        )
+        return f"host {'disturbed' if above else 'quiet'}: {named}"
 
 
 class _EventLines(Listener):

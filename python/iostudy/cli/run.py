@@ -94,7 +94,9 @@ def run(
     refuse_seed(seed, resume=resume)
     loaded = load_study(study)
     _require_this_host(loaded)
-    _say_one_host(study, loaded)
+    if loaded.nodes is not None:
+        command = shlex.join(["iostudy", "fleet", "run", study])
+        say(f"this host alone runs the study; `{command}` runs it on {loaded.nodes.describe()}")
     folder = find_output_folder(
         loaded.name, out or find_own_folder(study, resume=resume), resume=resume
     )
@@ -148,13 +150,6 @@ def _parse_limits(max_time: str | None, more: str | None, *, resume: bool) -> _L
     return _Limits(parse_positive_time_option("--more", more, "5min or --more 20blocks"), math.inf)
 
 
-def _say_one_host(given: str, study: Study) -> None:
-    """Say that the nodes of the file do not take part."""
-    if study.nodes is not None:
-        command = shlex.join(["iostudy", "fleet", "run", given])
-        say(f"this host alone runs the study; `{command}` runs it on {study.nodes.describe()}")
-
-
 def _require_this_host(study: Study) -> None:
     """UsageError for a prediction, and for a load of several nodes."""
     from iostudy.study.several_nodes import require_one_host
@@ -170,24 +165,18 @@ def _require_this_host(study: Study) -> None:
 
 
 def _write_output(ci: CiOutput, folder: Path, exit_code: int, *, json: bool) -> None:
-    _write_ci_files(ci, folder)
-    if json:
-        from iostudy.cli.run_json import print_run
-
-        print_run(folder, exit_code)
-
-
-def _write_ci_files(ci: CiOutput, folder: Path) -> None:
-    if not ci.has_files:
-        return
     from iostudy.cli.report_output import read_report
+    from iostudy.cli.run_json import print_run
     from iostudy.report.answer import build_answer
     from iostudy.report.render import markdown
     from iostudy.report.render.verdict_cases import list_report_cases
 
-    report = read_report(folder)
-    cases = tuple(list_report_cases(report))
-    ci.write(report.name, cases, lambda: markdown.render_answer(build_answer(report, folder)))
+    if ci.has_files:
+        report = read_report(folder)
+        cases = tuple(list_report_cases(report))
+        ci.write(report.name, cases, lambda: markdown.render_answer(build_answer(report, folder)))
+    if json:
+        print_run(folder, exit_code)
 
 
 def _run(

@@ -107,7 +107,8 @@ def _require_shape(line: OneLine) -> None:
 
 def _question(line: OneLine, varied: Sequence[str]) -> str:
     if not line.commands:
-        return f"Does {' and '.join(varied)} matter for {_short(shlex.join(line.command))}?"
+        verb = "Does" if len(varied) == 1 else "Do"
+        return f"{verb} {' and '.join(varied)} matter for {_short(shlex.join(line.command))}?"
     first, *others = map(_short, line.commands)
     if len(others) > 1:
         return f"Which of {len(line.commands)} commands is better than {first}?"

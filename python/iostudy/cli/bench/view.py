@@ -42,7 +42,7 @@ def print_screen(
     ]
     lines = [*_wrap("; ".join(readings))]
     for operation, histogram in result.latencies.items():
-        if histogram:
+        if histogram and f"{operation}_latency_p50" not in result.figures:
             own = percentiles_us(histogram)
             shown = ", ".join(f"{name} {format_significant(own[name])}" for name in own)
             lines += _wrap(f"{operation} latency, us: {shown}")

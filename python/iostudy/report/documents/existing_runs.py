@@ -21,8 +21,8 @@ _FEWEST = 2
 """Runs of each side that give an interval."""
 UNPAIRED_NOTE = (
     "The runs were not paired, and nobody drew their order. A change of the host, of the disk's "
-    "state or of the load between the two sets is part of every change, and of no interval. A "
-    "study runs both in random order: `iostudy init` writes one."
+    "state or of the load between the two sets is part of every change, and of no interval. "
+    "`iostudy try` runs both in random order."
 )
 
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 _NOTABLE = 0.1
 """Share of a disturbance from which it is named as a reason."""
 _DISTURBANCES = {
-    Covariate.FOREIGN_CPU: "other processes used {} of the CPU",
-    Covariate.STEAL: "the hypervisor took {} of the CPU",
-    Covariate.FOREIGN_IO: "other processes moved {} of the workload's own bytes",
+    Covariate.FOREIGN_CPU: "other processes used {} the CPU",
+    Covariate.STEAL: "the hypervisor took {} the CPU",
+    Covariate.FOREIGN_IO: "other processes moved {} the workload's own bytes",
 }
 
 
@@ -342,4 +342,6 @@ def describe_disturbances(
 
 
 def _format_share(share: float) -> str:
-    return format_percent(round(share, 2)) if share <= 1 else f"{format_significant(share)} times"
+    if share <= 1:
+        return f"{format_percent(round(share, 2))} of"
+    return f"{format_significant(share)} times"
