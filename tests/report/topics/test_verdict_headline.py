@@ -289,7 +289,7 @@ def test_every_report_has_one(blocks: int, noise: float) -> None:
 @pytest.mark.parametrize("verdict", [BETTER, WORSE])
 @pytest.mark.parametrize(("change", "interval"), [(None, None), (-0.5, None)])
 @pytest.mark.parametrize("figure", [RATE, TIME])
-def test_a_verdict_that_failed_runs_left_without_a_size_is_told(
+def test_a_verdict_of_failed_runs_names_them_in_place_of_a_size(
     verdict: Verdict, change: float | None, interval: None, figure: FigureDescription
 ) -> None:
     own = result("kyber", verdict, change=change, interval=interval, blocks=20, value=None)
