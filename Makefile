@@ -34,10 +34,11 @@ ALL_TESTS := set-up test-rust check-rust,check-python,test-python property-tests
 	hdfs-test systems fleet fleet-kills vm
 
 .PHONY: quickstart extras set-up test test-rust test-python all-tests unit property-tests check check-rust check-python docs \
-	bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet fleet-kills vm wheel package docs-site field-reports \
+	bench calibrate crash attack diagnose hadoop hdfs hdfs-test systems fleet fleet-kills vm release try-release reproduce docs-site field-reports \
 	format lock clean help
 
-quickstart: $(VENV)/.built ## set up, and run the first study
+quickstart: ## set up, and run the first study
+	@$(MAKE) --no-print-directory -j 2 $(VENV)/.built
 	$(BIN)/iostudy run studies/quickstart.yaml
 
 extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hep, search, trace, watch) and figures
@@ -156,20 +157,28 @@ vm: $(VENV)/.test $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virt
 	PYTHON=$(PYTHON) tools/need-kernel target/vm
 	$(BIN)/pytest -m "vm and not slow" tests/vm
 
-wheel: $(VENV)/.dev $(VENV)/.built ## an abi3 wheel in dist/, and a test of it without Rust
-	rm -rf dist
-	$(BIN)/maturin build --release --locked --out dist
-	tools/try-wheel $(PYTHON) dist/*.whl
-
-package: $(VENV)/.package ## wheels for x86-64 and aarch64, sdist and a Debian package in dist/; tries the package as root
+# Two builds of a commit give the same bytes; `make reproduce` compares them.
+release: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+release: $(VENV)/.package ## wheels, sdist, Debian packages, RPMs, an SBOM and checksums in dist/
 	rm -rf dist
 	mkdir dist
 	tools/package-wheels $(VENV) dist
-	tools/try-wheel $(PYTHON) dist/*_x86_64.whl
-	tools/try-pipx $(BIN)/pipx dist/*_x86_64.whl
-	tools/package-deb $(BIN)/python dist dist/*_$$(uname -m).whl dist/*-none-any.whl
-	cp dist/*.deb dist/iostudy.deb
-	@[ "$$(id -u)" != 0 ] || tools/try-package dist/iostudy.deb target/chroot
+	tools/package-linux $(VENV) dist
+	$(BIN)/cyclonedx-py requirements requirements/base.txt --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/iostudy.cdx.json
+	cd dist && sha256sum * >SHA256SUMS
+
+try-release: $(VENV)/.package ## install and run what `make release` has built; as root the Debian packages in a chroot
+	tools/try-wheel $(PYTHON) dist/iostudy-*_$$(uname -m).whl
+	tools/try-pipx $(BIN)/pipx dist/iostudy-*_$$(uname -m).whl
+	tools/try-rpm dist
+	@[ "$$(id -u)" != 0 ] || tools/try-package dist target/chroot
+
+reproduce: release ## build the release of this commit again in another folder, and compare the checksums
+	rm -rf target/reproduced
+	git clone --quiet . target/reproduced
+	$(MAKE) -C target/reproduced release
+	diff dist/SHA256SUMS target/reproduced/dist/SHA256SUMS
 
 field-reports: $(VENV)/.built ## repeat the five field reports (as root), and write their results: SIZE=smoke, small or full
 	$(BIN)/python -m tools.field_reports $(SIZE)
@@ -192,17 +201,23 @@ clean: ## remove all that was built; results/ stays
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-$(VENV)/.run: requirements/base.txt requirements/build.txt
+$(VENV)/.tools: requirements/build.txt
 	tools/need-rust
 	tools/need $(TO_BUILD) $(TO_RUN)
 	tools/need-python $(PYTHON)
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt
-	tools/install $(VENV) requirements/base.txt
 	touch $@
 
-$(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES) $(CHARTS)
+$(VENV)/.run: $(VENV)/.tools requirements/base.txt requirements/bundle.txt
+	tools/install $(VENV) requirements/base.txt --requirement requirements/bundle.txt
+	touch $@
+
+$(VENV)/.native: $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.built: $(VENV)/.run $(VENV)/.native $(CHARTS)
 	$(BIN)/python -m tools.bundle
 	touch $@
 
