@@ -390,7 +390,8 @@ class NamespaceJob:
     Every mutation is appended to a log in each of the directories ``logs``, which are created and
     must not contain a log. It is acknowledged when it is durable in all of them, or immediately
     without any. Group commit shares syncs: a batch of at most ``batch_records`` (0: any number)
-    accumulates during the previous write; its first record waits ``batch_wait_seconds`` for others.
+    accumulates during the previous write; its first record waits ``batch_wait_seconds`` for others
+    (None: until the callers of the last batch have returned, where that takes less than a write).
 
     ``order``: ``in-turn`` writes to one directory after another, ``parallel`` to all at once.
     ``sync``: ``fdatasync`` after each batch, ``dsync`` opens the log with O_DSYNC, ``none`` never
@@ -413,7 +414,7 @@ class NamespaceJob:
         preallocate: int,
         record_bytes: int,
         batch_records: int,
-        batch_wait_seconds: float,
+        batch_wait_seconds: float | None,
         operations: Sequence[str],
         files: int,
         files_per_directory: int,

@@ -29,7 +29,7 @@ impl NamespaceJob {
         preallocate: usize,
         record_bytes: usize,
         batch_records: u32,
-        batch_wait_seconds: f64,
+        batch_wait_seconds: Option<f64>,
         operations: Vec<String>,
         files: u64,
         files_per_directory: u64,
@@ -38,7 +38,9 @@ impl NamespaceJob {
         checkpoint_every: u64,
     ) -> PyResult<Self> {
         let operations = operations.into_iter().map(|name| parse_operation(&name));
-        let batch_wait = Duration::try_from_secs_f64(batch_wait_seconds)
+        let batch_wait = batch_wait_seconds
+            .map(Duration::try_from_secs_f64)
+            .transpose()
             .map_err(|error| PyValueError::new_err(format!("batch_wait_seconds: {error}")))?;
         let job = Job {
             log: LogOptions {

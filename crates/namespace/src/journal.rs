@@ -33,8 +33,9 @@ pub struct LogOptions {
     pub record_bytes: usize,
     /// Maximum number of records in a batch; 0 means no limit.
     pub batch_records: u32,
-    /// Time that the first record of a batch waits for others.
-    pub batch_wait: Duration,
+    /// Time that the first record of a batch waits for others; `None`: until the callers of the
+    /// last batch have appended again, where that takes less time than a write.
+    pub batch_wait: Option<Duration>,
 }
 
 /// Batch that accumulates until the writer takes it.
@@ -46,14 +47,16 @@ struct PendingBatch {
     last: u64,
     /// Failed directories, which the writer must exclude.
     exclude: Vec<PathBuf>,
-    /// The writer waits for the first record.
-    writer_is_idle: bool,
+    /// Transaction that the writer waits for; 0 while it writes.
+    awaited: u64,
+    /// Transaction with which as many have come as were acknowledged last, and when it came.
+    refill: (u64, Option<Instant>),
     closing: bool,
 }
 
 struct SharedState {
     pending: Mutex<PendingBatch>,
-    /// Signals a first record, a full batch, or the end.
+    /// Signals the awaited transaction, or the end.
     work_available: Condvar,
     /// Signals space in the buffer.
     space_available: Condvar,
@@ -64,6 +67,25 @@ struct SharedState {
 impl SharedState {
     fn pending(&self) -> MutexGuard<'_, PendingBatch> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wait until `transaction` is pending or the log is closing, but at most `max_wait`.
+    fn wait_for<'a>(
+        &self,
+        pending: MutexGuard<'a, PendingBatch>,
+        transaction: u64,
+        max_wait: Duration,
+    ) -> MutexGuard<'a, PendingBatch> {
+        let is_missing = |pending: &mut PendingBatch| {
+            pending.awaited = transaction;
+            pending.last < transaction && !pending.closing
+        };
+        let waited = self
+            .work_available
+            .wait_timeout_while(pending, max_wait, is_missing);
+        let mut pending = waited.unwrap_or_else(PoisonError::into_inner).0;
+        pending.awaited = 0;
+        pending
     }
 }
 
@@ -112,6 +134,8 @@ impl Journal {
                 copies,
                 durable: last,
                 wait: log.batch_wait,
+                acknowledged: (Instant::now(), 1),
+                max_wait: Duration::ZERO,
             };
             Builder::new()
                 .name("log".into())
@@ -156,8 +180,10 @@ impl Journal {
         }
         record::append(&mut pending.bytes, (id, place), mutation, self.record_bytes);
         pending.records += 1;
-        if pending.writer_is_idle || pending.records == most {
-            pending.writer_is_idle = false;
+        if id == pending.refill.0 {
+            pending.refill.1 = Some(Instant::now());
+        }
+        if id == pending.awaited {
             self.shared.work_available.notify_one();
         }
         id
@@ -231,7 +257,12 @@ struct Writer {
     copies: LogCopies,
     /// Newest transaction in every copy.
     durable: u64,
-    wait: Duration,
+    /// See [`LogOptions::batch_wait`].
+    wait: Option<Duration>,
+    /// Time and records of the last acknowledgement.
+    acknowledged: (Instant, u32),
+    /// Longest wait for the callers of the last batch.
+    max_wait: Duration,
 }
 
 impl Writer {
@@ -246,13 +277,15 @@ impl Writer {
                 self.fail_log();
                 break;
             }
+            let writing = began.elapsed();
             progress.add_statistics(LogStatistics {
                 mutations: records.into(),
                 batches: 1,
                 bytes: batch.len() as u64,
-                writing: began.elapsed(),
+                writing,
             });
             self.durable = last;
+            self.begin_refill(records, writing);
             progress.advance(last);
             Arc::make_mut(&mut batch).clear();
         }
@@ -266,25 +299,36 @@ impl Writer {
         self.shared.space_available.notify_all();
     }
 
+    /// Decide whether the next batch waits for the callers of this one, who are woken afterwards.
+    fn begin_refill(&mut self, records: u32, writing: Duration) {
+        let mut pending = self.shared.pending();
+        let (now, (before, returned)) = (Instant::now(), self.acknowledged);
+        let took = pending.refill.1.unwrap_or(now) - before;
+        self.max_wait = max_wait((took, returned), records + pending.records, writing);
+        self.acknowledged = (now, records);
+        pending.refill = (pending.last + u64::from(records), None);
+    }
+
     /// Take the pending batch once there is one; `None` at the end.
     fn take_batch(&mut self, batch: &mut Vec<u8>) -> Option<(u64, u32)> {
-        let most = self.shared.batch_records;
-        let mut pending = self.shared.pending();
-        let nothing = |pending: &mut PendingBatch| {
-            pending.writer_is_idle = pending.records == 0 && !pending.closing;
-            pending.writer_is_idle
+        let shared = &self.shared;
+        let mut pending = shared.pending();
+        let first = pending.last + 1 - u64::from(pending.records);
+        let full = match shared.batch_records {
+            0 => u64::MAX,
+            most => first + u64::from(most) - 1,
         };
-        let work_available = &self.shared.work_available;
-        pending = work_available
-            .wait_while(pending, nothing)
-            .unwrap_or_else(PoisonError::into_inner);
-        if !self.wait.is_zero() && pending.records > 0 {
-            let may_grow = |pending: &mut PendingBatch| {
-                !pending.closing && (most == 0 || pending.records < most)
-            };
-            let waited = work_available.wait_timeout_while(pending, self.wait, may_grow);
-            pending = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
+        pending = match self.wait {
+            None => {
+                let whole = full.min(pending.refill.0);
+                pending = shared.wait_for(pending, whole, self.max_wait);
+                shared.wait_for(pending, first, Duration::MAX)
+            }
+            Some(wait) => {
+                pending = shared.wait_for(pending, first, Duration::MAX);
+                shared.wait_for(pending, full, wait)
+            }
+        };
         if pending.records == 0 {
             return None; // the log is closing
         }
@@ -294,5 +338,32 @@ impl Writer {
         batch::write_header(batch, pending.last + 1 - u64::from(records), records);
         self.shared.space_available.notify_all();
         Some((pending.last, records))
+    }
+}
+
+/// Longest wait for a batch of all records `in_flight`, if acknowledged callers `took` so long to
+/// append so many again.
+///
+/// A writer that does not wait takes only what came while it wrote, so two half-full groups
+/// alternate, and a record waits for two writes. Waiting pays if it takes less than a write.
+fn max_wait((took, returned): (Duration, u32), in_flight: u32, writing: Duration) -> Duration {
+    if took / returned * in_flight < writing {
+        writing
+    } else {
+        Duration::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_waits_for_callers_that_return_within_a_write() {
+        let write = Duration::from_millis(1);
+        assert_eq!(max_wait((write / 2, 16), 16, write), write);
+        assert_eq!(max_wait((write / 4, 8), 16, write), write);
+        assert_eq!(max_wait((write / 2, 8), 16, write), Duration::ZERO);
+        assert_eq!(max_wait((write, 16), 16, write), Duration::ZERO);
     }
 }

@@ -22,7 +22,7 @@ fn written(folder: &Path, copies: usize, batches: u64, records: u32, least: usiz
         preallocate: 1 << 12,
         record_bytes: least,
         batch_records: records,
-        batch_wait: PATIENCE,
+        batch_wait: Some(PATIENCE),
         ..log(directories.collect())
     };
     let namespace = Namespace::format(log.clone()).unwrap();

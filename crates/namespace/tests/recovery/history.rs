@@ -17,7 +17,7 @@ pub(crate) fn log(directories: Vec<PathBuf>) -> LogOptions {
         preallocate: 1 << 16,
         record_bytes: 0,
         batch_records: 0,
-        batch_wait: Duration::ZERO,
+        batch_wait: None,
     }
 }
 

@@ -85,8 +85,11 @@ class NNThroughputOptions(NamespaceOptions):
     batch_records: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
         0, description="most mutations per sync; 0: no limit"
     )
-    batch_wait: Annotated[Seconds, Field(le=1)] = Field(
-        0.0, description="time for which the first mutation of a batch waits for others"
+    batch_wait: Annotated[Seconds, Field(le=1)] | None = Field(
+        None,
+        description="time for which the first mutation of a batch waits for others, by default "
+        "until the operations acknowledged last are back, where that takes less time than a "
+        "sync; 0: no time, so a batch has what came during the last sync",
     )
     checkpoint_every: Annotated[int, Field(ge=0, le=MAX_COUNT)] = Field(
         0,
