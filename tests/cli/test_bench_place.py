@@ -10,7 +10,7 @@ import pytest
 
 from iostudy.cli.bench import place
 from iostudy.cli.bench.place import find_place
-from iostudy.errors import UsageError
+from iostudy.errors import StudyError, UsageError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.service import ServiceDefinition
 from iostudy.study.targets.directory import DirectoryTarget
@@ -18,7 +18,7 @@ from iostudy.study.targets.hdfs import HdfsTarget
 from iostudy.workloads.native import dfsio
 
 ON_HADOOP = replace(dfsio.READ, name="hadoop.it", service="hadoop")
-ONE = ClusterSpec()
+ONE = ""
 
 
 @pytest.fixture(autouse=True)
@@ -41,9 +41,8 @@ def test_a_workload_on_files_takes_a_directory_and_no_cluster(requests: list[obj
 
 
 def test_hadoop_workload_has_its_own_cluster_in_the_directory(requests: list[object]) -> None:
-    spec = ClusterSpec(datanodes=3, yarn=True)
-    place = find_place(ON_HADOOP, ".", spec)
-    assert requests == [(place.target, spec)]
+    place = find_place(ON_HADOOP, ".", "hadoop: {datanodes: 3, yarn: true}")
+    assert requests == [(place.target, ClusterSpec(datanodes=3, yarn=True))]
     assert place.folder == Path()
 
 
@@ -53,19 +52,28 @@ def test_hdfs_target_works_in_the_temporary_folder(
     place = find_place(ON_HADOOP, "hdfs://namenode:8020/bench", ONE)
     assert place.target == HdfsTarget("hdfs://namenode:8020/bench")
     assert place.folder == Path(tempfile.gettempdir())
-    assert requests == [(place.target, ONE)]
+    assert requests == [(place.target, ClusterSpec())]
 
 
 @pytest.mark.parametrize(
-    ("definition", "target", "spec", "message"),
+    ("definition", "target", "section", "message"),
     [
         (dfsio.READ, "hdfs://namenode/bench", ONE, "it works on files of this host"),
-        (dfsio.READ, ".", ClusterSpec(datanodes=2), "dfsio-read runs on none"),
-        (ON_HADOOP, "hdfs:///bench", ClusterSpec(yarn=True), "the target is one already"),
+        (dfsio.READ, ".", "hadoop: {datanodes: 2}", "dfsio-read runs on none"),
+        (ON_HADOOP, "hdfs:///bench", "hadoop: {yarn: true}", "the target is one already"),
         (ON_HADOOP, "hdfs://namenode", ONE, "name a folder in which the study may work"),
         (ON_HADOOP, "s3://bucket/bench", ONE, "folders in HDFS"),
     ],
 )
-def test_conflicting_options_are_refused(definition, target, spec, message) -> None:
+def test_conflicting_options_are_refused(definition, target, section, message) -> None:
     with pytest.raises(UsageError, match=message):
-        find_place(definition, target, spec)
+        find_place(definition, target, section)
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [("hadoop: {datanodes: 0}", "line 1: hadoop.datanodes"), ("hadop: {}", "did you mean hadoop")],
+)
+def test_a_wrong_section_is_refused(section, message) -> None:
+    with pytest.raises(StudyError, match=message):
+        find_place(ON_HADOOP, ".", section)

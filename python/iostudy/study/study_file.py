@@ -213,17 +213,26 @@ def service_keys() -> Mapping[str, ServiceKey]:
 
 
 @cache
-def study_file_type() -> type[StudyFile]:
-    """Return the model with the keys of plugins, too."""
-    keys = design_keys()
-    services: dict[str, Any] = {
+def services_type() -> type[OpenSection]:
+    """Return the model of the services alone."""
+    return create_model("Services", __base__=OpenSection, **_service_fields())
+
+
+def _service_fields() -> dict[str, Any]:
+    return {
         name: (key.annotation, Field(key.default(), description=key.documentation))
         for name, key in service_keys().items()
     }
+
+
+@cache
+def study_file_type() -> type[StudyFile]:
+    """Return the model with the keys of plugins, too."""
+    keys = design_keys()
     inner = _extend(WithoutRootSection, {n: key for n, key in keys.items() if key.factors_path})
     text = StudyFile.model_fields["without_root"].description
     without_root = (inner | None, Field(None, description=text))
-    return _extend(StudyFile, keys, without_root=without_root, **services)
+    return _extend(StudyFile, keys, without_root=without_root, **_service_fields())
 
 
 def _extend(model: type[SectionT], keys: Mapping[str, DesignKey], **fields: Any) -> type[SectionT]:

@@ -20,7 +20,6 @@ from iostudy.cli.workloads import require_workload
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.hadoop.spec import MAX_DATANODES, ClusterSpec
 from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
@@ -52,12 +51,13 @@ def bench(
             "-o 'run=[ls, -l]', -o 'environment={LC_ALL: C}'.",
         ),
     ] = None,
-    datanodes: Annotated[
-        int, typer.Option(min=1, max=MAX_DATANODES, help="DataNodes of a cluster that is started.")
-    ] = 1,
-    yarn: Annotated[
-        bool, typer.Option("--yarn", help="Run jobs in YARN, not in one process.")
-    ] = False,
+    section: Annotated[
+        str,
+        typer.Option(
+            metavar="SECTION",
+            help="The cluster to start, as in a study file: 'hadoop: {datanodes: 3, yarn: true}'.",
+        ),
+    ] = "",
     block_latency: Annotated[
         bool,
         typer.Option(
@@ -76,7 +76,7 @@ def bench(
     """
     definition = require_workload(workload)
     options = parse_options(definition, option or [])
-    place = find_place(definition, target, ClusterSpec(datanodes=datanodes, yarn=yarn))
+    place = find_place(definition, target, section)
     if option:
         say(f"{workload}: {_describe(options)}")
     trial_request = build_request(workload, options)

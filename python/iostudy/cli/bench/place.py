@@ -8,14 +8,17 @@ from pathlib import Path
 
 from iostudy.cli.console import say
 from iostudy.errors import UsageError
-from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.service import ServiceRequest, find_service
+from iostudy.study.problems import ProblemCollector
+from iostudy.study.service_spec import ServiceSpec
+from iostudy.study.source import read
+from iostudy.study.study_file import services_type
 from iostudy.study.targets.directory import DirectoryTarget
 from iostudy.study.targets.section import parse_target
 from iostudy.study.targets.target import Target
 from iostudy.workloads.definition import WorkloadDefinition
 
-_DEFAULT = ClusterSpec()
+_SECTION = "--section"
 
 
 @dataclass(frozen=True)
@@ -27,15 +30,17 @@ class BenchPlace:
     order: ServiceRequest | None
 
 
-def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -> BenchPlace:
+def find_place(definition: WorkloadDefinition, target: str, section: str) -> BenchPlace:
     """Interpret ``--target`` for a workload; UsageError if it cannot work there.
 
-    ``spec`` is the cluster that is started where one is needed and the target is none.
+    ``section`` has the service that is started where one is needed and the target is none, as a
+    study file has it; StudyError for what is wrong with it.
     """
     in_hdfs = "://" in target
-    if spec != _DEFAULT and (in_hdfs or not definition.service):
+    if section and (in_hdfs or not definition.service):
         found = "the target is one already" if in_hdfs else f"{definition.name} runs on none"
-        raise _usage_error("a cluster to start", found, "leave --datanodes and --yarn out")
+        raise _usage_error("a cluster to start", found, f"leave {_SECTION} out")
+    spec = _parse_section(section, definition.service) if definition.service else None
     if not in_hdfs:
         folder = Path(target)
         own = DirectoryTarget(folder)
@@ -52,11 +57,20 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
 
 
 def _request_service(
-    definition: WorkloadDefinition, target: Target, spec: ClusterSpec
+    definition: WorkloadDefinition, target: Target, spec: ServiceSpec | None
 ) -> ServiceRequest | None:
-    if not definition.service:
+    if spec is None:
         return None
     return find_service(definition.service).build_request(target, spec, on_progress=say)
+
+
+def _parse_section(text: str, service: str) -> ServiceSpec:
+    """Return the service of that name; its default if the text has none."""
+    collector = ProblemCollector(read(text or "{}", _SECTION), _SECTION)
+    parsed = collector.open_section((), services_type(), collector.source.values)
+    collector.finish()
+    spec: ServiceSpec = getattr(parsed, service)
+    return spec
 
 
 def _parse_hdfs(text: str) -> Target:
